@@ -1,0 +1,21 @@
+/// Small texts: suggestions and joined names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simgrad::base {
+
+/// The known name nearest to what was typed (Damerau-Levenshtein distance, within a third of its length, case
+/// ignored), or empty.
+std::string closest(std::string_view typed, std::span<const std::string> known);
+
+/// "; did you mean "x"?" or "", then "; known: a, b, c": the tail of an error about an unknown name.
+std::string suggestion(std::string_view typed, std::span<const std::string> known);
+
+/// "a, b, c"
+std::string joined(std::span<const std::string> names, std::string_view separator = ", ");
+
+}  // namespace simgrad::base

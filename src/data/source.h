@@ -1,0 +1,58 @@
+/// Where samples come from: a generator or a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/describe.h"
+#include "base/registry.h"
+#include "data/dataset.h"
+
+namespace simgrad::data {
+
+/// What whoever loads wants.
+struct Request {
+  Task task = Task::regression;
+  std::uint64_t seed = 1;
+  std::int64_t samples = 0;   ///< for generators
+  std::int64_t features = 0;  ///< for generators
+};
+
+class Source : public base::Described {
+ public:
+  /// Whether `samples` and `features` say how much to make; files know themselves.
+  virtual bool generates() const = 0;
+  /// The file read, or empty.
+  virtual std::string file() const { return {}; }
+  /// Errors: ScenarioError `file:line: what, expected what` for wrong contents; EnvironmentError for a file that cannot
+  /// be opened or read.
+  virtual Dataset load(const Request& request) const = 0;
+};
+
+/// house_prices, blobs, logistic, csv, libsvm.
+const base::Registry<Source>& sources();
+
+/// The scenario's section [data].
+struct Options : base::Described {
+  base::Slot<Source> source{sources(), "house_prices"};
+  std::optional<std::int64_t> samples;   ///< default 1000 for a generator; refused for a file unless timing only
+  std::optional<std::int64_t> features;  ///< default 10
+  double test_fraction = 0.0;
+  bool standardize = true;
+  bool standardize_target = true;
+
+  void describe(base::Describer& d) override;
+};
+
+/// The data set of a run: loaded, split, standardised by the training set's statistics, its training rows shuffled by
+/// the seed when `shuffle` (so that contiguous shards are random ones), a last constant column of ones when `bias`.
+struct Preparation {
+  Task task = Task::regression;
+  std::uint64_t seed = 1;
+  bool shuffle = true;
+  bool bias = false;
+};
+Split load(const Options& options, const Preparation& preparation);
+
+}  // namespace simgrad::data

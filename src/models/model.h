@@ -1,0 +1,72 @@
+/// Loss, gradient and flops of a hypothesis on a batch. Knows neither time nor ranks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/describe.h"
+#include "base/registry.h"
+
+namespace simgrad::models {
+
+/// Rows of a row-major matrix and their targets: a contiguous range, or the rows that `indices` names.
+struct Samples {
+  const double* features = nullptr;  ///< (rows of the data set, columns)
+  const double* targets = nullptr;   ///< (rows of the data set)
+  std::int64_t columns = 0;
+  std::int64_t first = 0;            ///< of the contiguous range; unused beside indices
+  std::int64_t count = 0;
+  const std::int64_t* indices = nullptr;  ///< count row numbers, or null
+
+  std::int64_t row(std::int64_t i) const { return indices ? indices[i] : first + i; }
+};
+
+/// What a model is fitted to.
+struct Problem {
+  std::int64_t features = 0;  ///< d, the constant feature of a bias included
+  int classes = 0;            ///< 0: a regression
+};
+
+/// Sums over rows, so that parts of a data set add up.
+struct Score {
+  double loss = 0.0;    ///< sum of the rows' losses, without the penalty
+  double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals
+};
+
+class Model : public base::Described {
+ public:
+  bool bias = false;  ///< a constant feature, added as the data's last column by whoever loads it
+  double l2 = 0.0;    ///< the penalty l2/2 |w|^2 on all parameters, the bias included
+
+  void describe(base::Describer& d) override;
+
+  /// Whether targets are class numbers.
+  virtual bool classifies() const = 0;
+  /// "accuracy" or "r2".
+  virtual std::string_view metric() const = 0;
+  /// Why the model cannot be fitted to such data, or empty.
+  virtual std::string unfit(const Problem& problem) const;
+
+  /// Length of w.
+  virtual std::int64_t parameters(const Problem& problem) const = 0;
+  /// Multiplications and additions of one gradient on that many rows, counted by hand.
+  virtual double gradient_flops(const Problem& problem, std::int64_t rows) const = 0;
+  /// w at step 0.  w: (parameters).
+  virtual void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const;
+
+  /// gradient = scale * sum over the rows of d loss / d w, plus penalty_scale * l2 * w.  One pass over the rows.
+  /// w, gradient: (parameters); they do not overlap.
+  virtual void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
+                        double penalty_scale, std::span<double> gradient) const = 0;
+  /// Loss and metric of the rows at w.
+  virtual Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const = 0;
+  /// l2/2 |w|^2.
+  double penalty(std::span<const double> w) const;
+};
+
+/// least_squares, logistic_regression, softmax_regression.
+const base::Registry<Model>& registry();
+
+}  // namespace simgrad::models

@@ -1,0 +1,66 @@
+/// The log of a run. Tables, curves, prices and reports are views of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace simgrad::record {
+
+enum class Status { reached, stopped, diverged, failed };
+std::string_view name(Status status);
+
+/// One evaluation: the state after `step` updates, seen at `simulated_s`.
+struct Evaluation {
+  std::int64_t step = 0;
+  double simulated_s = 0.0;
+  std::int64_t samples = 0;            ///< gradient samples computed so far
+  std::optional<double> loss;          ///< null in a timing-only run
+  std::optional<double> metric;        ///< accuracy or r2
+  std::optional<double> consensus_distance;  ///< sqrt(mean |w_i - mean w|^2) over replicas; null where there is one w
+};
+
+/// Where one rank's virtual time went: the four parts add up to the run's.
+struct RankUse {
+  std::string role;  ///< "worker" or "server"
+  double compute_s = 0.0;
+  double communicate_s = 0.0;
+  double wait_s = 0.0;
+  double down_s = 0.0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+};
+
+/// What one link (one direction of it) carried.
+struct LinkUse {
+  std::string link;
+  std::int64_t bytes = 0;
+  double utilisation = 0.0;  ///< bytes / (bandwidth * simulated time)
+};
+
+/// Everything observed in one training.
+struct Record {
+  Status status = Status::stopped;
+  std::string error;  ///< only when failed
+  double simulated_s = 0.0;
+  std::int64_t steps = 0;
+  std::int64_t samples = 0;
+  double epochs = 0.0;
+  std::optional<double> final_loss;
+  std::optional<double> time_to_target_s;
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+  std::optional<double> staleness_mean;
+  std::optional<double> staleness_max;
+  std::optional<double> spectral_gap;
+  std::string metric_name;  ///< "accuracy", "r2"; empty in a timing-only run
+  std::string network_model;
+  std::vector<std::string> notes;  ///< what a reader should know: a recovery, a warning
+  std::vector<Evaluation> curve;
+  std::vector<RankUse> ranks;  ///< workers 0 .. P-1, then servers
+  std::vector<LinkUse> links;
+};
+
+}  // namespace simgrad::record

@@ -1,0 +1,57 @@
+/// Immutable arrays whose shape is known at once and whose numbers are perhaps still being computed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace simgrad::values {
+
+class Dispatcher;
+struct Node;
+
+/// A handle to one immutable vector of doubles; copying it copies no numbers. Operations return new tensors; `w -= x`
+/// rebinds w. Every operation takes its dispatcher from its operands.
+///
+/// Operations are value-numbered: the same operation on the same operands (by identity, with the same scalars) is one
+/// tensor, computed and held once.
+class Tensor {
+ public:
+  Tensor() = default;  ///< no tensor at all: only assignment and the test below are allowed
+
+  explicit operator bool() const { return node_ != nullptr; }
+  std::int64_t size() const;                           ///< known at once
+  std::int64_t size_bytes() const { return 8 * size(); }  ///< what it weighs on the wire
+  std::uint64_t identity() const;                      ///< equal for equal value numbers; never reused
+  bool timing_only() const;                            ///< shape without numbers
+
+  /// The numbers; waits in real time, never in virtual time, until they are there. Valid while a handle lives.
+  /// Errors: what the computation threw, as ValueError; an invariant breaks on a timing-only tensor.
+  std::span<const double> value() const;
+
+  Tensor& operator+=(const Tensor& x);
+  Tensor& operator-=(const Tensor& x);
+
+ private:
+  friend class Dispatcher;
+  explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
+
+  std::shared_ptr<Node> node_;
+};
+
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(double scale, const Tensor& a);
+/// a + scale * b in one pass.
+Tensor add_scaled(const Tensor& a, double scale, const Tensor& b);
+/// sum of scales[i] * terms[i], added in the order of the terms; at least one term, all of one size.
+Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scales);
+/// terms[0] + terms[1] + ..., added in that order.
+Tensor sum(std::span<const Tensor> terms);
+/// Elements first .. first + count - 1.
+Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count);
+/// The parts one after the other. Slices that cover one tensor in order give that tensor itself.
+Tensor concatenate(std::span<const Tensor> parts);
+
+}  // namespace simgrad::values
