@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -81,7 +82,7 @@ class Describer {
                         Bounds bounds = {}) = 0;
   virtual void text(std::string_view key, std::string& value, std::string_view meaning) = 0;
   /// A file: relative to the scenario's file, or to the current directory when it comes from the command line.
-  /// The field receives the resolved path; the echo shows it as it was written.
+  /// The field receives the resolved path; the echo shows it relative to the directory it is asked for.
   virtual void path(std::string_view key, std::string& value, std::string_view meaning) = 0;
   virtual void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning,
                        Bounds bounds = {}) = 0;
@@ -98,6 +99,9 @@ class Describer {
   /// An integer, or one word that stands for none ("full").
   virtual void integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
                           std::string_view meaning, Bounds bounds = {}) = 0;
+
+  /// A table of free keys, each with its value as TOML writes it: `where = { "cluster.workers" = 8 }`.
+  virtual void pairs(std::string_view, std::vector<std::pair<std::string, std::string>>&, std::string_view /*meaning*/) {}
 
   /// An option that is one of a registry's kinds: `key = "kind"` or `key = { kind = "kind", ... }`.
   virtual void component(std::string_view key, AnySlot& slot, std::string_view meaning) = 0;
@@ -123,7 +127,8 @@ class Describer {
 
   /// Refuses the value of an option that is within its range but contradicts another: says which two and what to do.
   virtual void refuse(std::string_view key, std::string_view message) = 0;
-  /// Whether the key was written (false for defaults): for options that make sense only beside another.
+  /// Whether the key was written (false for defaults, and in listings and echoes): for options that make sense only beside
+  /// another. It may decide what to refuse, never what a field holds: an echo would undo that.
   virtual bool given(std::string_view key) const = 0;
 
  protected:

@@ -8,11 +8,11 @@
 
 namespace simgrad::base {
 
-/// The known name nearest to what was typed (Damerau-Levenshtein distance, within a third of its length, case
-/// ignored), or empty.
+/// The known name nearest to what was typed (Damerau-Levenshtein distance, within a third of the longer one's length,
+/// case ignored but for ties), or empty.
 std::string closest(std::string_view typed, std::span<const std::string> known);
 
-/// "; did you mean "x"?" or "", then "; known: a, b, c": the tail of an error about an unknown name.
+/// `; did you mean "b"? Known: a, b, c`, or `; known: a, b, c`: the tail of an error about an unknown name.
 std::string suggestion(std::string_view typed, std::span<const std::string> known);
 
 /// "a, b, c"

@@ -43,7 +43,17 @@ struct Options : base::Described {
   bool standardize_target = true;
 
   void describe(base::Describer& d) override;
+  std::int64_t samples_made() const;   ///< `samples` or its default
+  std::int64_t features_made() const;  ///< `features` or its default
 };
+
+/// Why `samples` and `features` do not go with the source, or empty: given for a file that is really read, or more than
+/// a generator can hold. A timing-only run (numbers false) takes any.
+std::string size_conflict(const Options& options, bool numbers);
+
+/// 32 hexadecimal digits, XXH3-128 of the bytes of the source's file; empty for a generator.
+/// Errors: EnvironmentError if the file cannot be read.
+std::string content_hash(const Options& options);
 
 /// The data set of a run: loaded, split, standardised by the training set's statistics, its training rows shuffled by
 /// the seed when `shuffle` (so that contiguous shards are random ones), a last constant column of ones when `bias`.
@@ -53,6 +63,8 @@ struct Preparation {
   bool shuffle = true;
   bool bias = false;
 };
+/// The test set has round(test_fraction * rows) rows. A constant column is centred, not scaled; the bias is neither.
+/// Errors: those of the source; ScenarioError if a side of the split would be empty.
 Split load(const Options& options, const Preparation& preparation);
 
 }  // namespace simgrad::data

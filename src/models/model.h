@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/describe.h"
@@ -64,6 +65,12 @@ class Model : public base::Described {
   virtual Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const = 0;
   /// l2/2 |w|^2.
   double penalty(std::span<const double> w) const;
+
+ protected:
+  /// Throws InvariantError unless w and the rows have the problem's shape.
+  void check_shapes(const Problem& problem, const Samples& rows, std::span<const double> w) const;
+  /// What every gradient begins with: gradient = penalty_scale * l2 * w, or exact zeros where there is no penalty.
+  void begin_gradient(std::span<const double> w, double penalty_scale, std::span<double> gradient) const;
 };
 
 /// least_squares, logistic_regression, softmax_regression.

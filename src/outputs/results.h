@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "record/record.h"
 
@@ -17,7 +16,7 @@ struct Run {
   std::string id;
   std::string strategy;  ///< its kind
   std::string label;
-  nlohmann::ordered_json options;     ///< the strategy's, resolved
+  nlohmann::ordered_json options;                                        ///< the strategy's, resolved
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();  ///< the grid point: {"cluster.workers": 8}
   std::uint64_t seed = 1;
   std::int64_t workers = 1;
@@ -29,7 +28,7 @@ struct Run {
 };
 
 struct Results {
-  std::string name;     ///< the stem of the scenario's file
+  std::string name;  ///< the stem of the scenario's file
   std::string title;
   std::string version;
   bool complete = true;
@@ -39,21 +38,30 @@ struct Results {
 };
 
 /// A run as JSON with everything in it (curve, ranks and links too), and back.
+/// JSON has no infinities and no NaN: they are written as null (the loss of a diverged run, say), and `status` tells
+/// which null is which. Read back, such a null is an empty optional, or NaN in a field that is not optional.
+/// Errors of reading: base::EnvironmentError naming the member, what was found and what was expected.
 nlohmann::ordered_json to_json(const Run& run);
 Run run_from_json(const nlohmann::ordered_json& json);
+Results results_from_json(const nlohmann::ordered_json& json);
+/// Errors: base::EnvironmentError with the line and column of the fault.
+nlohmann::ordered_json parse_json(const std::string& text);
 
-/// results.json; the same text is the document of --json.
+/// results.json; the same text is the document of --json.  One run a line.  Equal results give equal bytes.
 std::string results_json(const Results& results);
+/// The same numbers as in results.json, letter for letter; null is an empty cell; RFC 4180 quoting, lines end in "\n".
+/// Baselines are in none of the four.
 std::string runs_csv(const Results& results);
 std::string curves_csv(const Results& results);
 std::string ranks_csv(const Results& results);
 std::string links_csv(const Results& results);
 
-/// The comparison on stdout.
 struct TableStyle {
   bool colour = false;
   int width = 100;  ///< columns of the terminal
 };
+/// The comparison on stdout: a row a (grid point, label), means over seeds; below it the legend, the baselines, one
+/// sentence on what leads and where its time goes, then errors and notes.  No line is wider than the style's width.
 std::string table(const Results& results, const TableStyle& style);
 
 /// Writes to a temporary name beside `path` and renames, so that no reader ever sees half a file.

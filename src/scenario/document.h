@@ -43,6 +43,9 @@ struct Value {
   Position position;
 };
 
+/// The value as JSON, for records.
+nlohmann::ordered_json json_of(const Value& value);
+
 /// The values one key takes: `"cluster.workers" = [1, 2, 4]` in [grid], or `--grid cluster.workers=1,2,4`.
 struct Axis {
   std::string key;
@@ -92,11 +95,15 @@ class Document {
 };
 
 /// The options of a component with their present values, quantities as strings with units: the echo of a run.
-/// Optional values that are not there are left out. Key order is the order of `describe`.
-nlohmann::ordered_json echo(base::Described& options);
-/// Only what differs from the defaults, as `key=value` pairs, nested kinds by their kind: for default labels.
+/// Optional values that are not there, and numbers that are not finite, are left out. Key order is the order of `describe`.
+/// Paths are written relative to `directory`, the one of the scenario's file, so that the echo does not depend on where
+/// the program was called; with none they are the fields as they are. Absolute paths stay absolute.
+nlohmann::ordered_json echo(base::Described& options, std::string_view directory = {});
+/// Only what differs from the defaults, as `key=value` pairs in the order of `describe`, for default labels. Of a component
+/// its kind, if that differs, then the options that differ from that kind's defaults, dotted.
 std::vector<std::pair<std::string, std::string>> differences(base::Described& options, base::Described& defaults);
-/// An echo as TOML that `Document::parse` reads back to the same values.
+/// An echo as TOML that `Document::parse` reads back to the same values: a [table] for each object of the root and a [[table]]
+/// for each object of its lists; what lies deeper stands in one line.
 std::string toml(const nlohmann::ordered_json& tree);
 
 /// One option, for listings.
@@ -107,6 +114,7 @@ struct OptionText {
   std::string range;    ///< "at least 1", or ""
   std::string meaning;
 };
+/// Sections and lists of tables with their own options, components with the names of their kinds only.
 std::vector<OptionText> options(base::Described& component);
 
 }  // namespace simgrad::scenario

@@ -35,6 +35,7 @@ struct Operation {
   std::span<const std::uint64_t> key = {};  ///< scalars and identities of what is read beside the inputs
   double seconds = 0.0;                     ///< estimated real time on one core: decides inline or pool
   bool numbered = true;                     ///< false: never shared, not even with an equal operation
+  int in_place = 0;  ///< so many leading inputs may lend the result their storage: element i is read before it is written
 };
 
 /// Inputs' numbers in the order given, and where the result goes (all of it is written; it starts undefined).
@@ -49,7 +50,7 @@ class Dispatcher {
     double inline_below_s = 20e-6;                  ///< work shorter than this with ready inputs runs at once
     std::int64_t pending_limit = 1 << 16;           ///< closures held; a dispatch beyond it waits for the pool
     std::int64_t unread_bytes_limit = std::int64_t{2} << 30;  ///< results without a consumer: beyond it none are added
-    std::function<Label()> label;                   ///< called in the dispatching thread
+    std::function<Label()> label = {};                ///< called in the dispatching thread
   };
 
   explicit Dispatcher(Options options);

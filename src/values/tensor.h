@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace simgrad::values {
@@ -35,11 +36,13 @@ class Tensor {
 
  private:
   friend class Dispatcher;
+  friend struct Node;
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
   std::shared_ptr<Node> node_;
 };
 
+/// a + b and b + a are one tensor (IEEE addition commutes), so both sides of an exchange hold the same sum.
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(double scale, const Tensor& a);
@@ -49,7 +52,7 @@ Tensor add_scaled(const Tensor& a, double scale, const Tensor& b);
 Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scales);
 /// terms[0] + terms[1] + ..., added in that order.
 Tensor sum(std::span<const Tensor> terms);
-/// Elements first .. first + count - 1.
+/// Elements first .. first + count - 1, without a copy: a slice keeps the whole of its tensor.
 Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count);
 /// The parts one after the other. Slices that cover one tensor in order give that tensor itself.
 Tensor concatenate(std::span<const Tensor> parts);

@@ -1,0 +1,12 @@
+/// A name for contents.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace simgrad::base {
+
+/// 16 hexadecimal digits: XXH3-64 of the bytes. The same on every machine and in every release.
+std::string hash(std::string_view bytes);
+
+}  // namespace simgrad::base

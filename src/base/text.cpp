@@ -1,0 +1,72 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace simgrad::base {
+
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string lower(std::string_view text) {
+  std::string all(text);
+  std::ranges::transform(all, all.begin(), [](char c) { return lower(c); });
+  return all;
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`; no letter is edited twice.
+/// Source: F. J. Damerau, CACM 7(3), 1964; V. I. Levenshtein, 1966.  Cost: |a| |b| steps, three rows of |b|.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string closest(std::string_view typed, std::span<const std::string> known) {
+  // A text of a novel's length is no misspelt name, and its distances would take long.
+  if (typed.empty() || typed.size() > 100) return {};
+  std::string best;
+  std::pair<std::size_t, std::size_t> best_distance{};
+  for (const std::string& name : known) {
+    // Case breaks ties only: "GBs" is nearer to "GBps" than to "Gbps".
+    const std::pair found{distance(lower(typed), lower(name)), distance(typed, name)};
+    if (found.first * 3 > std::max(typed.size(), name.size())) continue;
+    if (!best.empty() && found >= best_distance) continue;
+    best = name;
+    best_distance = found;
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view typed, std::span<const std::string> known) {
+  if (known.empty()) return {};
+  const std::string meant = closest(typed, known);
+  if (meant.empty()) return fmt::format("; known: {}", joined(known));
+  return fmt::format("; did you mean \"{}\"? Known: {}", meant, joined(known));
+}
+
+std::string joined(std::span<const std::string> names, std::string_view separator) {
+  std::string all;
+  for (const std::string& name : names) {
+    if (!all.empty()) all += separator;
+    all += name;
+  }
+  return all;
+}
+
+}  // namespace simgrad::base

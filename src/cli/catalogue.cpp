@@ -1,0 +1,65 @@
+#include "cli/catalogue.h"
+
+#include "cluster/options.h"
+#include "data/source.h"
+#include "experiment/settings.h"
+#include "models/model.h"
+#include "strategies/strategy.h"
+#include "training/options.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+template <class Base>
+Kind kind(std::string name, std::string where, const base::Registry<Base>& registry) {
+  Kind made{std::move(name), std::move(where), {}};
+  for (const auto& entry : registry.entries()) made.items.push_back({entry.about, entry.make});
+  return made;
+}
+
+template <class Section>
+Item section(std::string_view name, std::string_view summary) {
+  return {{.kind = name, .summary = summary, .cost = "", .source = ""}, [] { return std::make_unique<Section>(); }};
+}
+
+std::vector<Kind> everything() {
+  std::vector<Kind> all;
+  all.push_back(kind("strategies", "[[strategy]] kind", strategies::registry()));
+  all.push_back({"collectives", "chosen by a strategy's options", {}});
+  all.back().items = {
+      {{.kind = "ring", .summary = "allreduce: reduce-scatter and all-gather around a ring",
+        .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
+        .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"},
+       nullptr},
+      {{.kind = "flat", .summary = "broadcast and reduce: the root talks to every other member at once",
+        .cost = "alpha + n M beta; the reduce adds n M gamma after the last arrival", .source = ""},
+       nullptr}};
+  all.push_back(kind("models", "[model] kind", models::registry()));
+  all.push_back(kind("data", "[data] source", data::sources()));
+  all.push_back(kind("topologies", "cluster.topology", cluster::topologies()));
+  all.push_back({"network_models", "cluster.network_model", {}});
+  for (const base::Choice& choice : cluster::network_model_choices())
+    all.back().items.push_back({{.kind = choice.name, .summary = choice.meaning, .cost = "", .source = ""}, nullptr});
+  all.push_back(kind("optimizers", "training.optimizer", training::optimizers()));
+  all.push_back(kind("schedules", "training.schedule", training::schedules()));
+  all.push_back({"sections", "of a scenario", {}});
+  all.back().items = {section<experiment::Settings>("scenario", "the file"),
+                      section<cluster::Options>("cluster", "hosts, links, the network model, what goes wrong"),
+                      section<cluster::FailureOptions>("failures", "hosts that crash, and how the training recovers"),
+                      section<cluster::Watchdog>("watchdog", "when a run that never ends is given up"),
+                      section<data::Options>("data", "the samples"),
+                      section<training::Options>("training", "batches, optimizer, partition, checkpoints"),
+                      section<training::StopOptions>("stop", "when the training ends"),
+                      section<training::EvaluateOptions>("evaluate", "when the loss is looked at")};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Kind>& catalogue() {
+  static const std::vector<Kind> all = everything();
+  return all;
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,26 @@
+/// Everything that a scenario can name, for `list` and `explain`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+
+namespace simgrad::cli {
+
+struct Item {
+  base::About about;
+  std::function<std::unique_ptr<base::Described>()> make;  ///< null for a value without options
+};
+
+struct Kind {
+  std::string name;     ///< "strategies"
+  std::string where;    ///< "[[strategy]] kind"
+  std::vector<Item> items;
+};
+
+const std::vector<Kind>& catalogue();
+
+}  // namespace simgrad::cli

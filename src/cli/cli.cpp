@@ -1,0 +1,82 @@
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "base/version.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+/// CLI11 says only that a word was not expected; we say which one was probably meant.
+std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  if (words.empty()) return fmt::format("a command is missing; known: {}", base::joined(commands));
+  if (std::find(commands.begin(), commands.end(), words.front()) == commands.end() && words.front()[0] != '-')
+    return fmt::format("unknown command \"{}\"{}", words.front(), base::suggestion(words.front(), commands));
+  return {};
+}
+
+/// The long options of the subcommand that was called, for a misspelt one.
+std::string option_hint(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty()) return {};
+  const auto commands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == words.front(); });
+  if (commands.empty()) return {};
+  const CLI::App* command = commands.front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end())
+      return fmt::format("unknown option \"{}\"{}", name, base::suggestion(name, known));
+  }
+  return {};
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::string text = hint(app, words);
+  if (text.empty()) text = option_hint(app, words);
+  if (text.empty()) text = error.what();
+  fmt::print(stderr, "simgrad: {}\nRun \"simgrad --help\" for the commands.\n", text);
+  return Exit::usage;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{"simgrad: real gradients on a simulated cluster.\n"
+               "Compares ways of training in parallel by time, speed-up and where the time goes.",
+               "simgrad"};
+  app.set_version_flag("--version", std::string("simgrad ") + version);
+  app.require_subcommand(1);
+  int exit_code = Exit::ok;
+  add_run(app, exit_code);
+  add_validate(app, exit_code);
+  add_list(app, exit_code);
+  add_explain(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error, argc, argv);
+  } catch (const base::ScenarioError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return Exit::usage;
+  } catch (const base::EnvironmentError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return Exit::environment;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "simgrad: {}\n", error.what());
+    return Exit::environment;
+  }
+  return exit_code;
+}
+
+}  // namespace simgrad::cli

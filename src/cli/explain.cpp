@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "cli/catalogue.h"
+#include "cli/cli.h"
+#include "scenario/document.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+void print_options(base::Described& component) {
+  const auto options = scenario::options(component);
+  if (options.empty()) {
+    fmt::print("  no options\n");
+    return;
+  }
+  for (const scenario::OptionText& option : options) {
+    fmt::print("  {} ({}{}{}{})\n      {}\n", option.key, option.type, option.range.empty() ? "" : ", ", option.range,
+               option.fallback.empty() ? "" : ", default " + option.fallback, option.meaning);
+  }
+}
+
+void print(const Kind& kind, const Item& item) {
+  fmt::print("{}: {}\n  {}\n", kind.where, item.about.kind, item.about.summary);
+  if (!item.about.cost.empty()) fmt::print("  cost: {}\n", item.about.cost);
+  if (!item.about.source.empty()) fmt::print("  source: {}\n", item.about.source);
+  if (item.make) print_options(*item.make());
+}
+
+void explain(const std::string& wanted) {
+  std::vector<std::string> known;
+  bool found = false;
+  for (const Kind& kind : catalogue()) {
+    // `explain network_model` and `explain network_models` explain all of a kind.
+    const bool all = wanted == kind.name || wanted + "s" == kind.name;
+    known.push_back(kind.name);
+    for (const Item& item : kind.items) {
+      known.emplace_back(item.about.kind);
+      if (!all && item.about.kind != wanted) continue;
+      if (found) fmt::print("\n");
+      print(kind, item);
+      found = true;
+    }
+  }
+  if (!found)
+    throw base::ScenarioError(fmt::format("explain: unknown name \"{}\"{}", wanted, base::suggestion(wanted, known)));
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("explain", "Every option of one thing: unit, default, range, cost, source");
+  auto wanted = std::make_shared<std::string>();
+  command->add_option("name", *wanted, "A strategy, model, section, ...: whatever `list` shows")->required();
+  command->callback([wanted, &exit_code] {
+    explain(*wanted);
+    exit_code = Exit::ok;
+  });
+}
+
+}  // namespace simgrad::cli

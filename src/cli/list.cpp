@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "cli/catalogue.h"
+#include "cli/cli.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+void print(const Kind& kind) {
+  fmt::print("{} ({})\n", kind.name, kind.where);
+  for (const Item& item : kind.items) {
+    fmt::print("  {:<20} {}\n", item.about.kind, item.about.summary);
+    if (!item.about.cost.empty()) fmt::print("  {:<20} cost: {}\n", "", item.about.cost);
+    if (!item.about.source.empty()) fmt::print("  {:<20} source: {}\n", "", item.about.source);
+  }
+}
+
+void list(const std::string& wanted) {
+  std::vector<std::string> known;
+  for (const Kind& kind : catalogue()) {
+    known.push_back(kind.name);
+    if (wanted.empty() || wanted == kind.name) print(kind);
+  }
+  if (!wanted.empty() && std::find(known.begin(), known.end(), wanted) == known.end())
+    throw base::ScenarioError(fmt::format("list: unknown kind \"{}\"{}", wanted, base::suggestion(wanted, known)));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("list", "What there is: strategies, collectives, models, data, topologies, ...");
+  auto wanted = std::make_shared<std::string>();
+  command->add_option("kind", *wanted, "Only this kind: strategies, models, ...");
+  command->callback([wanted, &exit_code] {
+    list(*wanted);
+    exit_code = Exit::ok;
+  });
+}
+
+}  // namespace simgrad::cli

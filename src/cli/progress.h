@@ -1,0 +1,24 @@
+/// One line that says how far the runs are, on stderr.
+#pragma once
+
+#include <chrono>
+
+namespace simgrad::cli {
+
+/// On a terminal a line that is redrawn, with the time left; elsewhere a line every 10 %.
+class Progress {
+ public:
+  explicit Progress(bool quiet);
+  void show(int done, int all, double share);
+  void clear();  ///< takes the line away
+
+ private:
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  int tenths_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = start_;
+};
+
+}  // namespace simgrad::cli

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/selection.h"
+#include "experiment/children.h"
+#include "experiment/runner.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+struct RunOptions {
+  Chosen chosen;
+  std::string out;
+  int jobs = 0;
+  int threads = -1;
+  bool dry_run = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+outputs::TableStyle style() {
+  outputs::TableStyle style;
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  style.colour = terminal && std::getenv("NO_COLOR") == nullptr;
+  winsize size = {};
+  if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    style.width = std::max(80, static_cast<int>(size.ws_col));
+  return style;
+}
+
+Exit exit_of(const outputs::Results& results) {
+  if (experiment::interrupted()) return Exit::interrupted;
+  const auto failed = [](const outputs::Run& run) { return run.record.status == record::Status::failed; };
+  const auto failures = std::count_if(results.runs.begin(), results.runs.end(), failed);
+  if (failures == 0) return Exit::ok;
+  return failures == static_cast<std::ptrdiff_t>(results.runs.size()) ? Exit::every_run_failed : Exit::some_runs_failed;
+}
+
+Exit run_experiment(RunOptions& options) {
+  const experiment::Plan plan = plan_of(options.chosen);
+  if (options.dry_run) {
+    fmt::print("{}", runs_text(plan));
+    return Exit::ok;
+  }
+  if (options.out.empty()) options.out = "out/" + plan.name;
+  Progress progress(options.quiet);
+  const auto show = [&](int done, int all, double share) { progress.show(done, all, share); };
+  const outputs::Results results = experiment::run_plan(
+      plan, {.out = options.out, .jobs = options.jobs, .threads = options.threads, .progress = show});
+  progress.clear();
+  if (options.json)
+    fmt::print("{}", outputs::results_json(results));
+  else if (!options.quiet)
+    fmt::print("{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv\n",
+               outputs::table(results, style()), options.out);
+  if (options.quiet || options.json)  // errors are never silenced
+    for (const outputs::Run& run : results.runs)
+      if (run.record.status == record::Status::failed)
+        fmt::print(stderr, "{} {}: {}\n", run.id, run.label, run.record.error);
+  return exit_of(results);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("run", "Runs the experiment: every strategy x every grid point x every seed");
+  auto options = std::make_shared<RunOptions>();
+  add_selection(*command, options->chosen);
+  command->add_option("--out", options->out, "Where results go (default out/<scenario's name>)")->type_name("DIR");
+  command->add_option("--jobs", options->jobs, "Runs at a time (default: all cores)")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+  command
+      ->add_option("--threads", options->threads, "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+  command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
+  command->add_flag("--json", options->json, "results.json on stdout, and nothing else");
+  command->add_flag("--quiet", options->quiet, "No table and no progress; errors all the same");
+  command->callback([options, &exit_code] { exit_code = run_experiment(*options); });
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,45 @@
+#include "cli/selection.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace simgrad::cli {
+
+void add_selection(CLI::App& command, Chosen& chosen) {
+  command.add_option("scenario", chosen.scenario, "The scenario, a TOML file")->required();
+  command.add_option("--set", chosen.selection.sets, "Sets any key: --set cluster.workers=8 (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  command.add_option("--grid", chosen.selection.grids, "All values of a key: --grid cluster.workers=1,2,4 (repeatable; product)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE,...");
+  command.add_option("--seeds", chosen.selection.seeds, "Seeds: 1..5, or 1,3,7")->type_name("A..B");
+  command.add_option("--strategy", chosen.selection.strategies, "Only this strategy, by label, else by kind (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("LABEL");
+  command.add_flag("--no-baseline", chosen.no_baseline, "Without the one-worker runs that speed-ups are against");
+}
+
+experiment::Plan plan_of(Chosen& chosen) {
+  chosen.selection.baselines = !chosen.no_baseline;
+  return experiment::make_plan(chosen.scenario, chosen.selection);
+}
+
+std::string runs_text(const experiment::Plan& plan) {
+  std::string text;
+  const auto line = [&](const experiment::RunPlan& run) {
+    std::string parameters;
+    for (const auto& [key, value] : run.parameters.items())
+      parameters += fmt::format("  {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    text += fmt::format("{}  {}{}  seed={}\n", run.id, run.label, parameters, run.seed);
+  };
+  for (const auto& run : plan.baselines) line(run);
+  for (const auto& run : plan.runs) line(run);
+  return text;
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,26 @@
+/// The options that say what to run, shared by `run` and `validate`.
+#pragma once
+
+#include <string>
+
+#include "experiment/plan.h"
+
+namespace CLI {
+class App;
+}
+
+namespace simgrad::cli {
+
+struct Chosen {
+  std::string scenario;
+  experiment::Selection selection;
+  bool no_baseline = false;
+};
+
+void add_selection(CLI::App& command, Chosen& chosen);
+experiment::Plan plan_of(Chosen& chosen);
+
+/// The runs of a plan, a line each.
+std::string runs_text(const experiment::Plan& plan);
+
+}  // namespace simgrad::cli

@@ -1,0 +1,29 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "cli/selection.h"
+#include "scenario/document.h"
+
+namespace simgrad::cli {
+
+void add_validate(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("validate", "Checks a scenario; prints it resolved, and its runs; simulates nothing");
+  auto chosen = std::make_shared<Chosen>();
+  add_selection(*command, *chosen);
+  command->callback([chosen, &exit_code] {
+    const experiment::Plan plan = plan_of(*chosen);
+    fmt::print("{}\n# {} run{}, {} baseline{}\n", scenario::toml(plan.scenario), plan.runs.size(),
+               plan.runs.size() == 1 ? "" : "s", plan.baselines.size(), plan.baselines.size() == 1 ? "" : "s");
+    for (std::string rest = runs_text(plan); !rest.empty();) {
+      const auto end = rest.find('\n') + 1;
+      fmt::print("# {}", rest.substr(0, end));
+      rest.erase(0, end);
+    }
+    exit_code = Exit::ok;
+  });
+}
+
+}  // namespace simgrad::cli

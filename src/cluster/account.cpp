@@ -1,0 +1,29 @@
+#include "cluster/account.h"
+
+#include <algorithm>
+
+namespace simgrad::cluster {
+
+void Account::settle(double now, double transfer_start) {
+  switch (state_) {
+    case State::waiting: wait_s_ += now - since_; break;
+    case State::computing: compute_s_ += now - since_; break;
+    case State::down: down_s_ += now - since_; break;
+    case State::blocked: {
+      const double start = transfer_start < 0.0 ? now : std::clamp(transfer_start, since_, now);
+      wait_s_ += start - since_;
+      communicate_s_ += now - start;
+      break;
+    }
+  }
+  since_ = now;
+}
+
+void Account::add_to(record::RankUse& use) const {
+  use.compute_s += compute_s_;
+  use.communicate_s += communicate_s_;
+  use.wait_s += wait_s_;
+  use.down_s += down_s_;
+}
+
+}  // namespace simgrad::cluster

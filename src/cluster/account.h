@@ -1,0 +1,40 @@
+/// Where one rank's virtual time went: compute, communicate, wait, down; the four add up to the run.
+#pragma once
+
+#include "record/record.h"
+
+namespace simgrad::cluster {
+
+/// The exact partition of one rank's virtual time. Between the calls below no virtual time passes for the rank.
+///
+/// A blocked rank waits until the transfer it is blocked on starts, and communicates from then on.
+class Account {
+ public:
+  enum class State : unsigned char { waiting, computing, blocked, down };
+
+  /// The rank starts something that takes virtual time.
+  void enter(State state, double now) {
+    settle(now);
+    state_ = state;
+  }
+  /// What it started is over.  transfer_start: when the transfer it was blocked on started; negative if it never did.
+  void leave(double now, double transfer_start = -1.0) {
+    settle(now, transfer_start);
+    state_ = State::waiting;
+  }
+  /// Accounts for all time up to `now` under the present state.
+  void settle(double now, double transfer_start = -1.0);
+
+  State state() const { return state_; }
+  void add_to(record::RankUse& use) const;
+
+ private:
+  double compute_s_ = 0.0;
+  double communicate_s_ = 0.0;
+  double wait_s_ = 0.0;
+  double down_s_ = 0.0;
+  double since_ = 0.0;
+  State state_ = State::waiting;
+};
+
+}  // namespace simgrad::cluster

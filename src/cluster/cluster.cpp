@@ -1,0 +1,110 @@
+#include "cluster/cluster.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+
+#include "base/errors.h"
+#include "cluster/network_model.h"
+#include "cluster/simgrid_versions.h"
+#include "cluster/world.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+namespace {
+
+std::int64_t real_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Two guard pages an actor would pass Linux's limit of memory maps (vm.max_map_count 65530) at some 32,000 actors.
+constexpr int most_hosts = 30'000;
+
+}  // namespace
+
+PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost", rank)), rank_(rank) {}
+
+Cluster::Cluster(const Options& options, int hosts) : options_(options) {
+  if (hosts > most_hosts)
+    throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_hosts));
+  const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
+  real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
+  set_up_engine(hosts);
+}
+
+Cluster::~Cluster() = default;
+
+void Cluster::set_up_engine(int hosts) {
+  base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
+  // Stacks are only reserved, not touched: an actor costs the pages it uses. Eigen's products need some of it when
+  // numbers are computed in the actor.
+  std::vector<std::string> words{"simgrad", "--cfg=contexts/factory:raw", "--cfg=contexts/stack-size:512",
+                                 "--log=root.thresh:critical",
+                                 "--log=root.app:file:/dev/null"};
+  for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  auto count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  // SimGrid keeps the engine for the life of the process.
+  sg4::Engine::get_instance(&count, arguments.data());
+  sg4::Engine::on_deadlock_cb([this] { on_deadlock(); });
+
+  if (options_.platform.empty()) {
+    hosts_ = options_.topology->build(options_.machine, hosts);
+    return;
+  }
+  // get_all_hosts() is in the order of names; ranks go by the order of the file.
+  sg4::Host::on_creation_cb([this](sg4::Host& host) { hosts_.push_back(&host); });
+  sg4::Engine::get_instance()->load_platform(options_.platform);
+  if (hosts_.size() < static_cast<std::size_t>(hosts))
+    throw base::ScenarioError(fmt::format("{}: the platform has {} hosts, but the ranks (servers included) are {}",
+                                          options_.platform, hosts_.size(), hosts));
+  hosts_.resize(static_cast<std::size_t>(hosts));
+  if (options_.network_model == NetworkModel::ideal) share_fairly();
+}
+
+double Cluster::speed(int index) const { return host(index)->get_speed(); }
+
+double Cluster::now() const { return sg4::Engine::get_clock(); }
+
+void Cluster::at(double time_s, std::function<void()> callback) {
+  simgrid::kernel::timer::Timer::set(std::max(time_s, now()), std::move(callback));
+}
+
+void Cluster::run() {
+  sg4::Engine::get_instance()->run();
+  if (!error_.empty()) throw std::runtime_error(error_);
+}
+
+void Cluster::fail(const std::string& error) {
+  if (error_.empty()) error_ = error;
+  kill_everyone();
+}
+
+void Cluster::kill_everyone() {
+  for (World* world : worlds_) world->kill_actors();
+}
+
+void Cluster::on_deadlock() {
+  std::string who;
+  for (const World* world : worlds_)
+    if (!world->ended()) who += world->who_waits();
+  if (error_.empty() && !who.empty()) error_ = fmt::format("deadlock at {} s of simulated time: {}", now(), who);
+}
+
+void Cluster::watch() {
+  if (now() > options_.watchdog.simulated_s)
+    throw std::runtime_error(
+        fmt::format("given up: simulated time has passed watchdog.simulated = {} s", options_.watchdog.simulated_s));
+  if ((++watched_ & 0xFF) == 0 && real_now_ns() > real_deadline_ns_)
+    throw std::runtime_error(
+        fmt::format("given up: simulating takes longer than watchdog.real = {} s", options_.watchdog.real_s));
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,82 @@
+/// The simulated hosts, their links and the clock of one run: owns the SimGrid engine. One a process, ever.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cluster/options.h"
+
+namespace simgrid::s4u {
+class Host;
+}
+
+namespace simgrad::cluster {
+
+class World;
+
+/// Communication with a rank whose host is down. An event of the simulated world, handled by the recovery driver.
+class PeerLost : public std::runtime_error {
+ public:
+  explicit PeerLost(int rank);
+  int rank() const { return rank_; }
+
+ private:
+  int rank_;
+};
+
+class Cluster {
+ public:
+  /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
+  /// Errors: base::ScenarioError for a platform that is malformed or too small.
+  Cluster(const Options& options, int hosts);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  const Options& options() const { return options_; }
+  int hosts() const { return static_cast<int>(hosts_.size()); }
+  simgrid::s4u::Host* host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
+  /// Sustained flop/s of a host at nominal speed.
+  double speed(int host) const;
+
+  double now() const;
+
+  /// Calls back when the clock shows that time, outside every actor; not after the last actor has ended.
+  void at(double time_s, std::function<void()> callback);
+
+  /// Runs until every actor has ended. Errors: std::runtime_error with rank, step and virtual time for whatever an
+  /// actor threw, for a deadlock (who waits for whom), and for the watchdog.
+  void run();
+
+  /// The run is over because of this error: all actors die; `run` throws it. The first one wins.
+  void fail(const std::string& error);
+  /// Called by actors at every step. Errors: std::runtime_error once the watchdog's simulated or real time is over.
+  void watch();
+
+ private:
+  friend class World;
+  void set_up_engine(int hosts);
+  void on_deadlock();
+  void kill_everyone();
+
+  Options options_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  std::vector<World*> worlds_;
+  std::string error_;
+  std::int64_t real_deadline_ns_ = 0;
+  std::int64_t watched_ = 0;
+};
+
+/// What a platform file holds, found out in a process of its own, since SimGrid ends the process on some faults.
+struct PlatformProbe {
+  int hosts = 0;
+  double speed_flops_per_s = 0.0;  ///< of the first host
+  std::string error;  ///< `file:line: what`, or empty
+};
+PlatformProbe probe_platform(const std::string& file);
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,162 @@
+#include "cluster/communicator.h"
+
+#include <algorithm>
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+Communicator::Communicator(World& world, Members members, int position, int generation, bool accounted)
+    : world_(&world),
+      members_(std::move(members)),
+      position_(position),
+      generation_(generation),
+      accounted_(accounted) {}
+
+Communicator Communicator::beside() const { return {*world_, members_, position_, generation_, false}; }
+
+namespace {
+
+/// The entry of that peer in a cache sorted by peer, made by `make` if it is not there.
+template <class Cache, class Make>
+Channel& find_or_make(Cache& cache, int peer, const Make& make) {
+  const auto at = std::lower_bound(cache.begin(), cache.end(), peer,
+                                   [](const auto& entry, int wanted) { return entry.first < wanted; });
+  if (at != cache.end() && at->first == peer) return *at->second;
+  Channel& made = make();
+  cache.insert(at, {peer, &made});
+  return made;
+}
+
+}  // namespace
+
+Channel& Communicator::to(int target) const {
+  return find_or_make(outgoing_, target, [&]() -> Channel& {
+    return world_->channel(generation_, world_rank(position_), world_rank(target));
+  });
+}
+
+Channel& Communicator::from(int source) const {
+  return find_or_make(incoming_, source, [&]() -> Channel& {
+    return world_->channel(generation_, world_rank(source), world_rank(position_));
+  });
+}
+
+void Communicator::require_alive(int member) const {
+  if (!world_->alive(world_rank(member))) throw PeerLost(world_rank(member));
+}
+
+/// Waits for the transfer; when it started.
+double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int peer) const {
+  World::Rank* self = accounted_ ? &world_->ranks_[static_cast<std::size_t>(world_rank(position_))] : nullptr;
+  if (self) {
+    self->account.enter(Account::State::blocked, now());
+    self->occupation = {kind, world_rank(peer), &transfer};
+  }
+  bool lost = false;
+  try {
+    transfer.wait();
+  } catch (const simgrid::NetworkFailureException&) {
+    lost = true;
+  } catch (const simgrid::CancelException&) {
+    lost = true;  // the peer's actor died with its host
+  }
+  const double start = transfer.get_start_time();
+  if (self) {
+    self->account.leave(now(), start);
+    self->occupation = {};
+  }
+  if (lost) throw PeerLost(world_rank(peer));
+  return start;
+}
+
+Packet Communicator::take(Message& message) const {
+  Packet packet = std::move(message.packet);
+  message.channel->bytes += packet.tensor.size_bytes();
+  ++message.channel->messages;
+  world_->release(message);
+  return packet;
+}
+
+Pending Communicator::start_send(int target, Packet packet) const {
+  require_alive(target);
+  Message& message = world_->new_message();
+  message.channel = &to(target);
+  const auto bytes = static_cast<std::uint64_t>(packet.tensor.size_bytes());
+  message.packet = std::move(packet);
+  Pending pending(*this, target);
+  const sg4::CommPtr transfer = message.channel->mailbox->put_async(&message, bytes);
+  intrusive_ptr_add_ref(transfer.get());
+  pending.transfer_ = message.transfer = transfer.get();
+  return pending;
+}
+
+Pending Communicator::start_receive(int source) const {
+  require_alive(source);
+  Pending pending(*this, source);
+  pending.landing_ = world_->new_landing();
+  const sg4::CommPtr transfer = from(source).mailbox->get_async<Message>(pending.landing_);
+  intrusive_ptr_add_ref(transfer.get());
+  pending.transfer_ = transfer.get();
+  return pending;
+}
+
+void Communicator::send(int target, Packet packet) const { start_send(target, std::move(packet)).wait(); }
+
+Packet Communicator::receive(int source) const {
+  require_alive(source);
+  Message* landed = nullptr;
+  const sg4::CommPtr transfer = from(source).mailbox->get_async<Message>(&landed);
+  block_on(*transfer, Occupation::Kind::receiving, source);
+  return take(*landed);
+}
+
+Packet Communicator::exchange(Packet packet, int target, int source) const {
+  Pending sending = start_send(target, std::move(packet));
+  Packet received = receive(source);
+  sending.wait();
+  return received;
+}
+
+void Communicator::charge_reduction(double flops) const {
+  if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops);
+}
+
+Pending::Pending(Pending&& other) noexcept
+    : communicator_(other.communicator_),
+      transfer_(std::exchange(other.transfer_, nullptr)),
+      landing_(std::exchange(other.landing_, nullptr)),
+      peer_(other.peer_) {}
+
+Pending& Pending::operator=(Pending&& other) noexcept {
+  std::swap(communicator_, other.communicator_);
+  std::swap(transfer_, other.transfer_);
+  std::swap(landing_, other.landing_);
+  std::swap(peer_, other.peer_);
+  return *this;
+}
+
+Pending::~Pending() {
+  if (transfer_) intrusive_ptr_release(transfer_);
+}
+
+Packet Pending::wait() {
+  base::check(transfer_ != nullptr, "a transfer is waited for once");
+  communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending, peer_);
+  intrusive_ptr_release(std::exchange(transfer_, nullptr));
+  if (!landing_) return {};
+  World& world = *communicator_->world_;
+  Packet packet = communicator_->take(**landing_);
+  *landing_ = nullptr;
+  world.free_landings_.push_back(std::exchange(landing_, nullptr));
+  return packet;
+}
+
+bool Pending::done() const { return transfer_ == nullptr || transfer_->test(); }
+
+}  // namespace simgrad::cluster

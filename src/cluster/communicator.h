@@ -1,0 +1,91 @@
+/// An ordered group of ranks that send to and receive from each other, in MPI's sense.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cluster/world.h"
+
+namespace simgrad::cluster {
+
+class Communicator;
+
+/// A transfer under way; wait() blocks in virtual time until it is over. It must not outlive its communicator.
+class Pending {
+ public:
+  Pending() = default;
+  Pending(Pending&& other) noexcept;
+  Pending& operator=(Pending&& other) noexcept;
+  ~Pending();
+
+  /// What was received; an empty packet for a send. Errors: PeerLost.
+  Packet wait();
+  /// Whether it has completed by now; takes no virtual time.
+  bool done() const;
+
+ private:
+  friend class Communicator;
+  Pending(const Communicator& communicator, int peer) : communicator_(&communicator), peer_(peer) {}
+
+  const Communicator* communicator_ = nullptr;  ///< outlives its transfers
+  simgrid::s4u::Comm* transfer_ = nullptr;
+  Message** landing_ = nullptr;                 ///< of a receive
+  int peer_ = -1;
+};
+
+/// One member's view of a group. Messages between two members arrive in the order sent; a transfer starts when both
+/// sides have called (rendezvous), and takes what the network model says for the tensor's bytes.
+///
+/// A communicator is one generation: after a failure the recovery driver makes a new one, so that no message of the old
+/// world is ever received in the new.
+class Communicator {
+ public:
+  using Members = std::shared_ptr<const std::vector<int>>;
+
+  /// members: world ranks; position is this member's place among them.
+  Communicator(World& world, Members members, int position, int generation, bool accounted = true);
+
+  int rank() const { return position_; }
+  int size() const { return static_cast<int>(members_->size()); }
+  int world_rank(int member) const { return (*members_)[static_cast<std::size_t>(member)]; }
+  World& world() const { return *world_; }
+  double now() const { return world_->now(); }
+
+  /// Blocks until the transfer is over. Errors: PeerLost.
+  void send(int target, Packet packet) const;
+  Packet receive(int source) const;
+  /// Sends to one member while receiving from another (or the same).
+  Packet exchange(Packet packet, int target, int source) const;
+
+  [[nodiscard]] Pending start_send(int target, Packet packet) const;
+  [[nodiscard]] Pending start_receive(int source) const;
+
+  /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
+  void charge_reduction(double flops) const;
+
+  /// The same member for an actor beside its main one, whose time is not partitioned.
+  Communicator beside() const;
+
+ private:
+  friend class Pending;
+  friend class Inbox;
+  using Channels = std::vector<std::pair<int, Channel*>>;
+
+  Channel& to(int target) const;
+  Channel& from(int source) const;
+  void require_alive(int member) const;
+  double block_on(simgrid::s4u::Comm& transfer, Occupation::Kind kind, int peer) const;
+  Packet take(Message& message) const;
+
+  World* world_;
+  Members members_;
+  int position_;
+  int generation_;
+  bool accounted_;
+  mutable Channels outgoing_;  ///< by target, those used so far
+  mutable Channels incoming_;
+};
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,49 @@
+#include "cluster/inbox.h"
+
+#include <deque>
+#include <simgrid/s4u.hpp>
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+/// What has come in; shared by the server and the actors that listen for it, whichever lives longer.
+struct Inbox::Shelf {
+  struct Entry {
+    Arrival arrival;
+    double transfer_start_s = 0.0;
+  };
+  std::deque<Entry> entries;
+  sg4::SemaphorePtr filled = sg4::Semaphore::create(0);
+};
+
+Inbox::Inbox(const Communicator& communicator, int first, int count)
+    : communicator_(communicator), shelf_(std::make_shared<Shelf>()) {
+  World& world = communicator.world();
+  for (int member = first; member < first + count; ++member)
+    world.start_beside(communicator.world_rank(communicator.rank()),
+                       [shelf = shelf_, comm = communicator.beside(), member] {
+                         for (;;) {
+                           Message* landed = nullptr;
+                           const sg4::CommPtr transfer = comm.from(member).mailbox->get_async<Message>(&landed);
+                           const double start = comm.block_on(*transfer, Occupation::Kind::receiving, member);
+                           shelf->entries.push_back({{member, comm.take(*landed)}, start});
+                           shelf->filled->release();
+                         }
+                       });
+}
+
+Inbox::Arrival Inbox::next() {
+  World& world = communicator_.world();
+  World::Rank& self = world.ranks_[static_cast<std::size_t>(communicator_.world_rank(communicator_.rank()))];
+  self.account.enter(Account::State::blocked, world.now());
+  self.occupation = {Occupation::Kind::receiving, Occupation::anybody, nullptr};
+  shelf_->filled->acquire();
+  Shelf::Entry entry = std::move(shelf_->entries.front());
+  shelf_->entries.pop_front();
+  self.account.leave(world.now(), entry.transfer_start_s);
+  self.occupation = {};
+  return std::move(entry.arrival);
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,31 @@
+/// Receiving from whoever comes first.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "cluster/communicator.h"
+
+namespace simgrad::cluster {
+
+/// Receives from many members at once, each message handed out in the order of completion. A receive a member is posted
+/// ahead at all times, so that a busy server's link still fills.
+class Inbox {
+ public:
+  /// Starts to receive from members first .. first + count - 1.
+  Inbox(const Communicator& communicator, int first, int count);
+
+  struct Arrival {
+    int source = 0;
+    Packet packet;
+  };
+  /// Blocks until a message has come in.
+  Arrival next();
+
+ private:
+  struct Shelf;
+  const Communicator& communicator_;
+  std::shared_ptr<Shelf> shelf_;
+};
+
+}  // namespace simgrad::cluster

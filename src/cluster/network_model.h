@@ -1,0 +1,19 @@
+/// SimGrid's flags for each network model, and the repair that makes sharing fair where latencies differ.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/options.h"
+
+namespace simgrad::cluster {
+
+/// The --cfg flags of a model.
+std::vector<std::string> simgrid_flags(NetworkModel model);
+
+/// `ideal` on a platform whose routes differ in latency: SimGrid weights a flow by 1/latency once its latency is paid;
+/// from then on this gives every flow the weight 1, so that shares are max-min fair. Call once the platform is built.
+/// Where all latencies are equal so are the weights, and nothing needs repair.
+void share_fairly();
+
+}  // namespace simgrad::cluster

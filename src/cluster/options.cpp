@@ -1,0 +1,59 @@
+#include "cluster/options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace simgrad::cluster {
+
+using base::Bounds;
+using base::Choice;
+using base::Unit;
+
+namespace {
+
+constexpr std::array network_models{
+    Choice{"ideal", "latency + bytes / bandwidth exactly; flows share links max-min fairly"},
+    Choice{"tcp", "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements"}};
+
+}  // namespace
+
+std::string_view name(NetworkModel model) { return network_models.at(static_cast<std::size_t>(model)).name; }
+
+std::span<const base::Choice> network_model_choices() { return network_models; }
+
+void Watchdog::describe(base::Describer& d) {
+  d.quantity("simulated", simulated_s, Unit::seconds, "a run longer than this on the simulated clock fails",
+             Bounds::above_zero());
+  d.quantity("real", real_s, Unit::seconds, "a run that takes longer than this to simulate fails",
+             Bounds::above_zero());
+}
+
+void Options::describe(base::Describer& d) {
+  d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, 1e6));
+  d.component("topology", topology, "how hosts are cabled");
+  d.path("platform", platform, "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
+  d.quantity("speed", machine.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
+             Bounds::above_zero());
+  d.quantity("bandwidth", machine.bandwidth_bytes_per_s, Unit::bytes_per_second,
+             "of each host's NIC, each direction (full duplex)", Bounds::above_zero());
+  d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::at_least(0));
+  d.choice("network_model", network_model, network_models, "how bytes become seconds");
+  d.numbers("relative_speeds", relative_speeds, "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1",
+            Bounds::above_zero());
+  d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
+  d.section("failures", failures, "hosts that crash, and what the training does then");
+  d.section("watchdog", watchdog, "when a run that never ends is given up");
+  if (!platform.empty())
+    for (const char* key : {"topology", "speed", "bandwidth", "latency"})
+      if (d.given(key))
+        d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
+  if (relative_speeds.size() > static_cast<std::size_t>(workers))
+    d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
+                                            relative_speeds.size(), workers));
+  for (const Crash& crash : failures.crashes)
+    if (crash.rank >= workers)
+      d.refuse("failures", fmt::format("a crash of rank {}, but the workers are ranks 0 to {}", crash.rank, workers - 1));
+}
+
+}  // namespace simgrad::cluster

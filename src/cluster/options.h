@@ -1,0 +1,43 @@
+/// The scenario's section [cluster]: hosts, links, the network model, and what goes wrong.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/registry.h"
+#include "cluster/failures/failures.h"
+#include "cluster/topologies/topology.h"
+
+namespace simgrad::cluster {
+
+/// How SimGrid turns bytes into seconds.
+enum class NetworkModel { ideal, tcp };
+std::string_view name(NetworkModel model);
+std::span<const base::Choice> network_model_choices();
+
+/// When a run that never ends is given up: it becomes `failed`, with the rank and step where it was.
+struct Watchdog : base::Described {
+  double simulated_s = 1e7;  ///< the clock's microseconds are exact only up to about here
+  double real_s = 24.0 * 3600.0;
+
+  void describe(base::Describer& d) override;
+};
+
+struct Options : base::Described {
+  std::int64_t workers = 4;
+  base::Slot<Topology> topology{topologies(), "star"};
+  std::string platform;  ///< a SimGrid XML file instead of a topology; empty: none
+  Machine machine;                      ///< every host and its NIC; unused on a platform
+  NetworkModel network_model = NetworkModel::ideal;
+  std::vector<double> relative_speeds;  ///< of ranks 0, 1, ...; the rest run at 1
+  bool charge_reductions = true;
+  FailureOptions failures;
+  Watchdog watchdog;
+
+  void describe(base::Describer& d) override;
+};
+
+}  // namespace simgrad::cluster

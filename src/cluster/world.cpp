@@ -1,0 +1,252 @@
+#include "cluster/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+
+#include "base/errors.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+namespace {
+
+/// When the transfer started, negative if it has not.
+double start_of(const sg4::Comm* transfer) { return transfer ? transfer->get_start_time() : -1.0; }
+
+}  // namespace
+
+World::World(Cluster& cluster, std::string name, int workers, int servers)
+    : cluster_(cluster),
+      name_(std::move(name)),
+      workers_(workers),
+      servers_(servers),
+      ranks_(static_cast<std::size_t>(workers + servers)) {
+  base::check(workers + servers <= cluster.hosts(), "a host for every rank");
+  cluster_.worlds_.push_back(this);
+}
+
+World::~World() { std::erase(cluster_.worlds_, this); }
+
+void World::start(int rank, std::function<void()> body) { start_actor(rank, true, std::move(body)); }
+
+void World::start_beside(int rank, std::function<void()> body) { start_actor(rank, false, std::move(body)); }
+
+void World::start_actor(int rank, bool main, std::function<void()> body) {
+  if (main) ranks_[static_cast<std::size_t>(rank)].running = true;
+  const sg4::ActorPtr actor = sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(rank),
+                                                 [this, rank, main, work = std::move(body)] {
+                                                   run_guarded(rank, main, work);
+                                                 });
+  if (!main) actor->daemonize();
+  const auto number = static_cast<std::size_t>(actor->get_pid());
+  if (rank_of_actor_.size() <= number) rank_of_actor_.resize(number + 1, -1);
+  rank_of_actor_[number] = rank;
+  actors_.push_back(actor->get_pid());
+}
+
+void World::run_guarded(int rank, bool main, const std::function<void()>& body) {
+  Rank& self = ranks_[static_cast<std::size_t>(rank)];
+  try {
+    body();
+  } catch (const simgrid::ForcefulKillException&) {
+    throw;  // SimGrid's own way of ending an actor
+  } catch (const PeerLost& lost) {
+    if (on_peer_lost) {
+      on_peer_lost(lost.rank());
+    } else {
+      cluster_.fail(fmt::format("rank {} (step {}, at {} s): {}", rank, self.step, now(), lost.what()));
+    }
+  } catch (const std::exception& error) {
+    cluster_.fail(fmt::format("rank {} (step {}, at {} s): {}", rank, self.step, now(), error.what()));
+  }
+  if (main) self.running = false;
+}
+
+void World::compute(int rank, double flops) {
+  Rank& self = ranks_[static_cast<std::size_t>(rank)];
+  const double seconds = flops / (cluster_.speed(rank) * self.relative_speed);
+  if (!(seconds > 0.0)) return;
+  self.account.enter(Account::State::computing, now());
+  sg4::this_actor::sleep_for(seconds);
+  self.account.leave(now());
+}
+
+void World::set_relative_speed(int rank, double speed) {
+  ranks_.at(static_cast<std::size_t>(rank)).relative_speed = speed;
+}
+
+int World::current_rank() const {
+  if (sg4::Actor::self() == nullptr) return -1;
+  const auto number = static_cast<std::size_t>(sg4::this_actor::get_pid());
+  return number < rank_of_actor_.size() ? rank_of_actor_[number] : -1;
+}
+
+void World::settle_all() {
+  for (Rank& rank : ranks_) {
+    rank.account.settle(now(), start_of(rank.occupation.transfer));
+    if (rank.account.state() != Account::State::down) rank.account.leave(now());
+    rank.occupation = {};
+  }
+}
+
+void World::crash(int rank) {
+  Rank& lost = ranks_.at(static_cast<std::size_t>(rank));
+  if (!lost.alive || ended_) return;
+  lost.account.settle(now(), start_of(lost.occupation.transfer));
+  lost.account.enter(Account::State::down, now());
+  lost.occupation = {};
+  lost.alive = false;
+  lost.running = false;
+  cluster_.host(rank)->turn_off();
+}
+
+void World::revive(int rank) {
+  Rank& back = ranks_.at(static_cast<std::size_t>(rank));
+  if (back.alive || ended_) return;
+  cluster_.host(rank)->turn_on();
+  back.account.leave(now());
+  back.alive = true;
+}
+
+void World::kill_actors() {
+  if (!ended_) settle_all();
+  const auto self = sg4::Actor::self() ? sg4::this_actor::get_pid() : -1;
+  for (const std::int64_t number : actors_)
+    if (number != self)
+      if (const sg4::ActorPtr actor = sg4::Actor::by_pid(number)) actor->kill();
+  actors_.clear();
+  if (self >= 0) actors_.push_back(self);
+  for (Rank& rank : ranks_) rank.running = false;
+}
+
+void World::end() {
+  if (ended_) return;
+  end_s_ = now();
+  settle_all();
+  count_transfers_under_way();
+  cut_.simulated_s = end_s_;
+  for (int rank = 0; rank < size(); ++rank) {
+    record::RankUse& use = cut_.ranks.emplace_back();
+    use.role = rank < workers_ ? "worker" : "server";
+    ranks_[static_cast<std::size_t>(rank)].account.add_to(use);
+  }
+  for (const auto& [key, channel] : channels_) {
+    cut_.bytes += channel.bytes;
+    cut_.messages += channel.messages;
+    cut_.ranks[static_cast<std::size_t>(channel.source)].bytes_sent += channel.bytes;
+    cut_.ranks[static_cast<std::size_t>(channel.target)].bytes_received += channel.bytes;
+  }
+  count_links();
+  ended_ = true;
+  kill_actors();
+}
+
+void World::count_transfers_under_way() {
+  for (Message& message : messages_)
+    if (start_of(message.transfer) >= 0.0) {
+      message.channel->bytes += message.packet.tensor.size_bytes();
+      ++message.channel->messages;
+    }
+}
+
+void World::count_links() {
+  // Hash maps have no order to rely on; links are listed in the order of the ranks that first use them.
+  std::map<std::pair<int, int>, std::int64_t> carried;
+  for (const auto& [key, channel] : channels_) carried[{channel.source, channel.target}] += channel.bytes;
+  std::unordered_map<const sg4::Link*, std::size_t> row;
+  std::vector<sg4::Link*> route;
+  for (const auto& [ends, bytes] : carried) {
+    if (bytes == 0) continue;
+    route.clear();
+    double latency = 0.0;
+    cluster_.host(ends.first)->route_to(cluster_.host(ends.second), route, &latency);
+    for (const sg4::Link* link : route) {
+      const auto [at, fresh] = row.try_emplace(link, cut_.links.size());
+      if (fresh) cut_.links.push_back({link->get_name(), 0, 0.0});
+      cut_.links[at->second].bytes += bytes;
+    }
+  }
+  if (end_s_ > 0.0)
+    for (const auto& [link, at] : row)
+      cut_.links[at].utilisation = static_cast<double>(cut_.links[at].bytes) / (link->get_bandwidth() * end_s_);
+}
+
+void World::fill(record::Record& record) const {
+  base::check(ended_, "a training is recorded once it has ended");
+  record.simulated_s = cut_.simulated_s;
+  record.bytes = cut_.bytes;
+  record.messages = cut_.messages;
+  record.ranks = cut_.ranks;
+  record.links = cut_.links;
+}
+
+std::string World::left_behind() const {
+  for (const Message& message : messages_)
+    if (message.transfer && start_of(message.transfer) < 0.0)
+      return fmt::format("rank {} has sent {} bytes to rank {}, which nobody received", message.channel->source,
+                         message.packet.tensor.size_bytes(), message.channel->target);
+  return {};
+}
+
+std::string World::who_waits() const {
+  constexpr int shown = 8;
+  std::string text;
+  int waiting = 0;
+  for (int r = 0; r < size(); ++r) {
+    const Rank& rank = ranks_[static_cast<std::size_t>(r)];
+    if (rank.occupation.kind == Occupation::Kind::nothing || !rank.running) continue;
+    if (++waiting > shown) continue;
+    const int peer = rank.occupation.peer;
+    text += fmt::format("{}rank {} (step {}) waits to {} {}", waiting == 1 ? "" : "; ", r, rank.step,
+                        rank.occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
+                        peer == Occupation::anybody ? "anybody" : fmt::format("rank {}", peer));
+  }
+  if (waiting > shown) text += fmt::format("; and {} more ranks wait", waiting - shown);
+  return text;
+}
+
+bool World::stuck() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
+    return !rank.running || (rank.occupation.kind != Occupation::Kind::nothing &&
+                             start_of(rank.occupation.transfer) < 0.0);
+  });
+}
+
+Channel& World::channel(int generation, int source, int target) {
+  // 16 bits of generation and 24 of each rank: Cluster allows far fewer ranks.
+  const std::uint64_t key = (static_cast<std::uint64_t>(generation) << 48) |
+                            (static_cast<std::uint64_t>(source) << 24) | static_cast<std::uint64_t>(target);
+  Channel& channel = channels_[key];
+  if (!channel.mailbox) {
+    channel.mailbox = sg4::Mailbox::by_name(fmt::format("{}/{}/{}>{}", name_, generation, source, target));
+    channel.source = source;
+    channel.target = target;
+  }
+  return channel;
+}
+
+Message& World::new_message() {
+  if (free_messages_.empty()) return messages_.emplace_back();
+  Message& message = *free_messages_.back();
+  free_messages_.pop_back();
+  return message;
+}
+
+void World::release(Message& message) {
+  message = {};
+  free_messages_.push_back(&message);
+}
+
+Message** World::new_landing() {
+  if (free_landings_.empty()) return &landings_.emplace_back(nullptr);
+  Message** landing = free_landings_.back();
+  free_landings_.pop_back();
+  return landing;
+}
+
+}  // namespace simgrad::cluster

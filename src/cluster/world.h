@@ -1,0 +1,153 @@
+/// The ranks of one training: their actors, their accounts of time, the messages between them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/account.h"
+#include "cluster/cluster.h"
+#include "record/record.h"
+#include "values/tensor.h"
+
+namespace simgrid::s4u {
+class Actor;
+class Comm;
+class Mailbox;
+}  // namespace simgrid::s4u
+
+namespace simgrad::cluster {
+
+/// What travels: an array, and a small number beside it (a parameter version) that weighs nothing.
+struct Packet {
+  values::Tensor tensor;
+  std::int64_t version = 0;
+
+  Packet() = default;
+  Packet(values::Tensor carried, std::int64_t its_version = 0)  // NOLINT: a tensor is a packet
+      : tensor(std::move(carried)), version(its_version) {}
+};
+
+/// One direction between two ranks: its mailbox, and what it has carried.
+struct Channel {
+  simgrid::s4u::Mailbox* mailbox = nullptr;
+  int source = 0;
+  int target = 0;
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+};
+
+/// A packet on its way; lives until it has been received.
+struct Message {
+  Packet packet;
+  Channel* channel = nullptr;
+  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received
+};
+
+/// What a rank does now: for accounts cut at the end, and for the texts of deadlocks.
+struct Occupation {
+  enum class Kind : unsigned char { nothing, sending, receiving };
+  static constexpr int anybody = -1;
+  Kind kind = Kind::nothing;
+  int peer = anybody;
+  simgrid::s4u::Comm* transfer = nullptr;
+};
+
+class World {
+ public:
+  /// Ranks 0 .. workers-1 are workers, the next `servers` servers; rank r lives on host r.
+  World(Cluster& cluster, std::string name, int workers, int servers);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  Cluster& cluster() const { return cluster_; }
+  int workers() const { return workers_; }
+  int servers() const { return servers_; }
+  int size() const { return workers_ + servers_; }
+  double now() const { return cluster_.now(); }
+
+  /// Starts an actor of a rank. The main one's time is the rank's time; others serve it beside and end with it.
+  /// Whatever it throws ends the run, with rank, step and virtual time in the text; PeerLost goes to `on_peer_lost`.
+  void start(int rank, std::function<void()> body);
+  void start_beside(int rank, std::function<void()> body);
+  std::function<void(int rank)> on_peer_lost;
+
+  /// The rank's virtual time passes: flops at the host's nominal speed times the rank's relative one.
+  void compute(int rank, double flops);
+  void set_relative_speed(int rank, double speed);
+  double relative_speed(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).relative_speed; }
+
+  /// For the texts of errors.
+  void set_step(int rank, std::int64_t step) { ranks_[static_cast<std::size_t>(rank)].step = step; }
+  std::int64_t step(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).step; }
+  /// The rank whose actor runs now, or -1.
+  int current_rank() const;
+
+  bool alive(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).alive; }
+  /// The rank's host goes down, with its actors and their transfers; its time is `down` until revive.
+  void crash(int rank);
+  void revive(int rank);
+  /// All actors die; their accounts wait. For a recovery, which then starts new ones, and for the end.
+  void kill_actors();
+
+  /// The training ends here: accounts are cut, transfers that have started count in full, all actors die (but not the
+  /// one that calls). Whatever happens later is not recorded.
+  void end();
+  bool ended() const { return ended_; }
+
+  /// At the natural end of a synchronous training: who sent what nobody received, or "".
+  std::string left_behind() const;
+  /// Everything that blocks a rank, "rank 0 (step 3) waits to receive from rank 1; ...".
+  std::string who_waits() const;
+  /// Whether every living rank is blocked on a transfer that has not started, so that nothing can ever happen.
+  bool stuck() const;
+
+  void fill(record::Record& record) const;
+
+ private:
+  friend class Communicator;
+  friend class Inbox;
+  friend class Pending;
+
+  struct Rank {
+    Account account;
+    Occupation occupation;
+    std::int64_t step = -1;
+    double relative_speed = 1.0;
+    bool alive = true;
+    bool running = false;  ///< its main actor has not ended
+  };
+
+  void start_actor(int rank, bool main, std::function<void()> body);
+  void run_guarded(int rank, bool main, const std::function<void()>& body);
+  void settle_all();
+  void count_transfers_under_way();
+  void count_links();
+  Channel& channel(int generation, int source, int target);
+  Message& new_message();
+  void release(Message& message);
+  Message** new_landing();
+
+  Cluster& cluster_;
+  std::string name_;
+  int workers_;
+  int servers_;
+  std::vector<Rank> ranks_;
+  std::unordered_map<std::uint64_t, Channel> channels_;
+  std::deque<Message> messages_;
+  std::vector<Message*> free_messages_;
+  std::deque<Message*> landings_;  ///< where SimGrid puts what is received; they outlive the actors that wait for it
+  std::vector<Message**> free_landings_;
+  std::vector<int> rank_of_actor_;  ///< by SimGrid's actor number; -1: none of ours
+  std::vector<std::int64_t> actors_;
+  bool ended_ = false;
+  double end_s_ = 0.0;
+  record::Record cut_;  ///< ranks, links, bytes and messages as they were at the end
+};
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,33 @@
+#include "collectives/flat.h"
+
+#include <vector>
+
+namespace simgrad::collectives {
+
+using cluster::Communicator;
+using cluster::Packet;
+using cluster::Pending;
+using values::Tensor;
+
+Packet flat_broadcast(const Communicator& comm, int root, Packet packet) {
+  if (comm.rank() != root) return comm.receive(root);
+  std::vector<Pending> sends;
+  for (int member = 0; member < comm.size(); ++member)
+    if (member != root) sends.push_back(comm.start_send(member, packet));
+  for (Pending& send : sends) send.wait();
+  return packet;
+}
+
+FlatReduce::FlatReduce(const Communicator& comm, int root) : comm_(comm) {
+  for (int member = 0; member < comm.size(); ++member)
+    if (member != root) receives_.push_back(comm.start_receive(member));
+}
+
+Tensor FlatReduce::sum() {
+  std::vector<Tensor> parts;
+  for (Pending& receive : receives_) parts.push_back(receive.wait().tensor);
+  comm_.charge_reduction(static_cast<double>(parts.front().size()) * static_cast<double>(parts.size()));
+  return values::sum(parts);
+}
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,29 @@
+/// Flat broadcast and reduce: the root talks to every other member at once, sharing its link fairly among them.
+///
+/// Cost with n other members: alpha + n M beta each; the reduce adds n M gamma at the root after the last arrival.
+#pragma once
+
+#include <span>
+
+#include "cluster/communicator.h"
+#include "values/tensor.h"
+
+namespace simgrad::collectives {
+
+/// What the root has, on every member.  packet: the root's; ignored elsewhere.  Errors: cluster::PeerLost.
+cluster::Packet flat_broadcast(const cluster::Communicator& comm, int root, cluster::Packet packet);
+
+/// The root's side of a reduce: the sum of what every other member sends, in the order of their ranks.  The receives
+/// are posted at construction, so that data flow while the root is busy.
+class FlatReduce {
+ public:
+  FlatReduce(const cluster::Communicator& comm, int root);
+  /// Blocks until all have arrived, then adds.  At least one other member.  Errors: cluster::PeerLost.
+  values::Tensor sum();
+
+ private:
+  const cluster::Communicator& comm_;
+  std::vector<cluster::Pending> receives_;
+};
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,25 @@
+/// What one cell of a text file holds.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace simgrad::data {
+
+struct Cell {
+  enum class Kind { number, missing, infinite, text };
+  Kind kind = Kind::missing;
+  double value = 0.0;  ///< finite for a number; unspecified otherwise
+};
+
+/// Surrounding blanks are ignored and a leading plus is allowed. Missing: empty, `?`, `NA` and `nan` in any case.
+/// Infinite: `inf`, `infinity`, and numbers beyond the range of a double.
+Cell parse_cell(std::string_view text);
+
+/// Without spaces and tabs around it.
+std::string_view trimmed(std::string_view text);
+
+/// In quotes for an error message: cut when long, control characters shown as `?`.
+std::string shown(std::string_view text);
+
+}  // namespace simgrad::data

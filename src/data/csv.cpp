@@ -1,0 +1,250 @@
+#include "data/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "data/cells.h"
+#include "data/csv_columns.h"
+#include "data/csv_table.h"
+#include "data/labels.h"
+#include "data/limits.h"
+#include "data/text_file.h"
+
+namespace simgrad::data {
+
+namespace {
+
+constexpr std::array missing_choices{
+    base::Choice{"refuse", "a missing cell is an error"}, base::Choice{"drop", "leave out rows with a missing cell"},
+    base::Choice{"mean", "put in the column's mean, for a text column its most frequent value"}};
+
+/// Whole files can be wrong in every column; beyond so many lines nobody reads on.
+constexpr std::size_t faults_most = 20;
+
+/// Why a separator cannot be one, or empty.
+std::string separator_fault(const std::string& separator) {
+  if (separator.size() == 1 && separator != "\"" && separator != "\n" && separator != "\r") return {};
+  return fmt::format("the separator is {}, expected one byte such as \",\", \";\" or a tab", shown(separator));
+}
+
+/// The steps from a table of cells to a data set.
+class Reading {
+ public:
+  Reading(const Csv& options, const CsvTable& table, const Request& request)
+      : options_(options), request_(request), table_(table), target_(target_column()), columns_(read_columns(table)) {}
+
+  Dataset dataset() {
+    check_cells();
+    choose_rows();
+    settle_columns();
+    Dataset set = shaped();
+    fill_features(set);
+    fill_targets(set);
+    return set;
+  }
+
+ private:
+  std::string at(std::int64_t line) const { return fmt::format("{}:{}", options_.path, line); }
+  std::int64_t line(std::int64_t row) const { return table_.lines[static_cast<std::size_t>(row)]; }
+  const Column& column(std::int64_t j) const { return columns_.all[static_cast<std::size_t>(j)]; }
+  const std::string& name(std::int64_t j) const { return table_.names[static_cast<std::size_t>(j)]; }
+  double number(std::int64_t row, std::int64_t j) const {
+    return columns_.numbers[static_cast<std::size_t>(row * table_.columns + j)];
+  }
+  bool missing(std::int64_t row, std::int64_t j) const {
+    return std::isnan(number(row, j)) && parse_cell(table_.cell(row, j)).kind == Cell::Kind::missing;
+  }
+
+  std::int64_t target_column() const;
+  void check_cells() const;
+  std::string cell_fault(std::int64_t j) const;
+  std::string missing_fault() const;
+  void choose_rows();
+  void settle_columns();
+  Dataset shaped() const;
+  void fill_features(Dataset& set) const;
+  void fill_targets(Dataset& set) const;
+
+  const Csv& options_;
+  const Request& request_;
+  const CsvTable& table_;
+  std::int64_t target_;
+  Columns columns_;
+  std::vector<std::int64_t> rows_;  ///< of the table, those the data set keeps
+};
+
+std::int64_t Reading::target_column() const {
+  if (table_.columns < 2)
+    throw base::ScenarioError(
+        fmt::format("{}: one column, expected a target and at least one feature; is {} the right separator?",
+                    at(table_.names_line), shown(options_.separator)));
+  if (!options_.target) return table_.columns - 1;
+  const std::string& wanted = *options_.target;
+  const auto count = std::count(table_.names.begin(), table_.names.end(), wanted);
+  if (count == 1) return std::find(table_.names.begin(), table_.names.end(), wanted) - table_.names.begin();
+  if (count > 1)
+    throw base::ScenarioError(
+        fmt::format("{}: {} columns are called {}, expected one; give the target's zero-based index",
+                    at(table_.names_line), count, shown(wanted)));
+
+  std::int64_t index = 0;
+  const auto [stop, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
+  const bool whole = !wanted.empty() && stop == wanted.data() + wanted.size() && error != std::errc::invalid_argument;
+  if (whole && error == std::errc() && index >= 0 && index < table_.columns) return index;
+  if (whole)
+    throw base::ScenarioError(fmt::format("{}: target column {}, expected a name or an index from 0 to {}",
+                                          at(table_.names_line), wanted, table_.columns - 1));
+  throw base::ScenarioError(fmt::format("{}: unknown target column {}{}", at(table_.names_line), shown(wanted),
+                                        base::suggestion(wanted, table_.names)));
+}
+
+/// What is wrong with a column's cells, apart from missing ones, or empty.
+std::string Reading::cell_fault(std::int64_t j) const {
+  const Column& held = column(j);
+  const bool label = j == target_;
+  // Class labels may be any texts; a column with one text among them is all texts.
+  if (label && request_.task == Task::classification && held.texts.count > 0) return {};
+  if (!label && held.text()) return {};
+  const auto fault = [&](const Seen& seen, std::string_view expected) {
+    return fmt::format("{}: column {} holds {}, expected {}", at(line(seen.first_row)), shown(name(j)),
+                       shown(trimmed(table_.cell(seen.first_row, j))), expected);
+  };
+  if (held.infinite.count > 0) return fault(held.infinite, "a finite number");
+  if (held.texts.count == 0) return {};
+  if (label) return fault(held.texts, "a number; to predict classes use a classification model");
+  if (held.texts.first_row == 0 && !options_.header)
+    return fault(held.texts, "a number as in its other cells; if this line holds names, set header = true");
+  return fault(held.texts, "a number as in most of its cells");
+}
+
+/// The file's first missing cell, or empty.
+std::string Reading::missing_fault() const {
+  std::int64_t first = -1;
+  for (std::int64_t j = 0; j < table_.columns; ++j) {
+    const Seen& seen = column(j).missing;
+    if (seen.count > 0 && (first < 0 || seen.first_row < column(first).missing.first_row)) first = j;
+  }
+  if (first < 0) return {};
+  const Seen& seen = column(first).missing;
+  const std::string others = seen.count > 1 ? fmt::format(" and in {} other lines", seen.count - 1) : "";
+  return fmt::format("{}: column {} has no value here{}, expected one; set missing = \"drop\" or \"mean\"",
+                     at(line(seen.first_row)), shown(name(first)), others);
+}
+
+void Reading::check_cells() const {
+  std::vector<std::string> faults;
+  for (std::int64_t j = 0; j < table_.columns && faults.size() < faults_most; ++j)
+    if (std::string fault = cell_fault(j); !fault.empty()) faults.push_back(std::move(fault));
+  if (options_.missing == Csv::Missing::refuse)
+    if (std::string fault = missing_fault(); !fault.empty()) faults.push_back(std::move(fault));
+  if (!faults.empty()) throw base::ScenarioError(std::move(faults));
+}
+
+void Reading::choose_rows() {
+  const auto complete = [&](std::int64_t row) {
+    for (std::int64_t j = 0; j < table_.columns; ++j)
+      if (missing(row, j)) return false;
+    return true;
+  };
+  for (std::int64_t row = 0; row < table_.rows(); ++row)
+    if (options_.missing == Csv::Missing::drop ? complete(row) : !missing(row, target_)) rows_.push_back(row);
+  if (rows_.empty())
+    throw base::ScenarioError(fmt::format("{}: no row is left without those that miss a {}, expected at least one",
+                                          at(table_.names_line),
+                                          options_.missing == Csv::Missing::drop ? "value" : "target"));
+}
+
+void Reading::settle_columns() {
+  for (std::int64_t j = 0; j < table_.columns; ++j) {
+    if (j == target_) continue;
+    if (std::all_of(rows_.begin(), rows_.end(), [&](std::int64_t row) { return missing(row, j); }))
+      throw base::ScenarioError(
+          fmt::format("{}: column {} has no value in any row with a target, expected some; remove it",
+                      at(table_.names_line), shown(name(j))));
+    if (!settle_column(columns_, j, table_, rows_))
+      throw base::ScenarioError(
+          fmt::format("{}: column {} holds more than {} different texts, expected a category to encode one-hot; an "
+                      "identifier does not help to predict: remove it",
+                      at(table_.names_line), shown(name(j)), values_most));
+  }
+}
+
+Dataset Reading::shaped() const {
+  std::vector<std::string> names;
+  for (std::int64_t j = 0; j < table_.columns; ++j) {
+    if (j == target_) continue;
+    if (!column(j).text()) names.push_back(name(j));
+    for (const std::string_view value : column(j).values.values())
+      names.push_back(fmt::format("{}={}", name(j), value));
+  }
+  Dataset set = sized_dataset(static_cast<std::int64_t>(rows_.size()), static_cast<std::int64_t>(names.size()),
+                              at(table_.names_line));
+  set.feature_names = std::move(names);
+  set.target_name = name(target_);
+  return set;
+}
+
+void Reading::fill_features(Dataset& set) const {
+  double* next = set.features.data();
+  for (const std::int64_t row : rows_)
+    for (std::int64_t j = 0; j < table_.columns; ++j) {
+      if (j == target_) continue;
+      const Column& held = column(j);
+      const bool gap = missing(row, j);
+      if (!held.text()) {
+        *next = gap ? held.substitute : number(row, j);
+      } else {
+        const auto value =
+            gap ? static_cast<std::size_t>(held.substitute) : held.values.index(trimmed(table_.cell(row, j)));
+        next[value] = 1.0;
+      }
+      next += held.width();
+    }
+}
+
+void Reading::fill_targets(Dataset& set) const {
+  const std::string what = fmt::format("{}: column {}", at(table_.names_line), shown(name(target_)));
+  const bool classification = request_.task == Task::classification;
+  if (classification && column(target_).texts.count > 0) {
+    std::vector<std::string_view> labels;
+    for (const std::int64_t row : rows_) labels.push_back(trimmed(table_.cell(row, target_)));
+    set_classes<std::string_view>(set, labels, what);
+    return;
+  }
+  std::vector<double> labels;
+  for (const std::int64_t row : rows_) labels.push_back(number(row, target_));
+  if (classification)
+    set_classes<double>(set, labels, what);
+  else
+    set.targets = std::move(labels);
+}
+
+}  // namespace
+
+void Csv::describe(base::Describer& d) {
+  d.path("path", path, "the file");
+  d.text("target", target, "column to predict: its name, else its zero-based index; default the last");
+  d.flag("header", header, "whether the first line holds the columns' names");
+  d.text("separator", separator, "what stands between two cells, one byte");
+  d.choice("missing", missing, missing_choices, "cells that are empty, ?, NA or nan");
+  if (path.empty()) d.refuse("path", "the data source \"csv\" needs the path of a file");
+  if (const std::string fault = separator_fault(separator); !fault.empty()) d.refuse("separator", fault);
+}
+
+Dataset Csv::load(const Request& request) const { return read(text_file(path), request); }
+
+Dataset Csv::read(std::string text, const Request& request) const {
+  if (const std::string fault = separator_fault(separator); !fault.empty())
+    throw base::ScenarioError(fmt::format("{}: {}", path, fault));
+  clean_text(text, path);
+  const CsvTable table = csv_table(text, separator[0], header, path);
+  return Reading(*this, table, request).dataset();
+}
+
+}  // namespace simgrad::data

@@ -1,0 +1,74 @@
+#include "data/csv_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/cells.h"
+
+namespace simgrad::data {
+
+namespace {
+
+/// The values' counts decide; of two equally frequent ones the first in order.
+bool settle_text(Column& column, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows) {
+  for (const std::int64_t row : rows) {
+    const std::string_view cell = trimmed(table.cell(row, j));
+    if (parse_cell(cell).kind != Cell::Kind::missing && !column.values.add(cell)) return false;
+  }
+  std::vector<std::int64_t> counts(column.values.size());
+  for (const std::int64_t row : rows) {
+    const std::string_view cell = trimmed(table.cell(row, j));
+    if (parse_cell(cell).kind != Cell::Kind::missing) ++counts[column.values.index(cell)];
+  }
+  column.substitute = static_cast<double>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  return true;
+}
+
+}  // namespace
+
+Columns read_columns(const CsvTable& table) {
+  Columns columns;
+  columns.all.resize(static_cast<std::size_t>(table.columns));
+  columns.numbers.reserve(table.cells.size());
+  for (std::int64_t row = 0; row < table.rows(); ++row)
+    for (std::int64_t j = 0; j < table.columns; ++j) {
+      const Cell cell = parse_cell(table.cell(row, j));
+      Column& column = columns.all[static_cast<std::size_t>(j)];
+      switch (cell.kind) {
+        case Cell::Kind::number:
+          column.numbers.note(row);
+          break;
+        case Cell::Kind::missing:
+          column.missing.note(row);
+          break;
+        case Cell::Kind::infinite:
+          column.infinite.note(row);
+          break;
+        case Cell::Kind::text:
+          column.texts.note(row);
+          break;
+      }
+      columns.numbers.push_back(cell.kind == Cell::Kind::number ? cell.value
+                                                                : std::numeric_limits<double>::quiet_NaN());
+    }
+  return columns;
+}
+
+bool settle_column(Columns& columns, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows) {
+  Column& column = columns.all[static_cast<std::size_t>(j)];
+  if (column.text()) return settle_text(column, j, table, rows);
+  if (column.missing.count == 0) return true;
+  long double sum = 0.0;  // its range holds the sum of any doubles, so the mean is finite
+  std::int64_t count = 0;
+  for (const std::int64_t row : rows) {
+    const double number = columns.numbers[static_cast<std::size_t>(row * table.columns + j)];
+    if (std::isnan(number)) continue;
+    sum += number;
+    ++count;
+  }
+  if (count > 0) column.substitute = static_cast<double>(sum / static_cast<long double>(count));
+  return true;
+}
+
+}  // namespace simgrad::data

@@ -1,0 +1,46 @@
+/// What the columns of a CSV table hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/csv_table.h"
+#include "data/distinct.h"
+#include "data/limits.h"
+
+namespace simgrad::data {
+
+/// One kind of cell in a column: how many, and the first row with one.
+struct Seen {
+  std::int64_t count = 0;
+  std::int64_t first_row = -1;
+
+  void note(std::int64_t row) {
+    if (count++ == 0) first_row = row;
+  }
+};
+
+struct Column {
+  Seen numbers, texts, missing, infinite;
+  Distinct<std::string_view> values{values_most};  ///< of a text column
+  double substitute = 0.0;                         ///< for missing cells: the mean; of a text column the value's index
+
+  bool text() const { return texts.count > numbers.count + infinite.count; }
+  /// How many features it makes.
+  std::int64_t width() const { return text() ? static_cast<std::int64_t>(values.size()) : 1; }
+};
+
+/// The table's cells as numbers, row-major, and what each column holds.
+struct Columns {
+  std::vector<Column> all;
+  std::vector<double> numbers;  ///< rows x columns; NaN where the cell is no number
+};
+Columns read_columns(const CsvTable& table);
+
+/// Finds a text column's values and every column's substitute over these rows.
+/// False if a text column has more than `values_most` values.
+bool settle_column(Columns& columns, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows);
+
+}  // namespace simgrad::data

@@ -1,0 +1,32 @@
+/// Reader of LIBSVM (svmlight) files into a dense matrix.
+#pragma once
+
+#include <string>
+
+#include "data/source.h"
+
+namespace simgrad::data {
+
+/// A line is `label index:value index:value ... # comment`, indices ascending, what is not listed zero; `qid:` and
+/// comments are skipped. Indices count from 0 if an index 0 occurs in the file, else from 1; the features are called
+/// by the file's own indices, "feature_<index>". Labels are numbers; for a classification the different ones, sorted,
+/// are the classes 0 .. k-1, so that -1/+1 become 0/1.
+struct Libsvm : Source {
+  static constexpr base::About about{
+      .kind = "libsvm",
+      .summary = "A LIBSVM (svmlight) file of sparse rows, held as a dense matrix",
+      .cost = "one pass over the file; 16 bytes an entry while reading, 8 bytes a row and feature then",
+      .source = "C.-C. Chang, C.-J. Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2, 2011"};
+
+  std::string path;
+
+  void describe(base::Describer& d) override;
+  bool generates() const override { return false; }
+  std::string file() const override { return path; }
+  Dataset load(const Request& request) const override;
+
+  /// The data set that the text of a file means; `path` serves for errors only.
+  Dataset read(std::string text, const Request& request) const;
+};
+
+}  // namespace simgrad::data

@@ -1,0 +1,29 @@
+#include "data/limits.h"
+
+#include <fmt/format.h>
+
+#include "base/errors.h"
+
+namespace simgrad::data {
+
+std::string too_large(std::int64_t rows, std::int64_t columns) {
+  base::check(rows >= 0 && columns >= 1, "the shape of a data set");
+  // Divided, not multiplied: the product may not fit.
+  if (columns <= columns_most && rows <= cells_most / columns) return {};
+  const double gib = static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double) / 0x1.0p30;
+  return fmt::format("{} rows x {} columns would take {:.1f} GiB; the limits are {} GiB and {} columns", rows, columns,
+                     gib, cells_most * static_cast<std::int64_t>(sizeof(double)) >> 30, columns_most);
+}
+
+Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what) {
+  if (const std::string fault = too_large(rows, columns); !fault.empty())
+    throw base::ScenarioError(fmt::format("{}: {}", what, fault));
+  Dataset set;
+  set.rows = rows;
+  set.columns = columns;
+  set.features.resize(static_cast<std::size_t>(rows * columns));
+  set.targets.resize(static_cast<std::size_t>(rows));
+  return set;
+}
+
+}  // namespace simgrad::data

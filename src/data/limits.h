@@ -1,0 +1,27 @@
+/// How large a data set may be, checked before anything is allocated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "data/dataset.h"
+
+namespace simgrad::data {
+
+/// The most numbers a feature matrix may hold: 2^31 doubles are 16 GiB.
+inline constexpr std::int64_t cells_most = std::int64_t{1} << 31;
+/// The most features: their names take room as well.
+inline constexpr std::int64_t columns_most = std::int64_t{1} << 24;
+/// The longest text file that is read: its cells could not be held anyway.
+inline constexpr std::int64_t text_bytes_most = std::int64_t{1} << 36;
+/// The most values of a text column, and the most classes of a target.
+inline constexpr std::size_t values_most = 1000;
+
+/// Why a matrix of that shape cannot be held, as in "20 rows x 3000000000 columns would take 447.0 GiB; the limits are
+/// 16 GiB and 16777216 columns", or empty.
+std::string too_large(std::int64_t rows, std::int64_t columns);
+
+/// A data set of that shape, all zero, without names.  Errors: ScenarioError `<what>: too_large(...)`.
+Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what);
+
+}  // namespace simgrad::data

@@ -1,0 +1,96 @@
+/// From a source to what training sees: load, split, standardise, bias, shuffle.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/errors.h"
+#include "base/random.h"
+#include "data/source.h"
+#include "data/standardize.h"
+
+namespace simgrad::data {
+
+namespace {
+
+using Rows = std::vector<std::int64_t>;
+
+struct Parts {
+  Rows train;
+  Rows test;
+};
+
+/// Both in the source's order: the rows that a permutation by the seed moves to the front are for testing.
+Parts split_rows(std::int64_t rows, double test_fraction, std::uint64_t seed) {
+  const std::int64_t tests = std::llround(test_fraction * static_cast<double>(rows));
+  if (tests == rows || (tests == 0 && test_fraction > 0.0))
+    throw base::ScenarioError(fmt::format("test_fraction = {} of {} row{} leaves no row to {}, expected at least one",
+                                          test_fraction, rows, rows == 1 ? "" : "s",
+                                          tests == 0 ? "test on" : "train on"));
+  const base::Permutation place({.seed = seed, .purpose = base::Purpose::split}, static_cast<std::uint64_t>(rows));
+  Parts parts;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const bool test = tests > 0 && place(static_cast<std::uint64_t>(row)) < static_cast<std::uint64_t>(tests);
+    (test ? parts.test : parts.train).push_back(row);
+  }
+  return parts;
+}
+
+Rows shuffled(const Rows& rows, std::uint64_t seed) {
+  const base::Permutation place({.seed = seed, .purpose = base::Purpose::shuffle}, rows.size());
+  Rows moved(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) moved[i] = rows[static_cast<std::size_t>(place(i))];
+  return moved;
+}
+
+/// Those rows in that order, with room for the constant feature.
+Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
+  Dataset part;
+  part.rows = static_cast<std::int64_t>(rows.size());
+  part.columns = all.columns + (bias ? 1 : 0);
+  part.classes = all.classes;
+  part.feature_names = all.feature_names;
+  if (bias) part.feature_names.push_back("bias");
+  part.target_name = all.target_name;
+  part.class_names = all.class_names;
+  part.features.reserve(rows.size() * static_cast<std::size_t>(part.columns));
+  part.targets.reserve(rows.size());
+  for (const std::int64_t row : rows) {
+    const auto x = all.row(row);
+    part.features.insert(part.features.end(), x.begin(), x.end());
+    if (bias) part.features.push_back(1.0);
+    part.targets.push_back(all.targets[static_cast<std::size_t>(row)]);
+  }
+  return part;
+}
+
+}  // namespace
+
+Split load(const Options& options, const Preparation& preparation) {
+  Dataset all = options.source->load({.task = preparation.task,
+                                      .seed = preparation.seed,
+                                      .samples = options.samples_made(),
+                                      .features = options.features_made()});
+  const std::int64_t columns = all.columns;
+  Parts parts = split_rows(all.rows, options.test_fraction, preparation.seed);
+  if (preparation.shuffle) parts.train = shuffled(parts.train, preparation.seed);
+  Split split{.train = gathered(all, parts.train, preparation.bias),
+              .test = gathered(all, parts.test, preparation.bias)};
+  all = {};
+
+  if (options.standardize) {
+    const std::int64_t stride = split.train.columns;
+    const Scaling scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);
+    rescale(split.train.features, stride, scaling);
+    rescale(split.test.features, stride, scaling);
+  }
+  if (options.standardize_target && preparation.task == Task::regression) {
+    const Scaling scaling = scaling_of(split.train.targets, 1, 1, {split.train.target_name});
+    rescale(split.train.targets, 1, scaling);
+    rescale(split.test.targets, 1, scaling);
+  }
+  return split;
+}
+
+}  // namespace simgrad::data

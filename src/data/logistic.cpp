@@ -1,0 +1,48 @@
+#include "data/logistic.h"
+
+#include <cmath>
+
+namespace simgrad::data {
+
+void Logistic::describe(base::Describer& d) {
+  d.number("margin", margin, "standard deviation of the log-odds: how well the classes can be told apart",
+           base::Bounds::between(0.0, 1000.0));
+  d.number("flip", flip, "share of the labels turned over", base::Bounds::between(0.0, 0.5));
+}
+
+std::vector<double> Logistic::weights(std::uint64_t seed, std::int64_t features) const {
+  base::Stream stream = truth_stream(seed);
+  std::vector<double> w(static_cast<std::size_t>(features));
+  double squares = 0.0;
+  for (double& weight : w) {
+    weight = stream.normal();
+    squares += weight * weight;
+  }
+  for (double& weight : w) weight *= margin / std::sqrt(squares);
+  return w;
+}
+
+Dataset Logistic::load(const Request& request) const {
+  Dataset set = blank_dataset(about.kind, Task::classification, request);
+  set.target_name = "class";
+  set.classes = 2;
+  set.class_names = {"0", "1"};
+
+  const std::vector<double> w = weights(request.seed, set.columns);
+  double* x = set.features.data();
+  for (std::int64_t row = 0; row < set.rows; ++row) {
+    base::Stream stream = row_stream(request.seed, row);
+    const double label_draw = stream.uniform();
+    const double flip_draw = stream.uniform();
+    double log_odds = 0.0;
+    for (const double weight : w) {
+      *x = stream.normal();
+      log_odds += weight * *x++;
+    }
+    const bool one = label_draw < 1.0 / (1.0 + std::exp(-log_odds));
+    set.targets[static_cast<std::size_t>(row)] = one != (flip_draw < flip) ? 1.0 : 0.0;
+  }
+  return set;
+}
+
+}  // namespace simgrad::data

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+// Everything of xxHash in this file: no library to link.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "data/limits.h"
+#include "data/source.h"
+#include "data/text_file.h"
+
+namespace simgrad::data {
+
+void Options::describe(base::Describer& d) {
+  using base::Bounds;
+  d.inline_component("source", source, "where the samples come from");
+  d.integer("samples", samples, "how many a generator makes (default 1000)", Bounds::at_least(1.0));
+  d.integer("features", features, "how many a generator makes (default 10)", Bounds::at_least(1.0));
+  d.number("test_fraction", test_fraction, "share of the rows, chosen by the seed, that is kept for testing; below 1",
+           Bounds::between(0.0, 1.0));
+  d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set");
+  d.flag("standardize_target", standardize_target, "the same for the target of a regression");
+  if (test_fraction == 1.0) d.refuse("test_fraction", "test_fraction = 1 leaves no rows to train on, expected less");
+}
+
+std::int64_t Options::samples_made() const { return samples.value_or(1000); }
+std::int64_t Options::features_made() const { return features.value_or(10); }
+
+std::string size_conflict(const Options& options, bool numbers) {
+  if (!numbers) return {};
+  if (options.source->generates()) {
+    const std::string fault = too_large(options.samples_made(), options.features_made());
+    return fault.empty() ? fault : fmt::format("data source \"{}\": {}", options.source.kind(), fault);
+  }
+  if (!options.samples && !options.features) return {};
+  return fmt::format(
+      "{} with the data source \"{}\": a file has the size it has; leave it out (only a timing-only run, "
+      "training.numbers = false, takes it, as it does not read the file)",
+      options.samples ? "samples" : "features", options.source.kind());
+}
+
+std::string content_hash(const Options& options) {
+  const std::string path = options.source->file();
+  if (path.empty()) return {};
+  const std::string bytes = file_contents(path);
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace simgrad::data

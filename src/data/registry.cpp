@@ -1,0 +1,17 @@
+#include "data/blobs.h"
+#include "data/csv.h"
+#include "data/house_prices.h"
+#include "data/libsvm.h"
+#include "data/logistic.h"
+#include "data/source.h"
+
+namespace simgrad::data {
+
+const base::Registry<Source>& sources() {
+  static const base::Registry<Source> registry({base::entry<Source, HousePrices>(), base::entry<Source, Blobs>(),
+                                                base::entry<Source, Logistic>(), base::entry<Source, Csv>(),
+                                                base::entry<Source, Libsvm>()});
+  return registry;
+}
+
+}  // namespace simgrad::data

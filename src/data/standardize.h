@@ -1,0 +1,26 @@
+/// Columns brought to mean 0 and standard deviation 1 by the statistics of the training set.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace simgrad::data {
+
+/// A column's value x becomes (x - mean) / deviation.
+struct Scaling {
+  std::vector<double> means;
+  std::vector<double> deviations;  ///< population standard deviation; 1 for a constant column
+};
+
+/// Of the first `columns` columns of a row-major matrix.  values: (rows, stride).  Two passes over the rows, sums
+/// compensated, so that large means cost no digits.  names: (columns), for errors.
+/// Errors: ScenarioError for columns whose mean or deviation is beyond the range of a double.
+Scaling scaling_of(const std::vector<double>& values, std::int64_t columns, std::int64_t stride,
+                   const std::vector<std::string>& names);
+
+/// Applies it in place.  values: (rows, stride).
+void rescale(std::vector<double>& values, std::int64_t stride, const Scaling& scaling);
+
+}  // namespace simgrad::data

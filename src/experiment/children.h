@@ -1,0 +1,57 @@
+/// A pool of child processes: SimGrid allows one simulation a process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace simgrad::experiment {
+
+/// At most `jobs` children at a time. The parent must not have started threads.
+class Children {
+ public:
+  explicit Children(int jobs);
+  ~Children();  ///< ends those that still run
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+  bool full() const { return static_cast<int>(running_.size()) >= jobs_; }
+  bool empty() const { return running_.empty(); }
+
+  /// Runs `body` in a child, which dies with the parent. `body` gets a place where it may note its progress, 0 .. 1.
+  void start(std::size_t task, const std::function<void(double* progress)>& body);
+
+  struct Ended {
+    std::size_t task = 0;
+    std::string error;  ///< "" if the body returned; else what it threw, or how the process died
+    double wall_s = 0.0;
+  };
+  /// A child that has ended; waits up to `wait_s` for one.
+  std::optional<Ended> reap(double wait_s);
+  /// Sum of the running children's progress.
+  double progress() const;
+
+ private:
+  struct Child {
+    pid_t process = 0;
+    std::size_t task = 0;
+    int slot = 0;
+    int errors = -1;  ///< the pipe its error text comes through
+    double started_s = 0.0;
+  };
+  Ended end(Child child, int status);
+
+  int jobs_;
+  double* progress_;  ///< a slot a job, shared with the children
+  std::vector<bool> slot_taken_;
+  std::vector<Child> running_;
+};
+
+/// Whether the user has asked to stop, with SIGINT or SIGTERM, since watch_for_interrupts.
+bool interrupted();
+void watch_for_interrupts();
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,97 @@
+#include "experiment/identity.h"
+
+#include <utility>
+
+#include "base/hash.h"
+#include "strategies/single.h"
+
+namespace simgrad::experiment {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+ordered_json echo(const Settings& settings) {
+  // Describing to an echo assigns nothing.
+  return scenario::echo(const_cast<Settings&>(settings));
+}
+
+/// The data as the run sees them: a file by its contents, wherever it lies.
+ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
+  ordered_json data = echo(settings)["data"];
+  data.erase("path");
+  data["contents"] = settings.data_contents;
+  data["task"] = settings.task() == data::Task::classification ? "classification" : "regression";
+  data["bias"] = settings.model.model->bias;
+  data["shuffled"] = settings.training.partition == training::Partition::iid;
+  data["seed"] = seed;
+  return data;
+}
+
+ordered_json identity(const RunPlan& run) {
+  ordered_json all = echo(*run.settings);
+  for (const char* key : {"title", "strategy", "seed"}) all.erase(key);
+  all["cluster"]["platform"] = run.settings->platform_contents;
+  all["data"] = data_identity(*run.settings, run.seed);
+  all["kind"] = run.kind;
+  all["options"] = run.options;
+  all["seed"] = run.seed;
+  all["results"] = results_number;
+  return all;
+}
+
+/// One worker needs no network: nothing of the cluster matters but its speed.
+std::shared_ptr<const Settings> alone(const RunPlan& run) {
+  auto settings = std::make_shared<Settings>(*run.settings);
+  const cluster::Options& cluster = run.settings->cluster;
+  settings->cluster = {};
+  settings->cluster.workers = 1;
+  settings->cluster.machine.speed_flops_per_s = settings->nominal_flops_per_s;
+  settings->platform_contents.clear();
+  settings->cluster.charge_reductions = cluster.charge_reductions;
+  settings->cluster.watchdog = cluster.watchdog;
+  if (const auto each = settings->training.batch_size_per_worker) {
+    settings->training.batch_size = *each * cluster.workers;
+    settings->training.batch_size_per_worker.reset();
+  }
+  settings->training.checkpoint_every_steps = 0;
+  return settings;
+}
+
+}  // namespace
+
+std::string RunPlan::data_key() const { return data_identity(*settings, seed).dump(); }
+
+RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t index, const ordered_json& parameters,
+                 std::uint64_t seed) {
+  const StrategyEntry& entry = settings->strategies.at(index);
+  RunPlan run;
+  run.settings = settings;
+  run.label = entry.name();
+  run.kind = entry.strategy.kind();
+  run.strategy = entry.strategy.shared();
+  run.options = scenario::echo(const_cast<strategies::Strategy&>(*entry.strategy));
+  run.parameters = parameters;
+  run.seed = seed;
+  run.workers = run.strategy->workers(settings->cluster.workers);
+  run.id = run.work = base::hash(identity(run).dump());
+  // A worker that is alone by choice does what the baseline does, unless something happens to it.
+  const bool undisturbed = settings->cluster.relative_speeds.empty() && settings->cluster.failures.crashes.empty();
+  if (run.kind == strategies::Single::about.kind && undisturbed) run.work = plan_baseline(run).work;
+  return run;
+}
+
+RunPlan plan_baseline(const RunPlan& run) {
+  RunPlan baseline;
+  baseline.settings = alone(run);
+  baseline.label = "baseline";
+  baseline.kind = strategies::Single::about.kind;
+  baseline.strategy = std::make_shared<const strategies::Single>();
+  baseline.options = ordered_json::object();
+  baseline.seed = run.seed;
+  baseline.workers = 1;
+  baseline.id = baseline.work = base::hash(identity(baseline).dump());
+  return baseline;
+}
+
+}  // namespace simgrad::experiment

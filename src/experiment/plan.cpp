@@ -1,0 +1,205 @@
+#include "experiment/plan.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/errors.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "cluster/cluster.h"
+#include "experiment/identity.h"
+#include "outputs/results.h"
+
+namespace simgrad::experiment {
+
+using base::ScenarioError;
+using scenario::Axis;
+using scenario::Document;
+using scenario::Faults;
+
+namespace {
+
+std::uint64_t seed_of(std::string_view text, std::string_view all) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw ScenarioError(fmt::format("--seeds {}: \"{}\" is no seed; expected a..b, or seeds separated by commas", all, text));
+  return seed;
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  std::vector<std::uint64_t> seeds;
+  constexpr std::uint64_t most = 100'000;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto comma = std::min(text.find(',', from), text.size());
+    const std::string_view part = std::string_view(text).substr(from, comma - from);
+    const auto dots = part.find("..");
+    const std::uint64_t first = seed_of(part.substr(0, dots), text);
+    const std::uint64_t last = dots == std::string_view::npos ? first : seed_of(part.substr(dots + 2), text);
+    if (last < first || last - first >= most)
+      throw ScenarioError(fmt::format("--seeds {}: {}..{} is empty or too long; expected a..b with a <= b", text, first, last));
+    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    from = comma + 1;
+  }
+  std::set<std::uint64_t> unique(seeds.begin(), seeds.end());
+  if (unique.size() != seeds.size()) throw ScenarioError(fmt::format("--seeds {}: a seed is named twice", text));
+  return seeds;
+}
+
+/// A later axis of the same key (from the command line) replaces an earlier one.
+std::vector<Axis> all_axes(Document& document, const Selection& selection, Faults& faults) {
+  std::vector<Axis> axes = document.take_grid(faults);
+  for (const std::string& text : selection.grids) {
+    Axis axis = Document::axis(text);
+    const auto same = std::find_if(axes.begin(), axes.end(), [&](const Axis& other) { return other.key == axis.key; });
+    if (same != axes.end())
+      *same = std::move(axis);
+    else
+      axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+/// One grid point: its document and what it says.
+struct Point {
+  Document document;
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+};
+
+std::vector<Point> expand(const Document& document, const std::vector<Axis>& axes) {
+  constexpr std::size_t most = 100'000;
+  std::vector<Point> points{{document}};
+  for (const Axis& axis : axes) {
+    std::vector<Point> next;
+    if (points.size() * axis.values.size() > most)
+      throw ScenarioError(fmt::format("the grid has more than {} points; expected fewer", most));
+    for (const Point& point : points)
+      for (const scenario::Value& value : axis.values) {
+        Point& made = next.emplace_back(point);
+        made.document.set(axis.key, value);
+        made.parameters[axis.key] = scenario::json_of(value);
+      }
+    points = std::move(next);
+  }
+  return points;
+}
+
+/// What the files named by the grid points are found to be, each looked at once.
+struct Files {
+  std::map<std::string, cluster::PlatformProbe> platforms;
+  std::map<std::string, std::string> contents;
+
+  const cluster::PlatformProbe& platform(const std::string& file) {
+    const auto [at, fresh] = platforms.try_emplace(file);
+    if (fresh) at->second = cluster::probe_platform(file);
+    return at->second;
+  }
+  const std::string& hash(const std::string& file) {
+    const auto [at, fresh] = contents.try_emplace(file);
+    if (fresh) at->second = base::hash(outputs::read_file(file));
+    return at->second;
+  }
+};
+
+void look_at_platform(Settings& settings, const Document& document, Files& files, Faults& faults) {
+  settings.nominal_flops_per_s = settings.cluster.machine.speed_flops_per_s;
+  const std::string& file = settings.cluster.platform;
+  if (file.empty()) return;
+  const cluster::PlatformProbe& probe = files.platform(file);
+  int servers = 0;
+  for (const StrategyEntry& entry : settings.strategies) servers = std::max(servers, entry.strategy->servers());
+  if (!probe.error.empty())
+    faults.add(document.position("cluster.platform"), probe.error);
+  else if (probe.hosts < settings.cluster.workers + servers)
+    faults.add(document.position("cluster.workers"),
+               fmt::format("{} workers and {} server{} are more ranks than the {} hosts of {}", settings.cluster.workers,
+                           servers, servers == 1 ? "" : "s", probe.hosts, file));
+  settings.nominal_flops_per_s = probe.speed_flops_per_s;
+  settings.platform_contents = files.hash(file);
+}
+
+/// A file that cannot be opened is found before anything runs; what stands in it, when it is loaded.
+void look_at_data(Settings& settings, Files& files) {
+  const std::string file = settings.data.source->file();
+  if (!file.empty() && settings.training.numbers) settings.data_contents = files.hash(file);
+}
+
+std::vector<std::shared_ptr<const Settings>> read_points(const std::vector<Point>& points) {
+  std::vector<std::shared_ptr<const Settings>> all;
+  Files files;
+  for (const Point& point : points) {
+    Faults faults;
+    auto settings = std::make_shared<Settings>(read_settings(point.document, faults));
+    faults.raise_if_any();
+    look_at_platform(*settings, point.document, files, faults);
+    faults.raise_if_any();
+    look_at_data(*settings, files);
+    all.push_back(std::move(settings));
+  }
+  return all;
+}
+
+/// Which of the strategies the command line asks for.
+std::vector<bool> chosen(const Settings& settings, const std::vector<std::string>& wanted) {
+  std::vector<bool> choice(settings.strategies.size(), wanted.empty());
+  for (const std::string& name : wanted) {
+    bool found = false;
+    for (const bool by_label : {true, false}) {
+      if (found) break;
+      for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
+        const StrategyEntry& entry = settings.strategies[i];
+        if ((by_label ? entry.name() : std::string(entry.strategy.kind())) == name) choice[i] = found = true;
+      }
+    }
+    if (found) continue;
+    std::vector<std::string> known;
+    for (const StrategyEntry& entry : settings.strategies) known.push_back(entry.name());
+    throw ScenarioError(fmt::format("--strategy {}: no strategy of the scenario is called that{}", name,
+                                    base::suggestion(name, known)));
+  }
+  return choice;
+}
+
+}  // namespace
+
+Plan make_plan(const std::string& file, const Selection& selection) {
+  Document document = Document::read(file);
+  for (const std::string& set : selection.sets) document.set(set);
+  Faults faults;
+  const std::vector<Axis> axes = all_axes(document, selection, faults);
+  faults.raise_if_any();
+  const std::vector<Point> points = expand(document, axes);
+  const auto settings = read_points(points);
+
+  Plan plan;
+  plan.name = std::filesystem::path(file).stem().string();
+  plan.title = settings.front()->title;
+  const std::string directory = std::filesystem::path(file).parent_path().string();
+  plan.scenario = scenario::echo(const_cast<Settings&>(*settings.front()), directory);
+  plan.grid = axes;
+  plan.seeds = selection.seeds.empty() ? std::vector{static_cast<std::uint64_t>(settings.front()->seed)}
+                                       : parse_seeds(selection.seeds);
+  std::set<std::string> baselines;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const std::vector<bool> choice = chosen(*settings[p], selection.strategies);
+    for (std::size_t s = 0; s < choice.size(); ++s)
+      for (const std::uint64_t seed : plan.seeds) {
+        if (!choice[s]) continue;
+        RunPlan run = plan_run(settings[p], s, points[p].parameters,
+                               selection.seeds.empty() ? static_cast<std::uint64_t>(settings[p]->seed) : seed);
+        if (selection.baselines) {
+          RunPlan baseline = plan_baseline(run);
+          run.baseline = baseline.work;
+          if (baselines.insert(baseline.work).second) plan.baselines.push_back(std::move(baseline));
+        }
+        plan.runs.push_back(std::move(run));
+      }
+  }
+  return plan;
+}
+
+}  // namespace simgrad::experiment

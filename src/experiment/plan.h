@@ -1,0 +1,57 @@
+/// A scenario expanded into its runs: every grid point x every strategy x every seed, and their baselines.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "experiment/settings.h"
+#include "scenario/document.h"
+
+namespace simgrad::experiment {
+
+/// One run to do.
+struct RunPlan {
+  std::string id;    ///< a hash of all that determines the record
+  std::string work;  ///< runs with equal work compute the same numbers on the same clock and are done once
+  std::shared_ptr<const Settings> settings;
+  std::string label;
+  std::string kind;
+  std::shared_ptr<const strategies::Strategy> strategy;
+  nlohmann::ordered_json options;
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+  std::uint64_t seed = 1;
+  std::int64_t workers = 1;
+  std::string baseline;  ///< the work of its baseline
+
+  std::string data_key() const;  ///< runs with equal keys see the same data
+};
+
+struct Plan {
+  std::string name;   ///< the stem of the scenario's file
+  std::string title;
+  nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
+  std::vector<scenario::Axis> grid;
+  std::vector<std::uint64_t> seeds;
+  std::vector<RunPlan> runs;
+  std::vector<RunPlan> baselines;  ///< those that a speed-up needs, each once
+};
+
+/// What the command line says beside the file.
+struct Selection {
+  std::vector<std::string> sets;        ///< key=value
+  std::vector<std::string> grids;       ///< key=value,value
+  std::string seeds;                    ///< "1..5", "3", "1,4", or empty
+  std::vector<std::string> strategies;  ///< labels, else kinds
+  bool baselines = true;
+};
+
+/// Errors: ScenarioError with every fault of the file; EnvironmentError for files that cannot be read.
+Plan make_plan(const std::string& file, const Selection& selection);
+
+}  // namespace simgrad::experiment

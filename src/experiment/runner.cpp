@@ -1,0 +1,205 @@
+#include "experiment/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "base/errors.h"
+#include "experiment/children.h"
+#include "experiment/simulate.h"
+#include "base/version.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+/// The data of the run at hand; runs are done in an order that changes them seldom.
+class Shelf {
+ public:
+  const Data& get(const RunPlan& run) {
+    if (const std::string key = run.data_key(); key != key_ || !loaded_) {
+      data_ = nullptr;  // before the next are loaded
+      data_ = load_data(run);
+      key_ = key;
+      loaded_ = true;
+    }
+    if (data_) check_fit(run, *data_);
+    return data_;
+  }
+
+ private:
+  std::string key_;
+  Data data_;
+  bool loaded_ = false;
+};
+
+/// Every file is read, and every kind of data made, once before the first run starts: their faults come first.
+void check_data(const std::vector<const RunPlan*>& runs, Shelf& shelf) {
+  std::set<std::string> seen;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {  // so that the first run's data are on the shelf at last
+    const nlohmann::ordered_json fit{(*run)->settings->data_contents, (*run)->options};
+    RunPlan first_seed = **run;
+    first_seed.seed = 0;
+    if (seen.insert(first_seed.data_key() + std::to_string((*run)->settings->cluster.workers)).second) shelf.get(**run);
+  }
+  if (!runs.empty()) shelf.get(*runs.front());
+}
+
+std::string file_of(const RunnerOptions& options, const std::string& id) {
+  return fmt::format("{}/runs/{}.json", options.out, id);
+}
+
+outputs::Run described(const RunPlan& plan) {
+  outputs::Run run;
+  run.id = plan.id;
+  run.strategy = plan.kind;
+  run.label = plan.label;
+  run.options = plan.options;
+  run.parameters = plan.parameters;
+  run.seed = plan.seed;
+  run.workers = plan.workers;
+  return run;
+}
+
+void simulate_into(const RunPlan& plan, const Data& data, int threads, const std::string& file, double* progress) {
+  outputs::Run run = described(plan);
+  const auto start = std::chrono::steady_clock::now();
+  run.record = simulate(plan, data, threads, progress);
+  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outputs::write_file(file, outputs::to_json(run).dump());
+}
+
+/// What each piece of work came to, by its name.
+using Done = std::map<std::string, outputs::Run>;
+
+class Execution {
+ public:
+  Execution(const Plan& plan, const RunnerOptions& options) : options_(options) {
+    std::set<std::string> works;
+    const auto add = [&](const RunPlan& run) {
+      if (works.insert(run.work).second) queue_.push_back(&run);
+    };
+    for (const RunPlan& run : plan.baselines) add(run);
+    for (const RunPlan& run : plan.runs) add(run);
+    std::stable_sort(queue_.begin(), queue_.end(),
+                     [](const RunPlan* a, const RunPlan* b) { return a->seed < b->seed; });
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    jobs_ = std::min(options.jobs > 0 ? options.jobs : cores, std::max(1, static_cast<int>(queue_.size())));
+    threads_ = options.threads >= 0 ? options.threads : cores / jobs_;
+  }
+
+  Done run() {
+    Shelf shelf;
+    check_data(queue_, shelf);
+    Children children(jobs_);
+    for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {
+      if (next < queue_.size() && !children.full()) {
+        start(children, next, shelf.get(*queue_[next]));
+        ++next;
+      } else if (const auto ended = children.reap(0.2)) {
+        collect(*ended);
+      }
+      tell(children);
+    }
+    return std::move(done_);
+  }
+
+ private:
+  void start(Children& children, std::size_t task, const Data& data) {
+    const RunPlan& plan = *queue_[task];
+    children.start(task, [&](double* progress) {
+      simulate_into(plan, data, threads_, file_of(options_, plan.id), progress);
+    });
+  }
+
+  void collect(const Children::Ended& ended) {
+    const RunPlan& plan = *queue_[ended.task];
+    outputs::Run run = described(plan);
+    if (ended.error.empty()) {
+      run = outputs::run_from_json(outputs::parse_json(outputs::read_file(file_of(options_, plan.id))));
+    } else {
+      run.record.status = record::Status::failed;
+      run.record.error = ended.error;
+      run.wall_s = ended.wall_s;
+      outputs::write_file(file_of(options_, plan.id), outputs::to_json(run).dump());
+    }
+    done_.emplace(plan.work, std::move(run));
+  }
+
+  void tell(const Children& children) {
+    if (!options_.progress) return;
+    const auto all = static_cast<int>(queue_.size());
+    const auto done = static_cast<int>(done_.size());
+    options_.progress(done, all, (done + children.progress()) / all);
+  }
+
+  const RunnerOptions& options_;
+  std::vector<const RunPlan*> queue_;
+  int jobs_ = 1;
+  int threads_ = 0;
+  Done done_;
+};
+
+/// The runs of the plan that are done, in its order; one piece of work may stand for several.
+std::vector<outputs::Run> collect(const std::vector<RunPlan>& plans, const Done& done) {
+  std::vector<outputs::Run> runs;
+  for (const RunPlan& plan : plans) {
+    const auto found = done.find(plan.work);
+    if (found == done.end()) continue;
+    outputs::Run run = described(plan);
+    run.record = found->second.record;
+    run.wall_s = found->second.wall_s;
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+}  // namespace
+
+void compare_with_baselines(const Plan& plan, outputs::Results& results) {
+  std::map<std::string, const outputs::Run*> by_id;
+  for (const outputs::Run& run : results.baselines) by_id[run.id] = &run;
+  std::map<std::string, std::string> baseline_of;
+  for (const RunPlan& run : plan.runs) baseline_of[run.id] = run.baseline;
+  const auto rate = [](const record::Record& record) {
+    return record.simulated_s > 0.0 ? static_cast<double>(record.samples) / record.simulated_s : 0.0;
+  };
+  for (outputs::Run& run : results.runs) {
+    const auto found = by_id.find(baseline_of[run.id]);
+    if (found == by_id.end() || run.record.status == record::Status::failed ||
+        found->second->record.status == record::Status::failed)
+      continue;
+    const record::Record& alone = found->second->record;
+    if (rate(alone) > 0.0 && rate(run.record) > 0.0) {
+      run.speedup_throughput = rate(run.record) / rate(alone);
+      run.efficiency = *run.speedup_throughput / static_cast<double>(run.workers);
+    }
+    const auto& target = run.record.time_to_target_s;
+    if (target && alone.time_to_target_s && *target > 0.0)
+      run.speedup_time_to_target = *alone.time_to_target_s / *target;
+  }
+}
+
+outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
+  watch_for_interrupts();
+  const Done done = Execution(plan, options).run();
+  outputs::Results results;
+  results.name = plan.name;
+  results.title = plan.title;
+  results.version = version;
+  results.scenario = plan.scenario;
+  results.runs = collect(plan.runs, done);
+  results.baselines = collect(plan.baselines, done);
+  results.complete = results.runs.size() == plan.runs.size() && results.baselines.size() == plan.baselines.size();
+  compare_with_baselines(plan, results);
+  for (const outputs::Run& run : results.runs)
+    outputs::write_file(file_of(options, run.id), outputs::to_json(run).dump());
+  outputs::write_all(results, options.out);
+  return results;
+}
+
+}  // namespace simgrad::experiment

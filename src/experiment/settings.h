@@ -1,0 +1,67 @@
+/// A scenario, typed: everything one grid point says, checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/describe.h"
+#include "cluster/options.h"
+#include "data/source.h"
+#include "models/model.h"
+#include "scenario/document.h"
+#include "strategies/strategy.h"
+#include "training/options.h"
+
+namespace simgrad::experiment {
+
+/// The section [model]: a kind and its options.
+struct ModelSection : base::Described {
+  base::Slot<models::Model> model{models::registry()};
+
+  void describe(base::Describer& d) override;
+};
+
+/// One [[strategy]].
+struct StrategyEntry : base::Described {
+  base::Slot<strategies::Strategy> strategy{strategies::registry()};
+  std::optional<std::string> label;  ///< default: the kind, then the options that differ from their defaults
+
+  void describe(base::Describer& d) override;
+  std::string name() const;
+};
+
+struct Settings : base::Described {
+  std::int64_t schema = 1;
+  std::string title;
+  std::int64_t seed = 1;
+  cluster::Options cluster;
+  data::Options data;
+  ModelSection model;
+  training::Options training;
+  training::StopOptions stop;
+  training::EvaluateOptions evaluate;
+  std::vector<StrategyEntry> strategies;
+
+  // Found out about the files it names, for identities and baselines.
+  std::string data_contents;         ///< a hash; empty without a file
+  std::string platform_contents;     ///< a hash; empty without a platform
+  double nominal_flops_per_s = 0.0;  ///< of one worker
+
+  void describe(base::Describer& d) override;
+
+  data::Task task() const;
+  /// The global batch of a step for that many training rows.
+  std::int64_t batch(std::int64_t rows) const;
+};
+
+/// Reads and checks one grid point. Faults are added, not thrown.
+Settings read_settings(const scenario::Document& document, scenario::Faults& faults);
+
+/// How many training rows there will be, where that is known before any data are loaded.
+std::optional<std::int64_t> known_rows(const Settings& settings);
+
+}  // namespace simgrad::experiment

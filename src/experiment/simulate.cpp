@@ -1,0 +1,94 @@
+#include "experiment/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "training/training.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+models::Problem problem_of(const Settings& settings, const data::Split* data) {
+  const models::Model& model = *settings.model.model;
+  if (data) return {.features = data->train.columns, .classes = data->train.classes};
+  return {.features = settings.data.features_made() + (model.bias ? 1 : 0), .classes = model.classifies() ? 2 : 0};
+}
+
+training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
+  const Settings& settings = *run.settings;
+  const std::int64_t rows = data ? data->train.rows : *known_rows(settings);
+  return {.data = data,
+          .model = settings.model.model.shared(),
+          .problem = problem_of(settings, data.get()),
+          .rows = rows,
+          .batch = settings.batch(rows),
+          .partition = settings.training.partition,
+          .evaluate_on = settings.evaluate.on,
+          .seed = run.seed};
+}
+
+}  // namespace
+
+Data load_data(const RunPlan& run) {
+  const Settings& settings = *run.settings;
+  if (!settings.training.numbers) return nullptr;
+  auto data = std::make_shared<const data::Split>(
+      data::load(settings.data, {.task = settings.task(),
+                                 .seed = run.seed,
+                                 .shuffle = settings.training.partition == training::Partition::iid,
+                                 .bias = settings.model.model->bias}));
+  check_fit(run, *data);
+  return data;
+}
+
+void check_fit(const RunPlan& run, const data::Split& data) {
+  const Settings& settings = *run.settings;
+  const std::int64_t rows = data.train.rows;
+  if (const std::string why = settings.model.model->unfit(problem_of(settings, &data)); !why.empty())
+    throw base::ScenarioError(why);
+  if (settings.batch(rows) > rows)
+    throw base::ScenarioError(fmt::format("a batch of {} samples, but the data have {} training rows; expected at most "
+                                          "as many",
+                                          settings.batch(rows), rows));
+  if (settings.cluster.workers > rows)
+    throw base::ScenarioError(fmt::format("{} workers for {} training rows; expected at most one worker a row",
+                                          settings.cluster.workers, rows));
+}
+
+record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress) {
+  const Settings& settings = *run.settings;
+  cluster::World* world = nullptr;
+  values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = [&world]() -> values::Label {
+                                   const int rank = world ? world->current_rank() : -1;
+                                   return {rank, rank >= 0 ? world->step(rank) : -1};
+                                 }});
+  const auto workers = static_cast<int>(run.workers);
+  training::Program program = strategies::program(run.strategy);
+  cluster::Cluster cluster(settings.cluster, workers + program.servers);
+  const training::Learning learning(learning_setup(run, data), dispatcher);
+  training::Training training(cluster, learning, std::move(program),
+                              {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate},
+                              workers);
+  world = &training.world();
+  training.show_progress_in(progress);
+  std::string error;
+  try {
+    training.start();
+    cluster.run();
+    if (!training.world().ended()) error = "every rank has ended, but the training has not: a strategy stopped early";
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+  training.world().end();
+  record::Record record = training.take_record();
+  if (!error.empty()) {
+    record.status = record::Status::failed;
+    record.error = error;
+  }
+  return record;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,48 @@
+/// Models whose prediction is a function of one score s = x . w: they differ in the residual alone.
+#pragma once
+
+#include <span>
+
+#include "models/model.h"
+#include "models/rows.h"
+
+namespace simgrad::models {
+
+class LinearModel : public Model {
+ public:
+  std::int64_t parameters(const Problem& problem) const final { return problem.features; }
+
+  /// 2 d for the score, 2 d for adding r x to g. Left out: the residual (a few a row) and the penalty (2 d a gradient).
+  double gradient_flops(const Problem& problem, std::int64_t rows) const final {
+    return 4.0 * static_cast<double>(problem.features) * static_cast<double>(rows);
+  }
+
+ protected:
+  /// g += scale * sum over the rows of residual(s_i, y_i) x_i, in one pass.  residual: d loss / d s.
+  template <class Residual>
+  static void add_gradient(const Samples& rows, std::span<const double> w, double scale, std::span<double> g,
+                           Residual residual) {
+    for_each_block(rows, [&](const RowBlock& block) {
+      BlockNumbers r = dot(block, w.data(), rows.columns);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) r[i] = scale * residual(r[i], block.y[i]);
+      add(block, r, g.data(), rows.columns);
+    });
+  }
+
+  /// The sum over the rows of row_score(s_i, y_i), in one pass.
+  template <class RowScore>
+  static Score sum_scores(const Samples& rows, std::span<const double> w, RowScore row_score) {
+    Score sum;
+    for_each_block(rows, [&](const RowBlock& block) {
+      const BlockNumbers s = dot(block, w.data(), rows.columns);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) {
+        const Score one = row_score(s[i], block.y[i]);
+        sum.loss += one.loss;
+        sum.metric += one.metric;
+      }
+    });
+    return sum;
+  }
+};
+
+}  // namespace simgrad::models

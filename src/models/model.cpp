@@ -1,0 +1,39 @@
+/// What all models share: the options, the penalty, the checks of shapes.
+#include "models/model.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+
+namespace simgrad::models {
+
+void Model::describe(base::Describer& d) {
+  d.flag("bias", bias, "a constant feature, added as the last column; its weight is penalised like the others");
+  d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
+}
+
+std::string Model::unfit(const Problem&) const { return {}; }
+
+void Model::initial_values(const Problem&, std::uint64_t, std::span<double> w) const {
+  std::fill(w.begin(), w.end(), 0.0);
+}
+
+double Model::penalty(std::span<const double> w) const {
+  if (l2 == 0.0) return 0.0;  // also where |w|^2 overflows: 0 times infinity is not a number
+  double squares = 0.0;
+  for (const double w_j : w) squares += w_j * w_j;
+  return 0.5 * l2 * squares;
+}
+
+void Model::check_shapes(const Problem& problem, const Samples& rows, std::span<const double> w) const {
+  base::check(rows.columns == problem.features, "the rows have the problem's features");
+  base::check(static_cast<std::int64_t>(w.size()) == parameters(problem), "w has the model's parameters");
+}
+
+void Model::begin_gradient(std::span<const double> w, double penalty_scale, std::span<double> gradient) const {
+  base::check(gradient.size() == w.size(), "the gradient has the shape of w");
+  const double factor = penalty_scale * l2;
+  for (std::size_t j = 0; j < w.size(); ++j) gradient[j] = factor == 0.0 ? 0.0 : factor * w[j];
+}
+
+}  // namespace simgrad::models

@@ -1,0 +1,87 @@
+/// The two innermost loops of all linear models.
+///
+/// Measured with g++ 12 on an AMD EPYC (Zen 5), time over Eigen's two products on the whole matrix (the first column is
+/// tests/bench/kernel_bench.cpp; the others are variants tried once):
+///                                                     these   without AVX2   Eigen on blocks of 32 or 64 rows
+///     all of 20000 x 784, one score a row              0.46       0.72          0.46
+///     the same, softmax of 10 classes                  0.44       1.00          0.76
+/// Random batches of 256 of these rows: 0.53 to 0.61 of Eigen's products on blocks of 32 rows copied together.
+#include "models/rows.h"
+
+namespace simgrad::models {
+namespace {
+
+/// Four columns. GCC 12 keeps a plain array of four sums in memory, and is 1.7 times slower in cache for it.
+using Lanes [[gnu::vector_size(4 * sizeof(double)), gnu::aligned(alignof(double)), gnu::may_alias]] = double;
+constexpr std::int64_t lanes = 4;
+
+const Lanes& lanes_at(const double* x) { return *reinterpret_cast<const Lanes*>(x); }
+
+/// The start of the next rows: hardware follows a row once it has seen the row's first lines, but it cannot guess where
+/// the rows of an index list begin. Reading ahead more than this gains nothing, and costs on long rows.
+void ask_memory_for(const Samples& rows, std::int64_t at) {
+  constexpr std::int64_t line = 64 / sizeof(double);
+  const std::int64_t ahead = std::min<std::int64_t>(rows.columns, 16 * line);
+  const std::int64_t end = std::min(at + RowBlock::capacity, rows.count);
+  for (std::int64_t i = at; i < end; ++i) {
+    const double* const x = rows.features + rows.row(i) * rows.columns;
+    for (std::int64_t j = 0; j < ahead; j += line) __builtin_prefetch(x + j);
+  }
+}
+
+}  // namespace
+
+RowBlock row_block(const Samples& rows, std::int64_t at) {
+  RowBlock block;
+  block.count = static_cast<int>(std::min<std::int64_t>(RowBlock::capacity, rows.count - at));
+  for (int i = 0; i < RowBlock::capacity; ++i) {
+    const std::int64_t row = rows.row(at + std::min(i, block.count - 1));
+    block.x[static_cast<std::size_t>(i)] = rows.features + row * rows.columns;
+    block.y[static_cast<std::size_t>(i)] = rows.targets[row];
+  }
+  ask_memory_for(rows, at + RowBlock::capacity);
+  return block;
+}
+
+// AVX2 halves the instructions. It is chosen when the program is loaded, and without FMA, so that all processors agree
+// on every bit. Elsewhere (clang, other processors, other C libraries) the same loops are compiled for the baseline.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+[[gnu::target_clones("avx2", "default")]]
+#endif
+BlockNumbers
+dot(const RowBlock& block, const double* w, std::int64_t d) {
+  const auto [x0, x1, x2, x3] = block.x;
+  Lanes s0{}, s1{}, s2{}, s3{};
+  std::int64_t j = 0;
+  for (; j + lanes <= d; j += lanes) {
+    s0 += lanes_at(x0 + j) * lanes_at(w + j);
+    s1 += lanes_at(x1 + j) * lanes_at(w + j);
+    s2 += lanes_at(x2 + j) * lanes_at(w + j);
+    s3 += lanes_at(x3 + j) * lanes_at(w + j);
+  }
+  BlockNumbers s{(s0[0] + s0[1]) + (s0[2] + s0[3]), (s1[0] + s1[1]) + (s1[2] + s1[3]),
+                 (s2[0] + s2[1]) + (s2[2] + s2[3]), (s3[0] + s3[1]) + (s3[2] + s3[3])};
+  for (; j < d; ++j) {
+    s[0] += x0[j] * w[j];
+    s[1] += x1[j] * w[j];
+    s[2] += x2[j] * w[j];
+    s[3] += x3[j] * w[j];
+  }
+  return s;
+}
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+[[gnu::target_clones("avx2", "default")]]
+#endif
+void add(const RowBlock& block, const BlockNumbers& r, double* __restrict g, std::int64_t d) {
+  const auto [x0, x1, x2, x3] = block.x;
+  const auto [r0, r1, r2, r3] = r;
+  if (block.count == RowBlock::capacity) {
+    for (std::int64_t j = 0; j < d; ++j) g[j] = (((g[j] + r0 * x0[j]) + r1 * x1[j]) + r2 * x2[j]) + r3 * x3[j];
+    return;
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i)
+    for (std::int64_t j = 0; j < d; ++j) g[j] += r[i] * block.x[i][j];
+}
+
+}  // namespace simgrad::models

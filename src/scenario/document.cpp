@@ -1,0 +1,121 @@
+#include "scenario/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <tuple>
+
+#include "base/errors.h"
+#include "scenario/node.h"
+#include "scenario/reader.h"
+
+namespace simgrad::scenario {
+
+std::string Position::text() const { return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column); }
+
+void Faults::add(const Position& position, std::string message) {
+  // Every point of a grid reads the same document; its faults are the user's once.
+  const bool known = std::ranges::any_of(faults_, [&](const Fault& fault) {
+    return fault.message == message && fault.position.text() == position.text();
+  });
+  if (!known) faults_.push_back({position, std::move(message)});
+}
+
+void Faults::raise_if_any() const {
+  if (faults_.empty()) return;
+  std::vector<const Fault*> sorted;
+  for (const Fault& fault : faults_) sorted.push_back(&fault);
+  // The file's from top to bottom, then the command line's in their order.
+  std::ranges::stable_sort(sorted, {}, [](const Fault* fault) {
+    return std::tuple(fault->position.line == 0, fault->position.line, fault->position.column);
+  });
+  std::vector<std::string> lines;
+  for (const Fault* fault : sorted) {
+    const std::string where = fault->position.text();
+    lines.push_back(where.empty() ? fault->message : fmt::format("{}: {}", where, fault->message));
+  }
+  throw base::ScenarioError(std::move(lines));
+}
+
+class Document::Impl {
+ public:
+  std::string name;
+  Table root;
+
+  Position beginning() const { return {name, 1, 1}; }
+};
+
+Document::Document(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Document::Document(const Document& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(const Document& other) {
+  if (this != &other) impl_ = std::make_unique<Impl>(*other.impl_);
+  return *this;
+}
+Document& Document::operator=(Document&&) noexcept = default;
+Document::~Document() = default;
+
+Document Document::read(const std::string& path) {
+  // A directory can be opened on Linux, and then reads as an empty file.
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw base::EnvironmentError(fmt::format("{}: is a directory", path));
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw base::EnvironmentError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) throw base::EnvironmentError(fmt::format("{}: cannot be read", path));
+  return parse(text, path);
+}
+
+Document Document::parse(std::string_view text, std::string name) {
+  auto impl = std::make_unique<Impl>();
+  impl->root = parse_toml(text, name);
+  impl->name = std::move(name);
+  return Document(std::move(impl));
+}
+
+const std::string& Document::file() const { return impl_->name; }
+
+void Document::set(std::string_view assignment) {
+  const Assignment parts = split_assignment(assignment, "--set", "KEY=VALUE");
+  const Position position{.file = fmt::format("--set {}", assignment)};
+  assign(impl_->root, parts.key, parse_value(parts.value, position));
+}
+
+void Document::set(std::string_view key, const Value& value) {
+  assign(impl_->root, key, parse_value(value.toml, value.position));
+}
+
+std::vector<Axis> Document::take_grid(Faults& faults) {
+  auto& entries = impl_->root.entries;
+  const auto found = std::ranges::find(entries, "grid", &Entry::key);
+  if (found == entries.end()) return {};
+  const Entry grid = std::move(*found);
+  entries.erase(found);
+  if (const auto* table = grid.node.as<Table>()) return axes(*table, faults);
+  faults.add(grid.node.position, fmt::format("grid must be a table of lists, found {}", shown(grid.node)));
+  return {};
+}
+
+bool Document::contains(std::string_view key) const { return find(impl_->root, key).node != nullptr; }
+
+Position Document::position(std::string_view key) const {
+  const Found found = find(impl_->root, key);
+  return found.position ? *found.position : impl_->beginning();
+}
+
+void Document::read_into(base::Described& options, Faults& faults) const {
+  Reading reading{.faults = faults, .directory = std::filesystem::path(impl_->name).parent_path()};
+  Reader reader(impl_->root, impl_->beginning(), "", reading);
+  options.describe(reader);
+  reader.refuse_unknown_keys();
+}
+
+}  // namespace simgrad::scenario

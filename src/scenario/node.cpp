@@ -1,0 +1,78 @@
+#include "scenario/node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace simgrad::scenario {
+
+namespace {
+
+bool bare(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+}  // namespace
+
+const Entry* Table::find(std::string_view key) const {
+  const auto found = std::ranges::find(entries, key, &Entry::key);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+Entry* Table::find(std::string_view key) {
+  const auto found = std::ranges::find(entries, key, &Entry::key);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+std::string shown(const Node& node) {
+  if (node.as<Array>()) return "a list";
+  if (node.as<Table>()) return "a table";
+  if (const auto* number = node.as<double>()) return fmt::to_string(*number);
+  if (const auto* date = node.as<Date>()) return fmt::format("the date {}", date->text);
+  std::string text = inline_toml(node);
+  constexpr std::size_t longest = 80;
+  if (text.size() <= longest) return text;
+  text.resize(longest);
+  // A character cut in half would garble the terminal.
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0u) == 0x80u) text.pop_back();
+  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0u) text.pop_back();
+  return text + "...";
+}
+
+std::string toml_string(std::string_view text) {
+  std::string all = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      all += {'\\', c};
+    else if (c == '\n')
+      all += "\\n";
+    else if (c == '\t')
+      all += "\\t";
+    else if (code < 0x20 || code == 0x7F)
+      all += fmt::format("\\u{:04X}", code);
+    else
+      all += c;
+  }
+  return all + '"';
+}
+
+std::string toml_key(std::string_view key) {
+  return !key.empty() && std::ranges::all_of(key, bare) ? std::string(key) : toml_string(key);
+}
+
+std::string float_text(double value) {
+  std::string text = fmt::to_string(value);
+  // Without a point or an exponent TOML would read an integer.
+  if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto from = text.find_first_not_of(" \t");
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
+}
+
+}  // namespace simgrad::scenario

@@ -1,0 +1,100 @@
+/// A TOML value with its position: what the parser makes, the command line changes and the reader reads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "scenario/document.h"
+
+namespace simgrad::scenario {
+
+struct Node;
+struct Entry;
+
+using Array = std::vector<Node>;
+
+/// Keys in the order of the file, those of the command line after them.
+struct Table {
+  std::vector<Entry> entries;
+
+  const Entry* find(std::string_view key) const;
+  Entry* find(std::string_view key);
+};
+
+/// A date or a time. No option takes one; kept to say what was found.
+struct Date {
+  std::string text;
+};
+
+struct Node {
+  std::variant<bool, std::int64_t, double, std::string, Date, Array, Table> content;
+  Position position;
+
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&content);
+  }
+  template <class T>
+  T* as() {
+    return std::get_if<T>(&content);
+  }
+};
+
+struct Entry {
+  std::string key;
+  Position position;  ///< of the key
+  Node node;
+};
+
+/// Errors: ScenarioError, `name:line:column: malformed TOML: ...`.
+Table parse_toml(std::string_view text, const std::string& name);
+
+/// A value on the command line: TOML, else a bare string. All of it stands at `position`. Errors: ScenarioError for a
+/// text that is not UTF-8.
+Node parse_value(std::string_view text, const Position& position);
+
+/// The value in one line of TOML.
+std::string inline_toml(const Node& node);
+
+/// The value as a fault shows it: one short line.
+std::string shown(const Node& node);
+
+/// A TOML string with its quotes and escapes.
+std::string toml_string(std::string_view text);
+/// A key, quoted only where it must be.
+std::string toml_key(std::string_view key);
+/// The shortest text that TOML reads back to the same float.
+std::string float_text(double value);
+
+/// `key=value` of the command line, split at the first "=" that stands in no quotes. Errors: ScenarioError, which
+/// begins with `option` ("--set") and says that it expected `form` ("KEY=VALUE").
+struct Assignment {
+  std::string_view key;
+  std::string_view value;
+};
+Assignment split_assignment(std::string_view text, std::string_view option, std::string_view form);
+
+std::string_view trimmed(std::string_view text);
+
+/// A dotted key in its parts; parts in quotes may hold dots. Nothing if it is malformed.
+std::optional<std::vector<std::string>> key_parts(std::string_view key);
+
+/// Lays `value` over what stands at `key`; tables that are missing on the way are made. A string on the way is a
+/// component without options, and becomes `{ kind = "..." }`. Errors: ScenarioError.
+void assign(Table& root, std::string_view key, const Node& value);
+
+/// What stands at a dotted key, with the position of the key; null if nothing does.
+struct Found {
+  const Node* node = nullptr;
+  const Position* position = nullptr;
+};
+Found find(const Table& root, std::string_view key);
+
+/// The axes of a [grid] table.
+std::vector<Axis> axes(const Table& grid, Faults& faults);
+
+}  // namespace simgrad::scenario

@@ -1,0 +1,62 @@
+/// A component's options for listings.
+#include <fmt/format.h>
+
+#include "scenario/phrases.h"
+#include "scenario/walker.h"
+
+namespace simgrad::scenario {
+
+namespace {
+
+class Listing final : public Walker {
+ public:
+  Listing(std::string prefix, std::vector<OptionText>& texts) : prefix_(std::move(prefix)), texts_(texts) {}
+
+  void component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override {
+    add(key, one_of(names(slot)), slot.kind().empty() ? "" : toml_string(slot.kind()), "", meaning);
+  }
+
+  void inline_component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override {
+    component(key, slot, meaning);
+  }
+
+  void section(std::string_view key, base::Described& options, std::string_view) override { nested(key, options); }
+
+ private:
+  void leaf(const Leaf& leaf) override {
+    add(leaf.key, leaf.type, leaf.value.is_null() ? "" : inline_toml(leaf.value), leaf.range, leaf.meaning);
+  }
+
+  void any_list(std::string_view key, AnyList& items, std::string_view meaning) override {
+    add(key, "list of tables", "", "", meaning);
+    const auto example = items.example();
+    nested(key, *example);
+  }
+
+  void nested(std::string_view key, base::Described& options) {
+    Listing listing(fmt::format("{}{}.", prefix_, key), texts_);
+    options.describe(listing);
+  }
+
+  void add(std::string_view key, std::string type, std::string fallback, std::string range, std::string_view meaning) {
+    texts_.push_back({.key = fmt::format("{}{}", prefix_, key),
+                      .type = std::move(type),
+                      .fallback = std::move(fallback),
+                      .range = std::move(range),
+                      .meaning = std::string(meaning)});
+  }
+
+  std::string prefix_;
+  std::vector<OptionText>& texts_;
+};
+
+}  // namespace
+
+std::vector<OptionText> options(base::Described& component) {
+  std::vector<OptionText> texts;
+  Listing listing("", texts);
+  component.describe(listing);
+  return texts;
+}
+
+}  // namespace simgrad::scenario

@@ -1,0 +1,116 @@
+/// TOML text to nodes: the one file that sees toml++.
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/errors.h"
+#include "scenario/node.h"
+
+namespace simgrad::scenario {
+
+namespace {
+
+Position position_of(const toml::source_region& region, const std::string& name) {
+  return {name, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+/// Where toml++ stops for brackets; dotted keys have no end for it, but our stack has.
+constexpr int depth_most = 256;
+
+Node converted(const toml::node& node, const std::string& name, int depth);
+
+Table converted_table(const toml::table& table, const std::string& name, int depth) {
+  Table result;
+  result.entries.reserve(table.size());
+  for (const auto& [key, value] : table)
+    result.entries.push_back(
+        {std::string(key.str()), position_of(key.source(), name), converted(value, name, depth + 1)});
+  // toml++ sorts by name; people expect the order in which they wrote.
+  std::ranges::stable_sort(result.entries, {},
+                           [](const Entry& entry) { return std::pair(entry.position.line, entry.position.column); });
+  return result;
+}
+
+Node converted(const toml::node& node, const std::string& name, int depth) {
+  Node result{.content = false, .position = position_of(node.source(), name)};
+  if (depth > depth_most)
+    throw base::ScenarioError(fmt::format("{}: nested more than {} deep", result.position.text(), depth_most));
+  node.visit([&](const auto& value) {
+    if constexpr (toml::is_table<decltype(value)>) {
+      result.content = converted_table(value, name, depth);
+    } else if constexpr (toml::is_array<decltype(value)>) {
+      Array array;
+      array.reserve(value.size());
+      for (const toml::node& item : value) array.push_back(converted(item, name, depth + 1));
+      result.content = std::move(array);
+    } else if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> ||
+                         toml::is_date_time<decltype(value)>) {
+      std::ostringstream text;
+      text << *value;
+      result.content = Date{text.str()};
+    } else {
+      result.content = *value;
+    }
+  });
+  return result;
+}
+
+toml::table parsed(std::string_view text, std::string_view name) { return toml::parse(text, name); }
+
+/// toml++'s "Error while parsing decimal integer: expected digit, saw 'G'", and what it mostly comes from.
+std::string explained(std::string_view description) {
+  constexpr std::string_view opening = "Error while parsing ";
+  if (description.starts_with(opening)) description.remove_prefix(opening.size());
+  constexpr std::string_view values[] = {"decimal integer", "floating-point", "value", "boolean",
+                                         "string",          "date",           "time"};
+  const bool in_value = std::ranges::any_of(values, [&](auto kind) { return description.starts_with(kind); });
+  return fmt::format("malformed TOML: {}{}", description,
+                     in_value ? "; texts and quantities stand in quotes, as in \"10Gbps\"" : "");
+}
+
+void place(Node& node, const Position& position) {
+  node.position = position;
+  if (auto* array = node.as<Array>())
+    for (Node& item : *array) place(item, position);
+  if (auto* table = node.as<Table>())
+    for (Entry& entry : table->entries) {
+      entry.position = position;
+      place(entry.node, position);
+    }
+}
+
+}  // namespace
+
+Table parse_toml(std::string_view text, const std::string& name) {
+  try {
+    return converted_table(parsed(text, name), name, 0);
+  } catch (const toml::parse_error& error) {
+    throw base::ScenarioError(
+        fmt::format("{}: {}", position_of(error.source(), name).text(), explained(error.description())));
+  }
+}
+
+Node parse_value(std::string_view text, const Position& position) {
+  const std::string_view value = trimmed(text);
+  const auto toml_value = [](std::string_view toml) -> std::optional<Node> {
+    try {
+      return converted(*parsed(fmt::format("value = {}", toml), "").get("value"), "", 0);
+    } catch (const toml::parse_error&) {
+      return std::nullopt;
+    } catch (const base::ScenarioError&) {  // nested too deep
+      return std::nullopt;
+    }
+  };
+  std::optional<Node> node;
+  // A line break could smuggle in a second key.
+  if (value.find_first_of("\r\n") == std::string_view::npos) node = toml_value(value);
+  if (!node) node = toml_value(toml_string(value));
+  if (!node) throw base::ScenarioError(fmt::format("{}: the value is not valid UTF-8", position.text()));
+  place(*node, position);
+  return *std::move(node);
+}
+
+}  // namespace simgrad::scenario

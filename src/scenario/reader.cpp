@@ -1,0 +1,202 @@
+#include "scenario/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/text.h"
+#include "scenario/phrases.h"
+
+namespace simgrad::scenario {
+
+const Node* Reader::take(std::string_view key) {
+  known_.emplace_back(key);
+  const Entry* entry = table_.find(key);
+  return entry ? &entry->node : nullptr;
+}
+
+void Reader::fault(std::string_view key, const Position& position, std::string message) {
+  faulty_.emplace_back(key);
+  reading_.faults.add(position, std::move(message));
+}
+
+void Reader::wrong(std::string_view key, const Node& node, std::string_view expected) {
+  fault(key, node.position, fmt::format("{} must be {}, found {}", key, expected, shown(node)));
+}
+
+void Reader::refuse_unknown_keys() {
+  if (all_known_) return;
+  for (const Entry& entry : table_.entries) {
+    if (std::ranges::find(known_, entry.key) != known_.end()) continue;
+    const std::string meant = base::closest(entry.key, known_);
+    reading_.faults.add(entry.position, fmt::format("unknown key {}{}{}; {}", toml_string(entry.key),
+                                                    title_.empty() ? "" : " in ", title_,
+                                                    meant.empty() ? fmt::format("known: {}", base::joined(known_))
+                                                                  : fmt::format("did you mean \"{}\"?", meant)));
+  }
+}
+
+void Reader::refuse(std::string_view key, std::string_view message) {
+  // A value that could not be read left its default behind: what that contradicts is not the user's doing.
+  if (std::ranges::find(faulty_, key) != faulty_.end()) return;
+  const Entry* entry = table_.find(key);
+  reading_.faults.add(entry ? entry->position : position_, std::string(message));
+}
+
+bool Reader::in_bounds(std::string_view key, const Node& node, double value, const base::Bounds& bounds) {
+  if (bounds.contains(value)) return true;
+  wrong(key, node, range(bounds));
+  return false;
+}
+
+std::optional<std::int64_t> Reader::integer_in(std::string_view key, const Node& node, const base::Bounds& bounds,
+                                               std::string_view expected) {
+  std::optional<std::int64_t> value;
+  if (const auto* integer = node.as<std::int64_t>()) value = *integer;
+  // 1e6 is how people write a million; every whole double below 2^63 is an exact integer.
+  if (const auto* number = node.as<double>(); number && std::abs(*number) < 0x1p63 && std::trunc(*number) == *number)
+    value = static_cast<std::int64_t>(*number);
+  if (!value)
+    wrong(key, node, expected);
+  else if (!in_bounds(key, node, static_cast<double>(*value), bounds))
+    value.reset();
+  return value;
+}
+
+std::optional<double> Reader::number_in(std::string_view key, const Node& node, const base::Bounds& bounds,
+                                        std::string_view expected) {
+  std::optional<double> value;
+  if (const auto* integer = node.as<std::int64_t>()) value = static_cast<double>(*integer);
+  if (const auto* number = node.as<double>()) value = *number;
+  if (!value || !std::isfinite(*value)) {
+    wrong(key, node, value ? "a finite number" : expected);
+    return std::nullopt;
+  }
+  return in_bounds(key, node, *value, bounds) ? value : std::nullopt;
+}
+
+std::optional<double> Reader::quantity_in(std::string_view key, const Node& node, base::Unit unit,
+                                          const base::Bounds& bounds) {
+  const auto [measures, example] = base::unit_name(unit);
+  if (node.as<std::int64_t>() || node.as<double>()) {
+    fault(key, node.position, fmt::format("{} needs a unit, as in \"{}\"; found {}", measures, example, shown(node)));
+    return std::nullopt;
+  }
+  const auto* text = node.as<std::string>();
+  if (!text) {
+    wrong(key, node, fmt::format("{}, as in \"{}\"", measures, example));
+    return std::nullopt;
+  }
+  try {
+    const double value = base::parse_quantity(*text, unit);
+    if (bounds.contains(value)) return value;
+    wrong(key, node, range(bounds, unit));
+  } catch (const std::invalid_argument& error) {
+    fault(key, node.position, error.what());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Reader::text_in(std::string_view key, const Node& node) {
+  if (const auto* text = node.as<std::string>()) return *text;
+  wrong(key, node, "a string");
+  return std::nullopt;
+}
+
+void Reader::flag(std::string_view key, bool& value, std::string_view) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto* flag = node->as<bool>())
+    value = *flag;
+  else
+    wrong(key, *node, "true or false");
+}
+
+void Reader::integer(std::string_view key, std::int64_t& value, std::string_view, base::Bounds bounds) {
+  if (const Node* node = take(key)) value = integer_in(key, *node, bounds).value_or(value);
+}
+
+void Reader::integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view, base::Bounds bounds) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto read = integer_in(key, *node, bounds)) value = read;
+}
+
+void Reader::integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
+                        std::string_view, base::Bounds bounds) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto* text = node->as<std::string>(); text && *text == word)
+    value.reset();
+  else if (const auto read = integer_in(key, *node, bounds, fmt::format("an integer or \"{}\"", word)))
+    value = read;
+}
+
+void Reader::number(std::string_view key, double& value, std::string_view, base::Bounds bounds) {
+  if (const Node* node = take(key)) value = number_in(key, *node, bounds).value_or(value);
+}
+
+void Reader::number(std::string_view key, std::optional<double>& value, std::string_view, base::Bounds bounds) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto read = number_in(key, *node, bounds)) value = read;
+}
+
+void Reader::quantity(std::string_view key, double& value, base::Unit unit, std::string_view, base::Bounds bounds) {
+  if (const Node* node = take(key)) value = quantity_in(key, *node, unit, bounds).value_or(value);
+}
+
+void Reader::quantity(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view,
+                      base::Bounds bounds) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto read = quantity_in(key, *node, unit, bounds)) value = read;
+}
+
+void Reader::text(std::string_view key, std::string& value, std::string_view) {
+  if (const Node* node = take(key)) value = text_in(key, *node).value_or(value);
+}
+
+void Reader::text(std::string_view key, std::optional<std::string>& value, std::string_view) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (auto read = text_in(key, *node)) value = std::move(read);
+}
+
+void Reader::path(std::string_view key, std::string& value, std::string_view) {
+  const Node* node = take(key);
+  if (!node) return;
+  const auto written = text_in(key, *node);
+  if (!written) return;
+  // operator/ keeps an absolute path as it is. What comes from the command line is relative to the current directory.
+  const bool from_file = node->position.line != 0;
+  value = from_file && !written->empty() ? (reading_.directory / *written).lexically_normal().string() : *written;
+}
+
+void Reader::numbers(std::string_view key, std::vector<double>& values, std::string_view, base::Bounds bounds) {
+  const Node* node = take(key);
+  if (!node) return;
+  const auto* list = node->as<Array>();
+  if (!list) return wrong(key, *node, "a list of numbers");
+  std::vector<double> read;
+  for (const Node& item : *list)
+    if (const auto value = number_in(key, item, bounds, "a list of numbers")) read.push_back(*value);
+  if (read.size() == list->size()) values = std::move(read);
+}
+
+void Reader::any_choice(std::string_view key, int& index, std::span<const base::Choice> choices, std::string_view) {
+  const Node* node = take(key);
+  if (!node) return;
+  const std::vector<std::string> known = names(choices);
+  const auto* name = node->as<std::string>();
+  if (!name) return wrong(key, *node, one_of(known));
+  const auto found = std::ranges::find(known, *name);
+  if (found == known.end())
+    return fault(key, node->position,
+                 fmt::format("unknown {} {}{}", key, shown(*node), base::suggestion(*name, known)));
+  index = static_cast<int>(found - known.begin());
+}
+
+}  // namespace simgrad::scenario

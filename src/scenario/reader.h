@@ -1,0 +1,89 @@
+/// Assigns what a table says to the options that `describe` names, and finds every fault on the way.
+#pragma once
+
+#include <filesystem>
+
+#include "scenario/node.h"
+
+namespace simgrad::scenario {
+
+/// What the readers of all tables share.
+struct Reading {
+  Faults& faults;
+  std::filesystem::path directory;  ///< of the scenario's file
+};
+
+/// Reads one table. Keys that nothing has asked for when `describe` is through are unknown.
+class Reader final : public base::Describer {
+ public:
+  /// `title` is how faults call the table: "[cluster]", "[[strategy]]"; empty for the root.
+  Reader(const Table& table, Position position, std::string title, Reading& reading)
+      : table_(table), position_(std::move(position)), title_(std::move(title)), reading_(reading) {}
+
+  void refuse_unknown_keys();
+
+  void flag(std::string_view key, bool& value, std::string_view meaning) override;
+  void integer(std::string_view key, std::int64_t& value, std::string_view meaning, base::Bounds bounds) override;
+  void number(std::string_view key, double& value, std::string_view meaning, base::Bounds bounds) override;
+  void quantity(std::string_view key, double& value, base::Unit unit, std::string_view meaning,
+                base::Bounds bounds) override;
+  void text(std::string_view key, std::string& value, std::string_view meaning) override;
+  void path(std::string_view key, std::string& value, std::string_view meaning) override;
+  void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning,
+               base::Bounds bounds) override;
+  void integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,
+               base::Bounds bounds) override;
+  void number(std::string_view key, std::optional<double>& value, std::string_view meaning,
+              base::Bounds bounds) override;
+  void quantity(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view meaning,
+                base::Bounds bounds) override;
+  void text(std::string_view key, std::optional<std::string>& value, std::string_view meaning) override;
+  void integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
+                  std::string_view meaning, base::Bounds bounds) override;
+  void pairs(std::string_view key, std::vector<std::pair<std::string, std::string>>& values,
+             std::string_view meaning) override;
+  void component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override;
+  void inline_component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override;
+  void section(std::string_view key, base::Described& options, std::string_view meaning) override;
+  void refuse(std::string_view key, std::string_view message) override;
+  bool given(std::string_view key) const override { return table_.find(key) != nullptr; }
+
+ protected:
+  void any_choice(std::string_view key, int& index, std::span<const base::Choice> choices,
+                  std::string_view meaning) override;
+  void any_list(std::string_view key, AnyList& items, std::string_view meaning) override;
+
+ private:
+  /// The value of a key, which is known from now on; null if it is not given.
+  const Node* take(std::string_view key);
+  void fault(std::string_view key, const Position& position, std::string message);
+  /// "workers must be an integer, found true"
+  void wrong(std::string_view key, const Node& node, std::string_view expected);
+  bool in_bounds(std::string_view key, const Node& node, double value, const base::Bounds& bounds);
+
+  // What a node holds; nothing, and a fault, if that is not what the option takes.
+  std::optional<std::int64_t> integer_in(std::string_view key, const Node& node, const base::Bounds& bounds,
+                                         std::string_view expected = "an integer");
+  std::optional<double> number_in(std::string_view key, const Node& node, const base::Bounds& bounds,
+                                  std::string_view expected = "a number");
+  std::optional<double> quantity_in(std::string_view key, const Node& node, base::Unit unit,
+                                    const base::Bounds& bounds);
+  std::optional<std::string> text_in(std::string_view key, const Node& node);
+
+  /// Chooses the kind that stands at `node`; false, and a fault, if there is none of that name.
+  bool choose(std::string_view key, const Node& node, std::string_view noun, base::AnySlot& slot);
+  void missing(std::string_view key, const Position& position, std::string_view title, const base::AnySlot& slot);
+  void describe_component(std::string_view key, const Table& table, const Position& position, base::AnySlot& slot);
+  std::string title_of(std::string_view key) const;
+  std::string_view noun(std::string_view key) const;
+
+  const Table& table_;
+  Position position_;
+  std::string title_;
+  Reading& reading_;
+  std::vector<std::string> known_;
+  std::vector<std::string> faulty_;
+  bool all_known_ = false;  ///< the kind is unknown, so nobody can say which keys belong to it
+};
+
+}  // namespace simgrad::scenario

@@ -1,0 +1,8 @@
+#include "scenario/document.h"
+#include "scenario/json.h"
+
+namespace simgrad::scenario {
+
+nlohmann::ordered_json json_of(const Value& value) { return json(parse_value(value.toml, value.position)); }
+
+}  // namespace simgrad::scenario

@@ -1,0 +1,101 @@
+#include "scenario/walker.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "scenario/phrases.h"
+
+namespace simgrad::scenario {
+
+namespace {
+
+/// An infinite default ("no limit") has no spelling in a scenario: it is as if it were not there.
+Json finite(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(); }
+
+Json written(std::optional<double> value, base::Unit unit) {
+  return value && std::isfinite(*value) ? Json(base::format_quantity(*value, unit)) : Json();
+}
+
+template <class T>
+Json present(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+std::string relative(const std::string& path, std::string_view directory) {
+  const std::filesystem::path resolved(path);
+  if (path.empty() || directory.empty() || resolved.is_absolute()) return path;
+  // Empty where there is no way, as from an absolute directory to a relative path.
+  const std::string way = resolved.lexically_relative(std::filesystem::path(directory).lexically_normal()).string();
+  return way.empty() ? path : way;
+}
+
+}  // namespace
+
+void Walker::flag(std::string_view key, bool& value, std::string_view meaning) {
+  leaf({key, value, "true or false", "", meaning});
+}
+
+void Walker::integer(std::string_view key, std::int64_t& value, std::string_view meaning, base::Bounds bounds) {
+  leaf({key, value, "integer", range(bounds), meaning});
+}
+
+void Walker::integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,
+                     base::Bounds bounds) {
+  leaf({key, present(value), "integer", range(bounds), meaning});
+}
+
+void Walker::integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
+                        std::string_view meaning, base::Bounds bounds) {
+  leaf({key, value ? Json(*value) : Json(std::string(word)), fmt::format("integer or \"{}\"", word), range(bounds),
+        meaning});
+}
+
+void Walker::number(std::string_view key, double& value, std::string_view meaning, base::Bounds bounds) {
+  leaf({key, finite(value), "number", range(bounds), meaning});
+}
+
+void Walker::number(std::string_view key, std::optional<double>& value, std::string_view meaning, base::Bounds bounds) {
+  leaf({key, finite(value), "number", range(bounds), meaning});
+}
+
+void Walker::quantity(std::string_view key, double& value, base::Unit unit, std::string_view meaning,
+                      base::Bounds bounds) {
+  leaf({key, written(value, unit), std::string(base::unit_name(unit).measures), range(bounds, unit), meaning});
+}
+
+void Walker::quantity(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view meaning,
+                      base::Bounds bounds) {
+  leaf({key, written(value, unit), std::string(base::unit_name(unit).measures), range(bounds, unit), meaning});
+}
+
+void Walker::text(std::string_view key, std::string& value, std::string_view meaning) {
+  leaf({key, value, "string", "", meaning});
+}
+
+void Walker::text(std::string_view key, std::optional<std::string>& value, std::string_view meaning) {
+  leaf({key, present(value), "string", "", meaning});
+}
+
+void Walker::path(std::string_view key, std::string& value, std::string_view meaning) {
+  leaf({key, relative(value, directory_), "path", "", meaning});
+}
+
+void Walker::numbers(std::string_view key, std::vector<double>& values, std::string_view meaning, base::Bounds bounds) {
+  leaf({key, values, "list of numbers", range(bounds), meaning});
+}
+
+void Walker::pairs(std::string_view key, std::vector<std::pair<std::string, std::string>>& values,
+                   std::string_view meaning) {
+  Json object;
+  for (const auto& [name, toml] : values) object[name] = json(parse_value(toml, {}));
+  leaf({key, std::move(object), "table of keys and values", "", meaning});
+}
+
+void Walker::any_choice(std::string_view key, int& index, std::span<const base::Choice> choices,
+                        std::string_view meaning) {
+  leaf({key, std::string(choices[static_cast<std::size_t>(index)].name), one_of(names(choices)), "", meaning});
+}
+
+}  // namespace simgrad::scenario

@@ -1,0 +1,54 @@
+/// What the echo, the differences and the listings have in common: each option as one value with its words.
+#pragma once
+
+#include "scenario/json.h"
+
+namespace simgrad::scenario {
+
+/// An option that is not itself made of options.
+struct Leaf {
+  std::string_view key;
+  Json value;  ///< null if it is not there
+  std::string type;
+  std::string range;
+  std::string_view meaning;
+};
+
+/// Turns every leaf that `describe` visits into a `Leaf`; what has options of its own is left to the walkers.
+class Walker : public base::Describer {
+ public:
+  /// Paths are written relative to `directory`.
+  explicit Walker(std::string_view directory = {}) : directory_(directory) {}
+
+  void flag(std::string_view key, bool& value, std::string_view meaning) final;
+  void integer(std::string_view key, std::int64_t& value, std::string_view meaning, base::Bounds bounds) final;
+  void number(std::string_view key, double& value, std::string_view meaning, base::Bounds bounds) final;
+  void quantity(std::string_view key, double& value, base::Unit unit, std::string_view meaning,
+                base::Bounds bounds) final;
+  void text(std::string_view key, std::string& value, std::string_view meaning) final;
+  void path(std::string_view key, std::string& value, std::string_view meaning) final;
+  void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning, base::Bounds bounds) final;
+  void integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,
+               base::Bounds bounds) final;
+  void number(std::string_view key, std::optional<double>& value, std::string_view meaning, base::Bounds bounds) final;
+  void quantity(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view meaning,
+                base::Bounds bounds) final;
+  void text(std::string_view key, std::optional<std::string>& value, std::string_view meaning) final;
+  void integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
+                  std::string_view meaning, base::Bounds bounds) final;
+  void pairs(std::string_view key, std::vector<std::pair<std::string, std::string>>& values,
+             std::string_view meaning) final;
+  void refuse(std::string_view, std::string_view) final {}
+  bool given(std::string_view) const final { return false; }
+
+ protected:
+  virtual void leaf(const Leaf& leaf) = 0;
+  void any_choice(std::string_view key, int& index, std::span<const base::Choice> choices,
+                  std::string_view meaning) final;
+  std::string_view directory() const { return directory_; }
+
+ private:
+  std::string_view directory_;
+};
+
+}  // namespace simgrad::scenario

@@ -1,0 +1,31 @@
+#include "base/errors.h"
+#include "strategies/allreduce.h"
+#include "strategies/gossip.h"
+#include "strategies/mapreduce.h"
+#include "strategies/parameter_server.h"
+#include "strategies/single.h"
+
+namespace simgrad::strategies {
+
+void Strategy::operator()(Server&) const { base::check(false, "a strategy without servers serves nothing"); }
+
+const base::Registry<Strategy>& registry() {
+  static const base::Registry<Strategy> table({
+      base::entry<Strategy, Single>(),
+      base::entry<Strategy, MapReduce>(),
+      base::entry<Strategy, ParameterServer>(),
+      base::entry<Strategy, Allreduce>(),
+      base::entry<Strategy, Gossip>(),
+  });
+  return table;
+}
+
+training::Program program(std::shared_ptr<const Strategy> strategy) {
+  training::Program program{.work = {}, .serve = {}, .servers = strategy->servers(),
+                            .synchronous = strategy->synchronous()};
+  program.work = [strategy](Worker& worker) { (*strategy)(worker); };
+  program.serve = [strategy](Server& server) { (*strategy)(server); };
+  return program;
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,137 @@
+#include "training/learning.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/errors.h"
+
+namespace simgrad::training {
+
+using values::Tensor;
+
+namespace {
+
+/// Rough real speed of one core on our kernels, to tell small work from large.
+constexpr double flops_per_real_second = 2e9;
+
+/// An evaluation is cut into this many rows a piece, whatever the threads, so that its sums have one order.
+constexpr std::int64_t rows_a_piece = 2048;
+
+models::Samples samples_of(const data::Dataset& set) {
+  return {set.features.data(), set.targets.data(), set.columns, 0, set.rows, nullptr};
+}
+
+double squared_deviation(const data::Dataset& set) {
+  double sum = 0.0;
+  for (const double y : set.targets) sum += y;
+  const double mean = set.rows > 0 ? sum / static_cast<double>(set.rows) : 0.0;
+  double squares = 0.0;
+  for (const double y : set.targets) squares += (y - mean) * (y - mean);
+  return squares;
+}
+
+}  // namespace
+
+Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
+    : setup_(std::move(setup)),
+      dispatcher_(dispatcher),
+      parameters_(setup_.model->parameters(setup_.problem)),
+      batches_({setup_.rows, setup_.batch, setup_.partition, setup_.seed}) {
+  if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
+}
+
+const data::Dataset& Learning::evaluation_set() const {
+  return setup_.evaluate_on == EvaluationSet::train ? setup_.data->train : setup_.data->test;
+}
+
+Tensor Learning::initial_values() const {
+  std::vector<double> w(static_cast<std::size_t>(setup_.data ? parameters_ : 0));
+  if (!setup_.data) return dispatcher_.zeros(parameters_);
+  setup_.model->initial_values(setup_.problem, setup_.seed, w);
+  return dispatcher_.constant(std::move(w));
+}
+
+double Learning::gradient_flops(int part, int parts) const {
+  return setup_.model->gradient_flops(setup_.problem, batches_.count(part, parts));
+}
+
+Tensor Learning::gradient(const Tensor& w, std::int64_t step, int part, int parts) const {
+  // A full batch is the same in every step, so equal w give equal gradients.
+  const std::array<std::uint64_t, 3> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
+                                         static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts)};
+  const values::Operation operation{.name = "gradient",
+                                    .key = key,
+                                    .seconds = gradient_flops(part, parts) / flops_per_real_second};
+  const std::array inputs{w};
+  return dispatcher_.dispatch(
+      operation, parameters_, inputs,
+      [data = setup_.data, model = setup_.model, problem = setup_.problem, batches = batches_, step, part, parts](
+          std::span<const std::span<const double>> in, std::span<double> g) {
+        const RowSet rows = batches.rows(step, part, parts);
+        models::Samples samples = samples_of(data->train);
+        samples.first = rows.first;
+        samples.count = rows.count;
+        samples.indices = rows.indices.empty() ? nullptr : rows.indices.data();
+        const auto B = static_cast<double>(batches.batch());
+        model->gradient(problem, samples, in[0], 1.0 / B, static_cast<double>(rows.count) / B, g);
+      });
+}
+
+std::vector<Tensor> Learning::dispatch_scores(const Tensor& w) const {
+  std::vector<Tensor> pieces;
+  const std::int64_t rows = evaluation_set().rows;
+  const std::array inputs{w};
+  for (std::int64_t first = 0; first < rows; first += rows_a_piece) {
+    const std::int64_t count = std::min(rows_a_piece, rows - first);
+    const std::array<std::uint64_t, 1> key{static_cast<std::uint64_t>(first)};
+    const double flops = setup_.model->gradient_flops(setup_.problem, count) / 2.0;
+    const values::Operation operation{.name = "score", .key = key, .seconds = flops / flops_per_real_second};
+    pieces.push_back(dispatcher_.dispatch(
+        operation, 2, inputs,
+        [data = setup_.data, on = setup_.evaluate_on, model = setup_.model, problem = setup_.problem, first, count](
+            std::span<const std::span<const double>> in, std::span<double> out) {
+          models::Samples samples = samples_of(on == EvaluationSet::train ? data->train : data->test);
+          samples.first = first;
+          samples.count = count;
+          const models::Score score = model->score(problem, samples, in[0]);
+          out[0] = score.loss;
+          out[1] = score.metric;
+        }));
+  }
+  return pieces;
+}
+
+Score Learning::score(const Tensor& w) const {
+  if (!setup_.data) return {};
+  double loss = 0.0;
+  double metric = 0.0;
+  for (const Tensor& piece : dispatch_scores(w)) {
+    loss += piece.value()[0];
+    metric += piece.value()[1];
+  }
+  const auto rows = static_cast<double>(evaluation_set().rows);
+  const bool accuracy = setup_.model->classifies();
+  const double r2 = target_deviation_ > 0.0 ? 1.0 - metric / target_deviation_ : 0.0;
+  return {loss / rows + setup_.model->penalty(w.value()), accuracy ? metric / rows : r2};
+}
+
+Tensor mean(std::span<const Tensor> replicas) {
+  const auto same = [&](const Tensor& w) { return w.identity() == replicas.front().identity(); };
+  if (std::all_of(replicas.begin(), replicas.end(), same)) return replicas.front();
+  const std::vector<double> scales(replicas.size(), 1.0 / static_cast<double>(replicas.size()));
+  return values::weighted_sum(replicas, scales);
+}
+
+double consensus_distance(std::span<const Tensor> replicas, const Tensor& mean) {
+  double squares = 0.0;
+  for (const Tensor& w : replicas) {
+    if (w.identity() == mean.identity()) continue;
+    const auto a = w.value();
+    const auto b = mean.value();
+    for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  return std::sqrt(squares / static_cast<double>(replicas.size()));
+}
+
+}  // namespace simgrad::training

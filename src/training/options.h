@@ -1,0 +1,54 @@
+/// The scenario's sections [training], [stop] and [evaluate].
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/describe.h"
+#include "base/registry.h"
+#include "training/optimizer.h"
+#include "training/schedule.h"
+
+namespace simgrad::training {
+
+/// Which training rows are whose.
+enum class Partition {
+  iid,        ///< a step's batch is drawn from all rows, then split evenly over the ranks
+  contiguous  ///< rank r has the r-th stretch of the rows as they stand in the data, and draws its share from it
+};
+
+struct Options : base::Described {
+  std::optional<std::int64_t> batch_size;             ///< over all workers; none: all rows ("full")
+  std::optional<std::int64_t> batch_size_per_worker;  ///< instead of batch_size
+  base::Slot<Optimizer> optimizer{optimizers(), "sgd"};
+  double learning_rate = 0.1;
+  base::Slot<Schedule> schedule{schedules(), "constant"};
+  Partition partition = Partition::iid;
+  bool numbers = true;
+  std::int64_t checkpoint_every_steps = 0;  ///< 0: only the state at step 0 survives a crash
+
+  void describe(base::Describer& d) override;
+};
+
+/// Whichever comes first.
+struct StopOptions : base::Described {
+  std::optional<double> loss;  ///< the target
+  std::optional<double> epochs;
+  std::optional<std::int64_t> samples;
+  std::optional<std::int64_t> steps;
+  std::optional<double> time_s;
+
+  void describe(base::Describer& d) override;
+};
+
+enum class EvaluationSet { train, test };
+
+struct EvaluateOptions : base::Described {
+  std::optional<std::int64_t> every_steps;  ///< default 1, unless every_s is given
+  std::optional<double> every_s;
+  EvaluationSet on = EvaluationSet::train;
+
+  void describe(base::Describer& d) override;
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,20 @@
+/// How the learning rate changes as the training goes on.
+#pragma once
+
+#include "base/describe.h"
+#include "base/registry.h"
+
+namespace simgrad::training {
+
+class Schedule : public base::Described {
+ public:
+  void describe(base::Describer&) override {}
+  /// What the learning rate is multiplied with after `rounds` rounds: synchronous steps, or updates / P of an
+  /// asynchronous server, so that one schedule means the same to all.
+  virtual double factor(double rounds) const = 0;
+};
+
+/// constant, inverse_time
+const base::Registry<Schedule>& schedules();
+
+}  // namespace simgrad::training

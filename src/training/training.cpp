@@ -1,0 +1,248 @@
+#include "training/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/errors.h"
+#include "training/recovery.h"
+#include "training/worker.h"
+
+namespace simgrad::training {
+
+using record::Status;
+using values::Tensor;
+
+namespace {
+
+std::optional<std::int64_t> smaller(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+/// The samples after which a rule says stop.
+std::optional<std::int64_t> sample_limit(const StopOptions& stop, std::int64_t rows) {
+  std::optional<std::int64_t> by_epochs;
+  if (stop.epochs) by_epochs = static_cast<std::int64_t>(std::ceil(*stop.epochs * static_cast<double>(rows)));
+  return smaller(stop.samples, by_epochs);
+}
+
+}  // namespace
+
+Training::Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers)
+    : cluster_(cluster),
+      learning_(learning),
+      program_(std::move(program)),
+      setup_(std::move(setup)),
+      world_(cluster, "train", workers, program_.servers),
+      sample_limit_(sample_limit(setup_.stop, learning.rows())),
+      recovery_(std::make_unique<Recovery>(*this, cluster.options().failures)) {
+  step_limit_ = setup_.stop.steps;
+  if (program_.synchronous && sample_limit_) {
+    const std::int64_t batch = learning.batches().batch();
+    step_limit_ = smaller(step_limit_, (*sample_limit_ + batch - 1) / batch);
+    sample_limit_.reset();
+  }
+  const std::vector<double>& speeds = cluster.options().relative_speeds;
+  for (std::size_t rank = 0; rank < speeds.size() && std::cmp_less(rank, workers); ++rank)
+    world_.set_relative_speed(static_cast<int>(rank), speeds[rank]);
+  if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric();
+  record_.network_model = name(cluster.options().network_model);
+}
+
+Training::~Training() = default;
+
+void Training::start() {
+  // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
+  world_.on_peer_lost = [](int) {};
+  schedule_timers();
+  recovery_->schedule_crashes();
+  launch();
+}
+
+void Training::launch() {
+  arrivals_.clear();
+  // Checkpoints that not every rank reached are of no use; the complete one is what all go on from.
+  if (!checkpoints_.empty()) {
+    restored_step_.reset();
+    if (std::cmp_greater_equal(checkpoints_.begin()->second.size(), reporters())) {
+      restored_step_ = checkpoints_.begin()->first;
+      checkpoints_.erase(std::next(checkpoints_.begin()), checkpoints_.end());
+    } else {
+      checkpoints_.clear();
+    }
+  }
+  count_members();
+  if (living_workers_ == 0) return cluster_.fail("no worker is left");
+  if (generation_ > 0)
+    record_.notes.push_back(fmt::format("resumed at {} s from step {} with {} worker{}", world_.now(),
+                                        restored_step_.value_or(0), living_workers_, living_workers_ == 1 ? "" : "s"));
+  for (int position = 0; position < static_cast<int>(members_->size()); ++position)
+    start_rank((*members_)[static_cast<std::size_t>(position)], position);
+}
+
+void Training::count_members() {
+  std::vector<int> living;
+  living_workers_ = 0;
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    if (!world_.alive(rank)) continue;
+    living.push_back(rank);
+    if (rank < world_.workers()) ++living_workers_;
+  }
+  members_ = std::make_shared<const std::vector<int>>(std::move(living));
+}
+
+void Training::start_rank(int rank, int position) {
+  if (rank < world_.workers()) {
+    world_.start(rank, [this, position] {
+      Worker worker(*this, position);
+      program_.work(worker);
+    });
+  } else {
+    world_.start(rank, [this, position] {
+      Server server(*this, position);
+      program_.serve(server);
+    });
+  }
+}
+
+State Training::start_state(int rank) const {
+  if (restored_step_) {
+    const auto& kept = checkpoints_.at(*restored_step_);
+    const auto own = kept.find(rank);
+    return own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
+  }
+  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
+  setup_.options.optimizer->start(state);
+  return state;
+}
+
+void Training::add_staleness(std::int64_t updates) {
+  ++stalenesses_;
+  staleness_sum_ += static_cast<double>(updates);
+  record_.staleness_max = std::max(record_.staleness_max.value_or(0.0), static_cast<double>(updates));
+}
+
+bool Training::last_step(std::int64_t step) const {
+  return (step_limit_ && step >= *step_limit_) || (sample_limit_ && samples_ >= *sample_limit_);
+}
+
+bool Training::arrive(int rank, const State& state) {
+  if (world_.ended()) return false;
+  cluster_.watch();
+  keep_checkpoint(rank, state);
+  Arrivals& arrivals = arrivals_[state.step];
+  if (arrivals.reports > 0 && arrivals.replicas.size() == 1 &&
+      arrivals.replicas.front().identity() != state.w.identity())
+    arrivals.replicas.resize(static_cast<std::size_t>(arrivals.reports), arrivals.replicas.front());
+  if (arrivals.reports == 0 || arrivals.replicas.size() > 1 ||
+      arrivals.replicas.front().identity() != state.w.identity())
+    arrivals.replicas.push_back(state.w);
+  if (++arrivals.reports == reporters()) {
+    std::vector<Tensor> replicas = std::move(arrivals.replicas);
+    arrivals_.erase(state.step);
+    observe(state.step, std::move(replicas));
+  }
+  return !world_.ended() && !last_step(state.step);
+}
+
+void Training::keep_checkpoint(int rank, const State& state) {
+  const std::int64_t every = setup_.options.checkpoint_every_steps;
+  if (every == 0 || state.step == 0 || state.step % every != 0 || cluster_.options().failures.crashes.empty()) return;
+  auto& kept = checkpoints_[state.step];
+  kept.insert_or_assign(rank, state);
+  if (std::cmp_equal(kept.size(), reporters())) checkpoints_.erase(checkpoints_.begin(), checkpoints_.find(state.step));
+}
+
+bool Training::due(std::int64_t step) const {
+  if (step == 0 || last_step(step)) return true;
+  const auto& every = setup_.evaluate.every_steps;
+  if (!every && setup_.evaluate.every_s) return false;
+  return step % every.value_or(1) == 0;
+}
+
+void Training::observe(std::int64_t step, std::vector<Tensor> replicas) {
+  latest_ = {step, std::move(replicas)};
+  evaluated_latest_ = false;
+  update_progress(step);
+  if (due(step)) evaluate(latest_);
+  if (!world_.ended() && last_step(step)) finish(Status::stopped);
+}
+
+void Training::evaluate(const Observed& state) {
+  evaluated_latest_ = true;
+  record::Evaluation row{.step = state.step, .simulated_s = world_.now(), .samples = samples_, .loss = {}, .metric = {},
+                         .consensus_distance = {}};
+  const Tensor w = mean(state.replicas);
+  const Score score = learning_.score(w);
+  row.loss = score.loss;
+  row.metric = score.metric;
+  if (program_.servers == 0 && world_.workers() > 1 && learning_.dispatcher().numbers())
+    row.consensus_distance = consensus_distance(state.replicas, w);
+  record_.curve.push_back(row);
+  if (!score.loss) return;
+  if (!std::isfinite(*score.loss)) {
+    record_.notes.push_back(fmt::format("the loss is not finite at step {}", state.step));
+    finish(Status::diverged);
+  } else if (setup_.stop.loss && *score.loss <= *setup_.stop.loss) {
+    record_.time_to_target_s = world_.now();
+    finish(Status::reached);
+  }
+}
+
+void Training::finish(Status status) {
+  if (world_.ended()) return;
+  record_.status = status;
+  const std::string left = status == Status::stopped && program_.synchronous ? world_.left_behind() : std::string();
+  world_.end();
+  update_progress(latest_.step);
+  // A strategy that sends what nobody receives is wrong, however well its losses look.
+  if (!left.empty()) cluster_.fail(left);
+}
+
+void Training::schedule_timers() {
+  if (setup_.stop.time_s) cluster_.at(*setup_.stop.time_s, [this] { finish_at_time_limit(); });
+  if (setup_.evaluate.every_s) look_every(*setup_.evaluate.every_s, 1);
+}
+
+void Training::look_every(double period_s, std::int64_t count) {
+  cluster_.at(period_s * static_cast<double>(count), [this, period_s, count] {
+    if (world_.ended()) return;
+    if (world_.stuck()) return cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(),
+                                                         world_.who_waits()));
+    if (!latest_.replicas.empty()) evaluate(latest_);
+    if (!world_.ended()) look_every(period_s, count + 1);
+  });
+}
+
+void Training::finish_at_time_limit() {
+  if (world_.ended()) return;
+  if (world_.stuck())
+    return cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(), world_.who_waits()));
+  // The last state stands in the curve too, at the time when the run ends.
+  if (!evaluated_latest_ && !latest_.replicas.empty()) evaluate(latest_);
+  if (!world_.ended()) finish(Status::stopped);
+}
+
+void Training::update_progress(std::int64_t step) {
+  if (!progress_) return;
+  double done = world_.ended() ? 1.0 : 0.0;
+  if (step_limit_) done = std::max(done, static_cast<double>(step) / static_cast<double>(*step_limit_));
+  if (sample_limit_) done = std::max(done, static_cast<double>(samples_) / static_cast<double>(*sample_limit_));
+  if (setup_.stop.time_s) done = std::max(done, world_.now() / *setup_.stop.time_s);
+  *progress_ = std::min(done, 1.0);
+}
+
+record::Record Training::take_record() {
+  world_.fill(record_);
+  record_.steps = latest_.step;
+  record_.samples = samples_;
+  record_.epochs = static_cast<double>(samples_) / static_cast<double>(learning_.rows());
+  if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;
+  if (stalenesses_ > 0) record_.staleness_mean = staleness_sum_ / static_cast<double>(stalenesses_);
+  return std::move(record_);
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,128 @@
+/// One job inside a run: its own world of ranks, its own record. Stands between the run and its workers.
+///
+/// Evaluates, stops, keeps checkpoints, and starts the ranks again after a failure. Ending a training ends its ranks,
+/// not the engine: several may live in one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "cluster/communicator.h"
+#include "cluster/world.h"
+#include "record/record.h"
+#include "training/learning.h"
+#include "training/options.h"
+#include "training/state.h"
+
+namespace simgrad::training {
+
+class Worker;
+class Server;
+
+/// What the ranks run.
+struct Program {
+  std::function<void(Worker&)> work;
+  std::function<void(Server&)> serve;  ///< null without servers
+  int servers = 0;
+  bool synchronous = true;  ///< false: the server applies gradients as they come, one update each
+};
+
+class Training {
+ public:
+  struct Setup {
+    Options options;
+    StopOptions stop;
+    EvaluateOptions evaluate;
+  };
+  /// workers: at nominal speed times their relative one; the program's servers come on top.
+  Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers);
+  ~Training();
+
+  /// Starts the ranks; then cluster.run() runs them.
+  void start();
+  /// After the run.
+  record::Record take_record();
+
+  // What ranks say and ask.
+
+  /// A rank's state after state.step updates: checkpoints it, and once all who report have arrived at that step,
+  /// observes it. Returns whether the training goes on for the rank.
+  bool arrive(int rank, const State& state);
+  /// The state to go on from: of step 0, or of the last checkpoint that every rank reached.
+  State start_state(int rank) const;
+  void add_samples(std::int64_t samples) { samples_ += samples; }
+  void add_staleness(std::int64_t updates);
+  void set_spectral_gap(double gap) { record_.spectral_gap = gap; }
+
+  const Learning& learning() const { return learning_; }
+  const Setup& setup() const { return setup_; }
+  cluster::World& world() { return world_; }
+  /// The living workers, then the servers, of the present generation.
+  const cluster::Communicator::Members& members() const { return members_; }
+  int generation() const { return generation_; }
+  int living_workers() const { return living_workers_; }
+  bool synchronous() const { return program_.synchronous; }
+  /// Updates that make one synchronous step: 1, or P of an asynchronous server.
+  int updates_per_round() const { return synchronous() ? 1 : living_workers_; }
+
+  /// How far the run is, 0 .. 1, for a progress line; may be watched from another process.
+  void show_progress_in(double* progress) { progress_ = progress; }
+
+ private:
+  friend class Recovery;
+
+  /// All reports of one step, until everybody's is in.
+  struct Arrivals {
+    std::vector<values::Tensor> replicas;  ///< one of them only, as long as all are the same
+    int reports = 0;
+  };
+  struct Observed {
+    std::int64_t step = 0;
+    std::vector<values::Tensor> replicas;
+  };
+
+  void launch();
+  void start_rank(int rank, int position);
+  void count_members();
+  void schedule_timers();
+  void look_every(double period_s, std::int64_t count);
+  int reporters() const { return program_.servers > 0 ? program_.servers : living_workers_; }
+  void keep_checkpoint(int rank, const State& state);
+  void observe(std::int64_t step, std::vector<values::Tensor> replicas);
+  void evaluate(const Observed& state);
+  bool due(std::int64_t step) const;
+  bool last_step(std::int64_t step) const;
+  void finish(record::Status status);
+  void finish_at_time_limit();
+  void update_progress(std::int64_t step);
+
+  cluster::Cluster& cluster_;
+  const Learning& learning_;
+  Program program_;
+  Setup setup_;
+  cluster::World world_;
+  record::Record record_;
+  std::optional<std::int64_t> step_limit_;    ///< of a synchronous training, from steps, samples and epochs
+  std::optional<std::int64_t> sample_limit_;  ///< of an asynchronous one
+  cluster::Communicator::Members members_;
+  int living_workers_ = 0;
+  int generation_ = 0;
+  std::map<std::int64_t, Arrivals> arrivals_;
+  std::map<std::int64_t, std::map<int, State>> checkpoints_;  ///< by step, by rank; the complete one is the first
+  std::optional<std::int64_t> restored_step_;
+  Observed latest_;
+  bool evaluated_latest_ = false;
+  std::int64_t samples_ = 0;
+  std::int64_t stalenesses_ = 0;
+  double staleness_sum_ = 0.0;
+  double* progress_ = nullptr;
+  std::unique_ptr<class Recovery> recovery_;
+};
+
+}  // namespace simgrad::training

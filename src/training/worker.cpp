@@ -1,0 +1,39 @@
+#include "training/worker.h"
+
+namespace simgrad::training {
+
+using values::Tensor;
+
+Participant::Participant(Training& training, int position)
+    : training_(training), comm_(training.world(), training.members(), position, training.generation()) {}
+
+State Participant::start() const { return training_.start_state(world_rank()); }
+
+bool Participant::continues(const State& state) const {
+  training_.world().set_step(world_rank(), state.step);
+  return training_.arrive(world_rank(), state);
+}
+
+void Participant::update(State& state, const Tensor& g) const {
+  const Options& options = training_.setup().options;
+  comm_.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()));
+  const double rounds = static_cast<double>(state.step) / training_.updates_per_round();
+  options.optimizer->update(state, g, options.learning_rate * options.schedule->factor(rounds));
+  ++state.step;
+  training_.world().set_step(world_rank(), state.step);
+}
+
+Worker::Worker(Training& training, int position)
+    : Participant(training, position),
+      iteration_(training.start_state(world_rank()).step / training.updates_per_round()) {}
+
+Tensor Worker::gradient(const Tensor& w) {
+  training().world().set_step(world_rank(), iteration_);
+  const Learning& learning = training().learning();
+  const Tensor g = learning.gradient(w, iteration_++, comm().rank(), workers());
+  training().world().compute(world_rank(), learning.gradient_flops(comm().rank(), workers()));
+  training().add_samples(learning.batches().count(comm().rank(), workers()));
+  return g;
+}
+
+}  // namespace simgrad::training

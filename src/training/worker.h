@@ -1,0 +1,61 @@
+/// One rank at work: its communicator, its share of the data, its host's clock.
+#pragma once
+
+#include <cstdint>
+
+#include "cluster/communicator.h"
+#include "training/state.h"
+#include "training/training.h"
+
+namespace simgrad::training {
+
+/// What workers and servers have in common.
+class Participant {
+ public:
+  Participant(Training& training, int position);
+
+  /// The living workers, then the servers.
+  const cluster::Communicator& comm() const { return comm_; }
+  int workers() const { return training_.living_workers(); }  ///< P
+  double now() const { return comm_.now(); }
+  Training& training() const { return training_; }
+
+  /// Parameters, optimizer state and step to begin with: fresh, or from a checkpoint after a failure.
+  State start() const;
+  /// Reports the state to the training, which evaluates, tests the stopping rules and checkpoints; takes no virtual
+  /// time. Returns whether to go on.
+  bool continues(const State& state) const;
+  /// One update with gradient g.  Virtual time: the optimizer's flops, unless reductions are free.
+  void update(State& state, const values::Tensor& g) const;
+
+ protected:
+  int world_rank() const { return comm_.world_rank(comm_.rank()); }
+
+ private:
+  Training& training_;
+  cluster::Communicator comm_;
+};
+
+class Worker : public Participant {
+ public:
+  Worker(Training& training, int position);
+
+  /// This rank's part of the gradient of the mean loss over the next batch, at w; the parts of all ranks add up to the
+  /// gradient.  w: (d).  Returns (d).  Virtual time: flops / speed. Every call takes the next step's batch.
+  values::Tensor gradient(const values::Tensor& w);
+  /// The first server's place in comm().
+  int server() const { return workers(); }
+
+ private:
+  std::int64_t iteration_ = 0;  ///< which step's batch comes next
+};
+
+class Server : public Participant {
+ public:
+  using Participant::Participant;
+
+  /// Notes that a gradient is applied which was computed at parameters that many updates old.
+  void record_staleness(std::int64_t updates) const { training().add_staleness(updates); }
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,137 @@
+#include "values/dispatcher.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "values/dispatcher_impl.h"
+
+namespace simgrad::values {
+
+using base::check;
+
+Dispatcher::Dispatcher(Options options) : impl_(std::make_shared<Impl>(std::move(options))) {}
+Dispatcher::~Dispatcher() { impl_->close(); }
+
+bool Dispatcher::numbers() const { return impl_->numbers(); }
+Tensor Dispatcher::constant(std::vector<double> numbers) { return impl_->constant(std::move(numbers)); }
+Dispatcher::Statistics Dispatcher::statistics() const { return impl_->statistics(); }
+
+Tensor Dispatcher::zeros(std::int64_t size) {
+  return impl_->dispatch({.name = "zeros"}, size, {},
+                         [](auto, std::span<double> result) { std::fill(result.begin(), result.end(), 0.0); });
+}
+
+Tensor Dispatcher::dispatch(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs,
+                            Kernel kernel) {
+  return impl_->dispatch(operation, size, inputs, std::move(kernel));
+}
+
+Dispatcher::Impl::Impl(Options options)
+    : options_(std::move(options)),
+      pending_limit_(std::max<std::int64_t>(options_.pending_limit, 1)),
+      schedule_(options_.unread_bytes_limit) {
+  check(options_.threads >= 0, "a negative number of threads");
+  if (options_.threads > 0 && options_.numbers) pool_ = std::make_unique<Pool>(options_.threads);
+}
+
+Tensor Dispatcher::Impl::constant(std::vector<double> numbers) {
+  const auto node = make_node(static_cast<std::int64_t>(numbers.size()));
+  if (options_.numbers) {
+    node->buffer = Buffer(node->size);
+    std::copy(numbers.begin(), numbers.end(), node->buffer.data());
+  }
+  const Lock lock(mutex_);
+  settle(*node);
+  return Node::handle(node);
+}
+
+Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs,
+                                  Kernel kernel) {
+  check(size >= 0, "a tensor of negative size");
+  for (const Tensor& input : inputs) check(Node::of(input).dispatcher.get() == this, "a tensor of another dispatcher");
+  ++dispatched_;
+  Numbering::Key key;
+  if (operation.numbered) {
+    key = numbering_.key(operation, size, inputs);
+    if (auto node = known(key)) {
+      ++shared_;
+      return Node::handle(std::move(node));
+    }
+  }
+  auto node = make_node(size);
+  if (options_.numbers && !runs_here(operation, inputs)) {
+    hand_over(*node, operation, inputs, std::move(kernel), key);
+    return Node::handle(std::move(node));
+  }
+  if (options_.numbers) run_here(*node, operation, inputs, kernel);
+  {
+    Lock lock(mutex_);
+    for (const Tensor& input : inputs) schedule_.read(Node::of(input).root());
+    settle(*node);
+    if (operation.numbered) numbering_.insert(*node, key);
+    wake(lock);
+  }
+  return Node::handle(std::move(node));
+}
+
+Tensor Dispatcher::Impl::slice(const Tensor& a, std::int64_t first, std::int64_t count) {
+  check(first >= 0 && count >= 0 && first <= a.size() - count, "a slice outside of its tensor");
+  if (count == a.size()) return a;
+  const Node& from = Node::of(a);
+  const Tensor whole = from.base ? Node::handle(from.base) : a;
+  const std::uint64_t word[] = {static_cast<std::uint64_t>(from.first + first)};
+  const auto key = numbering_.key({.name = "slice", .key = word}, count, {&whole, 1});
+  if (auto node = known(key)) return Node::handle(std::move(node));
+  auto node = make_node(count);
+  node->base = Node::shared(whole);
+  node->first = from.first + first;
+  const Lock lock(mutex_);
+  numbering_.insert(*node, key);
+  return Node::handle(std::move(node));
+}
+
+Dispatcher::Statistics Dispatcher::Impl::statistics() const {
+  const Lock lock(mutex_);
+  return {dispatched_, shared_, inlined_, live_bytes_, peak_bytes_};
+}
+
+std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size) {
+  check(!closed_, "an operation after its dispatcher's end");
+  return std::make_shared<Node>(shared_from_this(), ++identity_last_, size);
+}
+
+std::shared_ptr<Node> Dispatcher::Impl::known(const Numbering::Key& key) {
+  const Lock lock(mutex_);
+  Node* const node = numbering_.find(key);
+  return node ? node->weak_from_this().lock() : nullptr;  // null too if its last handle is just being dropped
+}
+
+bool Dispatcher::Impl::runs_here(const Operation& operation, std::span<const Tensor> inputs) const {
+  if (!pool_) return true;
+  return operation.seconds < options_.inline_below_s &&
+         std::none_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return Node::of(input).pending(); });
+}
+
+void Dispatcher::Impl::run_here(Node& node, const Operation& operation, std::span<const Tensor> inputs,
+                                const Kernel& kernel) {
+  ++inlined_;
+  compute(node, operation.name, inputs, kernel, options_.label);
+}
+
+void Dispatcher::Impl::hand_over(Node& node, const Operation& operation, std::span<const Tensor> inputs, Kernel kernel,
+                                 const Numbering::Key& key) {
+  auto work = std::make_unique<Work>();
+  work->inputs.assign(inputs.begin(), inputs.end());
+  work->kernel = std::move(kernel);
+  work->name = numbering_.interned(operation.name);
+  if (options_.label) work->label = options_.label();
+  work->in_place = operation.in_place;
+  Lock lock(mutex_);
+  wait_for_room(lock);
+  node.work = std::move(work);
+  schedule_.add(node);
+  if (operation.numbered) numbering_.insert(node, key);
+  wake(lock);
+}
+
+}  // namespace simgrad::values

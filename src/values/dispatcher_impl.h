@@ -1,0 +1,87 @@
+/// The dispatcher's inside: the table, the schedule and the pool under one lock.
+///
+/// Threads: the timeline creates and reads; the pool runs and destroys; either may drop the last handle of a node.
+/// `mutex_` guards the table, the schedule, and the unread flags; a node's numbers and error are written before its
+/// state is, and read after. No handle is released under the lock, for a node's destructor takes it.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "values/node.h"
+#include "values/numbering.h"
+#include "values/pool.h"
+#include "values/schedule.h"
+
+namespace simgrad::values {
+
+class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
+ public:
+  explicit Impl(Options options);
+
+  // dispatcher.cpp: the timeline's side.
+  bool numbers() const { return options_.numbers; }
+  Tensor constant(std::vector<double> numbers);
+  Tensor dispatch(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs, Kernel kernel);
+  Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count);
+  Statistics statistics() const;
+
+  // execution.cpp: waiting, running, ending.
+  void await(Node& node);  ///< returns when it has run or failed, and notes that it was read
+  void bury(Node& node);   ///< for its destructor
+  void close();            ///< drops what was not started, waits for what runs
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  std::shared_ptr<Node> make_node(std::int64_t size);
+  std::shared_ptr<Node> known(const Numbering::Key& key);
+  bool runs_here(const Operation& operation, std::span<const Tensor> inputs) const;
+  void run_here(Node& node, const Operation& operation, std::span<const Tensor> inputs, const Kernel& kernel);
+  void hand_over(Node& node, const Operation& operation, std::span<const Tensor> inputs, Kernel kernel,
+                 const Numbering::Key& key);
+
+  bool has_room() const;
+  void wait_for_room(Lock& lock);
+  void wake(Lock& lock);
+  void pump() noexcept;
+  std::shared_ptr<Node> next();
+  void run(Node& node);
+  Node* lender(const Node& node);
+  void settle(Node& node);
+  void drain(Lock& lock);
+
+  const Options options_;
+  const std::int64_t pending_limit_;
+  std::unique_ptr<Pool> pool_;  // null without threads: a process that will fork must not have touched TBB
+
+  // The timeline's own.
+  std::uint64_t identity_last_ = 0;
+  std::int64_t dispatched_ = 0;
+  std::int64_t shared_ = 0;
+  std::int64_t inlined_ = 0;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  // only the timeline waits on it
+  Numbering numbering_;
+  Schedule schedule_;
+  const Node* awaited_ = nullptr;  // the timeline waits for it
+  bool full_ = false;              // the timeline waits for room
+  bool closed_ = false;
+  int pumps_ = 0;  // tasks of the pool that run, or are about to
+  std::int64_t live_bytes_ = 0;
+  std::int64_t peak_bytes_ = 0;
+  std::vector<std::unique_ptr<Work>> dropped_;  // work whose node died, to be destroyed without the lock
+  bool draining_ = false;
+};
+
+/// Runs the kernel into the node's buffer, which is the lender's if there is one; leaves an error's text in the node
+/// instead, that of the first failed input if there is one. The label is asked for only then.
+void compute(Node& node, std::string_view name, std::span<const Tensor> inputs, const Kernel& kernel,
+             const std::function<Label()>& label, Node* lender = nullptr);
+
+}  // namespace simgrad::values

@@ -1,0 +1,135 @@
+/// Arithmetic on tensors.
+///
+/// Sums are rounded as written: no product is fused with the addition after it, on any machine. Baseline x86-64 has no
+/// such instruction; builds for other targets (or -march=native) need -ffp-contract=off to give the same bits.
+#include <algorithm>
+#include <bit>
+
+#include "base/errors.h"
+#include "values/dispatcher_impl.h"
+
+namespace simgrad::values {
+
+namespace {
+
+using base::check;
+using Inputs = std::span<const std::span<const double>>;
+using Result = std::span<double>;
+
+constexpr double seconds_per_byte = 1e-10;  // one core streaming from memory
+constexpr std::size_t block = 2048;         // 16 KB: the partial sums stay in the first-level cache
+
+double seconds(std::size_t operands, std::int64_t size) {
+  return seconds_per_byte * 8.0 * static_cast<double>(operands + 1) * static_cast<double>(size);
+}
+
+/// result[i] = f(x[i], y[i]). The result may lie exactly on x or y, which is no dependence between different i; ivdep
+/// tells the compiler so, which would otherwise not vectorise that case.
+template <class F>
+void each(Result result, std::span<const double> x, std::span<const double> y, F f) {
+  const double* const xs = x.data();
+  const double* const ys = y.data();
+  double* const results = result.data();
+  const std::size_t n = result.size();
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) results[i] = f(xs[i], ys[i]);
+}
+
+template <class F>
+Tensor elementwise(std::string_view name, std::span<const std::uint64_t> key, std::span<const Tensor> inputs, F f) {
+  const std::int64_t size = inputs.front().size();
+  for (const Tensor& input : inputs) check(input.size() == size, "operands of different sizes");
+  const Operation operation{
+      .name = name, .key = key, .seconds = seconds(inputs.size(), size), .in_place = static_cast<int>(inputs.size())};
+  return Node::of(inputs.front()).dispatcher->dispatch(operation, size, inputs, [f](Inputs numbers, Result result) {
+    each(result, numbers.front(), numbers.back(), f);
+  });
+}
+
+/// One pass over the elements, block by block; in a block term after term, so that additions keep the terms' order and
+/// every number is read once from memory.
+void add_terms(Inputs terms, std::span<const double> scales, Result result) {
+  for (std::size_t first = 0; first < result.size(); first += block) {
+    const std::size_t count = std::min(block, result.size() - first);
+    const Result part = result.subspan(first, count);
+    const auto start = terms[0].subspan(first, count);
+    each(part, start, start, [s = scales[0]](double t, double) { return s * t; });
+    for (std::size_t k = 1; k < terms.size(); ++k)
+      each(part, part, terms[k].subspan(first, count), [s = scales[k]](double r, double t) { return r + s * t; });
+  }
+}
+
+Tensor dispatch_sum(std::string_view name, std::span<const std::uint64_t> key, std::span<const Tensor> terms,
+                    std::vector<double> scales) {
+  const std::int64_t size = terms.front().size();
+  for (const Tensor& term : terms) check(term.size() == size, "terms of different sizes");
+  const Operation operation{.name = name, .key = key, .seconds = seconds(terms.size(), size), .in_place = 1};
+  return Node::of(terms.front())
+      .dispatcher->dispatch(operation, size, terms, [scales = std::move(scales)](Inputs numbers, Result result) {
+        add_terms(numbers, scales, result);
+      });
+}
+
+}  // namespace
+
+Tensor operator+(const Tensor& a, const Tensor& b) {
+  const bool in_order = a.identity() <= b.identity();
+  const Tensor inputs[] = {in_order ? a : b, in_order ? b : a};
+  return elementwise("add", {}, inputs, [](double x, double y) { return x + y; });
+}
+
+Tensor operator-(const Tensor& a, const Tensor& b) {
+  const Tensor inputs[] = {a, b};
+  return elementwise("subtract", {}, inputs, [](double x, double y) { return x - y; });
+}
+
+Tensor operator*(double scale, const Tensor& a) {
+  const std::uint64_t key[] = {std::bit_cast<std::uint64_t>(scale)};
+  return elementwise("scale", key, {&a, 1}, [scale](double x, double) { return scale * x; });
+}
+
+Tensor add_scaled(const Tensor& a, double scale, const Tensor& b) {
+  const Tensor inputs[] = {a, b};
+  const std::uint64_t key[] = {std::bit_cast<std::uint64_t>(scale)};
+  return elementwise("add_scaled", key, inputs, [scale](double x, double y) { return x + scale * y; });
+}
+
+Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scales) {
+  check(!terms.empty() && terms.size() == scales.size(), "a weighted sum needs a term, and a scale for each");
+  std::vector<std::uint64_t> key(scales.size());
+  std::transform(scales.begin(), scales.end(), key.begin(), [](double s) { return std::bit_cast<std::uint64_t>(s); });
+  return dispatch_sum("weighted_sum", key, terms, {scales.begin(), scales.end()});
+}
+
+Tensor sum(std::span<const Tensor> terms) {
+  check(!terms.empty(), "a sum needs a term");
+  if (terms.size() == 1) return terms.front();
+  return dispatch_sum("sum", {}, terms, std::vector<double>(terms.size(), 1.0));  // 1 x is x, to the last bit
+}
+
+Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count) {
+  return Node::of(a).dispatcher->slice(a, first, count);
+}
+
+Tensor concatenate(std::span<const Tensor> parts) {
+  check(!parts.empty(), "a concatenation needs a part");
+  // The empty chunks of a vector shorter than the number of ranks come from anywhere.
+  const auto filled = std::find_if(parts.begin(), parts.end(), [](const Tensor& part) { return part.size() > 0; });
+  if (filled == parts.end()) return parts.front();
+  const Node& front = Node::of(*filled);
+  std::int64_t size = 0;
+  bool adjoin = true;  // in one tensor, one behind the other
+  for (const Tensor& part : parts) {
+    const Node& node = Node::of(part);
+    if (node.size > 0) adjoin = adjoin && &node.root() == &front.root() && node.first == front.first + size;
+    size += node.size;
+  }
+  if (adjoin) return slice(front.base ? Node::handle(front.base) : *filled, front.first, size);
+  const Operation operation{.name = "concatenate", .seconds = seconds(1, size)};
+  return front.dispatcher->dispatch(operation, size, parts, [](Inputs numbers, Result result) {
+    auto to = result.begin();
+    for (const auto part : numbers) to = std::copy(part.begin(), part.end(), to);
+  });
+}
+
+}  // namespace simgrad::values

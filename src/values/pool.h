@@ -1,0 +1,34 @@
+/// The threads that compute: oneTBB's, as many as asked for.
+///
+/// Left alone, TBB never gives more workers than the machine has cores less one (the caller is meant to work too, which
+/// the timeline never does: it may stand on an actor's small stack). The global limit of N + 1 allows for the N asked
+/// for. Once a Pool has existed this process must not fork: the child would wait for threads that it does not have.
+#pragma once
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <utility>
+
+namespace simgrad::values {
+
+class Pool {
+ public:
+  explicit Pool(int threads)
+      : limit_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
+        arena_(threads, 0) {
+    arena_.initialize();
+  }
+
+  /// Runs the task on one of the threads. It must not throw, and must not wait for another task.
+  template <class Task>
+  void start(Task task) {
+    arena_.enqueue(std::move(task));
+  }
+
+ private:
+  tbb::global_control limit_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace simgrad::values

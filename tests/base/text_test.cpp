@@ -1,0 +1,58 @@
+#include "base/text.h"
+
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+using namespace simgrad::base;
+
+namespace {
+
+const std::vector<std::string> strategies{"mapreduce", "parameter_server", "allreduce", "gossip", "local_sgd"};
+
+}  // namespace
+
+TEST_CASE("the closest name is within a third of the longer one's letters") {
+  CHECK(closest("local-sgd", strategies) == "local_sgd");  // 1 of 9
+  CHECK(closest("gosip", strategies) == "gossip");         // 1 of 6
+  CHECK(closest("gosp", strategies) == "gossip");          // 2 of 6
+  CHECK(closest("goat", strategies) == "");                // 3 of 6
+  CHECK(closest("xyz", strategies) == "");
+}
+
+TEST_CASE("two neighbours swapped are one edit") {
+  const std::vector<std::string> known{"ssp"};
+  CHECK(closest("sps", known) == "ssp");  // two replacements would be too many for three letters
+}
+
+TEST_CASE("case is ignored but for ties") {
+  const std::vector<std::string> known{"Gbps", "GBps"};
+  CHECK(closest("GBs", known) == "GBps");
+  CHECK(closest("GOSSIP", strategies) == "gossip");
+}
+
+TEST_CASE("of equally close names the first is suggested") {
+  const std::vector<std::string> known{"bsp", "ssp", "asp"};
+  CHECK(closest("sp", known) == "bsp");
+}
+
+TEST_CASE("nothing is close to nothing, nor to a text too long for a name") {
+  CHECK(closest("", strategies) == "");
+  CHECK(closest(std::string(10000, 'a'), strategies) == "");
+  CHECK(closest("gossip", {}) == "");
+}
+
+TEST_CASE("a suggestion names what was probably meant and what there is") {
+  const std::vector<std::string> known{"ring", "tree"};
+  CHECK(suggestion("rong", known) == R"(; did you mean "ring"? Known: ring, tree)");
+  CHECK(suggestion("butterfly", known) == "; known: ring, tree");
+  CHECK(suggestion("ring", {}) == "");
+}
+
+TEST_CASE("names are joined with commas or what is asked for") {
+  const std::vector<std::string> names{"a", "b", "c"};
+  CHECK(joined(names) == "a, b, c");
+  CHECK(joined(names, " | ") == "a | b | c");
+  CHECK(joined({}) == "");
+}

@@ -1,0 +1,73 @@
+// Small inputs made by integer formulas, so that a program in any language can make the very same numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/model.h"
+
+namespace simgrad::models::test {
+
+struct Data {
+  Problem problem;
+  std::vector<double> x;  // (n, d), row-major
+  std::vector<double> y;  // (n)
+
+  Samples range(std::int64_t first, std::int64_t count) const {
+    return {.features = x.data(), .targets = y.data(), .columns = problem.features, .first = first, .count = count};
+  }
+  Samples list(std::span<const std::int64_t> indices) const {
+    return {.features = x.data(),
+            .targets = y.data(),
+            .columns = problem.features,
+            .count = static_cast<std::int64_t>(indices.size()),
+            .indices = indices.data()};
+  }
+  Samples all() const { return range(0, static_cast<std::int64_t>(y.size())); }
+};
+
+/// x_ij = ((7 i + 3 j + i j) mod 11 - 5) / 4; y_i = ((5 i + i^2) mod 7 - 3) / 2, or class (i^2 + (i mod 3)) mod
+/// classes.
+inline Data sample_data(std::int64_t n, std::int64_t d, int classes) {
+  Data data{.problem = {.features = d, .classes = classes}, .x = {}, .y = {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < d; ++j) data.x.push_back(static_cast<double>((7 * i + 3 * j + i * j) % 11 - 5) / 4.0);
+    data.y.push_back(classes == 0 ? static_cast<double>((5 * i + i * i) % 7 - 3) / 2.0
+                                  : static_cast<double>((i * i + i % 3) % classes));
+  }
+  return data;
+}
+
+/// w_j = ((5 j) mod 9 - 4) / 8
+inline std::vector<double> sample_parameters(std::int64_t length) {
+  std::vector<double> w;
+  for (std::int64_t j = 0; j < length; ++j) w.push_back(static_cast<double>((5 * j) % 9 - 4) / 8.0);
+  return w;
+}
+
+inline std::unique_ptr<Model> make(std::string_view kind, double l2 = 0.0) {
+  std::unique_ptr<Model> model = registry().find(kind)->make();
+  model->l2 = l2;
+  return model;
+}
+
+inline std::vector<double> gradient(const Model& model, const Problem& problem, const Samples& rows,
+                                    std::span<const double> w, double scale, double penalty_scale) {
+  std::vector<double> g(w.size(), 1e300);  // what a gradient is written over must not matter
+  model.gradient(problem, rows, w, scale, penalty_scale, g);
+  return g;
+}
+
+/// Every model with a number of classes that it can be fitted to.
+struct Case {
+  std::string_view kind;
+  int classes;
+};
+inline constexpr Case all_models[] = {
+    {"least_squares", 0}, {"logistic_regression", 2}, {"softmax_regression", 2}, {"softmax_regression", 5}};
+
+}  // namespace simgrad::models::test

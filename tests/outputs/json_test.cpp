@@ -1,0 +1,262 @@
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "base/errors.h"
+#include "catch.h"
+#include "sample.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// A run in which every field is set and no two numbers are equal.
+Run full_run() {
+  Run run;
+  run.id = "0123456789abcdef";
+  run.strategy = "parameter_server";
+  run.label = "async \"PS\", fast";
+  run.options = {{"consistency", "asp"}, {"servers", 1}};
+  run.parameters = {{"cluster.workers", 2}, {"cluster.latency", "50us"}};
+  run.seed = std::numeric_limits<std::uint64_t>::max();
+  run.workers = 2;
+  run.speedup_throughput = 1.75;
+  run.speedup_time_to_target = 1.5;
+  run.efficiency = 0.875;
+  run.wall_s = 0.1;
+  run.record = {
+      .status = record::Status::reached,
+      .error = "",
+      .simulated_s = 4.0,
+      .steps = 5,
+      .samples = 600,
+      .epochs = 6.5,
+      .final_loss = 0.03125,
+      .time_to_target_s = 3.5,
+      .bytes = 7000,
+      .messages = 80,
+      .staleness_mean = 0.9,
+      .staleness_max = 1.0,
+      .spectral_gap = 0.3,
+      .metric_name = "accuracy",
+      .network_model = "ideal",
+      .notes = {"one", "two, and three"},
+      .curve = {{.step = 0, .simulated_s = 0.0, .samples = 0, .loss = 1.0, .metric = {}, .consensus_distance = {}},
+                {.step = 5,
+                 .simulated_s = 4.0,
+                 .samples = 600,
+                 .loss = 0.03125,
+                 .metric = 0.96875,
+                 .consensus_distance = 1e-7}},
+      .ranks = {{"worker", 1.0, 2.0, 1.0, 0.0, 10, 11},
+                {"worker", 2.0, 1.0, 0.5, 0.5, 12, 13},
+                {"server", 0.0, 3.0, 1.0, 0.0, 14, 15}},
+      .links = {{"up-0", 7000, 0.25}}};
+  return run;
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : object.items()) names.push_back(key);
+  return names;
+}
+
+std::string fault_of(const Json& json) {
+  try {
+    run_from_json(json);
+  } catch (const base::EnvironmentError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a run has the contract's fields in the contract's order, then the additions") {
+  CHECK(keys(to_json(Run{})) == std::vector<std::string>{"id",
+                                                         "strategy",
+                                                         "label",
+                                                         "options",
+                                                         "parameters",
+                                                         "seed",
+                                                         "status",
+                                                         "simulated_s",
+                                                         "steps",
+                                                         "samples",
+                                                         "epochs",
+                                                         "final_loss",
+                                                         "time_to_target_s",
+                                                         "speedup_throughput",
+                                                         "speedup_time_to_target",
+                                                         "efficiency",
+                                                         "compute_s",
+                                                         "communicate_s",
+                                                         "wait_s",
+                                                         "down_s",
+                                                         "bytes",
+                                                         "messages",
+                                                         "staleness_mean",
+                                                         "staleness_max",
+                                                         "cost_usd",
+                                                         "energy_j",
+                                                         "wall_s",
+                                                         "error",
+                                                         "workers",
+                                                         "metric_name",
+                                                         "final_metric",
+                                                         "consensus_distance",
+                                                         "spectral_gap",
+                                                         "network_model",
+                                                         "notes",
+                                                         "curve",
+                                                         "ranks",
+                                                         "links"});
+}
+
+TEST_CASE("results.json of one small run, byte for byte") {
+  Results results{.name = "tiny",
+                  .title = "A \"tiny\" one",
+                  .version = "0.1.0",
+                  .complete = false,
+                  .scenario = {{"seed", 1}},
+                  .runs = {full_run()},
+                  .baselines = {}};
+  CHECK(results_json(results) == R"({
+  "schema": 1,
+  "version": "0.1.0",
+  "name": "tiny",
+  "title": "A \"tiny\" one",
+  "complete": false,
+  "scenario": {"seed":1},
+  "runs": [
+    {"id":"0123456789abcdef","strategy":"parameter_server","label":"async \"PS\", fast",)"
+                                 R"("options":{"consistency":"asp","servers":1},)"
+                                 R"("parameters":{"cluster.workers":2,"cluster.latency":"50us"},)"
+                                 R"("seed":18446744073709551615,"status":"reached","simulated_s":4.0,"steps":5,)"
+                                 R"("samples":600,"epochs":6.5,"final_loss":0.03125,"time_to_target_s":3.5,)"
+                                 R"("speedup_throughput":1.75,"speedup_time_to_target":1.5,"efficiency":0.875,)"
+                                 R"("compute_s":1.5,"communicate_s":1.5,"wait_s":0.75,"down_s":0.25,"bytes":7000,)"
+                                 R"("messages":80,"staleness_mean":0.9,"staleness_max":1.0,"cost_usd":null,)"
+                                 R"("energy_j":null,"wall_s":0.1,"error":null,"workers":2,"metric_name":"accuracy",)"
+                                 R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,)"
+                                 R"("network_model":"ideal","notes":["one","two, and three"],)"
+                                 R"("curve":[{"step":0,"simulated_s":0.0,"samples":0,"loss":1.0,"metric":null,)"
+                                 R"("consensus_distance":null},{"step":5,"simulated_s":4.0,"samples":600,)"
+                                 R"("loss":0.03125,"metric":0.96875,"consensus_distance":1e-07}],)"
+                                 R"("ranks":[{"rank":0,"role":"worker","compute_s":1.0,"communicate_s":2.0,)"
+                                 R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11},)"
+                                 R"({"rank":1,"role":"worker","compute_s":2.0,"communicate_s":1.0,"wait_s":0.5,)"
+                                 R"("down_s":0.5,"bytes_sent":12,"bytes_received":13},{"rank":2,"role":"server",)"
+                                 R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
+                                 R"("bytes_received":15}],"links":[{"link":"up-0","bytes":7000,"utilisation":0.25}]}
+  ],
+  "baselines": []
+}
+)");
+}
+
+TEST_CASE("the mean over workers of equal parts is that part, to the last bit") {
+  // 0.1 + 0.1 + 0.1 is not 0.3: a plain mean would miss.
+  CHECK(to_json(sample_run("a", 3, {0.1, 0.7, 0.3, 0.0}))["compute_s"].get<double>() == 0.1);
+}
+
+TEST_CASE("a run without recorded workers has nulls for where its time went, not zeros") {
+  const Json json = to_json(failed(sample_run("a", 2, {}), "lost"));
+  for (const char* part : {"compute_s", "communicate_s", "wait_s", "down_s"}) CHECK(json[part].is_null());
+  CHECK(json["error"] == "lost");
+}
+
+TEST_CASE("a run read back is the run that was written") {
+  for (const Run& run : {full_run(), Run{}, failed(sample_run("a", 2, {}), "lost"), six_runs().runs[4]}) {
+    const std::string text = to_json(run).dump();
+    CHECK(to_json(run_from_json(parse_json(text))).dump() == text);
+  }
+  const Run run = run_from_json(to_json(full_run()));
+  CHECK(run.seed == full_run().seed);
+  CHECK(run.record.status == record::Status::reached);
+  CHECK(run.record.curve[1].consensus_distance == 1e-7);
+  CHECK(run.record.ranks[2].role == "server");
+  CHECK(run.record.links[0].link == "up-0");
+}
+
+TEST_CASE("whole results read back are the results that were written") {
+  const std::string text = results_json(six_runs());
+  CHECK(results_json(results_from_json(parse_json(text))) == text);
+}
+
+TEST_CASE("doubles read back to the same bits") {
+  for (const double value : {0.1, 1.0 / 3.0, 1e-7, 1e22, 5e-324, 1.7976931348623157e308, -0.0, 123456789012345680.0}) {
+    Run run;
+    run.record.simulated_s = value;
+    const Run read = run_from_json(parse_json(to_json(run).dump()));
+    CHECK(std::bit_cast<std::uint64_t>(read.record.simulated_s) == std::bit_cast<std::uint64_t>(value));
+  }
+}
+
+TEST_CASE("numbers that are not finite are null in JSON and are read back") {
+  Run run;
+  run.record.status = record::Status::diverged;
+  run.record.final_loss = infinity;
+  run.record.links = {{"up-0", 0, std::numeric_limits<double>::quiet_NaN()}};
+  const std::string text = to_json(run).dump();
+  CHECK(to_json(run)["final_loss"].is_null());
+  CHECK_FALSE(run_from_json(parse_json(text)).record.final_loss.has_value());
+  CHECK(to_json(run_from_json(parse_json(text))).dump() == text);
+}
+
+TEST_CASE("bytes that are not UTF-8 do not lose the record") {
+  Results results;
+  results.runs = {failed(Run{}, "cannot open \xff.csv")};
+  CHECK(parse_json(results_json(results))["runs"][0]["error"] == "cannot open \xEF\xBF\xBD.csv");
+}
+
+TEST_CASE("damage is refused with the place, what was found and what was expected") {
+  Json run = to_json(full_run());
+  run["curve"][1]["loss"] = "small";
+  CHECK(fault_of(run) == R"(curve[1]: "loss" is "small", expected a number or null)");
+  run = to_json(full_run());
+  run.erase("seed");
+  CHECK(fault_of(run) == R"(run: "seed" is missing)");
+  run = to_json(full_run());
+  run["status"] = "fine";
+  CHECK(fault_of(run) == R"(run: "status" is "fine", expected reached, stopped, diverged or failed)");
+  run = to_json(full_run());
+  run["steps"] = 1e300;
+  CHECK(fault_of(run) == R"(run: "steps" is 1e+300, expected an integer)");
+  run["steps"] = std::numeric_limits<std::uint64_t>::max();
+  CHECK(fault_of(run) == R"(run: "steps" is 18446744073709551615, expected an integer in range)");
+  run = to_json(full_run());
+  run["seed"] = -1;
+  CHECK(fault_of(run) == R"(run: "seed" is -1, expected an integer in range)");
+  run = to_json(full_run());
+  run["ranks"][0] = 7;
+  CHECK(fault_of(run) == "ranks[0]: found 7, expected an object");
+  CHECK(fault_of(Json()) == "run: found null, expected an object");
+}
+
+TEST_CASE("any member of a run may be damaged in any way without a crash") {
+  for (const std::string& key : keys(to_json(full_run()))) {
+    for (const Json& damage :
+         {Json(), Json(true), Json("x"), Json(-1), Json(0.5), Json::array({1}), Json::object({{"a", 1}})}) {
+      Json run = to_json(full_run());
+      run[key] = damage;
+      fault_of(run);  // anything but an EnvironmentError fails the test
+    }
+  }
+}
+
+TEST_CASE("a file cut short anywhere is refused") {
+  const std::string text = to_json(full_run()).dump();
+  for (std::size_t size = 0; size < text.size(); size += 7) {
+    CHECK_THROWS_AS(parse_json(text.substr(0, size)), base::EnvironmentError);
+  }
+}
+
+TEST_CASE("results of another schema are refused") {
+  Json json = parse_json(results_json(six_runs()));
+  json["schema"] = 2;
+  CHECK_THROWS_WITH(results_from_json(json), R"(results: "schema" is 2, expected 1)");
+}

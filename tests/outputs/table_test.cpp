@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <sstream>
+
+#include "catch.h"
+#include "outputs/human.h"
+#include "sample.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+namespace {
+
+Results of(std::vector<Run> runs) {
+  Results results;
+  results.runs = std::move(runs);
+  return results;
+}
+
+std::size_t widest(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t width = 0;
+  for (std::string line; std::getline(lines, line);) width = std::max(width, display_width(line));
+  return width;
+}
+
+std::string without_colour(std::string text) {
+  for (std::size_t start; (start = text.find('\033')) != std::string::npos;) {
+    text.erase(start, text.find('m', start) + 1 - start);
+  }
+  return text;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the table of two grid points and three strategies at 100 columns") {
+  CHECK("\n" + table(six_runs(), {.width = 100}) == R"(
+Three ways over a slow network
+
+                             simulated      time to  ─── speed-up ────  time          bytes    final
+strategy            workers       time       target  samples/s  target  went to        sent     loss
+────────────────────────────────────────────────────────────────────────────────────────────────────
+allreduce                 2     5.00 s       5.00 s      1.60x   1.60x  ████████▓▓   320 kB  0.01998
+async PS                  2     6.00 s       6.00 s      1.33x   1.33x  ███████▓▓▓   640 kB  0.01871
+gossip(graph=ring)        2     4.50 s  not reached      1.78x       -  █████████▓   320 kB   0.0312
+────────────────────────────────────────────────────────────────────────────────────────────────────
+allreduce                 8     1.50 s       1.50 s      5.33x   5.33x  ██████▓▓░×  1.28 MB  0.01998
+async PS                  8     1.00 s     diverged      6.40x       -  ███▓▓▓▓▓░░  1.92 MB        -
+gossip(graph=ring)        8          -       failed          -       -  -                 -        -
+
+Time went to: █ compute ▓ communicate ░ wait × down (mean over workers).
+Target: loss 0.02 or less.
+Baseline, one worker without a network: simulated 8.00 s, target after 8.00 s.
+Fastest to the target: allreduce at workers=8, after 1.50 s, 5.33x one worker; its time is 66%
+  computing, 17% communicating, 10% waiting, 7% down.
+Failed: gossip(graph=ring), workers=8, seed 1: rank 3 was lost and no recovery is configured
+Note (allreduce): recovered once, at 0.9 s, from the checkpoint of step 60
+)");
+}
+
+TEST_CASE("the widest table has every column") {
+  const std::string text = table(six_runs(), {.width = 200});
+  for (const char* header : {"strategy", "workers", "samples/s", "efficiency", "went to", "messages", "loss", "r2"})
+    CHECK(contains(text, header));
+}
+
+TEST_CASE("no line is wider than the terminal") {
+  Results results = six_runs();
+  for (Run& run : results.runs) run.parameters["training.learning_rate"] = 0.05;
+  results.runs[0].label = "parameter_server(consistency=ssp, staleness=4, servers=2)";
+  for (const int width : {20, 40, 60, 80, 100, 120, 160}) {
+    CHECK(widest(table(six_runs(), {.width = width})) <= static_cast<std::size_t>(width));
+    CHECK(widest(table(results, {.width = width})) <= static_cast<std::size_t>(width));
+  }
+}
+
+TEST_CASE("80 columns keep both speed-ups, with one grid column and a long label too") {
+  Results results = six_runs();
+  for (Run& run : results.runs) run.parameters["training.learning_rate"] = 0.05;
+  results.runs[0].label = "parameter_server(consistency=ssp, staleness=4, servers=2)";
+  const std::string text = table(results, {.width = 80});
+  for (const char* header : {"learning_rate", "workers", "speed-up", "samples/s", "target"})
+    CHECK(contains(text, header));
+  CHECK(contains(text, "parameter"));
+  CHECK(contains(text, "…"));
+}
+
+TEST_CASE("colour adds escape codes and nothing else") {
+  const std::string colourful = table(six_runs(), {.colour = true, .width = 100});
+  CHECK(contains(colourful, "\033[1;32m     1.50 s\033[0m"));  // the best, bold
+  CHECK(contains(colourful, "\033[32m     5.00 s\033[0m"));
+  CHECK(contains(colourful, "\033[31m   diverged\033[0m"));
+  CHECK(without_colour(colourful) == table(six_runs(), {.width = 100}));
+}
+
+TEST_CASE("several seeds are one row with their number, the mean and the spread") {
+  std::vector<Run> runs;
+  for (const double time : {0.9, 1.0, 1.1})
+    runs.push_back(reached(sample_run("a", 2, {time, 0.0, 0.0, 0.0}), 0.1, 2.0));
+  const std::string text = table(of(runs), {});
+  CHECK(contains(text, "seeds"));
+  CHECK(contains(text, "1.00 s ± 10%"));
+  runs.push_back(sample_run("a", 2, {2.0, 0.0, 0.0, 0.0}));
+  CHECK(contains(table(of(runs), {}), "1.00 s ± 10%, 3 of 4"));
+  CHECK_FALSE(contains(table(of({runs[0]}), {}), "seeds"));
+}
+
+TEST_CASE("a diverged or failed seed shows in the row") {
+  Run diverged = sample_run("a", 2, {1.0, 0.0, 0.0, 0.0});
+  diverged.record.status = record::Status::diverged;
+  const Run stopped = sample_run("a", 2, {1.0, 0.0, 0.0, 0.0});
+  CHECK(contains(table(of({stopped, diverged}), {}), "1 of 2 diverged"));
+  CHECK(contains(table(of({stopped, failed(stopped, "lost")}), {}), "1 of 2 failed"));
+}
+
+TEST_CASE("without a baseline there are no speed-up columns, without a target no target column") {
+  const std::string text = table(of({sample_run("a", 2, {1.0, 0.0, 0.0, 0.0})}), {});
+  CHECK_FALSE(contains(text, "speed-up"));
+  CHECK_FALSE(contains(text, "target"));
+  CHECK(contains(text, "stopped"));
+}
+
+TEST_CASE("a run in which no time went by has no bar") {
+  const std::string text = table(of({sample_run("a", 2, {})}), {});
+  CHECK(contains(text, "0 s"));
+  CHECK_FALSE(contains(text, "█"));
+}
+
+TEST_CASE("a scenario whose target no run reached says so") {
+  Results results = of({sample_run("a", 2, {1.0, 0.0, 0.0, 0.0})});
+  results.scenario = {{"stop", {{"loss", 0.25}}}};
+  CHECK(contains(table(results, {}), "not reached"));
+  CHECK(contains(table(results, {}), "Target: loss 0.25 or less."));
+}
+
+TEST_CASE("a time bar has a cell of down only where a worker was down") {
+  CHECK(contains(table(six_runs(), {}), "× down"));
+  CHECK_FALSE(contains(table(of({sample_run("a", 2, {1.0, 1.0, 1.0, 0.0})}), {}), "×"));
+}
+
+TEST_CASE("baselines that differ are listed with their grid points, the first four") {
+  Results results = six_runs();
+  results.baselines.clear();
+  for (int k = 1; k <= 6; ++k) {
+    results.baselines.push_back(at(sample_run("one worker", 1, {1.0 * k, 0.0, 0.0, 0.0}), "training.batch_size", k));
+  }
+  const std::string text = table(results, {});
+  CHECK(contains(text, "  one worker at batch_size=4: simulated 4.00 s.\n  and 2 more, in results.json.\n"));
+}
+
+TEST_CASE("errors, notes and incompleteness stand under the table, a note once") {
+  Results results = six_runs();
+  results.complete = false;
+  results.runs[0].record.notes = results.runs[1].record.notes = {"clocks disagree"};
+  const std::string text = table(results, {});
+  CHECK(contains(text, "Incomplete: these are the 6 runs finished so far.\n"));
+  CHECK(
+      contains(text, "Failed: gossip(graph=ring), workers=8, seed 1: rank 3 was lost and no recovery is configured\n"));
+  CHECK(contains(text, "Note (2 runs): clocks disagree\n"));
+}
+
+TEST_CASE("a label cannot move the cursor") {
+  CHECK_FALSE(contains(table(of({sample_run("a\033[2J\n", 1, {})}), {}), "\033"));
+}
+
+TEST_CASE("without runs there is a title and a sentence") {
+  Results results;
+  results.name = "wan";
+  CHECK(table(results, {}) == "wan\n\nNo run has finished.\n");
+}
