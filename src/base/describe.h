@@ -101,7 +101,8 @@ class Describer {
                           std::string_view meaning, Bounds bounds = {}) = 0;
 
   /// A table of free keys, each with its value as TOML writes it: `where = { "cluster.workers" = 8 }`.
-  virtual void pairs(std::string_view, std::vector<std::pair<std::string, std::string>>&, std::string_view /*meaning*/) {}
+  virtual void pairs(std::string_view /*key*/, std::vector<std::pair<std::string, std::string>>& /*values*/,
+                     std::string_view /*meaning*/) {}
 
   /// An option that is one of a registry's kinds: `key = "kind"` or `key = { kind = "kind", ... }`.
   virtual void component(std::string_view key, AnySlot& slot, std::string_view meaning) = 0;
@@ -127,8 +128,8 @@ class Describer {
 
   /// Refuses the value of an option that is within its range but contradicts another: says which two and what to do.
   virtual void refuse(std::string_view key, std::string_view message) = 0;
-  /// Whether the key was written (false for defaults, and in listings and echoes): for options that make sense only beside
-  /// another. It may decide what to refuse, never what a field holds: an echo would undo that.
+  /// Whether the key was written (false for defaults, and in listings and echoes): for options that make sense only
+  /// beside another. It may decide what to refuse, never what a field holds: an echo would undo that.
   virtual bool given(std::string_view key) const = 0;
 
  protected:

@@ -2,6 +2,7 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -60,7 +61,8 @@ std::uint64_t Stream::below(std::uint64_t n) {
 Permutation::Permutation(const Stream::Key& key, std::uint64_t n) : n_(n) {
   check(n >= 1, "a permutation needs at least one element");
   const auto width = static_cast<std::uint32_t>(std::bit_width(n - 1));
-  half_bits_ = (width < 2 ? 2 : width + 1) / 2;
+  // Halves of a few bits know too few round functions to be anywhere near uniform: walking from 256 is.
+  half_bits_ = std::max(4u, (width + 1) / 2);
   Stream stream(key);
   for (std::uint32_t& round_key : round_keys_) round_key = static_cast<std::uint32_t>(stream.bits());
 }

@@ -40,7 +40,7 @@ class Stream {
 };
 
 /// A pseudo-random permutation of 0 .. n-1 by a key, each image computed by itself in O(1): a Feistel network on the
-/// smallest even-width power of two that holds n, walked until the image is below n.
+/// smallest even-width power of two (at least 256) that holds n, walked until the image is below n.
 /// Source: J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002.
 class Permutation {
  public:
@@ -51,7 +51,7 @@ class Permutation {
  private:
   std::uint64_t n_;
   std::uint32_t half_bits_;
-  std::array<std::uint32_t, 4> round_keys_{};
+  std::array<std::uint32_t, 6> round_keys_{};
 };
 
 }  // namespace simgrad::base

@@ -12,8 +12,8 @@ namespace simgrad::cli {
 namespace {
 
 template <class Base>
-Kind kind(std::string name, std::string where, const base::Registry<Base>& registry) {
-  Kind made{std::move(name), std::move(where), {}};
+Kind kind(std::string name, std::string one, std::string where, const base::Registry<Base>& registry) {
+  Kind made{std::move(name), std::move(one), std::move(where), {}};
   for (const auto& entry : registry.entries()) made.items.push_back({entry.about, entry.make});
   return made;
 }
@@ -25,8 +25,8 @@ Item section(std::string_view name, std::string_view summary) {
 
 std::vector<Kind> everything() {
   std::vector<Kind> all;
-  all.push_back(kind("strategies", "[[strategy]] kind", strategies::registry()));
-  all.push_back({"collectives", "chosen by a strategy's options", {}});
+  all.push_back(kind("strategies", "strategy", "[[strategy]] kind", strategies::registry()));
+  all.push_back({"collectives", "collective", "chosen by a strategy's options", {}});
   all.back().items = {
       {{.kind = "ring", .summary = "allreduce: reduce-scatter and all-gather around a ring",
         .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
@@ -35,15 +35,15 @@ std::vector<Kind> everything() {
       {{.kind = "flat", .summary = "broadcast and reduce: the root talks to every other member at once",
         .cost = "alpha + n M beta; the reduce adds n M gamma after the last arrival", .source = ""},
        nullptr}};
-  all.push_back(kind("models", "[model] kind", models::registry()));
-  all.push_back(kind("data", "[data] source", data::sources()));
-  all.push_back(kind("topologies", "cluster.topology", cluster::topologies()));
-  all.push_back({"network_models", "cluster.network_model", {}});
+  all.push_back(kind("models", "model", "[model] kind", models::registry()));
+  all.push_back(kind("data", "data", "[data] source", data::sources()));
+  all.push_back(kind("topologies", "topology", "cluster.topology", cluster::topologies()));
+  all.push_back({"network_models", "network_model", "cluster.network_model", {}});
   for (const base::Choice& choice : cluster::network_model_choices())
     all.back().items.push_back({{.kind = choice.name, .summary = choice.meaning, .cost = "", .source = ""}, nullptr});
-  all.push_back(kind("optimizers", "training.optimizer", training::optimizers()));
-  all.push_back(kind("schedules", "training.schedule", training::schedules()));
-  all.push_back({"sections", "of a scenario", {}});
+  all.push_back(kind("optimizers", "optimizer", "training.optimizer", training::optimizers()));
+  all.push_back(kind("schedules", "schedule", "training.schedule", training::schedules()));
+  all.push_back({"sections", "section", "of a scenario", {}});
   all.back().items = {section<experiment::Settings>("scenario", "the file"),
                       section<cluster::Options>("cluster", "hosts, links, the network model, what goes wrong"),
                       section<cluster::FailureOptions>("failures", "hosts that crash, and how the training recovers"),

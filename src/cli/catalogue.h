@@ -17,6 +17,7 @@ struct Item {
 
 struct Kind {
   std::string name;     ///< "strategies"
+  std::string one;      ///< "strategy"
   std::string where;    ///< "[[strategy]] kind"
   std::vector<Item> items;
 };

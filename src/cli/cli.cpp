@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 #include "base/errors.h"
 #include "base/text.h"
@@ -39,6 +43,13 @@ std::string option_hint(const CLI::App& app, const std::vector<std::string>& wor
   return {};
 }
 
+/// What was printed must have arrived: a full disk may show here only.
+void flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw base::EnvironmentError(fmt::format("simgrad: cannot write to the standard output: {}", std::strerror(errno)));
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
   const std::vector<std::string> words(argv + 1, argv + argc);
@@ -64,6 +75,7 @@ int run(int argc, char** argv) {
   add_explain(app, exit_code);
   try {
     app.parse(argc, argv);
+    flush_output();
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error, argc, argv);
   } catch (const base::ScenarioError& error) {

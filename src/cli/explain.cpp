@@ -25,7 +25,7 @@ void print_options(base::Described& component) {
 }
 
 void print(const Kind& kind, const Item& item) {
-  fmt::print("{}: {}\n  {}\n", kind.where, item.about.kind, item.about.summary);
+  fmt::print("{} ({})\n  {}\n", item.about.kind, kind.where, item.about.summary);
   if (!item.about.cost.empty()) fmt::print("  cost: {}\n", item.about.cost);
   if (!item.about.source.empty()) fmt::print("  source: {}\n", item.about.source);
   if (item.make) print_options(*item.make());
@@ -36,7 +36,7 @@ void explain(const std::string& wanted) {
   bool found = false;
   for (const Kind& kind : catalogue()) {
     // `explain network_model` and `explain network_models` explain all of a kind.
-    const bool all = wanted == kind.name || wanted + "s" == kind.name;
+    const bool all = wanted == kind.name || wanted == kind.one;
     known.push_back(kind.name);
     for (const Item& item : kind.items) {
       known.emplace_back(item.about.kind);

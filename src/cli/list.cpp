@@ -22,11 +22,14 @@ void print(const Kind& kind) {
 
 void list(const std::string& wanted) {
   std::vector<std::string> known;
+  bool found = false;
   for (const Kind& kind : catalogue()) {
     known.push_back(kind.name);
-    if (wanted.empty() || wanted == kind.name) print(kind);
+    if (!wanted.empty() && wanted != kind.name && wanted != kind.one) continue;
+    print(kind);
+    found = true;
   }
-  if (!wanted.empty() && std::find(known.begin(), known.end(), wanted) == known.end())
+  if (!found)
     throw base::ScenarioError(fmt::format("list: unknown kind \"{}\"{}", wanted, base::suggestion(wanted, known)));
 }
 

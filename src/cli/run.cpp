@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/selection.h"
-#include "experiment/children.h"
 #include "experiment/runner.h"
 
 namespace simgrad::cli {
@@ -36,12 +35,19 @@ outputs::TableStyle style() {
   return style;
 }
 
+bool failed(const outputs::Run& run) { return run.record.status == record::Status::failed; }
+
 Exit exit_of(const outputs::Results& results) {
-  if (experiment::interrupted()) return Exit::interrupted;
-  const auto failed = [](const outputs::Run& run) { return run.record.status == record::Status::failed; };
-  const auto failures = std::count_if(results.runs.begin(), results.runs.end(), failed);
-  if (failures == 0) return Exit::ok;
-  return failures == static_cast<std::ptrdiff_t>(results.runs.size()) ? Exit::every_run_failed : Exit::some_runs_failed;
+  if (!results.complete) return Exit::interrupted;
+  if (std::ranges::all_of(results.runs, failed)) return Exit::every_run_failed;
+  const bool some = std::ranges::any_of(results.runs, failed) || std::ranges::any_of(results.baselines, failed);
+  return some ? Exit::some_runs_failed : Exit::ok;
+}
+
+/// Errors are never silenced: what the table would have said.
+void print_errors(const std::vector<outputs::Run>& runs) {
+  for (const outputs::Run& run : runs)
+    if (failed(run)) fmt::print(stderr, "{} {}: {}\n", run.id, run.label, run.record.error);
 }
 
 Exit run_experiment(RunOptions& options) {
@@ -61,10 +67,11 @@ Exit run_experiment(RunOptions& options) {
   else if (!options.quiet)
     fmt::print("{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv\n",
                outputs::table(results, style()), options.out);
-  if (options.quiet || options.json)  // errors are never silenced
-    for (const outputs::Run& run : results.runs)
-      if (run.record.status == record::Status::failed)
-        fmt::print(stderr, "{} {}: {}\n", run.id, run.label, run.record.error);
+  if (options.quiet || options.json) {
+    print_errors(results.baselines);
+    print_errors(results.runs);
+  }
+  if (!results.complete) fmt::print(stderr, "simgrad: interrupted; what is finished is in {}\n", options.out);
   return exit_of(results);
 }
 

@@ -1,6 +1,7 @@
 #include "experiment/children.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -10,9 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "base/errors.h"
 
@@ -28,7 +29,7 @@ double real_now_s() {
 
 std::string reason(const char* what) { return fmt::format("{}: {}", what, std::strerror(errno)); }
 
-/// What the child wrote to its error pipe; it has ended, so that reading cannot block.
+/// What the child wrote to its error pipe until it ended.
 std::string read_all(int pipe) {
   std::string text;
   std::array<char, 1024> buffer{};
@@ -41,13 +42,16 @@ std::string read_all(int pipe) {
 [[noreturn]] void be_child(const std::function<void(double*)>& body, double* progress, int errors, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it died before we could ask to die with it
-  signal(SIGINT, SIG_IGN);            // the parent decides, and kills
-  signal(SIGTERM, SIG_DFL);
+  signal(SIGINT, SIG_IGN);            // a terminal tells the whole group; the parent decides, and kills
+  signal(SIGTERM, SIG_IGN);
   std::string error;
   try {
     body(progress);
   } catch (const std::exception& failure) {
     error = failure.what();
+    if (error.empty()) error = "an error without a text";
+  } catch (...) {
+    error = "an unknown error";
   }
   error.resize(std::min<std::size_t>(error.size(), 4000));  // what a pipe surely holds
   const bool told = error.empty() || write(errors, error.data(), error.size()) > 0;
@@ -62,6 +66,7 @@ bool interrupted() { return asked_to_stop; }
 void watch_for_interrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { asked_to_stop = true; };
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // a second one ends us at once
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
@@ -101,9 +106,11 @@ void Children::start(std::size_t task, const std::function<void(double*)>& body)
   running_.push_back({process, task, slot, ends[0], real_now_s()});
 }
 
-Children::Ended Children::end(Child child, int status) {
+Children::Ended Children::end(const Child& child) {
   slot_taken_[static_cast<std::size_t>(child.slot)] = false;
   Ended ended{child.task, read_all(child.errors), real_now_s() - child.started_s};
+  int status = 0;
+  waitpid(child.process, &status, 0);
   if (WIFSIGNALED(status))
     ended.error = fmt::format("the simulating process died of signal {} ({})", WTERMSIG(status),
                               strsignal(WTERMSIG(status)));
@@ -113,18 +120,15 @@ Children::Ended Children::end(Child child, int status) {
 }
 
 std::optional<Children::Ended> Children::reap(double wait_s) {
-  const double until = real_now_s() + wait_s;
-  for (auto pause = std::chrono::microseconds(100);; pause = std::min(pause * 2, std::chrono::microseconds(10'000))) {
-    for (auto child = running_.begin(); child != running_.end(); ++child) {
-      int status = 0;
-      if (waitpid(child->process, &status, WNOHANG) != child->process) continue;
-      const Child gone = *child;
-      running_.erase(child);
-      return end(gone, status);
-    }
-    if (running_.empty() || interrupted() || real_now_s() > until) return std::nullopt;
-    std::this_thread::sleep_for(pause);
-  }
+  // A child holds its end of the pipe for as long as it lives: that the pipe speaks or closes is the news.
+  std::vector<pollfd> pipes;
+  for (const Child& child : running_) pipes.push_back({.fd = child.errors, .events = POLLIN, .revents = 0});
+  if (pipes.empty() || poll(pipes.data(), pipes.size(), static_cast<int>(1000.0 * wait_s)) <= 0) return std::nullopt;
+  const auto speaks = std::ranges::find_if(pipes, [](const pollfd& pipe) { return pipe.revents != 0; });
+  const auto child = running_.begin() + (speaks - pipes.begin());
+  const Child gone = *child;
+  running_.erase(child);
+  return end(gone);
 }
 
 double Children::progress() const {

@@ -29,7 +29,7 @@ class Children {
     std::string error;  ///< "" if the body returned; else what it threw, or how the process died
     double wall_s = 0.0;
   };
-  /// A child that has ended; waits up to `wait_s` for one.
+  /// A child that has ended; waits up to `wait_s` for one, or until a signal comes.
   std::optional<Ended> reap(double wait_s);
   /// Sum of the running children's progress.
   double progress() const;
@@ -42,7 +42,7 @@ class Children {
     int errors = -1;  ///< the pipe its error text comes through
     double started_s = 0.0;
   };
-  Ended end(Child child, int status);
+  Ended end(const Child& child);
 
   int jobs_;
   double* progress_;  ///< a slot a job, shared with the children

@@ -50,6 +50,13 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   return seeds;
 }
 
+void refuse_repeated_values(const Axis& axis, Faults& faults) {
+  std::set<std::string> seen;
+  for (const scenario::Value& value : axis.values)
+    if (!seen.insert(scenario::json_of(value).dump()).second)
+      faults.add(value.position, fmt::format("\"{}\" takes the value {} twice", axis.key, value.toml));
+}
+
 /// A later axis of the same key (from the command line) replaces an earlier one.
 std::vector<Axis> all_axes(Document& document, const Selection& selection, Faults& faults) {
   std::vector<Axis> axes = document.take_grid(faults);
@@ -61,6 +68,7 @@ std::vector<Axis> all_axes(Document& document, const Selection& selection, Fault
     else
       axes.push_back(std::move(axis));
   }
+  for (const Axis& axis : axes) refuse_repeated_values(axis, faults);
   return axes;
 }
 
@@ -128,77 +136,111 @@ void look_at_data(Settings& settings, Files& files) {
   if (!file.empty() && settings.training.numbers) settings.data_contents = files.hash(file);
 }
 
-std::vector<std::shared_ptr<const Settings>> read_points(const std::vector<Point>& points) {
-  std::vector<std::shared_ptr<const Settings>> all;
+using AllSettings = std::vector<std::shared_ptr<const Settings>>;
+
+/// Faults that only some points have are found in the same pass as those of all.
+AllSettings read_points(const std::vector<Point>& points, Faults& faults) {
+  AllSettings all;
   Files files;
   for (const Point& point : points) {
-    Faults faults;
-    auto settings = std::make_shared<Settings>(read_settings(point.document, faults));
-    faults.raise_if_any();
-    look_at_platform(*settings, point.document, files, faults);
-    faults.raise_if_any();
-    look_at_data(*settings, files);
+    Faults found;
+    auto settings = std::make_shared<Settings>(read_settings(point.document, found));
+    if (found.empty()) look_at_platform(*settings, point.document, files, found);
+    if (found.empty()) look_at_data(*settings, files);
+    faults.add(found);
     all.push_back(std::move(settings));
   }
   return all;
 }
 
-/// Which of the strategies the command line asks for.
-std::vector<bool> chosen(const Settings& settings, const std::vector<std::string>& wanted) {
-  std::vector<bool> choice(settings.strategies.size(), wanted.empty());
+/// Which of a point's strategies bear the name: by label, else by kind.
+std::vector<bool> named(const Settings& settings, const std::string& name) {
+  std::vector<bool> by_label, by_kind;
+  for (const StrategyEntry& entry : settings.strategies) {
+    by_label.push_back(entry.name() == name);
+    by_kind.push_back(entry.strategy.kind() == name);
+  }
+  return std::ranges::find(by_label, true) != by_label.end() ? by_label : by_kind;
+}
+
+[[noreturn]] void refuse_strategy(const std::string& name, const AllSettings& points) {
+  std::vector<std::string> known;
+  const auto add = [&](std::string text) {
+    if (std::ranges::find(known, text) == known.end()) known.push_back(std::move(text));
+  };
+  for (const auto& settings : points)
+    for (const StrategyEntry& entry : settings->strategies) add(entry.name());
+  for (const StrategyEntry& entry : points.front()->strategies) add(std::string(entry.strategy.kind()));
+  throw ScenarioError(fmt::format("--strategy {}: no strategy of the scenario is called that{}", name,
+                                  base::suggestion(name, known)));
+}
+
+/// Which strategies of each point the command line asks for. A label may be one point's only: it tells the options.
+std::vector<std::vector<bool>> chosen(const AllSettings& points, const std::vector<std::string>& wanted) {
+  std::vector<std::vector<bool>> choices;
+  for (const auto& settings : points) choices.emplace_back(settings->strategies.size(), wanted.empty());
   for (const std::string& name : wanted) {
     bool found = false;
-    for (const bool by_label : {true, false}) {
-      if (found) break;
-      for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
-        const StrategyEntry& entry = settings.strategies[i];
-        if ((by_label ? entry.name() : std::string(entry.strategy.kind())) == name) choice[i] = found = true;
-      }
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      const std::vector<bool> match = named(*points[p], name);
+      for (std::size_t s = 0; s < match.size(); ++s)
+        if (match[s]) choices[p][s] = found = true;
     }
-    if (found) continue;
-    std::vector<std::string> known;
-    for (const StrategyEntry& entry : settings.strategies) known.push_back(entry.name());
-    throw ScenarioError(fmt::format("--strategy {}: no strategy of the scenario is called that{}", name,
-                                    base::suggestion(name, known)));
+    if (!found) refuse_strategy(name, points);
   }
-  return choice;
+  return choices;
+}
+
+/// What was resolved, with the grid laid over it: a scenario that gives the same plan again.
+nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& axes, const std::string& directory) {
+  // Describing to an echo assigns nothing.
+  nlohmann::ordered_json tree = scenario::echo(const_cast<Settings&>(first), directory);
+  for (const Axis& axis : axes) {
+    nlohmann::ordered_json& values = tree["grid"][axis.key] = nlohmann::ordered_json::array();
+    for (const scenario::Value& value : axis.values) values.push_back(scenario::json_of(value));
+  }
+  return tree;
+}
+
+/// The runs of the plan, and the baselines that they need, each once.
+void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& settings, const Selection& selection) {
+  std::set<std::string> baselines;
+  const auto add = [&](std::size_t point, std::size_t strategy, std::uint64_t seed) {
+    RunPlan run = plan_run(settings[point], strategy, points[point].parameters, seed);
+    if (selection.baselines) {
+      RunPlan baseline = plan_baseline(run);
+      run.baseline = baseline.work;
+      if (baselines.insert(baseline.work).second) plan.baselines.push_back(std::move(baseline));
+    }
+    plan.runs.push_back(std::move(run));
+  };
+  const auto choices = chosen(settings, selection.strategies);
+  for (std::size_t p = 0; p < points.size(); ++p)
+    for (std::size_t s = 0; s < choices[p].size(); ++s) {
+      if (!choices[p][s]) continue;
+      // Without --seeds it is the scenario's, which a grid may vary.
+      if (selection.seeds.empty()) add(p, s, static_cast<std::uint64_t>(settings[p]->seed));
+      for (const std::uint64_t seed : plan.seeds) add(p, s, seed);
+    }
 }
 
 }  // namespace
 
 Plan make_plan(const std::string& file, const Selection& selection) {
+  Plan plan;
+  if (!selection.seeds.empty()) plan.seeds = parse_seeds(selection.seeds);
   Document document = Document::read(file);
   for (const std::string& set : selection.sets) document.set(set);
   Faults faults;
-  const std::vector<Axis> axes = all_axes(document, selection, faults);
+  plan.grid = all_axes(document, selection, faults);
+  const std::vector<Point> points = expand(document, plan.grid);
+  const AllSettings settings = read_points(points, faults);
   faults.raise_if_any();
-  const std::vector<Point> points = expand(document, axes);
-  const auto settings = read_points(points);
 
-  Plan plan;
   plan.name = std::filesystem::path(file).stem().string();
   plan.title = settings.front()->title;
-  const std::string directory = std::filesystem::path(file).parent_path().string();
-  plan.scenario = scenario::echo(const_cast<Settings&>(*settings.front()), directory);
-  plan.grid = axes;
-  plan.seeds = selection.seeds.empty() ? std::vector{static_cast<std::uint64_t>(settings.front()->seed)}
-                                       : parse_seeds(selection.seeds);
-  std::set<std::string> baselines;
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    const std::vector<bool> choice = chosen(*settings[p], selection.strategies);
-    for (std::size_t s = 0; s < choice.size(); ++s)
-      for (const std::uint64_t seed : plan.seeds) {
-        if (!choice[s]) continue;
-        RunPlan run = plan_run(settings[p], s, points[p].parameters,
-                               selection.seeds.empty() ? static_cast<std::uint64_t>(settings[p]->seed) : seed);
-        if (selection.baselines) {
-          RunPlan baseline = plan_baseline(run);
-          run.baseline = baseline.work;
-          if (baselines.insert(baseline.work).second) plan.baselines.push_back(std::move(baseline));
-        }
-        plan.runs.push_back(std::move(run));
-      }
-  }
+  plan.scenario = resolved(*settings.front(), plan.grid, std::filesystem::path(file).parent_path().string());
+  add_runs(plan, points, settings, selection);
   return plan;
 }
 

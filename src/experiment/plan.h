@@ -37,7 +37,7 @@ struct Plan {
   std::string title;
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
   std::vector<scenario::Axis> grid;
-  std::vector<std::uint64_t> seeds;
+  std::vector<std::uint64_t> seeds;  ///< of --seeds; without it a run has its grid point's
   std::vector<RunPlan> runs;
   std::vector<RunPlan> baselines;  ///< those that a speed-up needs, each once
 };

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "base/errors.h"
+#include "base/version.h"
 #include "experiment/children.h"
 #include "experiment/simulate.h"
-#include "base/version.h"
 
 namespace simgrad::experiment {
 
@@ -27,7 +29,6 @@ class Shelf {
       key_ = key;
       loaded_ = true;
     }
-    if (data_) check_fit(run, *data_);
     return data_;
   }
 
@@ -37,16 +38,47 @@ class Shelf {
   bool loaded_ = false;
 };
 
+/// The fault of a file names its place in the file; any other is of the scenario's [data].
+void add_fault(const Settings& settings, const std::string& text, scenario::Faults& faults) {
+  const std::string file = settings.data.source->file();
+  const bool placed = !file.empty() && text.starts_with(file);
+  faults.add(placed ? scenario::Position() : settings.places.data, text);
+}
+
 /// Every file is read, and every kind of data made, once before the first run starts: their faults come first.
 void check_data(const std::vector<const RunPlan*>& runs, Shelf& shelf) {
-  std::set<std::string> seen;
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {  // so that the first run's data are on the shelf at last
-    const nlohmann::ordered_json fit{(*run)->settings->data_contents, (*run)->options};
-    RunPlan first_seed = **run;
-    first_seed.seed = 0;
-    if (seen.insert(first_seed.data_key() + std::to_string((*run)->settings->cluster.workers)).second) shelf.get(**run);
+  // A seed draws other rows, but not another number of them: data are told apart as those of one seed.
+  std::map<std::string, std::vector<const RunPlan*>> users;
+  std::vector<std::string> order;
+  for (const RunPlan* run : runs) {
+    RunPlan unseeded = *run;
+    unseeded.seed = 0;
+    std::vector<const RunPlan*>& all = users[unseeded.data_key()];
+    if (all.empty()) order.push_back(unseeded.data_key());
+    all.push_back(run);
   }
-  if (!runs.empty()) shelf.get(*runs.front());
+  scenario::Faults faults;
+  for (auto key = order.rbegin(); key != order.rend(); ++key) {  // so that the first run's data are on the shelf at last
+    const Settings& first = *users[*key].front()->settings;
+    try {
+      const Data& data = shelf.get(*users[*key].front());
+      if (!data) continue;
+      for (const RunPlan* run : users[*key]) check_fit(*run->settings, problem_of(*data), data->train.rows, faults);
+    } catch (const base::ScenarioError& error) {
+      for (const std::string& text : error.faults()) add_fault(first, text, faults);
+    }
+  }
+  faults.raise_if_any();
+}
+
+/// Runs on the same data one after the other; otherwise in their order.
+void group_by_data(std::vector<const RunPlan*>& runs) {
+  std::map<std::string, std::size_t> first_seen;
+  std::vector<std::pair<std::size_t, const RunPlan*>> ranked;
+  for (const RunPlan* run : runs)
+    ranked.emplace_back(first_seen.try_emplace(run->data_key(), first_seen.size()).first->second, run);
+  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, const RunPlan*>::first);
+  std::ranges::transform(ranked, runs.begin(), &std::pair<std::size_t, const RunPlan*>::second);
 }
 
 std::string file_of(const RunnerOptions& options, const std::string& id) {
@@ -73,6 +105,12 @@ void simulate_into(const RunPlan& plan, const Data& data, int threads, const std
   outputs::write_file(file, outputs::to_json(run).dump());
 }
 
+void make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw base::EnvironmentError(fmt::format("{}: cannot be made: {}", path, error.message()));
+}
+
 /// What each piece of work came to, by its name.
 using Done = std::map<std::string, outputs::Run>;
 
@@ -85,8 +123,7 @@ class Execution {
     };
     for (const RunPlan& run : plan.baselines) add(run);
     for (const RunPlan& run : plan.runs) add(run);
-    std::stable_sort(queue_.begin(), queue_.end(),
-                     [](const RunPlan* a, const RunPlan* b) { return a->seed < b->seed; });
+    group_by_data(queue_);
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     jobs_ = std::min(options.jobs > 0 ? options.jobs : cores, std::max(1, static_cast<int>(queue_.size())));
     threads_ = options.threads >= 0 ? options.threads : cores / jobs_;
@@ -95,6 +132,7 @@ class Execution {
   Done run() {
     Shelf shelf;
     check_data(queue_, shelf);
+    make_directory(options_.out + "/runs");
     Children children(jobs_);
     for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {
       if (next < queue_.size() && !children.full()) {
@@ -105,6 +143,7 @@ class Execution {
       }
       tell(children);
     }
+    while (const auto ended = children.reap(0.0)) collect(*ended);  // those that had ended when an interrupt came
     return std::move(done_);
   }
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+
+#include "base/errors.h"
 
 namespace simgrad::experiment {
 
@@ -48,79 +51,125 @@ data::Task Settings::task() const {
 }
 
 std::int64_t Settings::batch(std::int64_t rows) const {
-  if (training.batch_size_per_worker) return *training.batch_size_per_worker * cluster.workers;
-  return training.batch_size.value_or(rows);
-}
-
-std::optional<std::int64_t> known_rows(const Settings& settings) {
-  if (!settings.data.source->generates() && settings.training.numbers) return std::nullopt;
-  const std::int64_t all = settings.data.samples.value_or(1000);
-  return all - static_cast<std::int64_t>(std::llround(settings.data.test_fraction * static_cast<double>(all)));
+  const auto each = training.batch_size_per_worker;
+  if (!each) return training.batch_size.value_or(rows);
+  std::int64_t all = 0;
+  // What no integer holds is more than there are rows.
+  return __builtin_mul_overflow(*each, cluster.workers, &all) ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
 namespace {
 
+/// A generator's classes do not depend on how much it makes; how many a file has is not known here.
+int classes_made(const Settings& settings) {
+  if (!settings.data.source->generates()) return settings.model.model->classifies() ? 2 : 0;
+  return settings.data.source->load({.task = settings.task(), .seed = 0, .samples = 1, .features = 1}).classes;
+}
+
+}  // namespace
+
+models::Problem Settings::problem() const {
+  return {.features = data.features_made() + (model.model->bias ? 1 : 0), .classes = classes_made(*this)};
+}
+
+std::optional<std::int64_t> known_rows(const Settings& settings) {
+  if (!settings.data.source->generates() && settings.training.numbers) return std::nullopt;
+  const std::int64_t all = settings.data.samples_made();
+  return all - std::llround(settings.data.test_fraction * static_cast<double>(all));
+}
+
+void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, Faults& faults) {
+  if (const std::string why = settings.model.model->unfit(problem); !why.empty())
+    faults.add(settings.places.model, why);
+  if (const std::int64_t batch = settings.batch(rows); batch > rows)
+    faults.add(settings.places.batch,
+               fmt::format("a batch of {} samples, but there are {} training rows; expected at most as many", batch, rows));
+  if (settings.cluster.workers > rows)
+    faults.add(settings.places.workers,
+               fmt::format("{} workers for {} training rows; expected at most one worker a row",
+                           settings.cluster.workers, rows));
+}
+
+namespace {
+
+Settings::Places places_of(const Document& document) {
+  const bool each = document.contains("training.batch_size_per_worker");
+  return {.data = document.position(document.contains("data.source") ? "data.source" : "data"),
+          .model = document.position(document.contains("model.kind") ? "model.kind" : "model"),
+          .batch = document.position(each ? "training.batch_size_per_worker" : "training.batch_size"),
+          .workers = document.position("cluster.workers")};
+}
+
 void check_strategies(const Settings& settings, const Document& document, Faults& faults) {
-  if (settings.strategies.empty())
+  // A strategy that could not be read has a fault already, and goes by its defaults here.
+  const bool sound = faults.empty();
+  if (settings.strategies.empty() && (sound || !document.contains("strategy")))
     faults.add(document.position("strategy"), "a scenario needs at least one [[strategy]]");
   std::set<std::string> labels;
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const StrategyEntry& entry = settings.strategies[i];
-    if (entry.strategy && !labels.insert(entry.name()).second)
+    if (entry.strategy && (sound || entry.label) && !labels.insert(entry.name()).second)
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("two strategies are labelled \"{}\"; give one of them a label of its own", entry.name()));
   }
 }
 
-void check_rows(const Settings& settings, const Document& document, Faults& faults) {
-  const auto rows = known_rows(settings);
-  if (!rows) return;
-  const bool per_worker = settings.training.batch_size_per_worker.has_value();
-  if (settings.batch(*rows) > *rows)
-    faults.add(document.position(per_worker ? "training.batch_size_per_worker" : "training.batch_size"),
-               fmt::format("a batch of {} samples, but there are {} training rows; expected at most as many",
-                           settings.batch(*rows), *rows));
-  if (settings.cluster.workers > *rows)
-    faults.add(document.position("cluster.workers"),
-               fmt::format("{} workers for {} training rows; expected at most one worker a row",
-                           settings.cluster.workers, *rows));
+/// Whether w is longer for more classes.
+bool needs_classes(const models::Model& model) {
+  return model.classifies() && model.parameters({.features = 1, .classes = 2}) !=
+                                   model.parameters({.features = 1, .classes = 3});
 }
 
 void check_numbers(const Settings& settings, const Document& document, Faults& faults) {
+  const bool blind = !settings.training.numbers && settings.data.source && !settings.data.source->generates();
   if (!settings.training.numbers && settings.stop.loss)
     faults.add(document.position("stop.loss"),
                "a loss target, but training.numbers = false computes no losses; leave one of them out");
-  if (!settings.training.numbers && settings.data.source && !settings.data.source->generates() &&
-      !(settings.data.samples && settings.data.features))
-    faults.add(document.position("data.source"),
+  if (blind && !(settings.data.samples && settings.data.features))
+    faults.add(settings.places.data,
                "training.numbers = false reads no data; say how much there would be with samples and features");
+  if (blind && needs_classes(*settings.model.model))
+    faults.add(settings.places.data, fmt::format("training.numbers = false reads no data, so that {} cannot know how "
+                                                 "many classes there are; use source = \"blobs\" with that many classes",
+                                                 settings.model.model.kind()));
   if (settings.evaluate.on == training::EvaluationSet::test && settings.data.test_fraction == 0.0)
     faults.add(document.position("evaluate.on"),
                "on = \"test\", but there is no test set; give [data] a test_fraction above 0");
 }
 
-/// Parts of the contract that a later release brings: refused, not ignored.
-void refuse_what_is_to_come(const Document& document, Faults& faults) {
-  for (const char* key : {"expect", "job", "prices", "extends"})
-    if (document.contains(key))
-      faults.add(document.position(key), fmt::format("\"{}\" is not there yet; it comes with a later release", key));
+/// What can be said of the data before they are made or read.
+void check_data(const Settings& settings, Faults& faults) {
+  if (const std::string text = data::size_conflict(settings.data, settings.training.numbers); !text.empty())
+    return faults.add(settings.places.data, text);
+  const auto rows = known_rows(settings);
+  if (!rows) return;
+  try {
+    check_fit(settings, settings.problem(), *rows, faults);
+  } catch (const base::ScenarioError& error) {  // a generator that makes something else than the model wants
+    faults.add(settings.places.data, error.what());
+  }
+}
+
+/// Parts of the contract that a later release brings: refused, not ignored. Returns the document without them.
+Document without_what_is_to_come(Document document, Faults& faults) {
+  for (const char* key : {"expect", "job", "prices", "extends"}) {
+    if (!document.contains(key)) continue;
+    faults.add(document.position(key), fmt::format("\"{}\" is not there yet; it comes with a later release", key));
+    document.erase(key);
+  }
+  return document;
 }
 
 }  // namespace
 
 Settings read_settings(const Document& document, Faults& faults) {
   Settings settings;
-  refuse_what_is_to_come(document, faults);
-  if (!faults.empty()) return settings;
-  document.read_into(settings, faults);
-  if (!settings.model.model) return settings;
+  without_what_is_to_come(document, faults).read_into(settings, faults);
+  settings.places = places_of(document);
   check_strategies(settings, document, faults);
+  if (!settings.model.model) return settings;
   check_numbers(settings, document, faults);
-  if (faults.empty()) {
-    check_rows(settings, document, faults);
-    if (const std::string text = data::size_conflict(settings.data, settings.training.numbers); !text.empty())
-      faults.add(document.position("data.source"), text);
-  }
+  if (faults.empty()) check_data(settings, faults);
   return settings;
 }
 

@@ -46,6 +46,12 @@ struct Settings : base::Described {
   training::EvaluateOptions evaluate;
   std::vector<StrategyEntry> strategies;
 
+  /// Where the scenario says what only the data can contradict.
+  struct Places {
+    scenario::Position data, model, batch, workers;
+  };
+  Places places;
+
   // Found out about the files it names, for identities and baselines.
   std::string data_contents;         ///< a hash; empty without a file
   std::string platform_contents;     ///< a hash; empty without a platform
@@ -56,6 +62,8 @@ struct Settings : base::Described {
   data::Task task() const;
   /// The global batch of a step for that many training rows.
   std::int64_t batch(std::int64_t rows) const;
+  /// What the model is fitted to, where no data are loaded.
+  models::Problem problem() const;
 };
 
 /// Reads and checks one grid point. Faults are added, not thrown.
@@ -63,5 +71,8 @@ Settings read_settings(const scenario::Document& document, scenario::Faults& fau
 
 /// How many training rows there will be, where that is known before any data are loaded.
 std::optional<std::int64_t> known_rows(const Settings& settings);
+
+/// Adds a fault where the model, the batch or the workers do not suit so many training rows of that problem.
+void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

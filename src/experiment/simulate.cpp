@@ -11,18 +11,12 @@ namespace simgrad::experiment {
 
 namespace {
 
-models::Problem problem_of(const Settings& settings, const data::Split* data) {
-  const models::Model& model = *settings.model.model;
-  if (data) return {.features = data->train.columns, .classes = data->train.classes};
-  return {.features = settings.data.features_made() + (model.bias ? 1 : 0), .classes = model.classifies() ? 2 : 0};
-}
-
 training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
   const Settings& settings = *run.settings;
   const std::int64_t rows = data ? data->train.rows : *known_rows(settings);
   return {.data = data,
           .model = settings.model.model.shared(),
-          .problem = problem_of(settings, data.get()),
+          .problem = data ? problem_of(*data) : settings.problem(),
           .rows = rows,
           .batch = settings.batch(rows),
           .partition = settings.training.partition,
@@ -35,27 +29,15 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
 Data load_data(const RunPlan& run) {
   const Settings& settings = *run.settings;
   if (!settings.training.numbers) return nullptr;
-  auto data = std::make_shared<const data::Split>(
+  return std::make_shared<const data::Split>(
       data::load(settings.data, {.task = settings.task(),
                                  .seed = run.seed,
                                  .shuffle = settings.training.partition == training::Partition::iid,
                                  .bias = settings.model.model->bias}));
-  check_fit(run, *data);
-  return data;
 }
 
-void check_fit(const RunPlan& run, const data::Split& data) {
-  const Settings& settings = *run.settings;
-  const std::int64_t rows = data.train.rows;
-  if (const std::string why = settings.model.model->unfit(problem_of(settings, &data)); !why.empty())
-    throw base::ScenarioError(why);
-  if (settings.batch(rows) > rows)
-    throw base::ScenarioError(fmt::format("a batch of {} samples, but the data have {} training rows; expected at most "
-                                          "as many",
-                                          settings.batch(rows), rows));
-  if (settings.cluster.workers > rows)
-    throw base::ScenarioError(fmt::format("{} workers for {} training rows; expected at most one worker a row",
-                                          settings.cluster.workers, rows));
+models::Problem problem_of(const data::Split& data) {
+  return {.features = data.train.columns, .classes = data.train.classes};
 }
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress) {

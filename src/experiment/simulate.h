@@ -12,12 +12,11 @@ namespace simgrad::experiment {
 /// The training rows' and test rows' place: null in a timing-only run.
 using Data = std::shared_ptr<const data::Split>;
 
-/// Loads what the run learns from, and checks that its model and batch suit it.  Null in a timing-only run.
-/// Errors: ScenarioError, EnvironmentError.
+/// Loads what the run learns from; null in a timing-only run.  Errors: ScenarioError, EnvironmentError.
 Data load_data(const RunPlan& run);
 
-/// Errors: ScenarioError where the plan does not suit the data that were loaded.
-void check_fit(const RunPlan& run, const data::Split& data);
+/// What the model is fitted to.
+models::Problem problem_of(const data::Split& data);
 
 /// Runs it in this process, which must not have simulated anything before. A run that fails (a deadlock, an exception
 /// in a rank, the watchdog) is a record that says so.

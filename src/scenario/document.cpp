@@ -27,6 +27,10 @@ void Faults::add(const Position& position, std::string message) {
   if (!known) faults_.push_back({position, std::move(message)});
 }
 
+void Faults::add(const Faults& others) {
+  for (const Fault& fault : others.faults_) add(fault.position, fault.message);
+}
+
 void Faults::raise_if_any() const {
   if (faults_.empty()) return;
   std::vector<const Fault*> sorted;
@@ -105,6 +109,10 @@ std::vector<Axis> Document::take_grid(Faults& faults) {
 }
 
 bool Document::contains(std::string_view key) const { return find(impl_->root, key).node != nullptr; }
+
+void Document::erase(std::string_view key) {
+  std::erase_if(impl_->root.entries, [&](const Entry& entry) { return entry.key == key; });
+}
 
 Position Document::position(std::string_view key) const {
   const Found found = find(impl_->root, key);

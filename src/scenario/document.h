@@ -26,6 +26,7 @@ struct Position {
 class Faults {
  public:
   void add(const Position& position, std::string message);
+  void add(const Faults& others);
   bool empty() const { return faults_.empty(); }
   void raise_if_any() const;  ///< base::ScenarioError
 
@@ -81,6 +82,8 @@ class Document {
   static Axis axis(std::string_view assignment);
 
   bool contains(std::string_view key) const;
+  /// Takes a key of the root away, so that nothing of it is left for `read_into`.
+  void erase(std::string_view key);
   /// Of a dotted key; of the file's beginning if it is not there.
   Position position(std::string_view key) const;
 
@@ -95,15 +98,15 @@ class Document {
 };
 
 /// The options of a component with their present values, quantities as strings with units: the echo of a run.
-/// Optional values that are not there, and numbers that are not finite, are left out. Key order is the order of `describe`.
+/// Optional values that are not there, and numbers that are not finite, are left out. Keys in the order of `describe`.
 /// Paths are written relative to `directory`, the one of the scenario's file, so that the echo does not depend on where
 /// the program was called; with none they are the fields as they are. Absolute paths stay absolute.
 nlohmann::ordered_json echo(base::Described& options, std::string_view directory = {});
-/// Only what differs from the defaults, as `key=value` pairs in the order of `describe`, for default labels. Of a component
-/// its kind, if that differs, then the options that differ from that kind's defaults, dotted.
+/// Only what differs from the defaults, as `key=value` pairs in the order of `describe`, for default labels. Of a
+/// component its kind, if that differs, then the options that differ from that kind's defaults, dotted.
 std::vector<std::pair<std::string, std::string>> differences(base::Described& options, base::Described& defaults);
-/// An echo as TOML that `Document::parse` reads back to the same values: a [table] for each object of the root and a [[table]]
-/// for each object of its lists; what lies deeper stands in one line.
+/// An echo as TOML that `Document::parse` reads back to the same values: a [table] for each object of the root and a
+/// [[table]] for each object of its lists; what lies deeper stands in one line.
 std::string toml(const nlohmann::ordered_json& tree);
 
 /// One option, for listings.

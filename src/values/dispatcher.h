@@ -35,7 +35,7 @@ struct Operation {
   std::span<const std::uint64_t> key = {};  ///< scalars and identities of what is read beside the inputs
   double seconds = 0.0;                     ///< estimated real time on one core: decides inline or pool
   bool numbered = true;                     ///< false: never shared, not even with an equal operation
-  int in_place = 0;  ///< so many leading inputs may lend the result their storage: element i is read before it is written
+  int in_place = 0;  ///< so many leading inputs may lend the result their storage: it reads i before it writes i
 };
 
 /// Inputs' numbers in the order given, and where the result goes (all of it is written; it starts undefined).

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "scenario/fixture.h"
 
 using namespace fixture;
@@ -48,6 +50,14 @@ TEST_CASE("a grid's values may be components and lists") {
 grid."model.hidden" = [[32], [64, 64.5]])");
   CHECK(values(axes.at(0)) == Lines{"\"star\"", "{ kind = \"fat_tree\", arity = 8 }"});
   CHECK(values(axes.at(1)) == Lines{"[32]", "[64, 64.5]"});
+}
+
+TEST_CASE("a grid's value is recorded as JSON of its type") {
+  const auto json = [](const char* toml) { return scenario::json_of({.toml = toml, .position = {}}).dump(); };
+  CHECK(json("8") == "8");
+  CHECK(json("8.0") == "8.0");
+  CHECK(json("\"10Gbps\"") == "\"10Gbps\"");
+  CHECK(json("{ kind = \"x\", a = [true] }") == R"({"kind":"x","a":[true]})");
 }
 
 TEST_CASE("a grid that is taken leaves nothing to read") {

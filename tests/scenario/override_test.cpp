@@ -57,6 +57,12 @@ TEST_CASE("the last --set of a key holds") {
   CHECK(settings(with({"cluster.workers=8", "cluster.workers=16"})).cluster.workers == 16);
 }
 
+TEST_CASE("what --set wrote stands at the --set, the table around it where it stood") {
+  const Document document = with({"cluster.workers=8"});
+  CHECK(document.position("cluster.workers").text() == "--set cluster.workers=8");
+  CHECK(document.position("cluster").text() == "dir/a.toml:2:2");
+}
+
 TEST_CASE("--set makes the tables that are missing") {
   Document document = Document::parse("", "a.toml");
   document.set("model.kind=least_squares");

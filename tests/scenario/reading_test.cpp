@@ -59,6 +59,19 @@ tree = { kind = "fat_tree", levels = 1 }
   CHECK(dynamic_cast<const FatTree&>(*allreduce.tree).levels == 1);
 }
 
+TEST_CASE("a list that is written takes the place of the default, one that is not leaves it") {
+  Settings options;
+  options.expectations.resize(2);
+  scenario::Faults faults;
+  Document::parse("model.kind = \"least_squares\"", "a.toml").read_into(options, faults);
+  CHECK(options.expectations.size() == 2);
+  Document::parse("model.kind = \"least_squares\"\n[[expect]]\nmetric = \"bytes\"", "a.toml")
+      .read_into(options, faults);
+  REQUIRE(options.expectations.size() == 1);
+  CHECK(options.expectations[0].metric == "bytes");
+  CHECK(faults.empty());
+}
+
 TEST_CASE("whole floats are integers, integers are numbers") {
   const Settings read =
       settings("[cluster]\nworkers = 1e6\n[training]\nlearning_rate = 1\n[model]\nkind = \"least_squares\"");

@@ -1,7 +1,6 @@
 #include "values/numbering.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "catch.h"
 #include "values/kernels.h"

@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "catch.h"
 #include "values/kernels.h"
+#include "values/tensor.h"
 
 namespace simgrad::values {
 

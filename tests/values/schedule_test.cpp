@@ -86,12 +86,12 @@ TEST_CASE("a slice does not read its tensor, the slice's consumer does") {
   Dispatcher dispatcher({.threads = 1, .unread_bytes_limit = 0});
   const Log log;
   const Tensor a = logged(dispatcher, log, "a", {}, 10);
-  const Tensor b = logged(dispatcher, log, "b", {}, 10);
-  const Tensor of_b = slice(b, 0, 5);
   REQUIRE(eventually([&] { return log.names().size() == 1; }));
+  const Tensor of_a = slice(a, 0, 5);
+  const Tensor b = logged(dispatcher, log, "b", {}, 10);
   wait_a_while();
   CHECK(log.names() == Names{"a"});
-  const Tensor twice = 2.0 * of_b;
+  const Tensor twice = 2.0 * of_a;
   CHECK(eventually([&] { return log.names() == Names{"a", "b"}; }));
 }
 

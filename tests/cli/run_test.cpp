@@ -1,0 +1,2 @@
+#include "catch.h"
+#include "cli/program.h"

@@ -1,0 +1,114 @@
+// A group of ranks on the ideal star that run one collective: what every rank got, when, and what went over the wire.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "catch.h"
+#include "cluster/communicator.h"
+#include "simulation.h"
+#include "values/dispatcher.h"
+
+namespace simgrad::tests {
+
+constexpr double alpha = 50e-6;
+constexpr double B = 1.25e9;     // 10 Gb/s
+constexpr double speed = 1e9;
+constexpr double gamma_s = 1.0 / (8.0 * speed);  // s/byte of reduction: one addition a double
+
+struct Group {
+  int P = 1;
+  bool charge_reductions = true;
+  std::vector<double> arrivals = {};  ///< when each rank calls; the others at once
+  bool numbers = true;
+
+  struct Member {
+    std::vector<double> result;
+    double end_s = 0.0;
+    std::int64_t bytes_sent = 0;
+    std::int64_t bytes_received = 0;
+  };
+  struct Outcome {
+    std::vector<Member> members;
+    std::int64_t messages = 0;
+    std::int64_t bytes = 0;
+  };
+  /// What a rank does and gets; a rank that returns no tensor got nothing.
+  using Body = std::function<values::Tensor(const cluster::Communicator&, values::Dispatcher&)>;
+
+  Outcome run(const Body& body) const {
+    // A child hands back flat numbers: for each rank end, sent, received, length, the result; then messages and bytes.
+    const std::vector<double> flat = numbers_of_child([&] {
+      alarm(60);
+      return flat_outcome(body);
+    });
+    Outcome outcome;
+    std::size_t at = 0;
+    const auto whole = [&] { return static_cast<std::int64_t>(flat.at(at++)); };
+    for (int r = 0; r < P; ++r) {
+      Member& member = outcome.members.emplace_back();
+      member.end_s = flat.at(at++);
+      member.bytes_sent = whole();
+      member.bytes_received = whole();
+      for (std::int64_t length = whole(); length > 0; --length) member.result.push_back(flat.at(at++));
+    }
+    outcome.messages = whole();
+    outcome.bytes = whole();
+    return outcome;
+  }
+
+ private:
+  std::vector<double> flat_outcome(const Body& body) const {
+    cluster::Options options;
+    options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.charge_reductions = charge_reductions;
+    cluster::Cluster cluster(options, P);
+    cluster::World world(cluster, "group", P, 0);
+    values::Dispatcher dispatcher({.numbers = numbers, .label = {}});
+    std::vector<int> all(static_cast<std::size_t>(P));
+    std::iota(all.begin(), all.end(), 0);
+    const auto members = std::make_shared<const std::vector<int>>(all);
+    std::vector<values::Tensor> results(all.size());
+    std::vector<double> ends(all.size());
+    for (int r = 0; r < P; ++r)
+      world.start(r, [&, r] {
+        const auto i = static_cast<std::size_t>(r);
+        const cluster::Communicator comm(world, members, r, 0);
+        if (i < arrivals.size()) world.compute(r, speed * arrivals[i]);
+        results[i] = body(comm, dispatcher);
+        ends[i] = world.now();
+      });
+    cluster.run();
+    world.end();
+    record::Record record;
+    world.fill(record);
+    std::vector<double> flat;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      flat.insert(flat.end(), {ends[i], static_cast<double>(record.ranks[i].bytes_sent),
+                               static_cast<double>(record.ranks[i].bytes_received)});
+      const bool any = numbers && results[i];
+      const auto value = any ? results[i].value() : std::span<const double>();
+      flat.push_back(static_cast<double>(value.size()));
+      flat.insert(flat.end(), value.begin(), value.end());
+    }
+    flat.push_back(static_cast<double>(record.messages));
+    flat.push_back(static_cast<double>(record.bytes));
+    return flat;
+  }
+};
+
+/// What rank r brings: numbers whose sums round, so that the order of additions shows.
+inline std::vector<double> contribution(int r, std::int64_t d) {
+  std::vector<double> x;
+  for (std::int64_t i = 0; i < d; ++i) x.push_back(1.0 / (3.0 + static_cast<double>((7 * r + 5 * i + r * i) % 101)));
+  return x;
+}
+
+/// The lengths that every collective must get right with P ranks.
+inline std::vector<std::int64_t> lengths(int P) { return {0, 1, P - 1, P, 1000}; }
+
+}  // namespace simgrad::tests
