@@ -81,6 +81,8 @@ class Describer {
   virtual void quantity(std::string_view key, double& value, Unit unit, std::string_view meaning,
                         Bounds bounds = {}) = 0;
   virtual void text(std::string_view key, std::string& value, std::string_view meaning) = 0;
+  /// A name, or a number that may be written as one (a column of a file).
+  virtual void name_or_index(std::string_view key, std::optional<std::string>& value, std::string_view meaning) = 0;
   /// A file: relative to the scenario's file, or to the current directory when it comes from the command line.
   /// The field receives the resolved path; the echo shows it relative to the directory it is asked for.
   virtual void path(std::string_view key, std::string& value, std::string_view meaning) = 0;

@@ -7,6 +7,9 @@
 
 namespace simgrad::base {
 
-std::string hash(std::string_view bytes) { return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size())); }
+std::string hash(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
 
 }  // namespace simgrad::base

@@ -6,7 +6,7 @@
 
 namespace simgrad::base {
 
-/// 16 hexadecimal digits: XXH3-64 of the bytes. The same on every machine and in every release.
+/// 32 hexadecimal digits: XXH3-128 of the bytes. The same on every machine and in every release.
 std::string hash(std::string_view bytes);
 
 }  // namespace simgrad::base

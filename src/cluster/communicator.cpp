@@ -76,9 +76,8 @@ double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int pe
 }
 
 Packet Communicator::take(Message& message) const {
+  world_->count(message);
   Packet packet = std::move(message.packet);
-  message.channel->bytes += packet.tensor.size_bytes();
-  ++message.channel->messages;
   world_->release(message);
   return packet;
 }

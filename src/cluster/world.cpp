@@ -6,6 +6,7 @@
 #include <map>
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
+#include <utility>
 
 #include "base/errors.h"
 
@@ -102,6 +103,12 @@ void World::crash(int rank) {
   lost.occupation = {};
   lost.alive = false;
   lost.running = false;
+  // SimGrid forgets the transfers of a host that goes down, and so must we; one that has arrived may still be taken.
+  for (Message& message : messages_)
+    if (message.transfer && (message.channel->source == rank || message.channel->target == rank)) {
+      count_started(message);
+      message.transfer = nullptr;
+    }
   cluster_.host(rank)->turn_off();
 }
 
@@ -115,6 +122,12 @@ void World::revive(int rank) {
 
 void World::kill_actors() {
   if (!ended_) settle_all();
+  // What was under way will never be taken.
+  for (Message& message : messages_)
+    if (message.transfer) {
+      count_started(message);
+      release(message);
+    }
   const auto self = sg4::Actor::self() ? sg4::this_actor::get_pid() : -1;
   for (const std::int64_t number : actors_)
     if (number != self)
@@ -128,7 +141,7 @@ void World::end() {
   if (ended_) return;
   end_s_ = now();
   settle_all();
-  count_transfers_under_way();
+  for (Message& message : messages_) count_started(message);
   cut_.simulated_s = end_s_;
   for (int rank = 0; rank < size(); ++rank) {
     record::RankUse& use = cut_.ranks.emplace_back();
@@ -146,12 +159,15 @@ void World::end() {
   kill_actors();
 }
 
-void World::count_transfers_under_way() {
-  for (Message& message : messages_)
-    if (start_of(message.transfer) >= 0.0) {
-      message.channel->bytes += message.packet.tensor.size_bytes();
-      ++message.channel->messages;
-    }
+void World::count(Message& message) {
+  if (std::exchange(message.counted, true)) return;
+  message.channel->bytes += message.packet.tensor.size_bytes();
+  ++message.channel->messages;
+}
+
+/// A transfer that has started counts in full, whatever becomes of it.
+void World::count_started(Message& message) {
+  if (start_of(message.transfer) >= 0.0) count(message);
 }
 
 void World::count_links() {

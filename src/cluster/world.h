@@ -45,7 +45,8 @@ struct Channel {
 struct Message {
   Packet packet;
   Channel* channel = nullptr;
-  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received
+  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once the sender is gone
+  bool counted = false;                    ///< its bytes are in the channel's
 };
 
 /// What a rank does now: for accounts cut at the end, and for the texts of deadlocks.
@@ -126,7 +127,8 @@ class World {
   void start_actor(int rank, bool main, std::function<void()> body);
   void run_guarded(int rank, bool main, const std::function<void()>& body);
   void settle_all();
-  void count_transfers_under_way();
+  void count(Message& message);
+  void count_started(Message& message);
   void count_links();
   Channel& channel(int generation, int source, int target);
   Message& new_message();

@@ -229,7 +229,7 @@ void Reading::fill_targets(Dataset& set) const {
 
 void Csv::describe(base::Describer& d) {
   d.path("path", path, "the file");
-  d.text("target", target, "column to predict: its name, else its zero-based index; default the last");
+  d.name_or_index("target", target, "column to predict: its name, else its zero-based index; default the last");
   d.flag("header", header, "whether the first line holds the columns' names");
   d.text("separator", separator, "what stands between two cells, one byte");
   d.choice("missing", missing, missing_choices, "cells that are empty, ?, NA or nan");

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 // Everything of xxHash in this file: no library to link.
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "data/limits.h"
 #include "data/source.h"
@@ -13,8 +11,8 @@ namespace simgrad::data {
 void Options::describe(base::Describer& d) {
   using base::Bounds;
   d.inline_component("source", source, "where the samples come from");
-  d.integer("samples", samples, "how many a generator makes (default 1000)", Bounds::at_least(1.0));
-  d.integer("features", features, "how many a generator makes (default 10)", Bounds::at_least(1.0));
+  d.integer("samples", samples, "how many a generator makes (default 1000)", Bounds::between(1.0, 1e15));
+  d.integer("features", features, "how many a generator makes (default 10)", Bounds::between(1.0, 1e12));
   d.number("test_fraction", test_fraction, "share of the rows, chosen by the seed, that is kept for testing; below 1",
            Bounds::between(0.0, 1.0));
   d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set");
@@ -36,14 +34,6 @@ std::string size_conflict(const Options& options, bool numbers) {
       "{} with the data source \"{}\": a file has the size it has; leave it out (only a timing-only run, "
       "training.numbers = false, takes it, as it does not read the file)",
       options.samples ? "samples" : "features", options.source.kind());
-}
-
-std::string content_hash(const Options& options) {
-  const std::string path = options.source->file();
-  if (path.empty()) return {};
-  const std::string bytes = file_contents(path);
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 }  // namespace simgrad::data

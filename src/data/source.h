@@ -51,10 +51,6 @@ struct Options : base::Described {
 /// a generator can hold. A timing-only run (numbers false) takes any.
 std::string size_conflict(const Options& options, bool numbers);
 
-/// 32 hexadecimal digits, XXH3-128 of the bytes of the source's file; empty for a generator.
-/// Errors: EnvironmentError if the file cannot be read.
-std::string content_hash(const Options& options);
-
 /// The data set of a run: loaded, split, standardised by the training set's statistics, its training rows shuffled by
 /// the seed when `shuffle` (so that contiguous shards are random ones), a last constant column of ones when `bias`.
 struct Preparation {

@@ -16,6 +16,9 @@ ordered_json echo(const Settings& settings) {
   return scenario::echo(const_cast<Settings&>(settings));
 }
 
+/// Half of the hash is plenty for the runs of one experiment, and short enough for file names.
+std::string name_of(const ordered_json& identity) { return base::hash(identity.dump()).substr(0, 16); }
+
 /// The data as the run sees them: a file by its contents, wherever it lies.
 ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
   ordered_json data = echo(settings)["data"];
@@ -50,8 +53,8 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
   settings->platform_contents.clear();
   settings->cluster.charge_reductions = cluster.charge_reductions;
   settings->cluster.watchdog = cluster.watchdog;
-  if (const auto each = settings->training.batch_size_per_worker) {
-    settings->training.batch_size = *each * cluster.workers;
+  if (settings->training.batch_size_per_worker) {
+    settings->training.batch_size = run.settings->batch(0);  // what the workers' shares add up to, whatever the rows
     settings->training.batch_size_per_worker.reset();
   }
   settings->training.checkpoint_every_steps = 0;
@@ -74,7 +77,7 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   run.parameters = parameters;
   run.seed = seed;
   run.workers = run.strategy->workers(settings->cluster.workers);
-  run.id = run.work = base::hash(identity(run).dump());
+  run.id = run.work = name_of(identity(run));
   // A worker that is alone by choice does what the baseline does, unless something happens to it.
   const bool undisturbed = settings->cluster.relative_speeds.empty() && settings->cluster.failures.crashes.empty();
   if (run.kind == strategies::Single::about.kind && undisturbed) run.work = plan_baseline(run).work;
@@ -90,7 +93,7 @@ RunPlan plan_baseline(const RunPlan& run) {
   baseline.options = ordered_json::object();
   baseline.seed = run.seed;
   baseline.workers = 1;
-  baseline.id = baseline.work = base::hash(identity(baseline).dump());
+  baseline.id = baseline.work = name_of(identity(baseline));
   return baseline;
 }
 

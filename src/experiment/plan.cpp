@@ -57,9 +57,19 @@ void refuse_repeated_values(const Axis& axis, Faults& faults) {
       faults.add(value.position, fmt::format("\"{}\" takes the value {} twice", axis.key, value.toml));
 }
 
-/// A later axis of the same key (from the command line) replaces an earlier one.
+/// The key of `--set key=value`.
+std::string_view key_of(std::string_view assignment) {
+  std::string_view key = assignment.substr(0, assignment.find('='));
+  while (key.ends_with(' ')) key.remove_suffix(1);
+  while (key.starts_with(' ')) key.remove_prefix(1);
+  return key;
+}
+
+/// What the command line sets or varies, it does so instead of the file's [grid].
 std::vector<Axis> all_axes(Document& document, const Selection& selection, Faults& faults) {
   std::vector<Axis> axes = document.take_grid(faults);
+  for (const std::string& set : selection.sets)
+    std::erase_if(axes, [&](const Axis& axis) { return axis.key == key_of(set); });
   for (const std::string& text : selection.grids) {
     Axis axis = Document::axis(text);
     const auto same = std::find_if(axes.begin(), axes.end(), [&](const Axis& other) { return other.key == axis.key; });
@@ -191,10 +201,21 @@ std::vector<std::vector<bool>> chosen(const AllSettings& points, const std::vect
   return choices;
 }
 
+/// An option whose place another one has taken would contradict that when the echo is read back.
+void leave_out_what_is_void(nlohmann::ordered_json& tree) {
+  nlohmann::ordered_json& cluster = tree["cluster"];
+  if (cluster["platform"] == "")
+    cluster.erase("platform");
+  else
+    for (const char* key : {"topology", "speed", "bandwidth", "latency"}) cluster.erase(key);
+  if (tree["training"].contains("batch_size_per_worker")) tree["training"].erase("batch_size");
+}
+
 /// What was resolved, with the grid laid over it: a scenario that gives the same plan again.
 nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& axes, const std::string& directory) {
   // Describing to an echo assigns nothing.
   nlohmann::ordered_json tree = scenario::echo(const_cast<Settings&>(first), directory);
+  leave_out_what_is_void(tree);
   for (const Axis& axis : axes) {
     nlohmann::ordered_json& values = tree["grid"][axis.key] = nlohmann::ordered_json::array();
     for (const scenario::Value& value : axis.values) values.push_back(scenario::json_of(value));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -93,11 +94,18 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
 namespace {
 
 Settings::Places places_of(const Document& document) {
-  const bool each = document.contains("training.batch_size_per_worker");
-  return {.data = document.position(document.contains("data.source") ? "data.source" : "data"),
-          .model = document.position(document.contains("model.kind") ? "model.kind" : "model"),
-          .batch = document.position(each ? "training.batch_size_per_worker" : "training.batch_size"),
-          .workers = document.position("cluster.workers")};
+  // The first that is written; each is looked for in vain where a default is at fault.
+  const auto first = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys)
+      if (document.contains(key)) return document.position(key);
+    return document.position("");
+  };
+  return {.data = first({"data.source", "data"}),
+          .size = first({"data.samples", "data.features", "data.source", "data"}),
+          .test_fraction = first({"data.test_fraction", "data"}),
+          .model = first({"model.kind", "model"}),
+          .batch = first({"training.batch_size_per_worker", "training.batch_size", "training"}),
+          .workers = first({"cluster.workers", "cluster"})};
 }
 
 void check_strategies(const Settings& settings, const Document& document, Faults& faults) {
@@ -140,14 +148,28 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
 /// What can be said of the data before they are made or read.
 void check_data(const Settings& settings, Faults& faults) {
   if (const std::string text = data::size_conflict(settings.data, settings.training.numbers); !text.empty())
-    return faults.add(settings.places.data, text);
+    return faults.add(settings.places.size, text);
   const auto rows = known_rows(settings);
   if (!rows) return;
+  const std::int64_t all = settings.data.samples_made();
+  if (*rows == 0 || (*rows == all && settings.data.test_fraction > 0.0))
+    return faults.add(settings.places.test_fraction,
+                      fmt::format("test_fraction = {} of {} rows leaves no row to {} on", settings.data.test_fraction,
+                                  all, *rows == 0 ? "train" : "test"));
   try {
     check_fit(settings, settings.problem(), *rows, faults);
   } catch (const base::ScenarioError& error) {  // a generator that makes something else than the model wants
     faults.add(settings.places.data, error.what());
   }
+}
+
+/// Defaults that depend on other options, so that the echo and the identity have them.
+void fill_in(Settings& settings) {
+  if (settings.data.source->generates()) {
+    settings.data.samples = settings.data.samples_made();
+    settings.data.features = settings.data.features_made();
+  }
+  if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;
 }
 
 /// Parts of the contract that a later release brings: refused, not ignored. Returns the document without them.
@@ -169,7 +191,9 @@ Settings read_settings(const Document& document, Faults& faults) {
   check_strategies(settings, document, faults);
   if (!settings.model.model) return settings;
   check_numbers(settings, document, faults);
-  if (faults.empty()) check_data(settings, faults);
+  if (!faults.empty()) return settings;
+  fill_in(settings);
+  check_data(settings, faults);
   return settings;
 }
 

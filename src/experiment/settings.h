@@ -48,7 +48,7 @@ struct Settings : base::Described {
 
   /// Where the scenario says what only the data can contradict.
   struct Places {
-    scenario::Position data, model, batch, workers;
+    scenario::Position data, size, test_fraction, model, batch, workers;
   };
   Places places;
 

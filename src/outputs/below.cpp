@@ -1,5 +1,6 @@
 /// What stands under the table.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -119,6 +120,19 @@ std::string error_lines(const std::vector<Run>& runs, std::size_t width) {
   return text;
 }
 
+/// How fast disagreement dies out in each gossip, each once.
+std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) {
+  std::vector<std::string> known;
+  for (const Run& run : runs) {
+    if (!run.record.spectral_gap) continue;
+    std::string text =
+        fmt::format("{} with {} workers {:.4g}", printable(run.label), run.workers, *run.record.spectral_gap);
+    if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(std::move(text));
+  }
+  if (known.empty()) return "";
+  return wrapped("Spectral gap (1: one step averages exactly): " + fmt::format("{}", fmt::join(known, ", ")) + ".", width);
+}
+
 /// Each note once, however many runs have it.
 std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   struct Note {
@@ -166,6 +180,7 @@ std::string below(const Results& results, const Comparison& c, std::size_t width
   if (!results.complete) {
     text += wrapped(fmt::format("Incomplete: these are the {} runs finished so far.", results.runs.size()), width);
   }
+  text += spectral_gap_lines(results.runs, width);
   return text + error_lines(results.runs, width) + note_lines(results.runs, width);
 }
 

@@ -159,6 +159,17 @@ void Reader::text(std::string_view key, std::string& value, std::string_view) {
   if (const Node* node = take(key)) value = text_in(key, *node).value_or(value);
 }
 
+void Reader::name_or_index(std::string_view key, std::optional<std::string>& value, std::string_view) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto* name = node->as<std::string>())
+    value = *name;
+  else if (const auto* index = node->as<std::int64_t>(); index && *index >= 0)
+    value = std::to_string(*index);
+  else
+    wrong(key, *node, "a name or an index from 0");
+}
+
 void Reader::text(std::string_view key, std::optional<std::string>& value, std::string_view) {
   const Node* node = take(key);
   if (!node) return;

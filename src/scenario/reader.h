@@ -28,6 +28,7 @@ class Reader final : public base::Describer {
   void quantity(std::string_view key, double& value, base::Unit unit, std::string_view meaning,
                 base::Bounds bounds) override;
   void text(std::string_view key, std::string& value, std::string_view meaning) override;
+  void name_or_index(std::string_view key, std::optional<std::string>& value, std::string_view meaning) override;
   void path(std::string_view key, std::string& value, std::string_view meaning) override;
   void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning,
                base::Bounds bounds) override;

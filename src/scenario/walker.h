@@ -26,6 +26,9 @@ class Walker : public base::Describer {
   void quantity(std::string_view key, double& value, base::Unit unit, std::string_view meaning,
                 base::Bounds bounds) final;
   void text(std::string_view key, std::string& value, std::string_view meaning) final;
+  void name_or_index(std::string_view key, std::optional<std::string>& value, std::string_view meaning) final {
+    text(key, value, meaning);
+  }
   void path(std::string_view key, std::string& value, std::string_view meaning) final;
   void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning, base::Bounds bounds) final;
   void integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,

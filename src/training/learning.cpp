@@ -117,7 +117,12 @@ Score Learning::score(const Tensor& w) const {
 }
 
 Tensor mean(std::span<const Tensor> replicas) {
-  const auto same = [&](const Tensor& w) { return w.identity() == replicas.front().identity(); };
+  const Tensor& first = replicas.front();
+  // Ranks that drift apart may compute the same update twice: equal numbers under two identities. Their mean is the
+  // numbers themselves, which a sum of P-ths would round.
+  const auto same = [&](const Tensor& w) {
+    return w.identity() == first.identity() || (!w.timing_only() && std::ranges::equal(w.value(), first.value()));
+  };
   if (std::all_of(replicas.begin(), replicas.end(), same)) return replicas.front();
   const std::vector<double> scales(replicas.size(), 1.0 / static_cast<double>(replicas.size()));
   return values::weighted_sum(replicas, scales);

@@ -1,5 +1,6 @@
 #include "training/options.h"
 
+#include <algorithm>
 #include <array>
 
 namespace simgrad::training {
@@ -38,13 +39,14 @@ void Options::describe(base::Describer& d) {
 
 void StopOptions::describe(base::Describer& d) {
   d.number("loss", loss, "the target: the run ends at the first evaluation at or below it");
-  d.number("epochs", epochs, "passes over the training rows", Bounds::above_zero());
-  d.integer("samples", samples, "gradient samples", Bounds::at_least(1));
-  d.integer("steps", steps, "updates", Bounds::at_least(1));
-  d.quantity("time", time_s, Unit::seconds, "simulated", Bounds::above_zero());
-  if (!loss && !epochs && !samples && !steps && !time_s)
+  d.number("epochs", epochs, "passes over the training rows", {.least = 0.0, .most = 1e9, .positive = true});
+  d.integer("samples", samples, "gradient samples", Bounds::between(1, 1e15));
+  d.integer("steps", steps, "updates", Bounds::between(1, 1e12));
+  d.quantity("time", time_s, Unit::seconds, "simulated", {.least = 0.0, .most = 1e9, .positive = true});
+  constexpr std::array rules{"loss", "epochs", "samples", "steps", "time"};
+  if (std::ranges::none_of(rules, [&](const char* rule) { return d.given(rule); }))
     d.refuse("stop", "[stop] needs at least one of loss, epochs, samples, steps, time: the run would never end");
-  else if (loss && !epochs && !samples && !steps && !time_s)
+  else if (std::ranges::none_of(rules.begin() + 1, rules.end(), [&](const char* rule) { return d.given(rule); }))
     d.refuse("loss", "a target alone may never be reached; add epochs, samples, steps or time as a limit");
 }
 

@@ -44,7 +44,7 @@ struct StopOptions : base::Described {
 enum class EvaluationSet { train, test };
 
 struct EvaluateOptions : base::Described {
-  std::optional<std::int64_t> every_steps;  ///< default 1, unless every_s is given
+  std::optional<std::int64_t> every_steps;  ///< whoever reads a scenario makes it 1, unless every_s is given
   std::optional<double> every_s;
   EvaluationSet on = EvaluationSet::train;
 

@@ -24,7 +24,7 @@ void Recovery::crash(const Crash& crash) {
   const int rank = static_cast<int>(crash.rank);
   if (world.ended() || !world.alive(rank)) return;
   world.crash(rank);
-  training_.record_.notes.push_back(fmt::format("rank {} crashed at {} s", rank, world.now()));
+  training_.record_.notes.push_back(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
   if (crash.repair_s && options_.recovery == cluster::Recovery::restart) {
     const double back_s = world.now() + *crash.repair_s;
     resume_s_ = std::max(resume_s_, back_s);

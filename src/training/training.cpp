@@ -25,7 +25,9 @@ std::optional<std::int64_t> smaller(std::optional<std::int64_t> a, std::optional
 /// The samples after which a rule says stop.
 std::optional<std::int64_t> sample_limit(const StopOptions& stop, std::int64_t rows) {
   std::optional<std::int64_t> by_epochs;
-  if (stop.epochs) by_epochs = static_cast<std::int64_t>(std::ceil(*stop.epochs * static_cast<double>(rows)));
+  // Beyond 4e18, which no run reaches, lies the end of the integers.
+  if (stop.epochs)
+    by_epochs = static_cast<std::int64_t>(std::min(std::ceil(*stop.epochs * static_cast<double>(rows)), 4e18));
   return smaller(stop.samples, by_epochs);
 }
 
@@ -77,7 +79,7 @@ void Training::launch() {
   count_members();
   if (living_workers_ == 0) return cluster_.fail("no worker is left");
   if (generation_ > 0)
-    record_.notes.push_back(fmt::format("resumed at {} s from step {} with {} worker{}", world_.now(),
+    record_.notes.push_back(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
                                         restored_step_.value_or(0), living_workers_, living_workers_ == 1 ? "" : "s"));
   for (int position = 0; position < static_cast<int>(members_->size()); ++position)
     start_rank((*members_)[static_cast<std::size_t>(position)], position);

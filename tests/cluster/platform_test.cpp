@@ -238,5 +238,5 @@ TEST_CASE("probing a platform that is not one says what is wrong and where") {
   const PlatformFile broken("<hots id=\"a\"/>\n");
   const std::string error = cluster::probe_platform(broken.path()).error;
   CHECK(error.find(broken.path()) != std::string::npos);
-  CHECK(error == "x");
+  CHECK(error.find(broken.path() + ":5") != std::string::npos);
 }

@@ -115,19 +115,3 @@ TEST_CASE("sizes go with a generator up to the limit, without one in a timing-on
             .starts_with("data source \"house_prices\": 20000 rows x 1000000000 columns would take"));
   CHECK(data::size_conflict(options, false).empty());
 }
-
-TEST_CASE("the content hash is that of the file's bytes") {
-  const Folder folder;
-  const std::string first = data::content_hash(file_options("csv", folder.file("a", "x,y\n1,2\n")));
-  // XXH3_128bits of these bytes by the packaged libxxhash, as `xxhsum -H2` prints it.
-  CHECK(first == "92fcd34ad9355cf42d2c2a90515d6184");
-  CHECK(data::content_hash(file_options("csv", folder.file("b", "x,y\n1,2\n"))) == first);
-  CHECK(data::content_hash(file_options("csv", folder.file("a", "x,y\n1,3\n"))) != first);
-}
-
-TEST_CASE("a generator has no content hash") { CHECK(data::content_hash(Options()).empty()); }
-
-TEST_CASE("the content hash of a file that cannot be read is an error of the environment") {
-  const Folder folder;
-  CHECK_THROWS_AS(data::content_hash(file_options("csv", folder.path("none"))), base::EnvironmentError);
-}

@@ -38,6 +38,7 @@ class OptionLister final : public simgrad::base::Describer {
   void number(Text, std::optional<double>&, Text, Bounds) override { FAIL(); }
   void quantity(Text, std::optional<double>&, simgrad::base::Unit, Text, Bounds) override { FAIL(); }
   void text(Text, std::optional<std::string>&, Text) override { FAIL(); }
+  void name_or_index(Text, std::optional<std::string>&, Text) override { FAIL(); }
   void integer_or(Text, std::optional<std::int64_t>&, Text, Text, Bounds) override { FAIL(); }
   void component(Text, simgrad::base::AnySlot&, Text) override { FAIL(); }
   void inline_component(Text, simgrad::base::AnySlot&, Text) override { FAIL(); }

@@ -145,3 +145,22 @@ label = "async PS"
   CHECK_FALSE(document.contains("strategy.2.kind"));
   CHECK_FALSE(document.contains(""));
 }
+
+TEST_CASE("a column may be named, or counted from 0") {
+  struct Column : base::Described {
+    std::optional<std::string> target;
+    void describe(base::Describer& d) override { d.name_or_index("target", target, "a column"); }
+  };
+  const auto read = [](const std::string& text) {
+    Column column;
+    scenario::Faults faults;
+    Document::parse(text, "a.toml").read_into(column, faults);
+    faults.raise_if_any();
+    return column.target;
+  };
+  CHECK(read("target = \"price\"") == "price");
+  CHECK(read("target = 3") == "3");
+  CHECK(read("") == std::nullopt);
+  CHECK_THROWS_AS(read("target = -1"), base::ScenarioError);
+  CHECK_THROWS_AS(read("target = 1.5"), base::ScenarioError);
+}

@@ -4,12 +4,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -182,7 +186,9 @@ class WatchedModel final : public models::Model {
 
 /// x_ij ~ N(0, 1), y = x . (1, 2, ..., d) / d + N(0, 1) / 10
 inline data::Dataset linear_data(std::int64_t rows, std::int64_t features, std::uint64_t seed) {
-  data::Dataset set{.rows = rows, .columns = features};
+  data::Dataset set;
+  set.rows = rows;
+  set.columns = features;
   base::Stream stream({.seed = seed, .purpose = base::Purpose::test});
   for (std::int64_t i = 0; i < rows; ++i) {
     double y = 0.1 * stream.normal();
@@ -213,14 +219,14 @@ struct Trial {
   std::int64_t rows = 48;
   std::int64_t test_rows = 0;
   std::int64_t features = 5;
-  std::optional<std::int64_t> batch;  ///< none: all rows
+  std::optional<std::int64_t> batch = {};  ///< none: all rows
   std::uint64_t seed = 1;
-  std::optional<double> flops_a_row;  ///< none: the model's own, 4 d
+  std::optional<double> flops_a_row = {};  ///< none: the model's own, 4 d
   int threads = 0;
   cluster::Options cluster = ideal_star();
-  training::Options training;
-  training::StopOptions stop;
-  training::EvaluateOptions evaluate;
+  training::Options training = {};
+  training::StopOptions stop = {};
+  training::EvaluateOptions evaluate = {};
 
   models::Problem problem() const { return {.features = features, .classes = 0}; }
   data::Split data() const { return {linear_data(rows, features, seed), linear_data(test_rows, features, seed + 1)}; }

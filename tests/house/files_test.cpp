@@ -1,0 +1,68 @@
+// What holds for the text of every file.
+#include <regex>
+
+#include "catch.h"
+#include "house/repository.h"
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The first absolute path of somebody's machine in the text, or "".
+std::string machine_path_in(const std::string& text) {
+  // The folders are put together here, so that this file does not name one.
+  static const std::regex path(std::string(R"((^|[^A-Za-z0-9_.}\-])(/(work|home|root|)") + "tmp" + R"()/[^\s"')`]*))");
+  std::smatch match;
+  return std::regex_search(text, match, path) ? match[2].str() : std::string();
+}
+
+constexpr std::size_t most_lines = 400;
+
+}  // namespace
+
+TEST_CASE("no file names a path of the machine it was written on") {
+  for (const fs::path& path : repository_files()) {
+    if (path == "LICENSE") continue;
+    INFO(path);
+    CHECK(machine_path_in(text_of(path)) == "");
+  }
+}
+
+TEST_CASE("paths of a machine are told from others") {
+  const std::string slash = "/";
+  CHECK(machine_path_in("see " + slash + "work/main/x.cpp for more") == slash + "work/main/x.cpp");
+  CHECK(machine_path_in("\"" + slash + "tmp/a\"") == slash + "tmp/a");
+  CHECK(machine_path_in("\n" + slash + "home/me") == slash + "home/me");
+  CHECK(machine_path_in("out/tmp/a, ../work/b, <oneapi/tbb/x>, time / work per host").empty());
+}
+
+TEST_CASE("no source file is longer than 400 lines") {
+  for (const fs::path& path : repository_files()) {
+    if (*path.begin() != "src") continue;
+    INFO(path);
+    CHECK(lines(text_of(path)).size() <= most_lines);
+  }
+}
+
+TEST_CASE("CMake and the program tell the same version, and the change log has it") {
+  std::smatch in_cmake;
+  const std::string cmake = text_of("CMakeLists.txt");
+  REQUIRE(std::regex_search(cmake, in_cmake, std::regex(R"(project\(simgrad VERSION ([0-9.]+))")));
+  std::smatch in_header;
+  const std::string header = text_of("src/base/version.h");
+  REQUIRE(std::regex_search(header, in_header, std::regex("version = \"([0-9.]+)\"")));
+  CHECK(in_cmake[1].str() == in_header[1].str());
+  CHECK(text_of("CHANGELOG.md").find("## [" + in_cmake[1].str() + "]") != std::string::npos);
+  CHECK(call("simgrad --version", source_dir().string()).out == "simgrad " + in_cmake[1].str() + "\n");
+}
+
+TEST_CASE("the scripts can be executed and stop at the first error") {
+  for (const char* script : {"script/bootstrap", "script/demo", "script/test", "script/format", ".ci/run"}) {
+    INFO(script);
+    const auto permissions = fs::status(source_dir() / script).permissions();
+    CHECK((permissions & fs::perms::owner_exec) != fs::perms::none);
+    CHECK(text_of(script).find("\nset -euo pipefail\n") != std::string::npos);
+    CHECK(call("bash -n " + std::string(script), source_dir().string()).exit_code == 0);
+  }
+}

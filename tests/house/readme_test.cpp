@@ -1,0 +1,84 @@
+// The documents' commands run as they stand, and the README's table is what the program prints.
+#include "catch.h"
+#include "house/repository.h"
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What stands between "```<language>" and "```".
+std::vector<std::string> fenced(const std::string& text, const std::string& language) {
+  std::vector<std::string> blocks;
+  bool inside = false;
+  for (const std::string& line : lines(text)) {
+    if (inside && line == "```") {
+      inside = false;
+    } else if (inside) {
+      blocks.back() += line + "\n";
+    } else if (line == "```" + language) {
+      inside = true;
+      blocks.emplace_back();
+    }
+  }
+  return blocks;
+}
+
+/// A directory in which the documents' commands run: it has what a clone with a build has, and takes the results.
+void furnish(const std::string& directory) {
+  for (const char* folder : {"scenarios", "platforms"})
+    fs::create_directory_symlink(source_dir() / folder, fs::path(directory) / folder);
+  fs::create_directory(fs::path(directory) / "build");
+  fs::create_symlink(SIMGRAD_PROGRAM, fs::path(directory) / "build" / "simgrad");
+}
+
+std::string table_of(const std::string& printed) { return printed.substr(0, printed.find("\nResults: ")); }
+
+/// Scripts are what CI itself runs: they install packages, build everything and run this very test. Cloning needs a
+/// network.
+bool left_to_ci(const std::string& line) {
+  return line.starts_with("script/") || line.starts_with("git clone") || line.starts_with("cd ");
+}
+
+}  // namespace
+
+TEST_CASE("every command in the README runs") {
+  const Scratch scratch;
+  furnish(scratch.path());
+  const std::vector<std::string> scenarios = fenced(text_of("README.md"), "toml");
+  REQUIRE(scenarios.size() == 1);
+  scratch.write("mine.toml", scenarios.front());  // as the README tells its readers to do
+  int ran = 0;
+  for (const std::string& block : fenced(text_of("README.md"), "sh")) {
+    std::string commands = "set -e\n";
+    for (const std::string& line : lines(block)) {
+      if (left_to_ci(line)) continue;
+      commands += line + "\n";
+      if (line.find("build/simgrad") != std::string::npos) ++ran;
+    }
+    INFO(block);
+    const Called called = call(commands, scratch.path());
+    INFO(called.out << called.err);
+    CHECK(called.exit_code == 0);
+  }
+  CHECK(ran >= 8);
+}
+
+TEST_CASE("the README names every scenario") {
+  const std::string text = text_of("README.md");
+  for (const fs::path& path : scenario_files()) {
+    INFO(path);
+    CHECK(text.find("scenarios/" + path.filename().string()) != std::string::npos);
+  }
+}
+
+TEST_CASE("the README shows the table that the demo prints") {
+  const std::vector<std::string> shown = fenced(text_of("README.md"), "text");
+  REQUIRE_FALSE(shown.empty());
+  const Scratch scratch;
+  const Called called =
+      call("simgrad run '" + (source_dir() / "scenarios/house_prices.toml").string() + "' --out out", scratch.path());
+  REQUIRE(called.exit_code == 0);
+  INFO("If the program is right, this is what the README must show:\n" << table_of(called.out));
+  CHECK(shown.front() == table_of(called.out));
+}

@@ -1,0 +1,160 @@
+// Every strategy takes the time of its cost line on the ideal star, sends its bytes, and accounts for all of it.
+#include <algorithm>
+
+#include "strategies/programs.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+namespace {
+
+constexpr std::int64_t steps = 3;
+constexpr double gamma_s = 1.0 / (8.0 * speed);  // s/byte: one addition a double
+
+/// So many steps of timing only, n workers with equal shares.
+Trial timed(training::Program program, int n, std::int64_t d) {
+  Trial trial{.program = std::move(program), .workers = n, .rows = 16 * 15 * 14 * 13 * 11 * 9, .features = d};
+  trial.batch = 2 * n;
+  trial.training.numbers = false;
+  trial.stop.steps = steps;
+  return trial;
+}
+
+void check_step(const Trial& trial, double step_s, std::int64_t messages_a_step) {
+  const record::Record record = trial.run().record;
+  CAPTURE(trial.workers, trial.features);
+  REQUIRE(record.error.empty());
+  CHECK(record.simulated_s == Approx(steps * step_s).epsilon(1e-9));
+  REQUIRE(record.curve.size() == steps + 1);
+  for (const auto& row : record.curve) {
+    CHECK(row.simulated_s == Approx(static_cast<double>(row.step) * step_s).epsilon(1e-9).margin(1e-15));
+    CHECK(row.samples >= row.step * 2 * trial.workers);  // a graph's ranks may be a step ahead of the slowest
+    CHECK(!row.loss);
+  }
+  CHECK(record.samples == steps * 2 * trial.workers);
+  CHECK(record.status == record::Status::stopped);
+  CHECK(record.messages == steps * messages_a_step);
+  for (int r = 0; r < trial.workers; ++r)
+    CHECK(record.ranks[static_cast<std::size_t>(r)].compute_s >= Approx(steps * trial.gradient_s()).epsilon(1e-9));
+  check_partition_of_time(record);
+}
+
+/// M gamma: d additions.
+double additions_s(const Trial& trial) { return trial.message_bytes() * gamma_s; }
+double sgd_s(const Trial& trial) { return 2.0 * static_cast<double>(trial.features) / speed; }
+
+}  // namespace
+
+TEST_CASE("a sequential step takes t_c + update") {
+  Trial trial = timed(single(), 1, 1000);
+  check_step(trial, trial.gradient_s() + sgd_s(trial), 0);
+}
+
+TEST_CASE("a mapreduce step takes t_c + 2 alpha + 2 n M beta + n M gamma + update") {
+  for (int n = 1; n <= 16; ++n)
+    for (const std::int64_t d : {1, 1000, 1'000'000}) {
+      const Trial trial = timed(mapreduce(), n, d);
+      const double transfer = alpha + n * trial.message_bytes() / B;
+      check_step(trial, trial.gradient_s() + 2 * transfer + n * additions_s(trial) + sgd_s(trial), 2 * n);
+    }
+}
+
+TEST_CASE("a step of a bsp parameter server takes as long as mapreduce's, its first pull included") {
+  for (int n = 1; n <= 16; ++n)
+    for (const std::int64_t d : {1, 1000, 1'000'000}) {
+      const Trial trial = timed(parameter_server(Consistency::bsp), n, d);
+      const double transfer = alpha + n * trial.message_bytes() / B;
+      check_step(trial, trial.gradient_s() + 2 * transfer + n * additions_s(trial) + sgd_s(trial), 2 * n);
+    }
+}
+
+TEST_CASE("a ring allreduce step takes t_c + 2(n-1) alpha + 2(n-1)/n M beta + (n-1)/n M gamma + update") {
+  for (int n = 1; n <= 16; ++n) {
+    const Trial trial = timed(ring_allreduce(), n, 5040 * 11 * 13);  // every n up to 16 but 16 divides it
+    const std::int64_t longest = (trial.features + n - 1) / n;
+    const double chunk = 8.0 * static_cast<double>(longest);
+    const double allreduce = (n - 1) * (2 * alpha + 2 * chunk / B + chunk * gamma_s);
+    check_step(trial, trial.gradient_s() + allreduce + sgd_s(trial), 2 * n * (n - 1));
+  }
+}
+
+TEST_CASE("a gossip step takes t_c + alpha + degree M beta + (2 degree + 1) d / speed + update, whatever the update rule") {
+  for (const auto update :
+       {GossipUpdate::combine_then_adapt, GossipUpdate::adapt_then_combine, GossipUpdate::gradient_exchange})
+    for (int n = 2; n <= 16; ++n)
+      for (const auto graph : {Graph::ring, Graph::complete, Graph::star}) {
+        const Trial trial = timed(gossip(graph, update), n, 10'000);
+        // of the rank with most neighbours: the star's others wait for it
+        const int degree = graph == Graph::ring ? std::min(2, n - 1) : n - 1;
+        const int edges = graph == Graph::star ? n - 1 : n * degree / 2;
+        const double mixing = (2.0 * degree + 1.0) * static_cast<double>(trial.features) / speed;
+        const double step =
+            trial.gradient_s() + alpha + degree * trial.message_bytes() / B + mixing + sgd_s(trial);
+        CAPTURE(static_cast<int>(graph), static_cast<int>(update));
+        check_step(trial, step, 2 * edges);
+      }
+}
+
+TEST_CASE("free reductions leave transfers and gradients only") {
+  for (const int n : {2, 5, 16}) {
+    Trial star = timed(mapreduce(), n, 1000);
+    star.cluster.charge_reductions = false;
+    check_step(star, star.gradient_s() + 2 * (alpha + n * star.message_bytes() / B), 2 * n);
+    Trial graph = timed(gossip(Graph::complete, GossipUpdate::combine_then_adapt), n, 1000);
+    graph.cluster.charge_reductions = false;
+    check_step(graph, graph.gradient_s() + alpha + (n - 1) * graph.message_bytes() / B, n * (n - 1));
+  }
+}
+
+TEST_CASE("an asynchronous worker alone takes t_c + 2 alpha + 2 M beta + update an update") {
+  Trial trial = timed(parameter_server(Consistency::asp), 1, 1000);
+  trial.stop = {};
+  trial.stop.samples = steps * 2;
+  const record::Record record = trial.run().record;
+  const double transfer = alpha + trial.message_bytes() / B;
+  CHECK(record.simulated_s == Approx(steps * (trial.gradient_s() + 2 * transfer + sgd_s(trial))).epsilon(1e-9));
+  CHECK(record.steps == steps);
+  CHECK(record.samples == 2 * steps);
+  check_partition_of_time(record);
+}
+
+TEST_CASE("momentum updates cost 4 d flops") {
+  Trial trial = timed(ring_allreduce(), 4, 1000);
+  trial.training.optimizer.choose("momentum");
+  const double chunk = trial.message_bytes() / 4;
+  const double allreduce = 3 * (2 * alpha + 2 * chunk / B + chunk * gamma_s);
+  check_step(trial, trial.gradient_s() + allreduce + 4.0 * static_cast<double>(trial.features) / speed, 24);
+}
+
+TEST_CASE("the golden values of 100 MB at 10 Gb/s and 50 us") {
+  struct Golden {
+    int n;
+    double star_s;
+    double ring_s;
+  };
+  for (const Golden& golden : {Golden{4, 0.64010, 0.12030}, Golden{8, 1.28010, 0.14070}, Golden{16, 2.56010, 0.15150}}) {
+    const auto step_s = [&](training::Program program) {
+      Trial trial = timed(std::move(program), golden.n, 12'500'000);
+      trial.cluster.charge_reductions = false;  // gamma = 0
+      trial.flops_a_row = 0.0;                  // t_c = 0
+      trial.stop.steps = 1;
+      return trial.run().record.simulated_s;
+    };
+    CAPTURE(golden.n);
+    CHECK(step_s(mapreduce()) == Approx(golden.star_s).epsilon(1e-9));
+    CHECK(step_s(parameter_server(Consistency::bsp)) == Approx(golden.star_s).epsilon(1e-9));
+    CHECK(step_s(ring_allreduce()) == Approx(golden.ring_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a link's bytes and utilisation are those of the messages that crossed it") {
+  const Trial trial = timed(mapreduce(), 4, 1000);
+  const record::Record record = trial.run().record;
+  // The server's NIC carries everything, 4 M a step each way; a worker's carries M.
+  REQUIRE(record.links.size() == 10);
+  for (const record::LinkUse& link : record.links) {
+    const std::int64_t bytes = steps * 8000 * (link.link.find("nic-4") != std::string::npos ? 4 : 1);
+    CHECK(link.bytes == bytes);
+    CHECK(link.utilisation == Approx(static_cast<double>(bytes) / (B * record.simulated_s)).epsilon(1e-12));
+  }
+}

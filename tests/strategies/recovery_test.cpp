@@ -1,0 +1,350 @@
+// Crashes of workers, at every awkward moment, under every strategy.
+#include <fmt/format.h>
+
+#include "strategies/programs.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using cluster::Crash;
+using cluster::Recovery;
+using record::Status;
+
+namespace {
+
+constexpr std::int64_t steps = 20;
+constexpr std::int64_t kept_every = 4;
+constexpr double detection_s = 0.01;
+constexpr double repair_s = 0.05;
+constexpr double slow_B = 1e5;       // so slow a network that a message of 64 bytes takes 0.64 ms
+constexpr double t_c = 12 * 1e-4;    // 12 rows a rank at 100,000 flops each
+constexpr double parts_d = 8;        // parameters
+
+Trial fragile(training::Program program) {
+  Trial trial{.program = std::move(program), .workers = 4, .rows = 48, .features = 8};
+  trial.flops_a_row = 1e5;
+  trial.cluster.machine.bandwidth_bytes_per_s = slow_B;
+  trial.training.checkpoint_every_steps = kept_every;
+  trial.stop.steps = steps;
+  trial.cluster.failures.detection_s = detection_s;
+  return trial;
+}
+
+Crash crash(int rank, double at_s, std::optional<double> repair = repair_s) {
+  Crash one;
+  one.rank = rank;
+  one.at_s = at_s;
+  one.repair_s = repair;
+  return one;
+}
+
+Trial with_crashes(Trial trial, std::vector<Crash> crashes, Recovery recovery = Recovery::restart) {
+  trial.cluster.failures.crashes = std::move(crashes);
+  trial.cluster.failures.recovery = recovery;
+  return trial;
+}
+
+constexpr double M = 8 * parts_d;
+constexpr double transfer_s = alpha + 4 * M / slow_B;               // all four workers' to or from the server
+constexpr double star_s = t_c + 2 * transfer_s + 6 * parts_d / speed;  // adding four, and 2 d for the update
+constexpr double hop_s = alpha + M / 4 / slow_B;
+constexpr double ring_s = t_c + 6 * hop_s + 3 * parts_d / 4 / speed + 2 * parts_d / speed;
+constexpr double gossip_s = t_c + alpha + 2 * M / slow_B + 5 * parts_d / speed + 2 * parts_d / speed;
+
+/// A synchronous strategy, how long its step takes, and when in a step all four are communicating.
+struct Synchronous {
+  std::string name;
+  training::Program program;
+  double step_s;
+  double communicating_s;
+};
+
+std::vector<Synchronous> synchronous() {
+  return {{"bsp, in a push", parameter_server(Consistency::bsp), star_s, transfer_s + t_c + 0.5 * transfer_s},
+          {"mapreduce, in the reduce", mapreduce(), star_s, transfer_s + t_c + 0.5 * transfer_s},
+          {"allreduce, in the third exchange", ring_allreduce(), ring_s, t_c + 2.5 * hop_s},
+          {"allreduce, in the fifth exchange", ring_allreduce(), ring_s, t_c + 4.5 * hop_s},
+          {"gossip, among neighbours", gossip(Graph::ring, GossipUpdate::combine_then_adapt), gossip_s,
+           t_c + 0.5 * (alpha + 2 * M / slow_B)}};
+}
+
+void check_sound(const record::Record& record) {
+  CHECK(record.error.empty());
+  CHECK(record.status == Status::stopped);
+  check_partition_of_time(record);
+}
+
+}  // namespace
+
+TEST_CASE("after a crash and its repair all go on from the last checkpoint, to the undisturbed parameters") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    const Outcome undisturbed = trial.run();
+    CHECK(undisturbed.record.simulated_s == Approx(steps * step_s).epsilon(1e-9));
+
+    const double at_s = 9 * step_s + communicating_s;  // in the tenth step; the state of step 8 has been kept
+    const Outcome outcome = with_crashes(trial, {crash(2, at_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+    CHECK(outcome.record.final_loss == undisturbed.record.final_loss);
+    CHECK(outcome.record.steps == steps);
+    // Ten steps' gradients were computed before the crash; twelve steps were left to do after it.
+    CHECK(outcome.record.samples == (10 + 12) * 48);
+    CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + 12 * step_s).epsilon(1e-9));
+    for (std::size_t r = 0; r < outcome.record.ranks.size(); ++r)
+      CHECK(outcome.record.ranks[r].down_s == Approx(r == 2 ? repair_s : 0.0).epsilon(1e-9).margin(1e-15));
+    CHECK(outcome.record.notes == std::vector<std::string>{
+                                      fmt::format("rank 2 crashed at {} s", at_s),
+                                      fmt::format("resumed at {} s from step 8 with 4 workers", at_s + repair_s)});
+  }
+}
+
+TEST_CASE("a crash while everybody computes loses the gradients under way") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    const bool star = program.servers > 0;
+    const double at_s = 9 * step_s + (star ? transfer_s : 0.0) + 0.5 * t_c;
+    const Outcome outcome = with_crashes(trial, {crash(1, at_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == trial.run().final_parameters());
+    // Nine steps were complete. In the tenth the others end their gradients before they notice (detection takes longer).
+    CHECK(outcome.record.samples == (9 * 4 + 3 + 12 * 4) * 12);
+  }
+}
+
+TEST_CASE("without checkpoints a training goes on from step 0") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    Trial trial = fragile(program);
+    trial.training.checkpoint_every_steps = 0;
+    const double at_s = 9 * step_s + communicating_s;
+    const Outcome outcome = with_crashes(trial, {crash(2, at_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == trial.run().final_parameters());
+    CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + steps * step_s).epsilon(1e-9));
+    CHECK(outcome.record.samples == (10 + steps) * 48);
+  }
+}
+
+TEST_CASE("momentum is restored with the parameters, and minibatches are those of the steps that are repeated") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    Trial trial = fragile(program);
+    trial.training.optimizer.choose("momentum");
+    trial.training.schedule.choose("inverse_time");
+    trial.training.learning_rate = 0.02;
+    trial.batch = 24;
+    const Outcome outcome = with_crashes(trial, {crash(0, 11 * step_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == trial.run().final_parameters());
+  }
+}
+
+TEST_CASE("everybody waits for the detection where the repair is faster") {
+  Trial trial = fragile(ring_allreduce());
+  const double at_s = 9 * ring_s + t_c + 2.5 * hop_s;
+  const Outcome outcome = with_crashes(trial, {crash(3, at_s, 0.002)}).run();
+  check_sound(outcome.record);
+  CHECK(outcome.final_parameters() == trial.run().final_parameters());
+  CHECK(outcome.record.ranks[3].down_s == Approx(0.002).epsilon(1e-9));
+  CHECK(outcome.record.simulated_s == Approx(at_s + detection_s + 12 * ring_s).epsilon(1e-9));
+}
+
+TEST_CASE("under shrink the living go on after the detection, with the whole batch among fewer") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    const double at_s = 9 * step_s + communicating_s;
+    const Outcome outcome = with_crashes(trial, {crash(1, at_s, std::nullopt)}, Recovery::shrink).run();
+    check_sound(outcome.record);
+    CHECK(outcome.record.steps == steps);
+    CHECK(outcome.record.samples == (10 + 12) * 48);
+    CHECK(outcome.record.ranks[1].down_s == Approx(outcome.record.simulated_s - at_s).epsilon(1e-9));
+    const Outcome undisturbed = trial.run();
+    CHECK(*outcome.record.final_loss < 1.5 * *undisturbed.record.final_loss);
+    // Sums over all rows are the same sums, however many ranks share them.
+    if (program.servers > 0 || name.starts_with("allreduce"))
+      CHECK(relative_distance(outcome.final_parameters(), undisturbed.final_parameters()) < 1e-12);
+    CHECK(outcome.record.notes.back() ==
+          fmt::format("resumed at {} s from step 8 with 3 workers", at_s + detection_s));
+  }
+}
+
+TEST_CASE("shrinking takes the time of the smaller cluster's steps") {
+  const double at_s = 9 * star_s + transfer_s + t_c + 0.5 * transfer_s;
+  const Trial trial = with_crashes(fragile(mapreduce()), {crash(0, at_s, std::nullopt)}, Recovery::shrink);
+  // 16 rows a rank, three messages at the server, three additions and the update
+  const double smaller = 16e-4 + 2 * (alpha + 3 * M / slow_B) + 5 * parts_d / speed;
+  CHECK(trial.run().record.simulated_s == Approx(at_s + detection_s + 12 * smaller).epsilon(1e-9));
+}
+
+TEST_CASE("two ranks that crash one after the other are both repaired, the state of the last checkpoint restored") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    const double first_s = 9 * step_s + communicating_s;
+    const double resumed_s = first_s + repair_s;
+    const double second_s = resumed_s + 5 * step_s + communicating_s;  // in step 13; 12 has been kept
+    const Outcome outcome = with_crashes(trial, {crash(2, first_s), crash(0, second_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == trial.run().final_parameters());
+    CHECK(outcome.record.simulated_s == Approx(second_s + repair_s + 8 * step_s).epsilon(1e-9));
+    CHECK(outcome.record.samples == (10 + 6 + 8) * 48);
+    CHECK(outcome.record.ranks[0].down_s == Approx(repair_s).epsilon(1e-9));
+    CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a crash during a recovery joins it") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous())
+    for (const double later_s : {0.5 * detection_s, detection_s, 0.5 * repair_s, repair_s}) {
+      CAPTURE(name, later_s);
+      const Trial trial = fragile(program);
+      const double at_s = 9 * step_s + communicating_s;
+      const Outcome outcome = with_crashes(trial, {crash(2, at_s), crash(3, at_s + later_s)}).run();
+      check_sound(outcome.record);
+      CHECK(outcome.final_parameters() == trial.run().final_parameters());
+      CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
+      CHECK(outcome.record.ranks[3].down_s == Approx(repair_s).epsilon(1e-9));
+      CHECK(outcome.record.simulated_s == Approx(at_s + later_s + repair_s + 12 * step_s).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("a rank that crashes again while it is down does not notice") {
+  const double at_s = 9 * ring_s + t_c + 2.5 * hop_s;
+  const Trial trial = with_crashes(fragile(ring_allreduce()), {crash(2, at_s), crash(2, at_s + 0.5 * repair_s)});
+  const Outcome outcome = trial.run();
+  check_sound(outcome.record);
+  CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
+  CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + 12 * ring_s).epsilon(1e-9));
+}
+
+TEST_CASE("all workers may crash at once and be repaired") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    const double at_s = 9 * step_s + communicating_s;
+    const Outcome outcome = with_crashes(trial, {crash(0, at_s), crash(1, at_s), crash(2, at_s), crash(3, at_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == trial.run().final_parameters());
+    CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + 12 * step_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("the only worker may crash and be repaired") {
+  Trial trial = fragile(single());
+  trial.workers = 1;
+  const double step_s = 4 * t_c + 2 * parts_d / speed;
+  const Outcome outcome = with_crashes(trial, {crash(0, 9.5 * step_s)}).run();
+  check_sound(outcome.record);
+  CHECK(outcome.final_parameters() == trial.run().final_parameters());
+  CHECK(outcome.record.simulated_s == Approx(9.5 * step_s + repair_s + 12 * step_s).epsilon(1e-9));
+}
+
+TEST_CASE("a crash at time 0 delays the start") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    const Outcome outcome = with_crashes(trial, {crash(0, 0.0)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == trial.run().final_parameters());
+    CHECK(outcome.record.simulated_s == Approx(repair_s + steps * step_s).epsilon(1e-9));
+    CHECK(outcome.record.ranks[0].down_s == Approx(repair_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a crash after the end changes nothing") {
+  for (const auto& [name, program] : parallel_strategies()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    const Outcome undisturbed = trial.run();
+    const Outcome outcome = with_crashes(trial, {crash(1, undisturbed.record.simulated_s + 1e-6)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.record.simulated_s == undisturbed.record.simulated_s);
+    CHECK(outcome.record.samples == undisturbed.record.samples);
+    CHECK(outcome.record.bytes == undisturbed.record.bytes);
+    CHECK(outcome.record.notes.empty());
+    CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+  }
+}
+
+TEST_CASE("a training whose workers are all lost has failed, and says so") {
+  for (const auto& [name, program] : parallel_strategies())
+    for (const double apart_s : {0.0, 0.004, 0.03}) {
+      CAPTURE(name, apart_s);
+      std::vector<Crash> crashes;
+      for (int rank = 0; rank < 4; ++rank) crashes.push_back(crash(rank, 0.02 + rank * apart_s, std::nullopt));
+      const Outcome outcome = with_crashes(fragile(program), crashes, Recovery::shrink).run();
+      CHECK(outcome.record.status == Status::failed);
+      CHECK(outcome.record.error == "no worker is left");
+      check_partition_of_time(outcome.record);
+    }
+}
+
+TEST_CASE("an asynchronous server goes on from its last checkpoint") {
+  Trial trial = fragile(parameter_server(Consistency::asp));
+  trial.stop.steps = 80;
+  const Outcome undisturbed = trial.run();
+  for (const double share : {0.1, 0.5, 0.77}) {
+    CAPTURE(share);
+    const double at_s = share * undisturbed.record.simulated_s;
+    const Outcome outcome = with_crashes(trial, {crash(2, at_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.record.steps == 80);
+    CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
+    CHECK(outcome.record.simulated_s > undisturbed.record.simulated_s + repair_s - 1e-9);
+    CHECK(outcome.record.samples >= 80 * 12);
+    CHECK(*outcome.record.final_loss == Approx(*undisturbed.record.final_loss).epsilon(0.05));
+  }
+}
+
+TEST_CASE("the curve steps back to the checkpoint after a crash, while time and samples only grow") {
+  const double at_s = 9 * ring_s + t_c + 2.5 * hop_s;
+  const Outcome outcome = with_crashes(fragile(ring_allreduce()), {crash(2, at_s)}).run();
+  const auto& curve = outcome.record.curve;
+  // 0 .. 9, then again from 8 to the end
+  REQUIRE(curve.size() == 10 + 13);
+  CHECK(curve[9].step == 9);
+  CHECK(curve[10].step == 8);
+  CHECK(curve[10].loss == curve[8].loss);
+  CHECK(curve[10].simulated_s == Approx(at_s + repair_s).epsilon(1e-9));
+  CHECK(curve[10].samples == 10 * 48);
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    CHECK(curve[i].simulated_s >= curve[i - 1].simulated_s);
+    CHECK(curve[i].samples >= curve[i - 1].samples);
+  }
+}
+
+TEST_CASE("a crash at any time leaves a training that ends well") {
+  for (const auto recovery : {Recovery::restart, Recovery::shrink})
+    for (const auto& [name, program] : parallel_strategies()) {
+      Trial trial = fragile(program);
+      trial.stop.steps = program.synchronous ? 6 : 24;
+      trial.training.checkpoint_every_steps = 2;
+      const Outcome undisturbed = trial.run();
+      for (int i = 0; i <= 60; ++i) {
+        const double at_s = undisturbed.record.simulated_s * i / 60.0;
+        CAPTURE(name, static_cast<int>(recovery), i);
+        const Outcome outcome = with_crashes(trial, {crash(i % 4, at_s)}, recovery).run();
+        check_sound(outcome.record);
+        CHECK(outcome.record.steps == trial.stop.steps);
+        CHECK(*outcome.record.final_loss < 1.3 * *undisturbed.record.final_loss);
+        if (program.synchronous && recovery == Recovery::restart)
+          CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+      }
+    }
+}
+
+TEST_CASE("a crash at the very moment a step ends leaves a training that ends well") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    const Trial trial = fragile(program);
+    const Outcome undisturbed = trial.run();
+    for (const auto& row : undisturbed.record.curve) {
+      CAPTURE(name, row.step);
+      const Outcome outcome = with_crashes(trial, {crash(3, row.simulated_s)}).run();
+      check_sound(outcome.record);
+      CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+    }
+  }
+}
