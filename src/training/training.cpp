@@ -197,7 +197,9 @@ void Training::evaluate(const Observed& state) {
 void Training::finish(Status status) {
   if (world_.ended()) return;
   record_.status = status;
-  const std::string left = status == Status::stopped && program_.synchronous ? world_.left_behind() : std::string();
+  // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
+  const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step);
+  const std::string left = complete ? world_.left_behind() : std::string();
   world_.end();
   update_progress(latest_.step);
   // A strategy that sends what nobody receives is wrong, however well its losses look.

@@ -11,6 +11,7 @@
 
 #include "experiment/plan.h"
 #include "experiment/simulate.h"
+#include "bench/measure.h"
 #include "simulation.h"
 #include "training/batches.h"
 
@@ -52,11 +53,6 @@ void plain_loop(const experiment::RunPlan& run, const data::Split& data) {
   if (!(loss > 0.0)) std::abort();  // the loop must not be optimised away
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -77,5 +73,5 @@ int main(int argc, char** argv) {
     pool_ratio.push_back(real_s([&] { experiment::simulate(run, data, 2, nullptr); }) / loop.back());
   }
   fmt::print("plain loop {:.2f} s; the run with --threads 0: {:.2f} x, with --threads 2: {:.2f} x (medians of {})\n",
-             median(loop), median(inline_ratio), median(pool_ratio), rounds);
+             bench::median(loop), bench::median(inline_ratio), bench::median(pool_ratio), rounds);
 }

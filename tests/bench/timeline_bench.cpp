@@ -13,6 +13,7 @@
 
 #include "cluster/communicator.h"
 #include "cluster/network_model.h"
+#include "bench/measure.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -89,11 +90,6 @@ double bare(const Case& c) {
   return processor_s() - start;
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -113,6 +109,6 @@ int main(int argc, char** argv) {
     }
     const double messages = static_cast<double>(c.ranks) * c.steps;
     fmt::print("{:>6} {:>9} {:>14.0f} {:>14.0f} {:>18.2f}\n", c.ranks, c.jittered ? "different" : "equal",
-               messages / median(a), messages / median(b), median(ratio));
+               messages / bench::median(a), messages / bench::median(b), bench::median(ratio));
   }
 }

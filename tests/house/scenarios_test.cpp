@@ -154,7 +154,7 @@ TEST_CASE("real_libsvm: heart disease is told by all strategies, and one worker 
   }
 }
 
-TEST_CASE("speedup_below_m: below m for every m above one; the server's falls again, gossip's does not") {
+TEST_CASE("speedup_below_m: below m for every m above one, and the server's falls again while gossip's does not") {
   const auto results = results_of("speedup_below_m.toml");
   for (const outputs::Run& run : results->runs) {
     INFO(run.label << " with " << run.workers);

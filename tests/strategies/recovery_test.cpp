@@ -1,5 +1,10 @@
 // Crashes of workers, at every awkward moment, under every strategy.
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 
 #include "strategies/programs.h"
 
@@ -67,6 +72,12 @@ std::vector<Synchronous> synchronous() {
            t_c + 0.5 * (alpha + 2 * M / slow_B)}};
 }
 
+/// A gossiping rank that is not beside the lost one may compute one gradient more before it notices.
+void check_samples(const record::Record& record, const std::string& name, std::int64_t expected) {
+  const std::int64_t ahead = record.samples - expected;
+  CHECK((ahead == 0 || (ahead == 12 && name.starts_with("gossip"))));
+}
+
 void check_sound(const record::Record& record) {
   CHECK(record.error.empty());
   CHECK(record.status == Status::stopped);
@@ -89,13 +100,13 @@ TEST_CASE("after a crash and its repair all go on from the last checkpoint, to t
     CHECK(outcome.record.final_loss == undisturbed.record.final_loss);
     CHECK(outcome.record.steps == steps);
     // Ten steps' gradients were computed before the crash; twelve steps were left to do after it.
-    CHECK(outcome.record.samples == (10 + 12) * 48);
+    check_samples(outcome.record, name, (10 + 12) * 48);
     CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + 12 * step_s).epsilon(1e-9));
     for (std::size_t r = 0; r < outcome.record.ranks.size(); ++r)
       CHECK(outcome.record.ranks[r].down_s == Approx(r == 2 ? repair_s : 0.0).epsilon(1e-9).margin(1e-15));
     CHECK(outcome.record.notes == std::vector<std::string>{
-                                      fmt::format("rank 2 crashed at {} s", at_s),
-                                      fmt::format("resumed at {} s from step 8 with 4 workers", at_s + repair_s)});
+                                      fmt::format("rank 2 crashed at {:.6g} s", at_s),
+                                      fmt::format("resumed at {:.6g} s from step 8 with 4 workers", at_s + repair_s)});
   }
 }
 
@@ -123,7 +134,7 @@ TEST_CASE("without checkpoints a training goes on from step 0") {
     check_sound(outcome.record);
     CHECK(outcome.final_parameters() == trial.run().final_parameters());
     CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + steps * step_s).epsilon(1e-9));
-    CHECK(outcome.record.samples == (10 + steps) * 48);
+    check_samples(outcome.record, name, (10 + steps) * 48);
   }
 }
 
@@ -159,7 +170,7 @@ TEST_CASE("under shrink the living go on after the detection, with the whole bat
     const Outcome outcome = with_crashes(trial, {crash(1, at_s, std::nullopt)}, Recovery::shrink).run();
     check_sound(outcome.record);
     CHECK(outcome.record.steps == steps);
-    CHECK(outcome.record.samples == (10 + 12) * 48);
+    check_samples(outcome.record, name, (10 + 12) * 48);
     CHECK(outcome.record.ranks[1].down_s == Approx(outcome.record.simulated_s - at_s).epsilon(1e-9));
     const Outcome undisturbed = trial.run();
     CHECK(*outcome.record.final_loss < 1.5 * *undisturbed.record.final_loss);
@@ -167,7 +178,7 @@ TEST_CASE("under shrink the living go on after the detection, with the whole bat
     if (program.servers > 0 || name.starts_with("allreduce"))
       CHECK(relative_distance(outcome.final_parameters(), undisturbed.final_parameters()) < 1e-12);
     CHECK(outcome.record.notes.back() ==
-          fmt::format("resumed at {} s from step 8 with 3 workers", at_s + detection_s));
+          fmt::format("resumed at {:.6g} s from step 8 with 3 workers", at_s + detection_s));
   }
 }
 
@@ -190,7 +201,7 @@ TEST_CASE("two ranks that crash one after the other are both repaired, the state
     check_sound(outcome.record);
     CHECK(outcome.final_parameters() == trial.run().final_parameters());
     CHECK(outcome.record.simulated_s == Approx(second_s + repair_s + 8 * step_s).epsilon(1e-9));
-    CHECK(outcome.record.samples == (10 + 6 + 8) * 48);
+    check_samples(outcome.record, name, (10 + 6 + 8) * 48);
     CHECK(outcome.record.ranks[0].down_s == Approx(repair_s).epsilon(1e-9));
     CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
   }
@@ -271,11 +282,13 @@ TEST_CASE("a crash after the end changes nothing") {
 
 TEST_CASE("a training whose workers are all lost has failed, and says so") {
   for (const auto& [name, program] : parallel_strategies())
-    for (const double apart_s : {0.0, 0.004, 0.03}) {
+    for (const double apart_s : {0.0, 0.004, 0.03}) {  // at once, in one recovery, in one each
       CAPTURE(name, apart_s);
       std::vector<Crash> crashes;
       for (int rank = 0; rank < 4; ++rank) crashes.push_back(crash(rank, 0.02 + rank * apart_s, std::nullopt));
-      const Outcome outcome = with_crashes(fragile(program), crashes, Recovery::shrink).run();
+      Trial trial = with_crashes(fragile(program), crashes, Recovery::shrink);
+      trial.stop.steps = 1000;
+      const Outcome outcome = trial.run();
       CHECK(outcome.record.status == Status::failed);
       CHECK(outcome.record.error == "no worker is left");
       check_partition_of_time(outcome.record);
@@ -293,7 +306,10 @@ TEST_CASE("an asynchronous server goes on from its last checkpoint") {
     check_sound(outcome.record);
     CHECK(outcome.record.steps == 80);
     CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
-    CHECK(outcome.record.simulated_s > undisturbed.record.simulated_s + repair_s - 1e-9);
+    // The others go on with the server until they know; then the repair's time is lost.
+    const double lost_s = outcome.record.simulated_s - undisturbed.record.simulated_s;
+    CHECK(lost_s > repair_s - 1.5 * detection_s);
+    CHECK(lost_s < repair_s + detection_s);
     CHECK(outcome.record.samples >= 80 * 12);
     CHECK(*outcome.record.final_loss == Approx(*undisturbed.record.final_loss).epsilon(0.05));
   }
@@ -316,24 +332,64 @@ TEST_CASE("the curve steps back to the checkpoint after a crash, while time and 
   }
 }
 
-TEST_CASE("a crash at any time leaves a training that ends well") {
-  for (const auto recovery : {Recovery::restart, Recovery::shrink})
-    for (const auto& [name, program] : parallel_strategies()) {
-      Trial trial = fragile(program);
-      trial.stop.steps = program.synchronous ? 6 : 24;
-      trial.training.checkpoint_every_steps = 2;
-      const Outcome undisturbed = trial.run();
-      for (int i = 0; i <= 60; ++i) {
-        const double at_s = undisturbed.record.simulated_s * i / 60.0;
-        CAPTURE(name, static_cast<int>(recovery), i);
-        const Outcome outcome = with_crashes(trial, {crash(i % 4, at_s)}, recovery).run();
-        check_sound(outcome.record);
-        CHECK(outcome.record.steps == trial.stop.steps);
-        CHECK(*outcome.record.final_loss < 1.3 * *undisturbed.record.final_loss);
-        if (program.synchronous && recovery == Recovery::restart)
-          CHECK(outcome.final_parameters() == undisturbed.final_parameters());
-      }
-    }
+namespace {
+
+/// One crash at each of 61 times from the beginning to the end of a run.
+void sweep(const training::Program& program, Recovery recovery) {
+  Trial trial = fragile(program);
+  trial.stop.steps = program.synchronous ? 6 : 24;
+  trial.training.checkpoint_every_steps = 2;
+  const Outcome undisturbed = trial.run();
+  for (int i = 0; i <= 60; ++i) {
+    CAPTURE(i);
+    const double at_s = undisturbed.record.simulated_s * i / 60.0;
+    const Outcome outcome = with_crashes(trial, {crash(i % 4, at_s)}, recovery).run();
+    check_sound(outcome.record);
+    CHECK(outcome.record.steps == trial.stop.steps);
+    CHECK(*outcome.record.final_loss < 1.3 * *undisturbed.record.final_loss);
+    if (program.synchronous && recovery == Recovery::restart)
+      CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("mapreduce restarts well after a crash at any time") { sweep(mapreduce(), Recovery::restart); }
+TEST_CASE("mapreduce shrinks well after a crash at any time") { sweep(mapreduce(), Recovery::shrink); }
+TEST_CASE("bsp restarts well after a crash at any time") {
+  sweep(parameter_server(Consistency::bsp), Recovery::restart);
+}
+TEST_CASE("bsp shrinks well after a crash at any time") { sweep(parameter_server(Consistency::bsp), Recovery::shrink); }
+TEST_CASE("asp restarts well after a crash at any time") {
+  sweep(parameter_server(Consistency::asp), Recovery::restart);
+}
+TEST_CASE("asp shrinks well after a crash at any time") { sweep(parameter_server(Consistency::asp), Recovery::shrink); }
+TEST_CASE("allreduce restarts well after a crash at any time") { sweep(ring_allreduce(), Recovery::restart); }
+TEST_CASE("allreduce shrinks well after a crash at any time") { sweep(ring_allreduce(), Recovery::shrink); }
+TEST_CASE("gossip restarts well after a crash at any time") {
+  sweep(gossip(Graph::ring, GossipUpdate::combine_then_adapt), Recovery::restart);
+}
+TEST_CASE("gossip shrinks well after a crash at any time") {
+  sweep(gossip(Graph::ring, GossipUpdate::combine_then_adapt), Recovery::shrink);
+}
+
+TEST_CASE("a recovery writes nothing to the standard error") {
+  const std::string path = fmt::format("/tmp/simgrad-stderr-{}", getpid());
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = with_crashes(fragile(program), {crash(2, 9 * step_s + communicating_s)});
+    const int kept = dup(STDERR_FILENO);
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    dup2(fileno(file), STDERR_FILENO);
+    const Outcome outcome = trial.run();
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    std::fclose(file);
+    std::ifstream written(path);
+    CHECK(std::string(std::istreambuf_iterator<char>(written), {}) == "");
+    unlink(path.c_str());
+    check_sound(outcome.record);
+  }
 }
 
 TEST_CASE("a crash at the very moment a step ends leaves a training that ends well") {

@@ -86,6 +86,21 @@ TEST_CASE("an asynchronous server does not wait for the slow worker") {
   check_partition_of_time(record);
 }
 
+TEST_CASE("a time limit may fall while the others wait for the slow worker") {
+  for (const auto& [name, program] : parallel_strategies())
+    for (int i = 1; i <= 20; ++i) {
+      Trial trial = with_a_slow_worker(program);
+      trial.stop = {};
+      trial.stop.time_s = 0.001 * i;
+      const record::Record record = trial.run().record;
+      CAPTURE(name, i);
+      CHECK(record.error.empty());
+      CHECK(record.status == record::Status::stopped);
+      CHECK(record.simulated_s == 0.001 * i);
+      check_partition_of_time(record);
+    }
+}
+
 TEST_CASE("relative speeds slow gradients and reductions alike") {
   Trial trial{.program = single(), .workers = 1, .rows = 100, .features = 1000};
   trial.training.numbers = false;
