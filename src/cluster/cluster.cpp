@@ -23,7 +23,7 @@ std::int64_t real_now_ns() {
 }
 
 /// Two guard pages an actor would pass Linux's limit of memory maps (vm.max_map_count 65530) at some 32,000 actors.
-constexpr int most_hosts = 30'000;
+constexpr int most_hosts = 31'000;
 
 }  // namespace
 

@@ -30,14 +30,15 @@ void Watchdog::describe(base::Describer& d) {
 }
 
 void Options::describe(base::Describer& d) {
-  d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, 1e6));
+  d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, 30'000));
   d.component("topology", topology, "how hosts are cabled");
   d.path("platform", platform, "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
   d.quantity("speed", machine.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
-             Bounds::above_zero());
+             Bounds{.least = 0.0, .most = 1e21, .positive = true});
   d.quantity("bandwidth", machine.bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of each host's NIC, each direction (full duplex)", Bounds::above_zero());
-  d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::at_least(0));
+             "of each host's NIC, each direction (full duplex)",
+             Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
   d.choice("network_model", network_model, network_models, "how bytes become seconds");
   d.numbers("relative_speeds", relative_speeds, "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1",
             Bounds::above_zero());

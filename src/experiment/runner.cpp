@@ -173,7 +173,9 @@ class Execution {
     if (!options_.progress) return;
     const auto all = static_cast<int>(queue_.size());
     const auto done = static_cast<int>(done_.size());
-    options_.progress(done, all, (done + children.progress()) / all);
+    // A child that is through with its run has yet to end.
+    const double share = (done + children.progress()) / all;
+    options_.progress(done, all, done == all ? 1.0 : std::min(share, 0.99));
   }
 
   const RunnerOptions& options_;

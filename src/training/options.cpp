@@ -26,7 +26,7 @@ void Options::describe(base::Describer& d) {
   d.integer("batch_size_per_worker", batch_size_per_worker, "samples a step and worker (weak scaling)",
             Bounds::at_least(1));
   d.component("optimizer", optimizer, "how a gradient becomes an update");
-  d.number("learning_rate", learning_rate, "the step size", Bounds::above_zero());
+  d.number("learning_rate", learning_rate, "the step size", Bounds{.least = 0.0, .most = 1e6, .positive = true});
   d.component("schedule", schedule, "how the learning rate changes with the steps");
   d.choice("partition", partition, partitions, "which rows are whose");
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");

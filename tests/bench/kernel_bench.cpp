@@ -15,10 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/measure.h"
 #include "models/model.h"
 
 namespace {
 
+namespace bench = simgrad::bench;
 using simgrad::models::Problem;
 using simgrad::models::Samples;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -36,11 +38,6 @@ double wall_s(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 /// Prints one line; returns the median of kernel time over Eigen time.
 double compare(std::string_view name, int rounds, const std::function<void()>& kernel,
                const std::function<void()>& eigen) {
@@ -53,8 +50,8 @@ double compare(std::string_view name, int rounds, const std::function<void()>& k
     ratios.push_back(kernel_s.back() / eigen_s.back());
   }
   std::printf("%-20.*s kernel %7.2f ms, Eigen's two products %7.2f ms, ratio %.3f\n", static_cast<int>(name.size()),
-              name.data(), 1e3 * median(kernel_s), 1e3 * median(eigen_s), median(ratios));
-  return median(ratios);
+              name.data(), 1e3 * bench::median(kernel_s), 1e3 * bench::median(eigen_s), bench::median(ratios));
+  return bench::median(ratios);
 }
 
 Vector sigmoid(const Vector& s) {

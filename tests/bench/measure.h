@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,8 @@ inline Used call(const std::vector<std::string>& words) {
 
 /// A directory for what the programs write.
 inline std::string scratch() {
-  char name[] = "/tmp/simgrad-bench-XXXXXX";
-  if (!mkdtemp(name)) std::exit(1);
+  std::string name = (std::filesystem::temp_directory_path() / "simgrad-bench-XXXXXX").string();
+  if (!mkdtemp(name.data())) std::exit(1);
   return name;
 }
 

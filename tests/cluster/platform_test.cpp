@@ -68,9 +68,10 @@ PlatformFile senders_to_server(const std::vector<Sender>& senders) {
   for (std::size_t i = 0; i < senders.size(); ++i) {
     hosts += host(fmt::format("sender-{}", i));
     links += nic(fmt::format("nic-{}", i), senders[i]);
-    routes += fmt::format("<route src=\"sender-{0}\" dst=\"server\"><link_ctn id=\"nic-{0}\" direction=\"UP\"/>"
-                          "<link_ctn id=\"server-nic\" direction=\"DOWN\"/></route>\n",
-                          i);
+    routes += fmt::format(
+        "<route src=\"sender-{0}\" dst=\"server\"><link_ctn id=\"nic-{0}\" direction=\"UP\"/>"
+        "<link_ctn id=\"server-nic\" direction=\"DOWN\"/></route>\n",
+        i);
   }
   return PlatformFile(hosts + host("server") + links + routes);
 }

@@ -24,7 +24,8 @@ Group::Outcome reduce(const Group& group, int root, std::int64_t d) {
 Group::Outcome broadcast(const Group& group, int root, std::int64_t d) {
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     const bool sends = comm.rank() == root;
-    return collectives::flat_broadcast(comm, root, sends ? dispatcher.constant(contribution(root, d)) : Tensor()).tensor;
+    return collectives::flat_broadcast(comm, root, sends ? dispatcher.constant(contribution(root, d)) : Tensor())
+        .tensor;
   });
 }
 
@@ -94,8 +95,7 @@ TEST_CASE("flat reduce of unequal arrivals ends at alpha + max_j (t_j + (n-j) M 
 
     Group adding = group;
     adding.charge_reductions = true;
-    CHECK(adding.run(gather).members[n].end_s ==
-          Approx(end_s + static_cast<double>(n) * M * gamma_s).epsilon(1e-9));
+    CHECK(adding.run(gather).members[n].end_s == Approx(end_s + static_cast<double>(n) * M * gamma_s).epsilon(1e-9));
   }
 }
 

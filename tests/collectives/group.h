@@ -16,7 +16,7 @@
 namespace simgrad::tests {
 
 constexpr double alpha = 50e-6;
-constexpr double B = 1.25e9;     // 10 Gb/s
+constexpr double B = 1.25e9;  // 10 Gb/s
 constexpr double speed = 1e9;
 constexpr double gamma_s = 1.0 / (8.0 * speed);  // s/byte of reduction: one addition a double
 

@@ -41,11 +41,14 @@ std::vector<double> ends_by_stepping(int P, std::int64_t d, double gamma, std::v
   for (int step = 0; step < 2 * (P - 1); ++step) {
     const bool reducing = step < P - 1;
     const int s = reducing ? step : step - (P - 1);
-    const auto bytes = [&](int r) { return 8.0 * static_cast<double>(chunk_length(d, P, reducing ? r - s : r + 1 - s)); };
+    const auto bytes = [&](int r) {
+      return 8.0 * static_cast<double>(chunk_length(d, P, reducing ? r - s : r + 1 - s));
+    };
     std::vector<double> arrived(ready.size());  // from rank r at its right
     for (int r = 0; r < P; ++r)
       arrived[static_cast<std::size_t>(r)] =
-          std::max(ready[static_cast<std::size_t>(r)], ready[static_cast<std::size_t>((r + 1) % P)]) + alpha + bytes(r) / B;
+          std::max(ready[static_cast<std::size_t>(r)], ready[static_cast<std::size_t>((r + 1) % P)]) + alpha +
+          bytes(r) / B;
     for (int r = 0; r < P; ++r) {
       const int left = (r + P - 1) % P;
       ready[static_cast<std::size_t>(r)] =

@@ -61,14 +61,15 @@ std::vector<std::vector<std::vector<double>>> dpsgd_on_a_ring(const Trial& trial
   const int P = trial.workers;
   const data::Dataset set = trial.data().train;
   const training::Batches batches = trial.batches();
-  std::vector<std::vector<double>> w(static_cast<std::size_t>(P), std::vector<double>(static_cast<std::size_t>(trial.features)));
+  std::vector<std::vector<double>> w(static_cast<std::size_t>(P),
+                                     std::vector<double>(static_cast<std::size_t>(trial.features)));
   std::vector<std::vector<std::vector<double>>> all{w};
   for (std::int64_t k = 0; k < *trial.stop.steps; ++k) {
     const auto old = w;
     for (int i = 0; i < P; ++i) {
       const auto own = static_cast<std::size_t>(i);
-      const std::vector<double> g = gradient_of(trial, set, batches.rows(k, i, P), old[own],
-                                                1.0 / static_cast<double>(batches.batch()));
+      const std::vector<double> g =
+          gradient_of(trial, set, batches.rows(k, i, P), old[own], 1.0 / static_cast<double>(batches.batch()));
       std::vector<int> group{(i + P - 1) % P, i, (i + 1) % P};
       std::sort(group.begin(), group.end());
       for (std::size_t x = 0; x < w[own].size(); ++x) {

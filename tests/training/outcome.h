@@ -1,0 +1,130 @@
+// What came out of a trial, and how a child process hands it back.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "record/record.h"
+
+namespace simgrad::tests {
+
+/// Parameters that a model was asked about, and for which rows.
+struct Seen {
+  std::int64_t first_row = 0;
+  std::vector<double> w;
+};
+
+/// What came out of a trial.
+struct Outcome {
+  record::Record record;
+  std::vector<std::vector<double>> evaluated;  ///< mean parameters at every evaluation with new ones, the last one last
+  std::vector<Seen> gradients_at;              ///< every replica's parameters, whenever a gradient was computed
+
+  const std::vector<double>& final_parameters() const { return evaluated.back(); }
+  std::vector<double> losses() const {
+    std::vector<double> all;
+    for (const auto& row : record.curve) all.push_back(row.loss.value());
+    return all;
+  }
+};
+
+namespace archive {
+
+/// Appends plain numbers, strings, optionals and vectors to a string.
+struct Writer {
+  std::string bytes;
+
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void operator()(const T& x) { bytes.append(reinterpret_cast<const char*>(&x), sizeof x); }
+  void operator()(const std::string& text) {
+    (*this)(text.size());
+    bytes += text;
+  }
+  template <class T>
+  void operator()(const std::optional<T>& x) {
+    (*this)(x.has_value());
+    if (x) (*this)(*x);
+  }
+  template <class T>
+  void operator()(std::vector<T>& items) {
+    (*this)(items.size());
+    for (T& item : items) carry(*this, item);
+  }
+};
+
+/// Takes the same out again.
+struct Reader {
+  std::string bytes;
+  std::size_t at = 0;
+
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void operator()(T& x) {
+    std::memcpy(&x, bytes.data() + at, sizeof x);
+    at += sizeof x;
+  }
+  void operator()(std::string& text) {
+    const auto size = take<std::size_t>();
+    text = bytes.substr(at, size);
+    at += size;
+  }
+  template <class T>
+  void operator()(std::optional<T>& x) {
+    if (take<bool>()) x = take<T>();
+  }
+  template <class T>
+  void operator()(std::vector<T>& items) {
+    items.resize(take<std::size_t>());
+    for (T& item : items) carry(*this, item);
+  }
+
+ private:
+  template <class T>
+  T take() {
+    T x{};
+    (*this)(x);
+    return x;
+  }
+};
+
+// One description of every struct serves both directions.
+template <class Archive, class T>
+void carry(Archive& a, T& x) {
+  a(x);
+}
+template <class Archive>
+void carry(Archive& a, Seen& x) {
+  a(x.first_row), a(x.w);
+}
+template <class Archive>
+void carry(Archive& a, record::Evaluation& x) {
+  a(x.step), a(x.simulated_s), a(x.samples), a(x.loss), a(x.metric), a(x.consensus_distance);
+}
+template <class Archive>
+void carry(Archive& a, record::RankUse& x) {
+  a(x.role), a(x.compute_s), a(x.communicate_s), a(x.wait_s), a(x.down_s), a(x.bytes_sent), a(x.bytes_received);
+}
+template <class Archive>
+void carry(Archive& a, record::LinkUse& x) {
+  a(x.link), a(x.bytes), a(x.utilisation);
+}
+template <class Archive>
+void carry(Archive& a, record::Record& x) {
+  a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.epochs), a(x.final_loss);
+  a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
+  a(x.metric_name), a(x.network_model), a(x.notes), a(x.curve), a(x.ranks), a(x.links);
+}
+template <class Archive>
+void carry(Archive& a, Outcome& x) {
+  carry(a, x.record);
+  a(x.evaluated), a(x.gradients_at);
+}
+
+}  // namespace archive
+
+}  // namespace simgrad::tests

@@ -1,0 +1,53 @@
+// A model whose every gradient and score can be looked up afterwards.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/model.h"
+#include "training/outcome.h"
+
+namespace simgrad::tests {
+
+/// A model that notes at which parameters it is asked for scores and gradients.
+class WatchedModel final : public models::Model {
+ public:
+  explicit WatchedModel(std::string_view kind) : model_(models::registry().find(kind)->make()) {}
+
+  std::optional<double> flops_a_row;  ///< instead of the model's own
+
+  bool classifies() const override { return model_->classifies(); }
+  std::string_view metric() const override { return model_->metric(); }
+  std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
+  double gradient_flops(const models::Problem& problem, std::int64_t rows) const override {
+    return flops_a_row ? *flops_a_row * static_cast<double>(rows) : model_->gradient_flops(problem, rows);
+  }
+  void gradient(const models::Problem& problem, const models::Samples& rows, std::span<const double> w, double scale,
+                double penalty_scale, std::span<double> g) const override {
+    model_->gradient(problem, rows, w, scale, penalty_scale, g);
+    const std::lock_guard lock(mutex_);
+    gradients_at.push_back({rows.first, {w.begin(), w.end()}});
+  }
+  models::Score score(const models::Problem& problem, const models::Samples& rows,
+                      std::span<const double> w) const override {
+    {
+      const std::lock_guard lock(mutex_);
+      evaluated.emplace_back(w.begin(), w.end());
+    }
+    return model_->score(problem, rows, w);
+  }
+
+  mutable std::vector<std::vector<double>> evaluated;
+  mutable std::vector<Seen> gradients_at;
+
+ private:
+  std::unique_ptr<models::Model> model_;
+  mutable std::mutex mutex_;  // kernels run on the dispatcher's threads
+};
+
+}  // namespace simgrad::tests
