@@ -60,9 +60,8 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   return Exit::usage;
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
+/// Parses, and calls the subcommand.
+int call(int argc, char** argv) {
   CLI::App app{"simgrad: real gradients on a simulated cluster.\n"
                "Compares ways of training in parallel by time, speed-up and where the time goes.",
                "simgrad"};
@@ -75,9 +74,19 @@ int run(int argc, char** argv) {
   add_explain(app, exit_code);
   try {
     app.parse(argc, argv);
-    flush_output();
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error, argc, argv);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  try {
+    const int exit_code = call(argc, argv);
+    flush_output();
+    return exit_code;
   } catch (const base::ScenarioError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return Exit::usage;
@@ -88,7 +97,6 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "simgrad: {}\n", error.what());
     return Exit::environment;
   }
-  return exit_code;
 }
 
 }  // namespace simgrad::cli

@@ -44,10 +44,10 @@ struct Plan {
 
 /// What the command line says beside the file.
 struct Selection {
-  std::vector<std::string> sets;        ///< key=value
-  std::vector<std::string> grids;       ///< key=value,value
-  std::string seeds;                    ///< "1..5", "3", "1,4", or empty
-  std::vector<std::string> strategies;  ///< labels, else kinds
+  std::vector<std::string> sets = {};        ///< key=value
+  std::vector<std::string> grids = {};       ///< key=value,value
+  std::string seeds = {};                    ///< "1..5", "3", "1,4", or empty
+  std::vector<std::string> strategies = {};  ///< labels, else kinds
   bool baselines = true;
 };
 

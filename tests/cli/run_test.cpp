@@ -67,7 +67,7 @@ TEST_CASE("a run writes its files, by default under out/ and the stem of the sce
   CHECK(names_in(scratch.path() + "/out/x/runs") == records);
 }
 
-TEST_CASE("--out names the directory, which is made with those above it") {
+TEST_CASE("option --out names the directory, which is made with those above it") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   CHECK(program("run x.toml --out a/b/c", scratch).exit_code == 0);
@@ -159,14 +159,14 @@ TEST_CASE("speed-ups are against the baseline, by samples a second and by time t
   CHECK(run["efficiency"].get<double>() == Approx(run["speedup_throughput"].get<double>() / 4.0).epsilon(1e-12));
 }
 
-TEST_CASE("--no-baseline runs none and leaves the speed-ups null") {
+TEST_CASE("option --no-baseline runs none and leaves the speed-ups null") {
   const Json results = results_of(small, "--no-baseline");
   CHECK(results["baselines"] == Json::array());
   for (const char* field : {"speedup_throughput", "speedup_time_to_target", "efficiency"})
     CHECK(results["runs"][0][field].is_null());
 }
 
-TEST_CASE("--json prints results.json byte for byte and nothing else") {
+TEST_CASE("option --json prints results.json byte for byte and nothing else") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   const Called called = program("run x.toml --json", scratch);
@@ -185,7 +185,7 @@ TEST_CASE("a table and where the files are go to stdout, progress to stderr alon
   CHECK(lines_of(called.err).back() == "2 of 2 runs, 100 %");
 }
 
-TEST_CASE("--quiet says nothing when all is well, and errors all the same") {
+TEST_CASE("option --quiet says nothing when all is well, and errors all the same") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   const Called good = program("run x.toml --quiet", scratch);
@@ -200,7 +200,7 @@ TEST_CASE("--quiet says nothing when all is well, and errors all the same") {
                  "--set cluster.workers=0: workers must be "));
 }
 
-TEST_CASE("--dry-run lists the runs, simulates nothing and writes nothing") {
+TEST_CASE("option --dry-run lists the runs, simulates nothing and writes nothing") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   const Called called = program("run x.toml --dry-run --grid cluster.workers=1,2 --seeds 1..2", scratch);

@@ -33,7 +33,7 @@ std::string labels(const std::string& text, const std::string& arguments) {
 
 }  // namespace
 
-TEST_CASE("--set changes any key, of the file or not, as often as it is given") {
+TEST_CASE("option --set changes any key, of the file or not, as often as it is given") {
   const std::string text = resolved(
       small, "--set cluster.workers=8 --set 'cluster.latency = \"1ms\"' --set cluster.bandwidth=10Gbps "
              "--set model.bias=true --set training.optimizer.kind=momentum --set training.optimizer.momentum=0.5 "
@@ -49,7 +49,7 @@ TEST_CASE("the last --set of a key counts") {
   CHECK(has_line(resolved(small, "--set cluster.workers=8 --set cluster.workers=3"), "workers = 3"));
 }
 
-TEST_CASE("--set reaches a strategy by label, else by kind, else by its index") {
+TEST_CASE("option --set reaches a strategy by label, else by kind, else by its index") {
   CHECK(labels(two_servers, "--set strategy.async.gradient=mean --set strategy.gossip.graph=star "
                             "--set strategy.0.label=first") == "first async gossip(graph=star)");
   const auto options = each(results_of(two_servers, "--set strategy.async.gradient=mean"), "options");
@@ -59,7 +59,7 @@ TEST_CASE("--set reaches a strategy by label, else by kind, else by its index") 
   CHECK(resolved(two_servers, "--set strategy.parameter_server.servers=1") == resolved(two_servers, ""));
 }
 
-TEST_CASE("--set of what [grid] varies takes that axis away, rather than being ignored") {
+TEST_CASE("option --set of what [grid] varies takes that axis away, rather than being ignored") {
   const std::string text = small + "[grid]\n\"cluster.workers\" = [1, 2]\n\"training.learning_rate\" = [0.1, 0.2]\n";
   const Json results = results_of(text, "--set cluster.workers=3");
   CHECK(each(results, "workers") == std::vector<Json>{3, 3});
@@ -87,7 +87,7 @@ TEST_CASE("a data path of the file is relative to the file, one of --set to the 
   CHECK(has_line(program("validate scenarios/x.toml --set data.path=mine/d.csv", scratch).out, "path = \"../mine/d.csv\""));
 }
 
-TEST_CASE("--grid is a product of its axes, the file's first, and one of the same key replaces the file's") {
+TEST_CASE("option --grid is a product of its axes, the file's first, and one of the same key replaces the file's") {
   const std::string text = small + "[grid]\n\"cluster.workers\" = [1, 2]\n";
   const Json results =
       results_of(text, "--no-baseline --grid training.batch_size=10,full --grid 'cluster.latency=[\"1us\", \"2us\"]'");
@@ -100,12 +100,12 @@ TEST_CASE("--grid is a product of its axes, the file's first, and one of the sam
   CHECK(each(results_of(text, "--grid cluster.workers=3"), "workers") == std::vector<Json>{3});
 }
 
-TEST_CASE("--grid varies a component and an option of a strategy") {
+TEST_CASE("option --grid varies a component and an option of a strategy") {
   const auto all = labels(two_servers, "--grid training.optimizer=sgd,momentum --grid strategy.gossip.graph=ring,star --strategy gossip");
   CHECK(all == "gossip gossip(graph=star) gossip gossip(graph=star)");
 }
 
-TEST_CASE("--seeds a..b is inclusive, and a list names each") {
+TEST_CASE("option --seeds a..b is inclusive, and a list names each") {
   const auto seeds = [](const std::string& given) { return each(results_of(small, "--seeds " + given), "seed"); };
   CHECK(seeds("1..3") == std::vector<Json>{1, 2, 3});
   CHECK(seeds("7") == std::vector<Json>{7});
@@ -123,7 +123,7 @@ TEST_CASE("labels are the kind and what differs from its defaults") {
         "gossip(graph=complete, update=adapt_then_combine) gossip(graph=star, update=gradient_exchange)");
 }
 
-TEST_CASE("--strategy takes a label, else all of a kind, in the file's order") {
+TEST_CASE("option --strategy takes a label, else all of a kind, in the file's order") {
   CHECK(labels(two_servers, "--strategy async") == "async");
   CHECK(labels(two_servers, "--strategy gossip --strategy async") == "async gossip");
   CHECK(labels(with_strategies("[[strategy]]\nkind = \"gossip\"\nlabel = \"a\"\n[[strategy]]\nkind = \"gossip\"\nlabel "
@@ -133,7 +133,7 @@ TEST_CASE("--strategy takes a label, else all of a kind, in the file's order") {
   CHECK(labels(two_servers, "--strategy parameter_server") == "parameter_server");
 }
 
-TEST_CASE("--strategy may name a label that only one grid point has") {
+TEST_CASE("option --strategy may name a label that only one grid point has") {
   CHECK(labels(two_servers, "--grid strategy.gossip.graph=ring,star --strategy 'gossip(graph=star)'") ==
         "gossip(graph=star)");
 }

@@ -1,0 +1,168 @@
+// `list` and `explain`: nothing that a scenario may say goes undocumented.
+#include <regex>
+#include <set>
+
+#include "catch.h"
+#include "cli/scenario.h"
+
+using namespace simgrad::tests;
+
+namespace {
+
+std::string said(const std::string& command) {
+  const Scratch scratch;
+  const Called called = program(command, scratch);
+  INFO(command << ": " << called.err);
+  CHECK(called.exit_code == 0);
+  CHECK(called.err.empty());
+  return called.out;
+}
+
+/// The keys that the parser says it knows in a table, when it is given one that is like none of them.
+std::vector<std::string> keys_known(const std::string& scenario) {
+  const Scratch scratch;
+  scratch.write("x.toml", scenario);
+  const Called called = program("validate x.toml", scratch);
+  std::smatch match;
+  REQUIRE(std::regex_search(called.err, match, std::regex("unknown key \"q0q0q0q0q0q0q0q0q0q0q\"[^;]*; known: (.*)")));
+  std::vector<std::string> keys;
+  const std::string list = match[1].str();
+  for (std::size_t from = 0; from < list.size();) {
+    const auto end = std::min(list.find(", ", from), list.size());
+    keys.push_back(list.substr(from, end - from));
+    from = end + 2;
+  }
+  return keys;
+}
+
+const std::string unknown = "q0q0q0q0q0q0q0q0q0q0q = 1\n";
+
+/// Each key must stand at the beginning of a line of the explanation: "  workers (integer, ...", nested or not.
+void check_explained(const std::string& scenario, const std::string& explanation) {
+  for (const std::string& key : keys_known(scenario)) {
+    INFO(key << " in\n" << explanation);
+    CHECK((contains(explanation, "  " + key + " (") || contains(explanation, "." + key + " (") ||
+           contains(explanation, "  " + key + ".")));
+  }
+}
+
+const std::vector<std::string> kinds = {"strategies", "collectives", "models",     "data",    "topologies",
+                                        "network_models", "optimizers", "schedules", "sections"};
+
+const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip"};
+const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression"};
+const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm"};
+
+}  // namespace
+
+TEST_CASE("list names every kind, and list KIND that one only, in the singular too") {
+  const std::string all = said("list");
+  std::string joined;
+  for (const std::string& kind : kinds) joined += said("list " + kind);
+  CHECK(joined == all);
+  CHECK(said("list strategy") == said("list strategies"));
+  CHECK(said("list topology") == said("list topologies"));
+}
+
+TEST_CASE("everything that is listed is explained, with its summary, cost and source") {
+  std::string kind;
+  const std::string all = said("list");
+  std::string explanation;
+  for (const std::string& line : lines_of(all)) {
+    std::smatch match;
+    if (std::regex_match(line, match, std::regex("  (\\w+) +(.*)")) && match[1] != "cost" && match[1] != "source") {
+      explanation = said("explain " + match[1].str());
+      CHECK(contains(explanation, match[2].str()));
+    } else if (std::regex_match(line, match, std::regex(" +((cost|source): .*)"))) {
+      INFO(line);
+      CHECK(contains(explanation, match[1].str()));
+    }
+  }
+}
+
+TEST_CASE("strategies, models and optimizers have a cost line; what comes from a paper has its source") {
+  for (const auto* names : {&strategies, &models})
+    for (const std::string& name : *names) {
+      const std::string text = said("explain " + name);
+      INFO(text);
+      CHECK(contains(text, "\n  cost: "));
+      CHECK((name == "single" || contains(text, "\n  source: ")));
+    }
+  for (const char* name : {"sgd", "momentum"}) CHECK(contains(said("explain " + std::string(name)), "\n  cost: "));
+  CHECK(contains(said("explain ring"), "\n  cost: 2(P-1) alpha"));
+}
+
+TEST_CASE("every kind that the parser knows is listed") {
+  const auto check_listed = [](const std::string& from, const std::string& to, const std::string& kind) {
+    const Scratch scratch;
+    scratch.write("x.toml", with(small, from, to));
+    const Called called = program("validate x.toml", scratch);
+    std::smatch match;
+    REQUIRE(std::regex_search(called.err, match, std::regex("[Kk]nown: (.*)")));
+    std::set<std::string> known, listed;
+    const std::regex word("\\w+");
+    const std::string names = match[1].str();
+    for (std::sregex_iterator at(names.begin(), names.end(), word), end; at != end; ++at) known.insert(at->str());
+    for (const std::string& line : lines_of(said("list " + kind)))
+      if (line.size() > 2 && line[0] == ' ' && line[2] != ' ') listed.insert(line.substr(2, line.find(' ', 2) - 2));
+    CHECK(known == listed);
+  };
+  check_listed("\"allreduce\"", "\"x\"", "strategies");
+  check_listed("\"least_squares\"", "\"x\"", "models");
+  check_listed("\"house_prices\"", "\"x\"", "data");
+  check_listed("learning_rate = 0.1", "optimizer = \"x\"", "optimizers");
+  check_listed("learning_rate = 0.1", "schedule = \"x\"", "schedules");
+  check_listed("workers = 4", "topology = \"x\"", "topologies");
+  check_listed("workers = 4", "network_model = \"x\"", "network_models");
+}
+
+TEST_CASE("every key that the parser knows in a section is explained") {
+  check_explained(unknown + small, said("explain scenario"));
+  check_explained(with(small, "workers = 4\n", "workers = 4\n" + unknown), said("explain cluster"));
+  check_explained(with(small, "[data]", "[cluster.failures]\n" + unknown + "[data]"), said("explain failures"));
+  check_explained(with(small, "[data]", "[[cluster.failures.crash]]\n" + unknown + "[data]"), said("explain failures"));
+  check_explained(with(small, "[data]", "[cluster.watchdog]\n" + unknown + "[data]"), said("explain watchdog"));
+  check_explained(with(small, "[stop]\n", unknown + "[stop]\n"), said("explain training"));
+  check_explained(with(small, "[stop]\n", "[stop]\n" + unknown), said("explain stop"));
+  check_explained(with(small, "[stop]\n", "[evaluate]\n" + unknown + "[stop]\n"), said("explain evaluate"));
+}
+
+TEST_CASE("every key that the parser knows in a component is explained") {
+  const std::string scenario = said("explain scenario");
+  for (const std::string& name : strategies)
+    check_explained(with(small, "\"allreduce\"\n", "\"" + name + "\"\n" + unknown), said("explain " + name) + scenario);
+  for (const std::string& name : models)
+    check_explained(with(small, "\"least_squares\"\n", "\"" + name + "\"\n" + unknown), said("explain " + name) + scenario);
+  for (const std::string& name : sources)
+    check_explained(with(small, "\"house_prices\"\n", "\"" + name + "\"\n" + unknown), said("explain " + name) + said("explain data"));
+  for (const char* optimizer : {"sgd", "momentum"})
+    check_explained(with(small, "[stop]", "[training.optimizer]\nkind = \"" + std::string(optimizer) + "\"\n" + unknown + "[stop]"),
+                    said("explain " + std::string(optimizer)) + "  kind (");
+  for (const char* schedule : {"constant", "inverse_time"})
+    check_explained(with(small, "[stop]", "[training.schedule]\nkind = \"" + std::string(schedule) + "\"\n" + unknown + "[stop]"),
+                    said("explain " + std::string(schedule)) + "  kind (");
+}
+
+TEST_CASE("explain tells an option's type, range, default and meaning") {
+  const std::string text = said("explain cluster");
+  CHECK(contains(text, "  latency (a time, "));
+  CHECK(contains(text, "default \"50us\")\n      one way, host to host\n"));
+  CHECK(contains(said("explain gossip"), "  graph (one of ring, complete, star, default \"ring\")\n"));
+}
+
+TEST_CASE("explain network_model explains all of them") {
+  const std::string text = said("explain network_model");
+  CHECK(contains(text, "ideal (cluster.network_model)\n  latency + bytes / bandwidth exactly"));
+  CHECK(contains(text, "tcp (cluster.network_model)\n  SimGrid's LV08"));
+}
+
+TEST_CASE("unknown names of list and explain are told what was probably meant, and end with 2") {
+  const Scratch scratch;
+  const Called explained = program("explain mapreduc", scratch);
+  CHECK(explained.exit_code == 2);
+  CHECK(explained.err.starts_with("explain: unknown name \"mapreduc\"; did you mean \"mapreduce\"? Known: "));
+  CHECK(explained.out.empty());
+  const Called listed = program("list modles", scratch);
+  CHECK(listed.exit_code == 2);
+  CHECK(listed.err.starts_with("list: unknown kind \"modles\"; did you mean \"models\"? Known: strategies, "));
+}

@@ -1,0 +1,89 @@
+// Ctrl-C, SIGTERM and SIGKILL while runs go on.
+#include "cli/process.h"
+
+#include "catch.h"
+#include "cli/scenario.h"
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Three runs that end at once, and two that never do.
+const std::vector<std::string> endless = {
+    "run", "x.toml", "--no-baseline", "--jobs", "2", "--grid", "stop.steps=1,2,3,100000000000,200000000000"};
+
+std::size_t records(const Scratch& scratch) {
+  std::size_t count = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(scratch.path() + "/out/x/runs", ignored))
+    count += entry.path().extension() == ".json" ? 1 : 0;
+  return count;
+}
+
+/// Waits until the three have ended and the two go on; returns the processes of the two.
+std::vector<pid_t> until_two_go_on(const Process& process, const Scratch& scratch) {
+  REQUIRE(soon([&] { return records(scratch) == 3 && process.children().size() == 2; }));
+  return process.children();
+}
+
+void check_gone(const std::vector<pid_t>& processes) {
+  for (const pid_t child : processes) CHECK(soon([&] { return !lives(child); }));
+}
+
+void check_interrupted_by(void (Process::*send)(int) const, int signal) {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  Process process(endless, scratch);
+  const auto children = until_two_go_on(process, scratch);
+  (process.*send)(signal);
+  CHECK(process.wait() == 130);
+  check_gone(children);
+  const Json results = results_in(scratch);
+  CHECK(results["complete"] == false);
+  CHECK(each(results, "steps") == std::vector<Json>{1, 2, 3});
+  CHECK(each(results, "status") == std::vector<Json>{"stopped", "stopped", "stopped"});
+  CHECK(records(scratch) == 3);
+  for (const Json& id : each(results, "id"))
+    CHECK(fs::exists(scratch.path() + "/out/x/runs/" + id.get<std::string>() + ".json"));
+  CHECK(contains(contents(scratch.path() + "/err"), "interrupted; what is finished is in out/x"));
+  for (const auto& entry : fs::recursive_directory_iterator(scratch.path() + "/out"))
+    CHECK(entry.path().extension() != ".tmp");
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C ends with 130, leaves finished runs in place, and ends the others") {
+  check_interrupted_by(&Process::send_group, SIGINT);
+}
+
+TEST_CASE("an interrupt of the parent alone does the same") { check_interrupted_by(&Process::send, SIGINT); }
+
+TEST_CASE("SIGTERM, to all processes too, does the same, and no run is called failed for it") {
+  check_interrupted_by(&Process::send_group, SIGTERM);
+}
+
+TEST_CASE("when the parent is killed its children die") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  Process process(endless, scratch);
+  const auto children = until_two_go_on(process, scratch);
+  process.send(SIGKILL);
+  CHECK(process.wait() == 128 + SIGKILL);
+  check_gone(children);
+  CHECK(records(scratch) == 3);
+  CHECK_FALSE(fs::exists(scratch.path() + "/out/x/results.json"));
+}
+
+TEST_CASE("a run whose process is killed is a failed run, and the others go on") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  Process process({"run", "x.toml", "--no-baseline", "--jobs", "1", "--grid", "stop.steps=100000000000,2"}, scratch);
+  REQUIRE(soon([&] { return process.children().size() == 1; }));
+  kill(process.children().front(), SIGKILL);
+  CHECK(process.wait() == 4);
+  const Json results = results_in(scratch);
+  CHECK(results["complete"] == true);
+  CHECK(each(results, "status") == std::vector<Json>{"failed", "stopped"});
+  CHECK(results["runs"][0]["error"] == "the simulating process died of signal 9 (Killed)");
+}

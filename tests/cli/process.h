@@ -1,0 +1,89 @@
+// The built program as a process that is watched and sent signals.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "cli/program.h"
+
+namespace simgrad::tests {
+
+/// Whether it holds within ten seconds.
+inline bool soon(const std::function<bool()>& holds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+/// Whether there is such a process, and it is no zombie.
+inline bool lives(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto at = text.rfind(") ");  // a name may have blanks
+  return at != std::string::npos && text[at + 2] != 'Z' && text[at + 2] != 'X';
+}
+
+/// Started in a process group of its own, as a shell with job control does; killed at the end if it still runs.
+class Process {
+ public:
+  Process(std::vector<std::string> arguments, const Scratch& scratch) {
+    arguments.insert(arguments.begin(), SIMGRAD_PROGRAM);
+    std::vector<char*> words;
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    const std::string err = scratch.path() + "/err";
+    process_ = fork();
+    if (process_ != 0) return;
+    setpgid(0, 0);
+    const int to = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(to, STDOUT_FILENO);
+    dup2(to, STDERR_FILENO);
+    if (chdir(scratch.path().c_str()) == 0) execv(words[0], words.data());
+    _exit(127);
+  }
+  ~Process() {
+    if (!ended_) send(SIGKILL), wait();
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void send(int signal) const { kill(process_, signal); }
+  /// To all processes of the group, as a terminal does.
+  void send_group(int signal) const { kill(-process_, signal); }
+
+  std::vector<pid_t> children() const {
+    const std::string id = std::to_string(process_);
+    std::ifstream file("/proc/" + id + "/task/" + id + "/children");
+    std::vector<pid_t> all;
+    for (pid_t child = 0; file >> child;) all.push_back(child);
+    return all;
+  }
+
+  /// The exit code, or 128 + the signal it died of.
+  int wait() {
+    int status = 0;
+    ended_ = true;
+    if (waitpid(process_, &status, 0) != process_) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t process_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace simgrad::tests

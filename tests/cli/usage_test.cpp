@@ -1,0 +1,73 @@
+// The words of the command line itself.
+#include "catch.h"
+#include "cli/scenario.h"
+
+using namespace simgrad::tests;
+
+namespace {
+
+/// The first line on stderr of a call that is used wrongly.
+std::string misuse(const std::string& arguments) {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const Called called = program(arguments, scratch);
+  INFO(arguments);
+  CHECK(called.exit_code == 2);
+  CHECK(called.out.empty());
+  CHECK_FALSE(std::filesystem::exists(scratch.path() + "/out"));
+  const auto lines = lines_of(called.err);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[1] == "Run \"simgrad --help\" for the commands.");
+  return lines[0];
+}
+
+}  // namespace
+
+TEST_CASE("an unknown command is told with the one that was probably meant") {
+  CHECK(misuse("rnu x.toml") == "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, list, explain");
+  CHECK(misuse("merge a b") == "simgrad: unknown command \"merge\"; known: run, validate, list, explain");
+  CHECK(misuse("") == "simgrad: a command is missing; known: run, validate, list, explain");
+}
+
+TEST_CASE("options of later releases are unknown, not ignored, wherever they stand") {
+  for (const char* option : {"--shard 1/2", "--force", "--resume"}) {
+    const std::string name = std::string(option).substr(0, std::string(option).find(' '));
+    CHECK(misuse("run x.toml " + std::string(option)).starts_with("simgrad: unknown option \"" + name + "\"; "));
+    CHECK(misuse("run " + std::string(option) + " x.toml").starts_with("simgrad: unknown option \"" + name + "\"; "));
+  }
+}
+
+TEST_CASE("a misspelt option is told with the one that was probably meant") {
+  CHECK(misuse("run x.toml --thread 2").starts_with("simgrad: unknown option \"--thread\"; did you mean \"--threads\"?"));
+  CHECK(misuse("run x.toml --quite").starts_with("simgrad: unknown option \"--quite\"; did you mean \"--quiet\"?"));
+  CHECK(misuse("validate x.toml --jobs 2").starts_with("simgrad: unknown option \"--jobs\"; "));
+}
+
+TEST_CASE("numbers of jobs and threads that cannot be are refused") {
+  for (const char* options : {"--jobs 0", "--jobs -1", "--jobs x", "--jobs 99999999999", "--threads -1", "--threads 1.5"})
+    CHECK(contains(misuse("run x.toml " + std::string(options)), std::string(options).substr(0, 6)));
+}
+
+TEST_CASE("a missing scenario, and one too many, are told") {
+  CHECK(misuse("run") == "simgrad: scenario is required");
+  CHECK(contains(misuse("run x.toml y.toml"), "y.toml"));
+}
+
+TEST_CASE("help and the version go to stdout and end with 0") {
+  const Scratch scratch;
+  for (const char* command : {"--help", "run --help", "validate --help", "list --help", "explain --help", "--version"}) {
+    INFO(command);
+    const Called called = program(command, scratch);
+    CHECK(called.exit_code == 0);
+    CHECK(called.err.empty());
+    CHECK_FALSE(called.out.empty());
+  }
+}
+
+TEST_CASE("the help of run names every option of the contract that this release has") {
+  const Scratch scratch;
+  const std::string help = program("run --help", scratch).out;
+  for (const char* option : {"--set", "--grid", "--no-baseline", "--seeds", "--strategy", "--out", "--jobs", "--threads",
+                             "--dry-run", "--json", "--quiet"})
+    CHECK(contains(help, option));
+}

@@ -1,0 +1,180 @@
+// `validate`: the resolved scenario, which reads back to itself, and the runs.
+#include "catch.h"
+#include "cli/scenario.h"
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string two_hosts = R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="z" routing="Full">
+    <host id="a" speed="1Gf"/>
+    <host id="b" speed="2Gf"/>
+    <link id="l" bandwidth="125MBps" latency="50us"/>
+    <route src="a" dst="b"><link_ctn id="l"/></route>
+  </zone>
+</platform>
+)";
+
+/// A scenario of every sort.
+const std::vector<std::string> scenarios = {
+    small,
+    with_strategies(all_strategies),
+    with(small, "title = \"small\"", "title = \"a \\\"quoted\\\" \\\\ title, ünïcode\\n and two lines\""),
+    with(small, "learning_rate = 0.1",
+         "learning_rate = 1e-3\nbatch_size_per_worker = 10\noptimizer = { kind = \"momentum\", momentum = 0.5 }\n"
+         "schedule = { kind = \"inverse_time\", decay = 0.25 }\npartition = \"contiguous\"\ncheckpoint_every_steps = 3"),
+    with(small, "[data]",
+         "relative_speeds = [1, 0.5]\nnetwork_model = \"tcp\"\n[[cluster.failures.crash]]\nrank = 1\nat = \"1ms\"\nrepair = "
+         "\"10us\"\n[cluster.watchdog]\nreal = \"90s\"\n[data]"),
+    with(with(small, "source = \"house_prices\"", "source = \"csv\"\npath = \"d.csv\"\ntarget = \"b\"\nseparator = \";\""),
+         "samples = 200\nfeatures = 5\n", "test_fraction = 0.3\n[evaluate]\non = \"test\"\nevery_s = \"1us\"\n"),
+    with(small, "speed = \"1GF\"\nbandwidth = \"1Gbps\"\nlatency = \"50us\"\n", "platform = \"p.xml\"\n[grid]\n\"cluster.workers\" = [1, 2]\n"),
+    small + "[grid]\n\"cluster.workers\" = [1, 2]\n\"cluster.bandwidth\" = [\"1Gbps\", \"10Gbps\"]\nseed = [3, 4]\n"
+            "\"training.optimizer\" = [\"sgd\", { kind = \"momentum\", momentum = 0.5 }]\n"
+            "\"strategy.allreduce.label\" = [\"a\", \"b\"]\n",
+};
+
+/// The lines that are no comments.
+std::string toml_of(const std::string& text) {
+  std::string kept;
+  for (const std::string& line : lines_of(text))
+    if (!line.starts_with("#")) kept += line + "\n";
+  return kept;
+}
+
+}  // namespace
+
+TEST_CASE("what validate prints, validate reads back to the same text and the same runs") {
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const Scratch scratch;
+    scratch.write("x.toml", scenarios[i]);
+    scratch.write("d.csv", "a;b;c\n1;2;3\n2;3;4\n3;5;7\n4;4;4\n5;1;9\n6;2;1\n");
+    scratch.write("p.xml", two_hosts);
+    const Called first = program("validate x.toml", scratch);
+    CAPTURE(i, first.err);
+    REQUIRE(first.exit_code == 0);
+    CHECK(first.err.empty());
+    scratch.write("y.toml", first.out);
+    const Called second = program("validate y.toml", scratch);
+    CAPTURE(second.err);
+    CHECK(second.exit_code == 0);
+    CHECK(second.out == first.out);
+    CHECK_FALSE(fs::exists(scratch.path() + "/out"));
+  }
+}
+
+TEST_CASE("the resolved scenario has every default, and only what holds") {
+  const Scratch scratch;
+  scratch.write("x.toml", "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n[[strategy]]\nkind = \"gossip\"\n");
+  const Called called = program("validate x.toml", scratch);
+  CHECK(toml_of(called.out) == R"(schema = 1
+title = ""
+seed = 1
+
+[cluster]
+workers = 4
+topology = "star"
+speed = "10GF"
+bandwidth = "1Gbps"
+latency = "50us"
+network_model = "ideal"
+relative_speeds = []
+charge_reductions = true
+failures = { crash = [], detection = "100ms", recovery = "restart" }
+watchdog = { simulated = "10000000s", real = "1d" }
+
+[data]
+source = "house_prices"
+noise = 0.1
+correlation = 0.5
+zero_weights = 0.25
+samples = 1000
+features = 10
+test_fraction = 0.0
+standardize = true
+standardize_target = true
+
+[model]
+kind = "least_squares"
+bias = false
+l2 = 0.0
+
+[training]
+batch_size = "full"
+optimizer = "sgd"
+learning_rate = 0.1
+schedule = "constant"
+partition = "iid"
+numbers = true
+checkpoint_every_steps = 0
+
+[stop]
+steps = 1
+
+[evaluate]
+every_steps = 1
+on = "train"
+
+[[strategy]]
+kind = "gossip"
+graph = "ring"
+update = "combine_then_adapt"
+
+)");
+}
+
+TEST_CASE("the runs are listed below the scenario, with what tells them apart") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const Called called = program("validate x.toml --grid cluster.workers=1,2 --seeds 5", scratch);
+  const auto lines = lines_of(called.out);
+  REQUIRE(lines.size() > 4);
+  CHECK(lines[lines.size() - 4] == "# 2 runs, 1 baseline");
+  CHECK(contains(lines[lines.size() - 2], "  allreduce  cluster.workers=1  seed=5"));
+  const Called dry = program("run x.toml --dry-run --grid cluster.workers=1,2 --seeds 5", scratch);
+  std::string listed;
+  for (std::size_t i = lines.size() - 3; i < lines.size(); ++i) listed += lines[i].substr(2) + "\n";
+  CHECK(listed == dry.out);
+}
+
+TEST_CASE("results.json has the resolved scenario that validate prints") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + "[grid]\n\"cluster.workers\" = [2, 3]\n");
+  REQUIRE(program("run x.toml", scratch).exit_code == 0);
+  const Json scenario = results_in(scratch)["scenario"];
+  CHECK(scenario["cluster"]["workers"] == 2);
+  CHECK(scenario["cluster"]["latency"] == "50us");
+  CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
+  CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}}}));
+  const std::string text = program("validate x.toml", scratch).out;
+  for (const auto& [section, options] : scenario.items())
+    if (options.is_object())
+      for (const auto& [key, value] : options.items()) {
+        INFO(section << "." << key);
+        CHECK((contains(text, "\n" + key + " = ") || contains(text, "\n\"" + key + "\" = ")));
+      }
+}
+
+TEST_CASE("the id of a run does not depend on where its files lie, on its label or on the title") {
+  const auto id = [](const std::string& directory, const std::string& text) {
+    const Scratch scratch;
+    fs::create_directories(scratch.path() + "/" + directory);
+    scratch.write(directory + "/d.csv", "a,b\n1,2\n2,3\n3,5\n4,4\n");
+    scratch.write("x.toml", with(text, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n",
+                                 "source = \"csv\"\npath = \"" + directory + "/d.csv\"\n"));
+    const auto lines = lines_of(program("validate x.toml", scratch).out);
+    REQUIRE(lines.back().size() > 18);
+    return lines.back().substr(2, 16);
+  };
+  const std::string plain = id("a", small);
+  CHECK(id("b", small) == plain);
+  CHECK(id("a", with(small, "\"small\"", "\"other\"")) == plain);
+  CHECK(id("a", with(small, "kind = \"allreduce\"", "kind = \"allreduce\"\nlabel = \"mine\"")) == plain);
+  CHECK(id("a", with(small, "seed = 1", "seed = 2")) != plain);
+  CHECK(id("a", with(small, "50us", "51us")) != plain);
+  CHECK(id("a", with(small, "allreduce", "gossip")) != plain);
+}

@@ -1,0 +1,102 @@
+// The pool of child processes.
+#include "experiment/children.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "catch.h"
+
+using namespace simgrad::experiment;
+
+namespace {
+
+/// Waits for a child to end.
+Children::Ended end_of(Children& children) {
+  const auto ended = children.reap(20.0);
+  REQUIRE(ended);
+  return *ended;
+}
+
+}  // namespace
+
+TEST_CASE("a child that returns has no error, and takes some time") {
+  Children children(1);
+  children.start(7, [](double*) { usleep(20'000); });
+  CHECK(children.full());
+  const auto ended = end_of(children);
+  CHECK(ended.task == 7);
+  CHECK(ended.error.empty());
+  CHECK(ended.wall_s >= 0.02);
+  CHECK(children.empty());
+}
+
+TEST_CASE("what a child throws is its error") {
+  Children children(1);
+  children.start(0, [](double*) { throw std::runtime_error("rank 3, step 2"); });
+  CHECK(end_of(children).error == "rank 3, step 2");
+  children.start(0, [](double*) { throw std::runtime_error(""); });
+  CHECK(end_of(children).error == "an error without a text");
+  children.start(0, [](double*) { throw 3; });
+  CHECK(end_of(children).error == "an unknown error");
+}
+
+TEST_CASE("a long error is cut, and the child still ends") {
+  Children children(1);
+  children.start(0, [](double*) { throw std::runtime_error(std::string(1'000'000, 'x')); });
+  CHECK(end_of(children).error == std::string(4000, 'x'));
+}
+
+TEST_CASE("a child that dies of a signal, or leaves, says so") {
+  Children children(1);
+  children.start(0, [](double*) { kill(getpid(), SIGKILL); });
+  CHECK(end_of(children).error == "the simulating process died of signal 9 (Killed)");
+  children.start(0, [](double*) { _exit(3); });
+  CHECK(end_of(children).error == "the simulating process ended with 3");
+}
+
+TEST_CASE("children end in their own order, and as many run as there are jobs") {
+  Children children(2);
+  children.start(0, [](double*) { usleep(300'000); });
+  CHECK_FALSE(children.full());
+  children.start(1, [](double*) {});
+  CHECK(children.full());
+  CHECK(end_of(children).task == 1);
+  CHECK_FALSE(children.full());
+  CHECK(end_of(children).task == 0);
+}
+
+TEST_CASE("waiting for a child ends after the time given, and at once without children") {
+  Children children(1);
+  CHECK_FALSE(children.reap(20.0));
+  children.start(0, [](double*) { sleep(20); });
+  CHECK_FALSE(children.reap(0.01));
+  CHECK_FALSE(children.empty());
+}
+
+TEST_CASE("the progress of all children is seen as it is written, and is nothing again when they have ended") {
+  Children children(2);
+  for (const double share : {0.25, 0.5})
+    children.start(0, [share](double* progress) {
+      *progress = share;
+      sleep(20);
+    });
+  for (int tries = 0; tries < 1000 && children.progress() < 0.75; ++tries) usleep(5'000);
+  CHECK(children.progress() == 0.75);
+}
+
+TEST_CASE("a pool that goes away ends its children") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  {
+    Children children(1);
+    children.start(0, [](double*) { sleep(20); });
+  }
+  close(ends[1]);
+  // The child had the writing end too: the pipe ends only when the child has.
+  char byte = 0;
+  CHECK(read(ends[0], &byte, 1) == 0);
+  close(ends[0]);
+}

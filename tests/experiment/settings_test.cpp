@@ -1,0 +1,89 @@
+// One grid point, typed and checked.
+#include "catch.h"
+#include "base/errors.h"
+#include "experiment/scenario.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+Settings settings_of(const std::string& text) {
+  scenario::Faults faults;
+  Settings settings = read_settings(scenario::Document::parse(text, "x.toml"), faults);
+  faults.raise_if_any();
+  return settings;
+}
+
+/// `small` with more lines in one of its sections.
+std::string with_line(const std::string& section, const std::string& line) {
+  std::string text = small + ring;
+  const std::string head = "[" + section + "]\n";
+  if (text.find(head) == std::string::npos) return text + head + line + "\n";
+  return text.insert(text.find(head) + head.size(), line + "\n");
+}
+
+}  // namespace
+
+TEST_CASE("the rows of a generator are known: all but round(test_fraction x samples)") {
+  CHECK(known_rows(settings_of(small + ring)) == 100);
+  CHECK(known_rows(settings_of(with_line("data", "test_fraction = 0.255"))) == 74);  // 25.5 rounds to 26
+}
+
+TEST_CASE("the rows of a file are not known before it is read, but those of a timing-only run are") {
+  Settings settings = settings_of(small + ring);
+  settings.data.source.choose("csv");
+  CHECK_FALSE(known_rows(settings));
+  settings.training.numbers = false;
+  CHECK(known_rows(settings) == 100);
+}
+
+TEST_CASE("the global batch is the rows, the batch size, or the workers' shares") {
+  CHECK(settings_of(small + ring).batch(100) == 100);
+  CHECK(settings_of(with_line("training", "batch_size = 10")).batch(100) == 10);
+  CHECK(settings_of(with_line("training", "batch_size_per_worker = 10")).batch(100) == 40);
+}
+
+TEST_CASE("a batch beyond the integers is the largest of them, not a negative one") {
+  Settings settings = settings_of(small + ring);
+  settings.training.batch_size_per_worker = std::numeric_limits<std::int64_t>::max();
+  CHECK(settings.batch(100) == std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_CASE("defaults that depend on other options are filled in") {
+  const Settings plain = settings_of(small + ring);
+  CHECK(plain.evaluate.every_steps == 1);
+  CHECK_FALSE(settings_of(with_line("evaluate", "every_s = \"1s\"")).evaluate.every_steps);
+  const Settings bare = settings_of("[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" + ring);
+  CHECK(bare.data.samples == 1000);
+  CHECK(bare.data.features == 10);
+}
+
+TEST_CASE("what the model is fitted to is known of a generator, classes and constant feature included") {
+  CHECK(settings_of(small + ring).problem().features == 3);
+  CHECK(settings_of(with_line("model", "bias = true")).problem().features == 4);
+  CHECK(settings_of(small + ring).problem().classes == 0);
+  std::string blobs = with_line("data", "source = \"blobs\"\nclasses = 7");
+  blobs.replace(blobs.find("least_squares"), 13, "softmax_regression");
+  CHECK(settings_of(blobs).problem().classes == 7);
+}
+
+TEST_CASE("a default label is the kind and the options that differ; a written one counts as it is") {
+  Settings settings = settings_of(small + ring + "[[strategy]]\nkind = \"gossip\"\ngraph = \"star\"\n" +
+                                  "[[strategy]]\nkind = \"gossip\"\nlabel = \"mine\"\n");
+  CHECK(settings.strategies[0].name() == "allreduce");
+  CHECK(settings.strategies[1].name() == "gossip(graph=star)");
+  CHECK(settings.strategies[2].name() == "mine");
+}
+
+TEST_CASE("the fit is checked against whatever data there are, and every misfit is told") {
+  const Settings settings = settings_of(with_line("training", "batch_size = 50"));
+  scenario::Faults none;
+  check_fit(settings, {.features = 3, .classes = 0}, 50, none);
+  CHECK(none.empty());
+  scenario::Faults faults;
+  check_fit(settings, {.features = 3, .classes = 0}, 3, faults);
+  CHECK_THROWS_WITH(faults.raise_if_any(),
+                    "x.toml:3:1: 4 workers for 3 training rows; expected at most one worker a row\n"
+                    "x.toml:14:1: a batch of 50 samples, but there are 3 training rows; expected at most as many");
+}
