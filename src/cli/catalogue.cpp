@@ -28,12 +28,15 @@ std::vector<Kind> everything() {
   all.push_back(kind("strategies", "strategy", "[[strategy]] kind", strategies::registry()));
   all.push_back({"collectives", "collective", "chosen by a strategy's options", {}});
   all.back().items = {
-      {{.kind = "ring", .summary = "allreduce: reduce-scatter and all-gather around a ring",
+      {{.kind = "ring",
+        .summary = "allreduce: reduce-scatter and all-gather around a ring",
         .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
         .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"},
        nullptr},
-      {{.kind = "flat", .summary = "broadcast and reduce: the root talks to every other member at once",
-        .cost = "alpha + n M beta; the reduce adds n M gamma after the last arrival", .source = ""},
+      {{.kind = "flat",
+        .summary = "broadcast and reduce: the root talks to every other member at once",
+        .cost = "alpha + n M beta; the reduce adds n M gamma after the last arrival",
+        .source = ""},
        nullptr}};
   all.push_back(kind("models", "model", "[model] kind", models::registry()));
   all.push_back(kind("data", "data", "[data] source", data::sources()));

@@ -16,9 +16,9 @@ struct Item {
 };
 
 struct Kind {
-  std::string name;     ///< "strategies"
-  std::string one;      ///< "strategy"
-  std::string where;    ///< "[[strategy]] kind"
+  std::string name;   ///< "strategies"
+  std::string one;    ///< "strategy"
+  std::string where;  ///< "[[strategy]] kind"
   std::vector<Item> items;
 };
 

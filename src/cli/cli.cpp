@@ -62,9 +62,10 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
 
 /// Parses, and calls the subcommand.
 int call(int argc, char** argv) {
-  CLI::App app{"simgrad: real gradients on a simulated cluster.\n"
-               "Compares ways of training in parallel by time, speed-up and where the time goes.",
-               "simgrad"};
+  CLI::App app{
+      "simgrad: real gradients on a simulated cluster.\n"
+      "Compares ways of training in parallel by time, speed-up and where the time goes.",
+      "simgrad"};
   app.set_version_flag("--version", std::string("simgrad ") + version);
   app.require_subcommand(1);
   int exit_code = Exit::ok;

@@ -86,7 +86,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command
-      ->add_option("--threads", options->threads, "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
+      ->add_option("--threads", options->threads,
+                   "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   command->add_flag("--dry-run", options->dry_run, "Only lists the runs");

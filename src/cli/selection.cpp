@@ -12,12 +12,15 @@ void add_selection(CLI::App& command, Chosen& chosen) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  command.add_option("--grid", chosen.selection.grids, "All values of a key: --grid cluster.workers=1,2,4 (repeatable; product)")
+  command
+      .add_option("--grid", chosen.selection.grids,
+                  "All values of a key: --grid cluster.workers=1,2,4 (repeatable; product)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE,...");
   command.add_option("--seeds", chosen.selection.seeds, "Seeds: 1..5, or 1,3,7")->type_name("A..B");
-  command.add_option("--strategy", chosen.selection.strategies, "Only this strategy, by label, else by kind (repeatable)")
+  command
+      .add_option("--strategy", chosen.selection.strategies, "Only this strategy, by label, else by kind (repeatable)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("LABEL");

@@ -10,7 +10,8 @@
 namespace simgrad::cli {
 
 void add_validate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("validate", "Checks a scenario; prints it resolved, and its runs; simulates nothing");
+  auto* command =
+      app.add_subcommand("validate", "Checks a scenario; prints it resolved, and its runs; simulates nothing");
   auto chosen = std::make_shared<Chosen>();
   add_selection(*command, *chosen);
   command->callback([chosen, &exit_code] {

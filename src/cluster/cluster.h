@@ -68,7 +68,6 @@ class Cluster {
   std::vector<World*> worlds_;
   std::string error_;
   std::int64_t real_deadline_ns_ = 0;
-  std::int64_t watched_ = 0;
 };
 
 /// What a platform file holds, found out in a process of its own, since SimGrid ends the process on some faults.

@@ -105,16 +105,6 @@ Pending Communicator::start_receive(int source) const {
   return pending;
 }
 
-void Communicator::send(int target, Packet packet) const { start_send(target, std::move(packet)).wait(); }
-
-Packet Communicator::receive(int source) const {
-  require_alive(source);
-  Message* landed = nullptr;
-  const sg4::CommPtr transfer = from(source).mailbox->get_async<Message>(&landed);
-  block_on(*transfer, Occupation::Kind::receiving, source);
-  return take(*landed);
-}
-
 Packet Communicator::exchange(Packet packet, int target, int source) const {
   Pending sending = start_send(target, std::move(packet));
   Packet received = receive(source);
@@ -130,23 +120,24 @@ Pending::Pending(Pending&& other) noexcept
     : communicator_(other.communicator_),
       transfer_(std::exchange(other.transfer_, nullptr)),
       landing_(std::exchange(other.landing_, nullptr)),
-      peer_(other.peer_) {}
+      peer_(other.peer_),
+      start_s_(other.start_s_) {}
 
 Pending& Pending::operator=(Pending&& other) noexcept {
   std::swap(communicator_, other.communicator_);
   std::swap(transfer_, other.transfer_);
   std::swap(landing_, other.landing_);
   std::swap(peer_, other.peer_);
+  std::swap(start_s_, other.start_s_);
   return *this;
 }
 
-Pending::~Pending() {
-  if (transfer_) intrusive_ptr_release(transfer_);
-}
+// What was not waited for is not released: see the header.
+Pending::~Pending() = default;
 
 Packet Pending::wait() {
   base::check(transfer_ != nullptr, "a transfer is waited for once");
-  communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending, peer_);
+  start_s_ = communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending, peer_);
   intrusive_ptr_release(std::exchange(transfer_, nullptr));
   if (!landing_) return {};
   World& world = *communicator_->world_;
@@ -155,7 +146,5 @@ Packet Pending::wait() {
   world.free_landings_.push_back(std::exchange(landing_, nullptr));
   return packet;
 }
-
-bool Pending::done() const { return transfer_ == nullptr || transfer_->test(); }
 
 }  // namespace simgrad::cluster

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cluster/world.h"
@@ -13,6 +14,9 @@ namespace simgrad::cluster {
 class Communicator;
 
 /// A transfer under way; wait() blocks in virtual time until it is over. It must not outlive its communicator.
+///
+/// One that is dropped before it is over, as its actor ends, is kept by SimGrid's count of references for the life of the
+/// process: the world still asks when it started, and SimGrid prints a backtrace for a transfer destroyed in flight.
 class Pending {
  public:
   Pending() = default;
@@ -22,8 +26,8 @@ class Pending {
 
   /// What was received; an empty packet for a send. Errors: PeerLost.
   Packet wait();
-  /// Whether it has completed by now; takes no virtual time.
-  bool done() const;
+  /// After wait(): when the transfer started.
+  double start_s() const { return start_s_; }
 
  private:
   friend class Communicator;
@@ -33,6 +37,7 @@ class Pending {
   simgrid::s4u::Comm* transfer_ = nullptr;
   Message** landing_ = nullptr;                 ///< of a receive
   int peer_ = -1;
+  double start_s_ = -1.0;
 };
 
 /// One member's view of a group. Messages between two members arrive in the order sent; a transfer starts when both
@@ -54,8 +59,8 @@ class Communicator {
   double now() const { return world_->now(); }
 
   /// Blocks until the transfer is over. Errors: PeerLost.
-  void send(int target, Packet packet) const;
-  Packet receive(int source) const;
+  void send(int target, Packet packet) const { start_send(target, std::move(packet)).wait(); }
+  Packet receive(int source) const { return start_receive(source).wait(); }
   /// Sends to one member while receiving from another (or the same).
   Packet exchange(Packet packet, int target, int source) const;
 

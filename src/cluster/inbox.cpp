@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <simgrid/s4u.hpp>
+#include <utility>
 
 namespace simgrad::cluster {
 
@@ -24,10 +25,9 @@ Inbox::Inbox(const Communicator& communicator, int first, int count)
     world.start_beside(communicator.world_rank(communicator.rank()),
                        [shelf = shelf_, comm = communicator.beside(), member] {
                          for (;;) {
-                           Message* landed = nullptr;
-                           const sg4::CommPtr transfer = comm.from(member).mailbox->get_async<Message>(&landed);
-                           const double start = comm.block_on(*transfer, Occupation::Kind::receiving, member);
-                           shelf->entries.push_back({{member, comm.take(*landed)}, start});
+                           Pending receiving = comm.start_receive(member);
+                           Packet packet = receiving.wait();
+                           shelf->entries.push_back({{member, std::move(packet)}, receiving.start_s()});
                            shelf->filled->release();
                          }
                        });

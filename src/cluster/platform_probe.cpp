@@ -6,13 +6,48 @@
 #include <cstring>
 #include <exception>
 #include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <vector>
 
 #include "base/errors.h"
 #include "cluster/cluster.h"
 
 namespace simgrad::cluster {
 
+namespace sg4 = simgrid::s4u;
+
 namespace {
+
+/// What the ranks will ask of the platform: speeds, bandwidths, and a route between any two hosts. SimGrid ends the
+/// process where there is none, and its last words are ours.
+void require_usable(const std::vector<sg4::Host*>& hosts) {
+  for (const sg4::Host* host : hosts)
+    if (!(host->get_speed() > 0.0))
+      throw std::runtime_error(fmt::format("host \"{}\" has a speed of {} flop/s; expected more than 0", host->get_name(),
+                                           host->get_speed()));
+  for (const sg4::Link* link : sg4::Engine::get_instance()->get_all_links())
+    if (!(link->get_bandwidth() > 0.0))
+      throw std::runtime_error(fmt::format("link \"{}\" has a bandwidth of {} B/s; expected more than 0",
+                                           link->get_name(), link->get_bandwidth()));
+  // All pairs of a small platform; of a large one those that servers and rings use.
+  constexpr std::size_t small = 200;
+  const auto require_route = [&](std::size_t a, std::size_t b) {
+    std::vector<sg4::Link*> route;
+    double latency = 0.0;
+    if (a == b) return;
+    hosts[a]->route_to(hosts[b], route, &latency);
+    if (route.empty())
+      throw std::runtime_error(fmt::format("there is no route from host \"{}\" to host \"{}\"", hosts[a]->get_name(),
+                                           hosts[b]->get_name()));
+  };
+  for (std::size_t a = 0; a < hosts.size(); ++a) {
+    if (hosts.size() <= small)
+      for (std::size_t b = 0; b < hosts.size(); ++b) require_route(a, b);
+    require_route(a, 0);
+    require_route(0, a);
+    require_route(a, (a + 1) % hosts.size());
+  }
+}
 
 /// In the child: loads the platform and writes "hosts N" or "error TEXT" to the pipe; SimGrid may end us before.
 [[noreturn]] void load_and_tell(const std::string& file, int pipe) {
@@ -22,13 +57,12 @@ namespace {
     std::array<std::string, 2> words{"simgrad", "--log=root.thresh:critical"};
     std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
     int count = 2;
-    simgrid::s4u::Engine engine(&count, arguments.data());
-    double speed = 0.0;
-    simgrid::s4u::Host::on_creation_cb([&](const simgrid::s4u::Host& host) {
-      if (speed == 0.0) speed = host.get_speed();
-    });
+    sg4::Engine engine(&count, arguments.data());
+    std::vector<sg4::Host*> hosts;
+    sg4::Host::on_creation_cb([&](sg4::Host& host) { hosts.push_back(&host); });
     engine.load_platform(file);
-    answer = fmt::format("\nhosts {} {}\n", engine.get_host_count(), speed);
+    require_usable(hosts);
+    answer = fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
   } catch (const std::exception& error) {
     answer = fmt::format("\nerror {}\n", error.what());
   }

@@ -227,7 +227,8 @@ std::string World::who_waits() const {
 }
 
 bool World::stuck() const {
-  return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
+  const auto runs = [](const Rank& rank) { return rank.running; };
+  return std::any_of(ranks_.begin(), ranks_.end(), runs) && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
     return !rank.running || (rank.occupation.kind != Occupation::Kind::nothing &&
                              start_of(rank.occupation.transfer) < 0.0);
   });

@@ -45,7 +45,7 @@ struct Channel {
 struct Message {
   Packet packet;
   Channel* channel = nullptr;
-  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once the sender is gone
+  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once its host is gone
   bool counted = false;                    ///< its bytes are in the channel's
 };
 

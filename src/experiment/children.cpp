@@ -112,8 +112,8 @@ Children::Ended Children::end(const Child& child) {
   int status = 0;
   waitpid(child.process, &status, 0);
   if (WIFSIGNALED(status))
-    ended.error = fmt::format("the simulating process died of signal {} ({})", WTERMSIG(status),
-                              strsignal(WTERMSIG(status)));
+    ended.error =
+        fmt::format("the simulating process died of signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   else if (ended.error.empty() && WEXITSTATUS(status) != 0)
     ended.error = fmt::format("the simulating process ended with {}", WEXITSTATUS(status));
   return ended;

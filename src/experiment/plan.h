@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "experiment/settings.h"
 #include "scenario/document.h"
@@ -33,7 +32,7 @@ struct RunPlan {
 };
 
 struct Plan {
-  std::string name;   ///< the stem of the scenario's file
+  std::string name;  ///< the stem of the scenario's file
   std::string title;
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
   std::vector<scenario::Axis> grid;

@@ -58,7 +58,8 @@ void check_data(const std::vector<const RunPlan*>& runs, Shelf& shelf) {
     all.push_back(run);
   }
   scenario::Faults faults;
-  for (auto key = order.rbegin(); key != order.rend(); ++key) {  // so that the first run's data are on the shelf at last
+  for (auto key = order.rbegin(); key != order.rend();
+       ++key) {  // so that the first run's data are on the shelf at last
     const Settings& first = *users[*key].front()->settings;
     try {
       const Data& data = shelf.get(*users[*key].front());
@@ -150,9 +151,8 @@ class Execution {
  private:
   void start(Children& children, std::size_t task, const Data& data) {
     const RunPlan& plan = *queue_[task];
-    children.start(task, [&](double* progress) {
-      simulate_into(plan, data, threads_, file_of(options_, plan.id), progress);
-    });
+    children.start(
+        task, [&](double* progress) { simulate_into(plan, data, threads_, file_of(options_, plan.id), progress); });
   }
 
   void collect(const Children::Ended& ended) {

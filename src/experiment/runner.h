@@ -10,9 +10,9 @@
 namespace simgrad::experiment {
 
 struct RunnerOptions {
-  std::string out;    ///< the directory of the results
-  int jobs = 0;       ///< runs at a time; 0: all cores
-  int threads = -1;   ///< for the numbers of one run; -1: cores / jobs
+  std::string out;   ///< the directory of the results
+  int jobs = 0;      ///< runs at a time; 0: all cores
+  int threads = -1;  ///< for the numbers of one run; -1: cores / jobs
   /// Told every now and then: how many runs are done, of how many, and the share of the whole done, 0 .. 1.
   std::function<void(int done, int all, double share)> progress;
 };

@@ -83,8 +83,9 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
   if (const std::string why = settings.model.model->unfit(problem); !why.empty())
     faults.add(settings.places.model, why);
   if (const std::int64_t batch = settings.batch(rows); batch > rows)
-    faults.add(settings.places.batch,
-               fmt::format("a batch of {} samples, but there are {} training rows; expected at most as many", batch, rows));
+    faults.add(
+        settings.places.batch,
+        fmt::format("a batch of {} samples, but there are {} training rows; expected at most as many", batch, rows));
   if (settings.cluster.workers > rows)
     faults.add(settings.places.workers,
                fmt::format("{} workers for {} training rows; expected at most one worker a row",
@@ -124,8 +125,8 @@ void check_strategies(const Settings& settings, const Document& document, Faults
 
 /// Whether w is longer for more classes.
 bool needs_classes(const models::Model& model) {
-  return model.classifies() && model.parameters({.features = 1, .classes = 2}) !=
-                                   model.parameters({.features = 1, .classes = 3});
+  return model.classifies() &&
+         model.parameters({.features = 1, .classes = 2}) != model.parameters({.features = 1, .classes = 3});
 }
 
 void check_numbers(const Settings& settings, const Document& document, Faults& faults) {
@@ -137,9 +138,10 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
     faults.add(settings.places.data,
                "training.numbers = false reads no data; say how much there would be with samples and features");
   if (blind && needs_classes(*settings.model.model))
-    faults.add(settings.places.data, fmt::format("training.numbers = false reads no data, so that {} cannot know how "
-                                                 "many classes there are; use source = \"blobs\" with that many classes",
-                                                 settings.model.model.kind()));
+    faults.add(settings.places.data,
+               fmt::format("training.numbers = false reads no data, so that {} cannot know how "
+                           "many classes there are; use source = \"blobs\" with that many classes",
+                           settings.model.model.kind()));
   if (settings.evaluate.on == training::EvaluationSet::test && settings.data.test_fraction == 0.0)
     faults.add(document.position("evaluate.on"),
                "on = \"test\", but there is no test set; give [data] a test_fraction above 0");

@@ -68,8 +68,8 @@ void ParameterServer::serve_as_they_come(Server& server) const {
     answers[static_cast<std::size_t>(worker)] = server.comm().start_send(worker, Packet(state.w, state.step));
   while (server.continues(state)) {
     auto [worker, push] = pushes.next();
-    server.record_staleness(state.step - push.version);
-    server.update(state, part == Part::mean ? P * push.tensor : push.tensor);
+    server.apply_late(state, part == Part::mean ? P * push.tensor : push.tensor, worker, push.version);
+    answers[static_cast<std::size_t>(worker)].wait();  // over long since: the push came after it
     answers[static_cast<std::size_t>(worker)] = server.comm().start_send(worker, Packet(state.w, state.step));
   }
 }

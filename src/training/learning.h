@@ -37,6 +37,7 @@ class Learning {
 
   std::int64_t parameters() const { return parameters_; }
   std::int64_t rows() const { return setup_.rows; }
+  std::uint64_t seed() const { return setup_.seed; }
   const Batches& batches() const { return batches_; }
   const models::Model& model() const { return *setup_.model; }
   values::Dispatcher& dispatcher() const { return dispatcher_; }

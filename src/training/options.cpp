@@ -54,7 +54,7 @@ void EvaluateOptions::describe(base::Describer& d) {
   d.integer("every_steps", every_steps, "an evaluation every so many steps (default 1, unless every_s is given)",
             Bounds::at_least(1));
   d.quantity("every_s", every_s, Unit::seconds, "an evaluation every so many simulated seconds",
-             Bounds::above_zero());
+             Bounds::at_least(1e-9));
   d.choice("on", on, evaluation_sets, "which rows");
 }
 

@@ -16,7 +16,7 @@ Recovery::Recovery(Training& training, const cluster::FailureOptions& options)
 void Recovery::schedule_crashes() {
   for (const Crash& each : options_.crashes)
     if (each.rank < training_.world().workers())
-      training_.cluster_.at(each.at_s, [this, each] { crash(each); });
+      training_.cluster().at(each.at_s, [this, each] { crash(each); });
 }
 
 void Recovery::crash(const Crash& crash) {
@@ -24,17 +24,17 @@ void Recovery::crash(const Crash& crash) {
   const int rank = static_cast<int>(crash.rank);
   if (world.ended() || !world.alive(rank)) return;
   world.crash(rank);
-  training_.record_.notes.push_back(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
+  training_.note(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
   if (crash.repair_s && options_.recovery == cluster::Recovery::restart) {
     const double back_s = world.now() + *crash.repair_s;
     resume_s_ = std::max(resume_s_, back_s);
     repairs_.emplace_back(back_s, rank);
-    training_.cluster_.at(back_s, [this] { revive_repaired(); });
+    training_.cluster().at(back_s, [this] { revive_repaired(); });
   }
   // A crash during a recovery joins it: resume() looks again at who lives and who is still to come back.
   if (!pending_) {
     pending_ = true;
-    training_.cluster_.at(world.now() + options_.detection_s, [this] { revoke(); });
+    training_.cluster().at(world.now() + options_.detection_s, [this] { revoke(); });
   }
 }
 
@@ -42,7 +42,7 @@ void Recovery::revoke() {
   if (training_.world().ended()) return;
   training_.world().kill_actors();
   resume_s_ = std::max(resume_s_, training_.world().now());
-  training_.cluster_.at(resume_s_, [this] { resume(); });
+  training_.cluster().at(resume_s_, [this] { resume(); });
 }
 
 void Recovery::revive_repaired() {
@@ -56,12 +56,11 @@ void Recovery::resume() {
   if (world.ended()) return;
   revive_repaired();  // callbacks of one date come in no particular order
   if (world.now() < resume_s_) {  // another crash meanwhile
-    training_.cluster_.at(resume_s_, [this] { resume(); });
+    training_.cluster().at(resume_s_, [this] { resume(); });
     return;
   }
   pending_ = false;
-  ++training_.generation_;
-  training_.launch();
+  training_.relaunch();
 }
 
 }  // namespace simgrad::training

@@ -17,6 +17,8 @@ class Recovery {
  public:
   Recovery(Training& training, const cluster::FailureOptions& options);
   void schedule_crashes();
+  /// Whether the ranks are between a crash and the next generation: nothing moves, and that is no deadlock.
+  bool pending() const { return pending_; }
 
  private:
   void crash(const cluster::Crash& crash);

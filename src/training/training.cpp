@@ -85,6 +85,26 @@ void Training::launch() {
     start_rank((*members_)[static_cast<std::size_t>(position)], position);
 }
 
+void Training::relaunch() {
+  ++generation_;
+  resumed_ = true;
+  launch();
+  if (synchronous()) lost_samples_ = samples_ - restored_step_.value_or(0) * learning_.batches().batch();
+}
+
+base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step) const {
+  return base::Stream({.seed = learning_.seed(),
+                       .purpose = purpose,
+                       .step = static_cast<std::uint64_t>(step),
+                       .rank = static_cast<std::uint32_t>(rank),
+                       .attempt = static_cast<std::uint16_t>(generation_)});
+}
+
+/// Ranks that run ahead have computed more than the steps that are complete.
+std::int64_t Training::samples_at(std::int64_t step) const {
+  return synchronous() ? lost_samples_ + step * learning_.batches().batch() : samples_;
+}
+
 void Training::count_members() {
   std::vector<int> living;
   living_workers_ = 0;
@@ -131,17 +151,18 @@ bool Training::last_step(std::int64_t step) const {
   return (step_limit_ && step >= *step_limit_) || (sample_limit_ && samples_ >= *sample_limit_);
 }
 
+std::size_t Training::place(int rank) const {
+  const auto at = std::lower_bound(members_->begin(), members_->end(), rank) - members_->begin();
+  return static_cast<std::size_t>(program_.servers > 0 ? at - living_workers_ : at);
+}
+
 bool Training::arrive(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
   keep_checkpoint(rank, state);
   Arrivals& arrivals = arrivals_[state.step];
-  if (arrivals.reports > 0 && arrivals.replicas.size() == 1 &&
-      arrivals.replicas.front().identity() != state.w.identity())
-    arrivals.replicas.resize(static_cast<std::size_t>(arrivals.reports), arrivals.replicas.front());
-  if (arrivals.reports == 0 || arrivals.replicas.size() > 1 ||
-      arrivals.replicas.front().identity() != state.w.identity())
-    arrivals.replicas.push_back(state.w);
+  arrivals.replicas.resize(static_cast<std::size_t>(reporters()));
+  arrivals.replicas[place(rank)] = state.w;
   if (++arrivals.reports == reporters()) {
     std::vector<Tensor> replicas = std::move(arrivals.replicas);
     arrivals_.erase(state.step);
@@ -159,7 +180,7 @@ void Training::keep_checkpoint(int rank, const State& state) {
 }
 
 bool Training::due(std::int64_t step) const {
-  if (step == 0 || last_step(step)) return true;
+  if (step == 0 || resumed_ || last_step(step)) return true;
   const auto& every = setup_.evaluate.every_steps;
   if (!every && setup_.evaluate.every_s) return false;
   return step % every.value_or(1) == 0;
@@ -170,12 +191,13 @@ void Training::observe(std::int64_t step, std::vector<Tensor> replicas) {
   evaluated_latest_ = false;
   update_progress(step);
   if (due(step)) evaluate(latest_);
+  resumed_ = false;
   if (!world_.ended() && last_step(step)) finish(Status::stopped);
 }
 
 void Training::evaluate(const Observed& state) {
   evaluated_latest_ = true;
-  record::Evaluation row{.step = state.step, .simulated_s = world_.now(), .samples = samples_, .loss = {}, .metric = {},
+  record::Evaluation row{.step = state.step, .simulated_s = world_.now(), .samples = samples_at(state.step), .loss = {}, .metric = {},
                          .consensus_distance = {}};
   const Tensor w = mean(state.replicas);
   const Score score = learning_.score(w);
@@ -211,22 +233,34 @@ void Training::schedule_timers() {
   if (setup_.evaluate.every_s) look_every(*setup_.evaluate.every_s, 1);
 }
 
+/// Asked by callbacks of the clock, which go on when no rank does. In a recovery nothing moves, and all is well.
+bool Training::deadlocked() {
+  if (recovery_->pending() || !world_.stuck()) return false;
+  cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(), world_.who_waits()));
+  return true;
+}
+
 void Training::look_every(double period_s, std::int64_t count) {
   cluster_.at(period_s * static_cast<double>(count), [this, period_s, count] {
-    if (world_.ended()) return;
-    if (world_.stuck()) return cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(),
-                                                         world_.who_waits()));
-    if (!latest_.replicas.empty()) evaluate(latest_);
+    if (world_.ended() || deadlocked()) return;
+    try {
+      cluster_.watch();
+      if (!latest_.replicas.empty()) evaluate(latest_);
+    } catch (const std::exception& error) {  // no actor's guard stands around a callback
+      return cluster_.fail(error.what());
+    }
     if (!world_.ended()) look_every(period_s, count + 1);
   });
 }
 
 void Training::finish_at_time_limit() {
-  if (world_.ended()) return;
-  if (world_.stuck())
-    return cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(), world_.who_waits()));
+  if (world_.ended() || deadlocked()) return;
   // The last state stands in the curve too, at the time when the run ends.
-  if (!evaluated_latest_ && !latest_.replicas.empty()) evaluate(latest_);
+  try {
+    if (!evaluated_latest_ && !latest_.replicas.empty()) evaluate(latest_);
+  } catch (const std::exception& error) {
+    return cluster_.fail(error.what());
+  }
   if (!world_.ended()) finish(Status::stopped);
 }
 
@@ -242,8 +276,8 @@ void Training::update_progress(std::int64_t step) {
 record::Record Training::take_record() {
   world_.fill(record_);
   record_.steps = latest_.step;
-  record_.samples = samples_;
-  record_.epochs = static_cast<double>(samples_) / static_cast<double>(learning_.rows());
+  record_.samples = samples_at(latest_.step);
+  record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
   if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;
   if (stalenesses_ > 0) record_.staleness_mean = staleness_sum_ / static_cast<double>(stalenesses_);
   return std::move(record_);

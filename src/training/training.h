@@ -10,8 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "cluster/cluster.h"
 #include "cluster/communicator.h"
 #include "cluster/world.h"
@@ -56,6 +58,7 @@ class Training {
   bool arrive(int rank, const State& state);
   /// The state to go on from: of step 0, or of the last checkpoint that every rank reached.
   State start_state(int rank) const;
+  /// Gradient samples: as they are computed where a step is one update, as they are applied by an asynchronous server.
   void add_samples(std::int64_t samples) { samples_ += samples; }
   void add_staleness(std::int64_t updates);
   void set_spectral_gap(double gap) { record_.spectral_gap = gap; }
@@ -66,6 +69,9 @@ class Training {
   /// The living workers, then the servers, of the present generation.
   const cluster::Communicator::Members& members() const { return members_; }
   int generation() const { return generation_; }
+  /// Random draws of a rank's step. A step that is repeated after a failure draws anew (a new attempt); batches are
+  /// dealt by step alone, so that a repeated step sees the same rows.
+  base::Stream stream(base::Purpose purpose, int rank, std::int64_t step) const;
   int living_workers() const { return living_workers_; }
   bool synchronous() const { return program_.synchronous; }
   /// Updates that make one synchronous step: 1, or P of an asynchronous server.
@@ -74,12 +80,17 @@ class Training {
   /// How far the run is, 0 .. 1, for a progress line; may be watched from another process.
   void show_progress_in(double* progress) { progress_ = progress; }
 
- private:
-  friend class Recovery;
+  // What the recovery driver does.
 
+  void note(std::string text) { record_.notes.push_back(std::move(text)); }
+  cluster::Cluster& cluster() const { return cluster_; }
+  /// Starts a new generation from the last checkpoint that every rank reached.
+  void relaunch();
+
+ private:
   /// All reports of one step, until everybody's is in.
   struct Arrivals {
-    std::vector<values::Tensor> replicas;  ///< one of them only, as long as all are the same
+    std::vector<values::Tensor> replicas;  ///< in the order of the ranks, whoever comes first
     int reports = 0;
   };
   struct Observed {
@@ -94,6 +105,9 @@ class Training {
   void look_every(double period_s, std::int64_t count);
   int reporters() const { return program_.servers > 0 ? program_.servers : living_workers_; }
   void keep_checkpoint(int rank, const State& state);
+  std::size_t place(int rank) const;
+  std::int64_t samples_at(std::int64_t step) const;
+  bool deadlocked();
   void observe(std::int64_t step, std::vector<values::Tensor> replicas);
   void evaluate(const Observed& state);
   bool due(std::int64_t step) const;
@@ -118,7 +132,9 @@ class Training {
   std::optional<std::int64_t> restored_step_;
   Observed latest_;
   bool evaluated_latest_ = false;
+  bool resumed_ = false;           ///< the next state seen is the one gone back to
   std::int64_t samples_ = 0;
+  std::int64_t lost_samples_ = 0;  ///< computed, then given up in a crash
   std::int64_t stalenesses_ = 0;
   double staleness_sum_ = 0.0;
   double* progress_ = nullptr;

@@ -32,8 +32,14 @@ Tensor Worker::gradient(const Tensor& w) {
   const Learning& learning = training().learning();
   const Tensor g = learning.gradient(w, iteration_++, comm().rank(), workers());
   training().world().compute(world_rank(), learning.gradient_flops(comm().rank(), workers()));
-  training().add_samples(learning.batches().count(comm().rank(), workers()));
+  if (training().synchronous()) training().add_samples(learning.batches().count(comm().rank(), workers()));
   return g;
+}
+
+void Server::apply_late(State& state, const Tensor& part, int worker, std::int64_t computed_at_step) const {
+  training().add_staleness(state.step - computed_at_step);
+  training().add_samples(training().learning().batches().count(worker, workers()));
+  update(state, part);
 }
 
 }  // namespace simgrad::training

@@ -54,8 +54,9 @@ class Server : public Participant {
  public:
   using Participant::Participant;
 
-  /// Notes that a gradient is applied which was computed at parameters that many updates old.
-  void record_staleness(std::int64_t updates) const { training().add_staleness(updates); }
+  /// One update with the part of one worker alone, computed at the parameters of an earlier step: its rows count as
+  /// samples now, and its age as staleness.
+  void apply_late(State& state, const values::Tensor& part, int worker, std::int64_t computed_at_step) const;
 };
 
 }  // namespace simgrad::training

@@ -98,14 +98,18 @@ TEST_CASE("a test set of no rows is refused where the file is too small for it")
 }
 
 TEST_CASE("samples and features of a file are the file's") {
-  check_refused_with(with(csv, "# a line", "samples = 3 #"), "d.csv", rows, {"x.toml:13:1: samples with the data source \"csv\""});
+  check_refused_with(with(csv, "# a line", "samples = 3 #"), "d.csv", rows,
+                     {"x.toml:13:1: samples with the data source \"csv\""});
 }
 
 TEST_CASE("a timing-only run must be told how much data there would be, and of how many classes") {
   const std::string blind = with(csv, "learning_rate = 0.1", "numbers = false");
-  check_refused(blind, {"x.toml:11:1: training.numbers = false reads no data; say how much there would be with samples and features"});
+  check_refused(
+      blind,
+      {"x.toml:11:1: training.numbers = false reads no data; say how much there would be with samples and features"});
   check_refused(with(with(blind, "# a line", "samples = 10\nfeatures = 2 #"), "least_squares", "softmax_regression"),
-                {"x.toml:11:1: training.numbers = false reads no data, so that softmax_regression cannot know how many classes there are"});
+                {"x.toml:11:1: training.numbers = false reads no data, so that softmax_regression cannot know how many "
+                 "classes there are"});
 }
 
 TEST_CASE("a platform that is not there, or a directory, ends with 5") {
@@ -140,7 +144,8 @@ TEST_CASE("more ranks than a platform has hosts are refused, servers included") 
 }
 
 TEST_CASE("a platform contradicts what it says itself: topology, speed, bandwidth, latency") {
-  check_refused_with(with(platform, "# a line\n# instead\n", "topology = \"star\"\nspeed = \"1GF\"\n"), "p.xml", three_hosts,
+  check_refused_with(with(platform, "# a line\n# instead\n", "topology = \"star\"\nspeed = \"1GF\"\n"), "p.xml",
+                     three_hosts,
                      {"x.toml:7:1: \"topology\" contradicts \"platform\", whose file says it; leave one of them out",
                       "x.toml:8:1: \"speed\" contradicts \"platform\", whose file says it; leave one of them out"});
 }

@@ -13,8 +13,9 @@ struct Fault {
 };
 
 void check(const std::vector<Fault>& faults) {
-  for (const Fault& fault : faults)
-    DYNAMIC_SECTION(fault.instead) { check_refused(with(small, fault.line, fault.instead), {fault.error}); }
+  for (const Fault& fault : faults) DYNAMIC_SECTION(fault.instead) {
+      check_refused(with(small, fault.line, fault.instead), {fault.error});
+    }
 }
 
 }  // namespace
@@ -56,13 +57,16 @@ TEST_CASE("quantities without a unit, with a wrong one, or out of range are refu
 
 TEST_CASE("amounts of data that nothing holds, or that are none, are refused before they are made") {
   check({{"samples = 200", "samples = 0", "x.toml:12:11: samples must be "},
-         {"samples = 200", "samples = 1e15", "x.toml:12:1: data source \"house_prices\": 1000000000000000 rows x 5 columns"},
+         {"samples = 200", "samples = 1e15",
+          "x.toml:12:1: data source \"house_prices\": 1000000000000000 rows x 5 columns"},
          {"samples = 200", "samples = 1e30", "x.toml:12:11: samples must be an integer"},
          {"features = 5", "features = 0", "x.toml:13:12: features must be "},
          {"features = 5", "features = 1e9", "x.toml:12:1: data source \"house_prices\": 200 rows x 1000000000 columns"},
          {"features = 5", "test_fraction = 1.0", "x.toml:13:1: test_fraction = 1 leaves no rows to train on"},
-         {"features = 5", "test_fraction = 0.999", "x.toml:13:1: test_fraction = 0.999 of 200 rows leaves no row to train on"},
-         {"features = 5", "test_fraction = 0.001", "x.toml:13:1: test_fraction = 0.001 of 200 rows leaves no row to test on"}});
+         {"features = 5", "test_fraction = 0.999",
+          "x.toml:13:1: test_fraction = 0.999 of 200 rows leaves no row to train on"},
+         {"features = 5", "test_fraction = 0.001",
+          "x.toml:13:1: test_fraction = 0.001 of 200 rows leaves no row to test on"}});
 }
 
 TEST_CASE("learning rates and batches that cannot train are refused") {
@@ -100,24 +104,29 @@ TEST_CASE("rules that never stop, or at once, are refused") {
 }
 
 TEST_CASE("unknown keys and kinds are told with what was probably meant") {
-  check({{"workers = 4", "wrokers = 4", "x.toml:5:1: unknown key \"wrokers\" in [cluster]; did you mean \"workers\"?"},
-         {"[model]", "[modle]\n[model]", "x.toml:15:2: unknown key \"modle\"; did you mean \"model\"?"},
-         {"kind = \"allreduce\"", "kind = \"alreduce\"",
-          "x.toml:25:8: unknown strategy \"alreduce\"; did you mean \"allreduce\"? Known: single, mapreduce, "},
-         {"kind = \"allreduce\"", "kind = \"allreduce\"\ngraph = \"ring\"", "x.toml:26:1: unknown key \"graph\" in [[strategy]]"},
-         {"kind = \"allreduce\"", "kind = \"gossip\"\ngraph = \"rnig\"",
-          "x.toml:26:9: unknown graph \"rnig\"; did you mean \"ring\"? Known: ring, complete, star"},
-         {"\"house_prices\"", "\"house_price\"", "x.toml:11:10: unknown source \"house_price\"; did you mean \"house_prices\"?"},
-         {"\"least_squares\"", "\"least_square\"", "x.toml:16:8: unknown model \"least_square\"; did you mean \"least_squares\"?"},
-         {"learning_rate = 0.1", "optimizer = \"sdg\"", "x.toml:19:13: unknown optimizer \"sdg\"; did you mean \"sgd\"?"},
-         {"learning_rate = 0.1", "optimizer = { kind = \"momentum\", momentmu = 0.5 }",
-          "x.toml:19:34: unknown key \"momentmu\" in [training.optimizer]; did you mean \"momentum\"?"},
-         {"seed = 1", "sede = 1", "x.toml:2:1: unknown key \"sede\"; did you mean \"seed\"?"},
-         {"seed = 1", "schema = 2", "x.toml:2:10: schema must be from 1 to 1, found 2"}});
+  check(
+      {{"workers = 4", "wrokers = 4", "x.toml:5:1: unknown key \"wrokers\" in [cluster]; did you mean \"workers\"?"},
+       {"[model]", "[modle]\n[model]", "x.toml:15:2: unknown key \"modle\"; did you mean \"model\"?"},
+       {"kind = \"allreduce\"", "kind = \"alreduce\"",
+        "x.toml:25:8: unknown strategy \"alreduce\"; did you mean \"allreduce\"? Known: single, mapreduce, "},
+       {"kind = \"allreduce\"", "kind = \"allreduce\"\ngraph = \"ring\"",
+        "x.toml:26:1: unknown key \"graph\" in [[strategy]]"},
+       {"kind = \"allreduce\"", "kind = \"gossip\"\ngraph = \"rnig\"",
+        "x.toml:26:9: unknown graph \"rnig\"; did you mean \"ring\"? Known: ring, complete, star"},
+       {"\"house_prices\"", "\"house_price\"",
+        "x.toml:11:10: unknown source \"house_price\"; did you mean \"house_prices\"?"},
+       {"\"least_squares\"", "\"least_square\"",
+        "x.toml:16:8: unknown model \"least_square\"; did you mean \"least_squares\"?"},
+       {"learning_rate = 0.1", "optimizer = \"sdg\"", "x.toml:19:13: unknown optimizer \"sdg\"; did you mean \"sgd\"?"},
+       {"learning_rate = 0.1", "optimizer = { kind = \"momentum\", momentmu = 0.5 }",
+        "x.toml:19:34: unknown key \"momentmu\" in [training.optimizer]; did you mean \"momentum\"?"},
+       {"seed = 1", "sede = 1", "x.toml:2:1: unknown key \"sede\"; did you mean \"seed\"?"},
+       {"seed = 1", "schema = 2", "x.toml:2:10: schema must be from 1 to 1, found 2"}});
 }
 
 TEST_CASE("a scenario without a model, a strategy or anything at all says what it needs") {
-  check_refused(with(small, "kind = \"least_squares\"", ""), {"x.toml:15:1: [model] needs kind, one of least_squares, "});
+  check_refused(with(small, "kind = \"least_squares\"", ""),
+                {"x.toml:15:1: [model] needs kind, one of least_squares, "});
   check_refused(with_strategies(""), {"x.toml:1:1: a scenario needs at least one [[strategy]]"});
   check_refused("strategy = []\n" + with_strategies(""), {"x.toml:1:1: a scenario needs at least one [[strategy]]"});
   check_refused("strategy = 3\n" + with_strategies(""), {"x.toml:1:12: strategy must be a list of tables"});
@@ -126,7 +135,8 @@ TEST_CASE("a scenario without a model, a strategy or anything at all says what i
 }
 
 TEST_CASE("two equal labels are refused, written or not") {
-  const std::string error = "x.toml:26:1: two strategies are labelled \"allreduce\"; give one of them a label of its own";
+  const std::string error =
+      "x.toml:26:1: two strategies are labelled \"allreduce\"; give one of them a label of its own";
   check_refused(small + "[[strategy]]\nkind = \"allreduce\"\n", {error});
   check_refused(small + "[[strategy]]\nkind = \"gossip\"\nlabel = \"allreduce\"\n", {error});
 }
@@ -176,7 +186,8 @@ TEST_CASE("numbers that are not computed give no loss to aim at") {
 TEST_CASE("options that contradict each other are refused") {
   check({{"workers = 4", "workers = 4\nrelative_speeds = [1, 1, 1, 1, 0.5]",
           "x.toml:6:1: 5 relative speeds for 4 workers; give at most one a worker"},
-         {"workers = 4", "workers = 4\nrelative_speeds = [1, 0]", "x.toml:6:23: relative_speeds must be above 0, found 0"},
+         {"workers = 4", "workers = 4\nrelative_speeds = [1, 0]",
+          "x.toml:6:23: relative_speeds must be above 0, found 0"},
          {"kind = \"allreduce\"", "kind = \"parameter_server\"\ngradient = \"mean\"",
           "x.toml:26:1: gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts"},
          {"[data]", "[[cluster.failures.crash]]\nrank = 1\nat = \"1ms\"\n[data]",
@@ -188,7 +199,8 @@ TEST_CASE("options that contradict each other are refused") {
 TEST_CASE("a model that does not fit what the generator makes is refused") {
   check({{"\"least_squares\"", "\"logistic_regression\"",
           "x.toml:11:1: data source \"house_prices\" makes numbers, but the model predicts classes"},
-         {"\"house_prices\"", "\"blobs\"", "x.toml:11:1: data source \"blobs\" makes classes, but the model predicts a number"}});
+         {"\"house_prices\"", "\"blobs\"",
+          "x.toml:11:1: data source \"blobs\" makes classes, but the model predicts a number"}});
   check_refused(with(with(small, "\"house_prices\"", "\"blobs\"\nclasses = 3"), "least_squares", "logistic_regression"),
                 {"x.toml:17:1: logistic_regression needs two classes, the data have 3; use softmax_regression"});
 }

@@ -46,8 +46,8 @@ void check_explained(const std::string& scenario, const std::string& explanation
   }
 }
 
-const std::vector<std::string> kinds = {"strategies", "collectives", "models",     "data",    "topologies",
-                                        "network_models", "optimizers", "schedules", "sections"};
+const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies",
+                                        "network_models", "optimizers",  "schedules", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip"};
 const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression"};
@@ -132,15 +132,19 @@ TEST_CASE("every key that the parser knows in a component is explained") {
   for (const std::string& name : strategies)
     check_explained(with(small, "\"allreduce\"\n", "\"" + name + "\"\n" + unknown), said("explain " + name) + scenario);
   for (const std::string& name : models)
-    check_explained(with(small, "\"least_squares\"\n", "\"" + name + "\"\n" + unknown), said("explain " + name) + scenario);
+    check_explained(with(small, "\"least_squares\"\n", "\"" + name + "\"\n" + unknown),
+                    said("explain " + name) + scenario);
   for (const std::string& name : sources)
-    check_explained(with(small, "\"house_prices\"\n", "\"" + name + "\"\n" + unknown), said("explain " + name) + said("explain data"));
+    check_explained(with(small, "\"house_prices\"\n", "\"" + name + "\"\n" + unknown),
+                    said("explain " + name) + said("explain data"));
   for (const char* optimizer : {"sgd", "momentum"})
-    check_explained(with(small, "[stop]", "[training.optimizer]\nkind = \"" + std::string(optimizer) + "\"\n" + unknown + "[stop]"),
-                    said("explain " + std::string(optimizer)) + "  kind (");
+    check_explained(
+        with(small, "[stop]", "[training.optimizer]\nkind = \"" + std::string(optimizer) + "\"\n" + unknown + "[stop]"),
+        said("explain " + std::string(optimizer)) + "  kind (");
   for (const char* schedule : {"constant", "inverse_time"})
-    check_explained(with(small, "[stop]", "[training.schedule]\nkind = \"" + std::string(schedule) + "\"\n" + unknown + "[stop]"),
-                    said("explain " + std::string(schedule)) + "  kind (");
+    check_explained(
+        with(small, "[stop]", "[training.schedule]\nkind = \"" + std::string(schedule) + "\"\n" + unknown + "[stop]"),
+        said("explain " + std::string(schedule)) + "  kind (");
 }
 
 TEST_CASE("explain tells an option's type, range, default and meaning") {

@@ -70,7 +70,8 @@ std::string without_wall(const std::string& csv) {
     return std::pair(line.size(), line.size());
   };
   std::size_t wall = 0;
-  for (; lines.front().substr(column(lines.front(), wall).first, 6) != "wall_s"; ++wall) {}
+  for (; lines.front().substr(column(lines.front(), wall).first, 6) != "wall_s"; ++wall) {
+  }
   for (const std::string& line : lines) {
     const auto [from, to] = column(line, wall);
     text += line.substr(0, from) + line.substr(to) + "\n";
@@ -119,6 +120,7 @@ TEST_CASE("a rerun into the same directory gives the same files") {
   REQUIRE(program("run x.toml --quiet", scratch).exit_code == 0);
   const auto second = files_below(scratch.path() + "/out/x");
   REQUIRE(second.size() == first.size());
-  for (const char* name : {"results.json", "curves.csv", "ranks.csv", "links.csv"}) CHECK(second.at(name) == first.at(name));
+  for (const char* name : {"results.json", "curves.csv", "ranks.csv", "links.csv"})
+    CHECK(second.at(name) == first.at(name));
   CHECK(without_wall(second.at("runs.csv")) == without_wall(first.at("runs.csv")));
 }

@@ -1,7 +1,6 @@
 // Ctrl-C, SIGTERM and SIGKILL while runs go on.
-#include "cli/process.h"
-
 #include "catch.h"
+#include "cli/process.h"
 #include "cli/scenario.h"
 
 using namespace simgrad::tests;

@@ -7,7 +7,8 @@ using namespace simgrad::tests;
 namespace {
 
 /// The value that the run of a training rate is known to diverge at: far above 2 / the largest eigenvalue.
-const std::string diverging = with(with(small, "learning_rate = 0.1", "learning_rate = 1e6"), "steps = 10", "steps = 1000");
+const std::string diverging =
+    with(with(small, "learning_rate = 0.1", "learning_rate = 1e6"), "steps = 10", "steps = 1000");
 
 }  // namespace
 
@@ -76,10 +77,12 @@ TEST_CASE("when some runs fail the exit code is 4, and the others stand") {
 TEST_CASE("a baseline that fails is a failure too") {
   const Scratch scratch;
   // The baseline's single step takes longer than the sixteenth of it that each of sixteen workers does.
-  const std::string text = with(with(with(small, "workers = 4", "workers = 16"), "latency = \"50us\"", "latency = \"0s\""),
-                                "bandwidth = \"1Gbps\"", "bandwidth = \"1000Gbps\"");
+  const std::string text =
+      with(with(with(small, "workers = 4", "workers = 16"), "latency = \"50us\"", "latency = \"0s\""),
+           "bandwidth = \"1Gbps\"", "bandwidth = \"1000Gbps\"");
   // 200 rows x 4 flops x 5 features / 1 GF = 4 us a step of one worker, and 0.25 us of sixteen.
-  scratch.write("x.toml", with(with(text, "steps = 10", "steps = 1"), "[model]", "[cluster.watchdog]\nsimulated = \"2us\"\n[model]"));
+  scratch.write("x.toml", with(with(text, "steps = 10", "steps = 1"), "[model]",
+                               "[cluster.watchdog]\nsimulated = \"2us\"\n[model]"));
   const Called called = program("run x.toml --quiet", scratch);
   const Json results = results_in(scratch);
   REQUIRE(results["baselines"][0]["status"] == "failed");
@@ -93,5 +96,6 @@ TEST_CASE("a run cannot print a backtrace: an error of the simulation is a recor
   const Scratch scratch;
   scratch.write("x.toml", small);
   const Called called = program("run x.toml --quiet --set cluster.watchdog.simulated=1ns", scratch);
-  for (const char* noise : {"terminate", "backtrace", "Aborted", "what():", "->"}) CHECK_FALSE(contains(called.err, noise));
+  for (const char* noise : {"terminate", "backtrace", "Aborted", "what():", "->"})
+    CHECK_FALSE(contains(called.err, noise));
 }

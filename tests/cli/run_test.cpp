@@ -10,11 +10,34 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The fields of the contract, in its order; what a release adds comes after them.
-const std::vector<std::string> fields = {
-    "id", "strategy", "label", "options", "parameters", "seed", "status", "simulated_s", "steps", "samples", "epochs",
-    "final_loss", "time_to_target_s", "speedup_throughput", "speedup_time_to_target", "efficiency", "compute_s",
-    "communicate_s", "wait_s", "down_s", "bytes", "messages", "staleness_mean", "staleness_max", "cost_usd",
-    "energy_j", "wall_s", "error"};
+const std::vector<std::string> fields = {"id",
+                                         "strategy",
+                                         "label",
+                                         "options",
+                                         "parameters",
+                                         "seed",
+                                         "status",
+                                         "simulated_s",
+                                         "steps",
+                                         "samples",
+                                         "epochs",
+                                         "final_loss",
+                                         "time_to_target_s",
+                                         "speedup_throughput",
+                                         "speedup_time_to_target",
+                                         "efficiency",
+                                         "compute_s",
+                                         "communicate_s",
+                                         "wait_s",
+                                         "down_s",
+                                         "bytes",
+                                         "messages",
+                                         "staleness_mean",
+                                         "staleness_max",
+                                         "cost_usd",
+                                         "energy_j",
+                                         "wall_s",
+                                         "error"};
 
 std::vector<std::string> keys_of(const Json& object) {
   std::vector<std::string> keys;
@@ -77,8 +100,8 @@ TEST_CASE("option --out names the directory, which is made with those above it")
 
 TEST_CASE("results.json has the fields of the contract, in its order, for runs and baselines") {
   const Json results = results_of(small);
-  CHECK(keys_of(results) == std::vector<std::string>{"schema", "version", "name", "title", "complete", "scenario",
-                                                     "runs", "baselines"});
+  CHECK(keys_of(results) ==
+        std::vector<std::string>{"schema", "version", "name", "title", "complete", "scenario", "runs", "baselines"});
   CHECK(results["schema"] == 1);
   CHECK(results["name"] == "x");
   CHECK(results["title"] == "small");
@@ -229,4 +252,19 @@ TEST_CASE("the number of jobs and of threads may be anything from one, or none, 
   scratch.write("x.toml", small);
   for (const char* options : {"--jobs 1 --threads 0", "--jobs 64 --threads 4"})
     CHECK(program("run x.toml --quiet " + std::string(options), scratch).exit_code == 0);
+}
+
+TEST_CASE("on a terminal the table has colours, unless NO_COLOR is set, and there are no lines of progress") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "steps = 10", "loss = 0.3\nsteps = 50"));
+  // `script` gives the program a terminal.
+  const auto shown = [&](const std::string& setting) {
+    return call(setting + " script -qec 'timeout 60 simgrad run x.toml' /dev/null", scratch.path()).out;
+  };
+  const std::string coloured = shown("unset NO_COLOR;");
+  CHECK(contains(coloured, "\x1b[1;32m"));
+  CHECK_FALSE(contains(coloured, " of 2 runs"));
+  const std::string plain = shown("NO_COLOR=1");
+  CHECK(contains(plain, "allreduce"));
+  CHECK_FALSE(contains(plain, "\x1b[1;32m"));
 }

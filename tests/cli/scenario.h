@@ -108,7 +108,8 @@ inline Json results_of(const std::string& text, const std::string& arguments = "
   const Scratch scratch;
   scratch.write("x.toml", text);
   const Called called = program("run x.toml --json " + arguments, scratch);
-  if (called.exit_code != 0) throw std::runtime_error("exit code " + std::to_string(called.exit_code) + ": " + called.err);
+  if (called.exit_code != 0)
+    throw std::runtime_error("exit code " + std::to_string(called.exit_code) + ": " + called.err);
   return Json::parse(called.out);
 }
 

@@ -17,7 +17,9 @@ std::string resolved(const std::string& text, const std::string& arguments) {
   return called.out;
 }
 
-bool has_line(const std::string& text, const std::string& wanted) { return contains("\n" + text, "\n" + wanted + "\n"); }
+bool has_line(const std::string& text, const std::string& wanted) {
+  return contains("\n" + text, "\n" + wanted + "\n");
+}
 
 const std::string two_servers = with_strategies(
     "[[strategy]]\nkind = \"parameter_server\"\n"
@@ -34,10 +36,11 @@ std::string labels(const std::string& text, const std::string& arguments) {
 }  // namespace
 
 TEST_CASE("option --set changes any key, of the file or not, as often as it is given") {
-  const std::string text = resolved(
-      small, "--set cluster.workers=8 --set 'cluster.latency = \"1ms\"' --set cluster.bandwidth=10Gbps "
-             "--set model.bias=true --set training.optimizer.kind=momentum --set training.optimizer.momentum=0.5 "
-             "--set 'training.schedule={kind=\"inverse_time\", decay=0.25}' --set cluster.watchdog.real=5min");
+  const std::string text =
+      resolved(small,
+               "--set cluster.workers=8 --set 'cluster.latency = \"1ms\"' --set cluster.bandwidth=10Gbps "
+               "--set model.bias=true --set training.optimizer.kind=momentum --set training.optimizer.momentum=0.5 "
+               "--set 'training.schedule={kind=\"inverse_time\", decay=0.25}' --set cluster.watchdog.real=5min");
   for (const char* line : {"workers = 8", "latency = \"1ms\"", "bandwidth = \"10Gbps\"", "bias = true"})
     CHECK(has_line(text, line));
   CHECK(contains(text, "optimizer = { kind = \"momentum\", momentum = 0.5"));
@@ -50,8 +53,9 @@ TEST_CASE("the last --set of a key counts") {
 }
 
 TEST_CASE("option --set reaches a strategy by label, else by kind, else by its index") {
-  CHECK(labels(two_servers, "--set strategy.async.gradient=mean --set strategy.gossip.graph=star "
-                            "--set strategy.0.label=first") == "first async gossip(graph=star)");
+  CHECK(labels(two_servers,
+               "--set strategy.async.gradient=mean --set strategy.gossip.graph=star "
+               "--set strategy.0.label=first") == "first async gossip(graph=star)");
   const auto options = each(results_of(two_servers, "--set strategy.async.gradient=mean"), "options");
   CHECK(options[0]["gradient"] == "sum");
   CHECK(options[1]["gradient"] == "mean");
@@ -63,7 +67,8 @@ TEST_CASE("option --set of what [grid] varies takes that axis away, rather than 
   const std::string text = small + "[grid]\n\"cluster.workers\" = [1, 2]\n\"training.learning_rate\" = [0.1, 0.2]\n";
   const Json results = results_of(text, "--set cluster.workers=3");
   CHECK(each(results, "workers") == std::vector<Json>{3, 3});
-  CHECK(each(results, "parameters") == std::vector<Json>{{{"training.learning_rate", 0.1}}, {{"training.learning_rate", 0.2}}});
+  CHECK(each(results, "parameters") ==
+        std::vector<Json>{{{"training.learning_rate", 0.1}}, {{"training.learning_rate", 0.2}}});
 }
 
 TEST_CASE("a data path of the file is relative to the file, one of --set to the current directory") {
@@ -84,7 +89,8 @@ TEST_CASE("a data path of the file is relative to the file, one of --set to the 
   CHECK(samples_a_step("--grid data.path=mine/d.csv") == 5);
   CHECK(program("validate scenarios/x.toml --set data.path=d.csv", scratch).exit_code == 5);
   // The echo is relative to the file again, wherever the call came from.
-  CHECK(has_line(program("validate scenarios/x.toml --set data.path=mine/d.csv", scratch).out, "path = \"../mine/d.csv\""));
+  CHECK(has_line(program("validate scenarios/x.toml --set data.path=mine/d.csv", scratch).out,
+                 "path = \"../mine/d.csv\""));
 }
 
 TEST_CASE("option --grid is a product of its axes, the file's first, and one of the same key replaces the file's") {
@@ -101,7 +107,8 @@ TEST_CASE("option --grid is a product of its axes, the file's first, and one of 
 }
 
 TEST_CASE("option --grid varies a component and an option of a strategy") {
-  const auto all = labels(two_servers, "--grid training.optimizer=sgd,momentum --grid strategy.gossip.graph=ring,star --strategy gossip");
+  const auto all = labels(
+      two_servers, "--grid training.optimizer=sgd,momentum --grid strategy.gossip.graph=ring,star --strategy gossip");
   CHECK(all == "gossip gossip(graph=star) gossip gossip(graph=star)");
 }
 
@@ -143,8 +150,9 @@ TEST_CASE("an unknown --strategy is told from the labels and kinds there are") {
   scratch.write("x.toml", two_servers);
   const Called called = program("run x.toml --strategy asnyc", scratch);
   CHECK(called.exit_code == 2);
-  CHECK(called.err == "--strategy asnyc: no strategy of the scenario is called that; did you mean \"async\"? Known: "
-                      "parameter_server, async, gossip\n");
+  CHECK(called.err ==
+        "--strategy asnyc: no strategy of the scenario is called that; did you mean \"async\"? Known: "
+        "parameter_server, async, gossip\n");
 }
 
 TEST_CASE("malformed --set, --grid and --seeds are told with what was expected") {
@@ -161,8 +169,9 @@ TEST_CASE("malformed --set, --grid and --seeds are told with what was expected")
   refused("--set =3", "--set =3: malformed key \"\"; expected names with dots between, as in cluster.workers");
   refused("--set seed.x=3", "--set seed.x=3: \"seed\" is 1, not a table");
   refused("--set strategy.7.label=a", "--set strategy.7.label=a: \"strategy\" has 1 entries, counted from 0");
-  refused("--set strategy.alreduce.label=a",
-          "--set strategy.alreduce.label=a: unknown strategy \"alreduce\"; did you mean \"allreduce\"? Known: allreduce");
+  refused(
+      "--set strategy.alreduce.label=a",
+      "--set strategy.alreduce.label=a: unknown strategy \"alreduce\"; did you mean \"allreduce\"? Known: allreduce");
   refused("--set cluster.wrokers=3",
           "--set cluster.wrokers=3: unknown key \"wrokers\" in [cluster]; did you mean \"workers\"?");
   refused("--set clutser.workers=3", "--set clutser.workers=3: unknown key \"clutser\"; did you mean \"cluster\"?");
@@ -181,7 +190,8 @@ TEST_CASE("a grid of more points than anyone waits for is refused before it fill
   std::string values = "0";
   for (int i = 1; i < 1000; ++i) values += "," + std::to_string(i);
   scratch.write("x.toml", small);
-  const Called called = program("run x.toml --grid seed=" + values + " --grid training.checkpoint_every_steps=" + values, scratch);
+  const Called called =
+      program("run x.toml --grid seed=" + values + " --grid training.checkpoint_every_steps=" + values, scratch);
   CHECK(called.exit_code == 2);
   CHECK(called.err == "the grid has more than 100000 points; expected fewer\n");
 }

@@ -29,19 +29,22 @@ Json timing_of(Json run) {
 
 TEST_CASE("a single worker is its own baseline, and runs once") {
   CHECK(works(with_strategies("[[strategy]]\nkind = \"single\"\n")) == "1 of 1 runs, 100 %");
-  CHECK(works(with_strategies("[[strategy]]\nkind = \"single\"\n"), "--grid cluster.workers=1,2,3") == "1 of 1 runs, 100 %");
+  CHECK(works(with_strategies("[[strategy]]\nkind = \"single\"\n"), "--grid cluster.workers=1,2,3") ==
+        "1 of 1 runs, 100 %");
   const Json results = results_of(with_strategies("[[strategy]]\nkind = \"single\"\n"));
   CHECK(results["runs"][0]["speedup_throughput"] == 1.0);
   CHECK(results["runs"][0]["wall_s"] == results["baselines"][0]["wall_s"]);
 }
 
 TEST_CASE("a single worker that is slowed down is not its baseline") {
-  const Json results = results_of(with_strategies("[[strategy]]\nkind = \"single\"\n"), "--set 'cluster.relative_speeds=[0.5]'");
+  const Json results =
+      results_of(with_strategies("[[strategy]]\nkind = \"single\"\n"), "--set 'cluster.relative_speeds=[0.5]'");
   CHECK(results["runs"][0]["speedup_throughput"].get<double>() == Approx(0.5).epsilon(1e-12));
 }
 
 TEST_CASE("one baseline serves every network, every number of workers and every strategy") {
-  const std::string grid = " --grid cluster.bandwidth=1Mbps,1Gbps --grid cluster.latency=0s,1ms --grid cluster.workers=2,4";
+  const std::string grid =
+      " --grid cluster.bandwidth=1Mbps,1Gbps --grid cluster.latency=0s,1ms --grid cluster.workers=2,4";
   // 2 x 2 x 2 points of 2 strategies, and one baseline.
   CHECK(works(small + "[[strategy]]\nkind = \"gossip\"\n", grid) == "17 of 17 runs, 100 %");
   CHECK(results_of(small, grid)["baselines"].size() == 1);
@@ -52,7 +55,8 @@ TEST_CASE("each training of its own has a baseline of its own") {
   CHECK(results_of(small, "--grid cluster.speed=1GF,2GF")["baselines"].size() == 2);
   CHECK(results_of(small, "--seeds 1..3")["baselines"].size() == 3);
   // Weak scaling: the global batch grows with the workers.
-  CHECK(results_of(small, "--set training.batch_size_per_worker=10 --grid cluster.workers=2,4")["baselines"].size() == 2);
+  CHECK(results_of(small, "--set training.batch_size_per_worker=10 --grid cluster.workers=2,4")["baselines"].size() ==
+        2);
 }
 
 TEST_CASE("the baseline of weak scaling has the whole batch") {
@@ -70,7 +74,8 @@ TEST_CASE("two labels of one strategy compute once and are both there") {
 TEST_CASE("a timing-only run has the times, bytes and messages of the run with numbers, bit for bit, and no losses") {
   const std::string text = with_strategies(all_strategies);
   for (const std::string& changes :
-       {std::string(), std::string("--set training.batch_size=30 --set model.bias=true --set training.optimizer=momentum"),
+       {std::string(),
+        std::string("--set training.batch_size=30 --set model.bias=true --set training.optimizer=momentum"),
         std::string("--set data.source=blobs --set data.classes=4 --set model.kind=softmax_regression"),
         std::string("--set data.test_fraction=0.25 --set evaluate.on=test --set stop.epochs=3")}) {
     INFO(changes);
@@ -88,7 +93,8 @@ TEST_CASE("a timing-only run has the times, bytes and messages of the run with n
 }
 
 TEST_CASE("a timing-only run of a file needs no file, only its size") {
-  const Json results = results_of(with(small, "\"house_prices\"", "\"csv\"\npath = \"nowhere.csv\""), "--set training.numbers=false");
+  const Json results =
+      results_of(with(small, "\"house_prices\"", "\"csv\"\npath = \"nowhere.csv\""), "--set training.numbers=false");
   CHECK(results["runs"][0]["status"] == "stopped");
   CHECK(results["runs"][0]["samples"] == 2000);
   const Json generated = results_of(small, "--set training.numbers=false");
@@ -96,8 +102,9 @@ TEST_CASE("a timing-only run of a file needs no file, only its size") {
 }
 
 TEST_CASE("a timing-only run takes more data than any memory holds") {
-  const Json results = results_of(with(with(small, "samples = 200", "samples = 1e12"), "features = 5", "features = 1e6"),
-                                  "--set training.numbers=false --set stop.steps=1 --set cluster.speed=1EF");
+  const Json results =
+      results_of(with(with(small, "samples = 200", "samples = 1e12"), "features = 5", "features = 1e6"),
+                 "--set training.numbers=false --set stop.steps=1 --set cluster.speed=1EF");
   // 4 flops x 1e6 features x 1e12 samples at 1e18 a second; the update's 2e6 flops are too few to be seen.
   CHECK(results["baselines"][0]["simulated_s"].get<double>() == Approx(4.0).epsilon(1e-9));
 }

@@ -24,7 +24,8 @@ std::string misuse(const std::string& arguments) {
 }  // namespace
 
 TEST_CASE("an unknown command is told with the one that was probably meant") {
-  CHECK(misuse("rnu x.toml") == "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, list, explain");
+  CHECK(misuse("rnu x.toml") ==
+        "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, list, explain");
   CHECK(misuse("merge a b") == "simgrad: unknown command \"merge\"; known: run, validate, list, explain");
   CHECK(misuse("") == "simgrad: a command is missing; known: run, validate, list, explain");
 }
@@ -38,13 +39,15 @@ TEST_CASE("options of later releases are unknown, not ignored, wherever they sta
 }
 
 TEST_CASE("a misspelt option is told with the one that was probably meant") {
-  CHECK(misuse("run x.toml --thread 2").starts_with("simgrad: unknown option \"--thread\"; did you mean \"--threads\"?"));
+  CHECK(
+      misuse("run x.toml --thread 2").starts_with("simgrad: unknown option \"--thread\"; did you mean \"--threads\"?"));
   CHECK(misuse("run x.toml --quite").starts_with("simgrad: unknown option \"--quite\"; did you mean \"--quiet\"?"));
   CHECK(misuse("validate x.toml --jobs 2").starts_with("simgrad: unknown option \"--jobs\"; "));
 }
 
 TEST_CASE("numbers of jobs and threads that cannot be are refused") {
-  for (const char* options : {"--jobs 0", "--jobs -1", "--jobs x", "--jobs 99999999999", "--threads -1", "--threads 1.5"})
+  for (const char* options :
+       {"--jobs 0", "--jobs -1", "--jobs x", "--jobs 99999999999", "--threads -1", "--threads 1.5"})
     CHECK(contains(misuse("run x.toml " + std::string(options)), std::string(options).substr(0, 6)));
 }
 
@@ -55,7 +58,8 @@ TEST_CASE("a missing scenario, and one too many, are told") {
 
 TEST_CASE("help and the version go to stdout and end with 0") {
   const Scratch scratch;
-  for (const char* command : {"--help", "run --help", "validate --help", "list --help", "explain --help", "--version"}) {
+  for (const char* command :
+       {"--help", "run --help", "validate --help", "list --help", "explain --help", "--version"}) {
     INFO(command);
     const Called called = program(command, scratch);
     CHECK(called.exit_code == 0);
@@ -67,7 +71,7 @@ TEST_CASE("help and the version go to stdout and end with 0") {
 TEST_CASE("the help of run names every option of the contract that this release has") {
   const Scratch scratch;
   const std::string help = program("run --help", scratch).out;
-  for (const char* option : {"--set", "--grid", "--no-baseline", "--seeds", "--strategy", "--out", "--jobs", "--threads",
-                             "--dry-run", "--json", "--quiet"})
+  for (const char* option : {"--set", "--grid", "--no-baseline", "--seeds", "--strategy", "--out", "--jobs",
+                             "--threads", "--dry-run", "--json", "--quiet"})
     CHECK(contains(help, option));
 }

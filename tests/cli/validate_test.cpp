@@ -24,18 +24,23 @@ const std::vector<std::string> scenarios = {
     small,
     with_strategies(all_strategies),
     with(small, "title = \"small\"", "title = \"a \\\"quoted\\\" \\\\ title, ünïcode\\n and two lines\""),
-    with(small, "learning_rate = 0.1",
-         "learning_rate = 1e-3\nbatch_size_per_worker = 10\noptimizer = { kind = \"momentum\", momentum = 0.5 }\n"
-         "schedule = { kind = \"inverse_time\", decay = 0.25 }\npartition = \"contiguous\"\ncheckpoint_every_steps = 3"),
+    with(
+        small, "learning_rate = 0.1",
+        "learning_rate = 1e-3\nbatch_size_per_worker = 10\noptimizer = { kind = \"momentum\", momentum = 0.5 }\n"
+        "schedule = { kind = \"inverse_time\", decay = 0.25 }\npartition = \"contiguous\"\ncheckpoint_every_steps = 3"),
     with(small, "[data]",
-         "relative_speeds = [1, 0.5]\nnetwork_model = \"tcp\"\n[[cluster.failures.crash]]\nrank = 1\nat = \"1ms\"\nrepair = "
+         "relative_speeds = [1, 0.5]\nnetwork_model = \"tcp\"\n[[cluster.failures.crash]]\nrank = 1\nat = "
+         "\"1ms\"\nrepair = "
          "\"10us\"\n[cluster.watchdog]\nreal = \"90s\"\n[data]"),
-    with(with(small, "source = \"house_prices\"", "source = \"csv\"\npath = \"d.csv\"\ntarget = \"b\"\nseparator = \";\""),
+    with(with(small, "source = \"house_prices\"",
+              "source = \"csv\"\npath = \"d.csv\"\ntarget = \"b\"\nseparator = \";\""),
          "samples = 200\nfeatures = 5\n", "test_fraction = 0.3\n[evaluate]\non = \"test\"\nevery_s = \"1us\"\n"),
-    with(small, "speed = \"1GF\"\nbandwidth = \"1Gbps\"\nlatency = \"50us\"\n", "platform = \"p.xml\"\n[grid]\n\"cluster.workers\" = [1, 2]\n"),
-    small + "[grid]\n\"cluster.workers\" = [1, 2]\n\"cluster.bandwidth\" = [\"1Gbps\", \"10Gbps\"]\nseed = [3, 4]\n"
-            "\"training.optimizer\" = [\"sgd\", { kind = \"momentum\", momentum = 0.5 }]\n"
-            "\"strategy.allreduce.label\" = [\"a\", \"b\"]\n",
+    with(small, "speed = \"1GF\"\nbandwidth = \"1Gbps\"\nlatency = \"50us\"\n",
+         "platform = \"p.xml\"\n[grid]\n\"cluster.workers\" = [1, 2]\n"),
+    small +
+        "[grid]\n\"cluster.workers\" = [1, 2]\n\"cluster.bandwidth\" = [\"1Gbps\", \"10Gbps\"]\nseed = [3, 4]\n"
+        "\"training.optimizer\" = [\"sgd\", { kind = \"momentum\", momentum = 0.5 }]\n"
+        "\"strategy.allreduce.label\" = [\"a\", \"b\"]\n",
 };
 
 /// The lines that are no comments.

@@ -1,6 +1,6 @@
 // A scenario expanded into its runs.
-#include "catch.h"
 #include "base/errors.h"
+#include "catch.h"
 #include "experiment/scenario.h"
 
 using namespace simgrad;
@@ -43,8 +43,8 @@ TEST_CASE("ids are different for whatever changes a result, and 16 hexadecimal d
 
 TEST_CASE("writing a default down changes no id") {
   const std::string plain = planned(small + ring).runs[0].id;
-  for (const char* set : {"cluster.topology=star", "data.source=house_prices", "evaluate.every_steps=1", "title=x", "schema=1",
-                          "training.batch_size=full", "strategy.0.algorithm=ring"})
+  for (const char* set : {"cluster.topology=star", "data.source=house_prices", "evaluate.every_steps=1", "title=x",
+                          "schema=1", "training.batch_size=full", "strategy.0.algorithm=ring"})
     CHECK(planned(small + ring, {.sets = {set}}).runs[0].id == plain);
 }
 
@@ -52,8 +52,10 @@ TEST_CASE("the id of a run on a file depends on the file's contents") {
   const auto id = [](const std::string& rows) {
     const tests::Scratch scratch;
     scratch.write("d.csv", rows);
-    const std::string text = "[cluster]\nworkers = 1\n[data]\nsource = \"csv\"\npath = \"d.csv\"\n"
-                             "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" + ring;
+    const std::string text =
+        "[cluster]\nworkers = 1\n[data]\nsource = \"csv\"\npath = \"d.csv\"\n"
+        "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" +
+        ring;
     return make_plan(scratch.write("x.toml", text), {}).runs[0].id;
   };
   CHECK(id("a,b\n1,2\n") == id("a,b\n1,2\n"));

@@ -70,11 +70,11 @@ TEST_CASE("a plan that is run gives its runs in their order, tells its progress,
   const Plan plan = planned(small + ring + single + "[grid]\n\"cluster.workers\" = [2, 1]\n");
   std::vector<double> shares;
   int all = 0;
-  const auto results = run_plan(plan, {.out = scratch.path() + "/out", .jobs = 2, .threads = 0,
-                                       .progress = [&](int, int of, double share) {
-                                         all = of;
-                                         shares.push_back(share);
-                                       }});
+  const auto results = run_plan(
+      plan, {.out = scratch.path() + "/out", .jobs = 2, .threads = 0, .progress = [&](int, int of, double share) {
+               all = of;
+               shares.push_back(share);
+             }});
   REQUIRE(results.runs.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) CHECK(results.runs[i].id == plan.runs[i].id);
   CHECK(results.complete);
@@ -83,12 +83,14 @@ TEST_CASE("a plan that is run gives its runs in their order, tells its progress,
   CHECK(std::is_sorted(shares.begin(), shares.end()));
   CHECK(shares.back() == 1.0);
   CHECK(std::filesystem::exists(scratch.path() + "/out/results.json"));
-  for (const auto& each : results.runs) CHECK(std::filesystem::exists(scratch.path() + "/out/runs/" + each.id + ".json"));
+  for (const auto& each : results.runs)
+    CHECK(std::filesystem::exists(scratch.path() + "/out/runs/" + each.id + ".json"));
 }
 
 TEST_CASE("what a record says survives its file: a run read back is the run") {
   const tests::Scratch scratch;
-  const auto results = run_plan(planned(small + ring), {.out = scratch.path(), .jobs = 1, .threads = 0, .progress = {}});
+  const auto results =
+      run_plan(planned(small + ring), {.out = scratch.path(), .jobs = 1, .threads = 0, .progress = {}});
   const auto text = outputs::read_file(scratch.path() + "/runs/" + results.runs[0].id + ".json");
   CHECK(outputs::to_json(outputs::run_from_json(outputs::parse_json(text))) == outputs::to_json(results.runs[0]));
 }
@@ -96,8 +98,10 @@ TEST_CASE("what a record says survives its file: a run read back is the run") {
 TEST_CASE("data that do not suit are refused before anything is simulated or written") {
   const tests::Scratch scratch;
   scratch.write("d.csv", "a,b\n1,2\n3,4\n");
-  const std::string text = "[cluster]\nworkers = 3\n[data]\nsource = \"csv\"\npath = \"d.csv\"\n"
-                           "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" + ring;
+  const std::string text =
+      "[cluster]\nworkers = 3\n[data]\nsource = \"csv\"\npath = \"d.csv\"\n"
+      "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" +
+      ring;
   const Plan plan = make_plan(scratch.write("x.toml", text), {});
   CHECK_THROWS_WITH(run_plan(plan, {.out = scratch.path() + "/out", .jobs = 1, .threads = 0, .progress = {}}),
                     scratch.path() + "/x.toml:2:1: 3 workers for 2 training rows; expected at most one worker a row");

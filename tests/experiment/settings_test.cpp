@@ -1,6 +1,6 @@
 // One grid point, typed and checked.
-#include "catch.h"
 #include "base/errors.h"
+#include "catch.h"
 #include "experiment/scenario.h"
 
 using namespace simgrad;

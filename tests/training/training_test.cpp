@@ -159,6 +159,29 @@ TEST_CASE("at the time limit a message whose receiver is still on its way neithe
   CHECK(record.ranks[0].wait_s == 0.001);
 }
 
+TEST_CASE("a message that has arrived counts, though its receiver has not come for it at the time limit") {
+  Trial trial = centiseconds();
+  trial.workers = 2;
+  trial.program.work = [](Worker& worker) {
+    State state = worker.start();
+    worker.continues(state);
+    if (worker.comm().rank() == 0) {
+      worker.comm().send(1, state.w);  // 50 us; then 5 ms a gradient
+      worker.gradient(state.w);
+    } else {
+      cluster::Pending receive = worker.comm().start_receive(0);
+      worker.gradient(state.w);
+      receive.wait();
+    }
+  };
+  trial.stop.time_s = 0.001;
+  const record::Record record = trial.run().record;
+  CHECK(record.error.empty());
+  CHECK(record.messages == 1);
+  CHECK(record.bytes == 40);
+  CHECK(record.ranks[0].communicate_s == Approx(alpha + 40 / B).epsilon(1e-9));
+}
+
 TEST_CASE("whichever rule comes first ends the run") {
   Trial trial = centiseconds();
   trial.stop.steps = 4;

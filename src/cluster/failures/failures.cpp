@@ -27,6 +27,10 @@ void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, at, repair }");
   d.quantity("detection", detection_s, Unit::seconds, "from a crash until everybody knows", Bounds::at_least(0));
   d.choice("recovery", recovery, recoveries, "what the training does then");
+  for (const Crash& crash : crashes)
+    if (recovery == Recovery::shrink && crash.repair_s)
+      d.refuse("crash", "recovery = \"shrink\" goes on without the host for good; leave \"repair\" out, or set recovery = "
+                        "\"restart\"");
   if (recovery == Recovery::restart)
     for (const Crash& crash : crashes)
       if (!crash.repair_s)

@@ -1,0 +1,133 @@
+#include "experiment/points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/errors.h"
+#include "base/hash.h"
+#include "cluster/cluster.h"
+#include "outputs/results.h"
+
+namespace simgrad::experiment {
+
+using base::ScenarioError;
+using scenario::Axis;
+using scenario::Document;
+using scenario::Faults;
+
+namespace {
+
+void refuse_repeated_values(const Axis& axis, Faults& faults) {
+  std::set<std::string> seen;
+  for (const scenario::Value& value : axis.values)
+    if (!seen.insert(scenario::json_of(value).dump()).second)
+      faults.add(value.position, fmt::format("\"{}\" takes the value {} twice", axis.key, value.toml));
+}
+
+/// The key of `--set key=value`.
+std::string_view key_of(std::string_view assignment) {
+  std::string_view key = assignment.substr(0, assignment.find('='));
+  while (key.ends_with(' ')) key.remove_suffix(1);
+  while (key.starts_with(' ')) key.remove_prefix(1);
+  return key;
+}
+
+}  // namespace
+
+std::vector<Axis> all_axes(Document& document, const std::vector<std::string>& sets,
+                           const std::vector<std::string>& grids, Faults& faults) {
+  std::vector<Axis> axes = document.take_grid(faults);
+  for (const std::string& set : sets) std::erase_if(axes, [&](const Axis& axis) { return axis.key == key_of(set); });
+  for (const std::string& text : grids) {
+    Axis axis = Document::axis(text);
+    const auto same = std::find_if(axes.begin(), axes.end(), [&](const Axis& other) { return other.key == axis.key; });
+    if (same != axes.end())
+      *same = std::move(axis);
+    else
+      axes.push_back(std::move(axis));
+  }
+  for (const Axis& axis : axes) refuse_repeated_values(axis, faults);
+  return axes;
+}
+
+std::vector<Point> expand(const Document& document, const std::vector<Axis>& axes) {
+  constexpr std::size_t most = 100'000;
+  std::vector<Point> points{{document}};
+  for (const Axis& axis : axes) {
+    std::vector<Point> next;
+    if (points.size() * axis.values.size() > most)
+      throw ScenarioError(fmt::format("the grid has more than {} points; expected fewer", most));
+    for (const Point& point : points)
+      for (const scenario::Value& value : axis.values) {
+        Point& made = next.emplace_back(point);
+        made.document.set(axis.key, value);
+        made.parameters[axis.key] = scenario::json_of(value);
+      }
+    points = std::move(next);
+  }
+  return points;
+}
+
+namespace {
+
+/// What the files named by the grid points are found to be, each looked at once.
+struct Files {
+  std::map<std::string, cluster::PlatformProbe> platforms;
+  std::map<std::string, std::string> contents;
+
+  const cluster::PlatformProbe& platform(const std::string& file) {
+    const auto [at, fresh] = platforms.try_emplace(file);
+    if (fresh) at->second = cluster::probe_platform(file);
+    return at->second;
+  }
+  const std::string& hash(const std::string& file) {
+    const auto [at, fresh] = contents.try_emplace(file);
+    if (fresh) at->second = base::hash(outputs::read_file(file));
+    return at->second;
+  }
+};
+
+void look_at_platform(Settings& settings, const Document& document, Files& files, Faults& faults) {
+  settings.nominal_flops_per_s = settings.cluster.machine.speed_flops_per_s;
+  const std::string& file = settings.cluster.platform;
+  if (file.empty()) return;
+  const cluster::PlatformProbe& probe = files.platform(file);
+  int servers = 0;
+  for (const StrategyEntry& entry : settings.strategies) servers = std::max(servers, entry.strategy->servers());
+  if (!probe.error.empty())
+    faults.add(document.position("cluster.platform"), probe.error);
+  else if (probe.hosts < settings.cluster.workers + servers)
+    faults.add(document.position("cluster.workers"),
+               fmt::format("{} workers and {} server{} are more ranks than the {} hosts of {}",
+                           settings.cluster.workers, servers, servers == 1 ? "" : "s", probe.hosts, file));
+  settings.nominal_flops_per_s = probe.speed_flops_per_s;
+  settings.platform_contents = files.hash(file);
+}
+
+/// A file that cannot be opened is found before anything runs; what stands in it, when it is loaded.
+void look_at_data(Settings& settings, Files& files) {
+  const std::string file = settings.data.source->file();
+  if (!file.empty() && settings.training.numbers) settings.data_contents = files.hash(file);
+}
+
+}  // namespace
+
+AllSettings read_points(const std::vector<Point>& points, Faults& faults) {
+  AllSettings all;
+  Files files;
+  for (const Point& point : points) {
+    Faults found;
+    auto settings = std::make_shared<Settings>(read_settings(point.document, found));
+    if (found.empty()) look_at_platform(*settings, point.document, files, found);
+    if (found.empty()) look_at_data(*settings, files);
+    faults.add(found);
+    all.push_back(std::move(settings));
+  }
+  return all;
+}
+
+}  // namespace simgrad::experiment
