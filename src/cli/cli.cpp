@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,11 +17,22 @@ namespace simgrad::cli {
 
 namespace {
 
+/// Words of the contract that a later release brings: refused by name.
+constexpr std::array later_commands{"check", "plan", "merge", "report", "init", "calibrate"};
+constexpr std::array later_options{"--shard", "--force"};
+
+template <class Words>
+bool is_later(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 /// CLI11 says only that a word was not expected; we say which one was probably meant.
 std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
   if (words.empty()) return fmt::format("a command is missing; known: {}", base::joined(commands));
+  if (is_later(later_commands, words.front()))
+    return fmt::format("\"{}\" is not there yet; it comes with a later release", words.front());
   if (std::find(commands.begin(), commands.end(), words.front()) == commands.end() && words.front()[0] != '-')
     return fmt::format("unknown command \"{}\"{}", words.front(), base::suggestion(words.front(), commands));
   return {};
@@ -37,6 +49,8 @@ std::string option_hint(const CLI::App& app, const std::vector<std::string>& wor
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
+    if (is_later(later_options, name))
+      return fmt::format("\"{}\" is not there yet; it comes with a later release", name);
     if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end())
       return fmt::format("unknown option \"{}\"{}", name, base::suggestion(name, known));
   }

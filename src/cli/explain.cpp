@@ -21,6 +21,7 @@ void print_options(base::Described& component) {
   for (const scenario::OptionText& option : options) {
     fmt::print("  {} ({}{}{}{})\n      {}\n", option.key, option.type, option.range.empty() ? "" : ", ", option.range,
                option.fallback.empty() ? "" : ", default " + option.fallback, option.meaning);
+    for (const auto& [name, meaning] : option.choices) fmt::print("        {}: {}\n", name, meaning);
   }
 }
 

@@ -90,8 +90,8 @@ void add_run(CLI::App& app, int& exit_code) {
                    "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
-  command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
-  command->add_flag("--json", options->json, "results.json on stdout, and nothing else");
+  auto* dry_run = command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
+  command->add_flag("--json", options->json, "results.json on stdout, and nothing else")->excludes(dry_run);
   command->add_flag("--quiet", options->quiet, "No table and no progress; errors all the same");
   command->callback([options, &exit_code] { exit_code = run_experiment(*options); });
 }

@@ -41,8 +41,8 @@ Cluster::~Cluster() = default;
 
 void Cluster::set_up_engine(int hosts) {
   base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
-  // Stacks are only reserved, not touched: an actor costs the pages it uses. Eigen's products need some of it when
-  // numbers are computed in the actor.
+  // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
+  // needed when numbers are computed in the actor.
   std::vector<std::string> words{"simgrad", "--cfg=contexts/factory:raw", "--cfg=contexts/stack-size:512",
                                  "--log=root.thresh:critical",
                                  "--log=root.app:file:/dev/null"};

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-// Everything of xxHash in this file: no library to link.
-
 #include "data/limits.h"
 #include "data/source.h"
 #include "data/text_file.h"

@@ -39,11 +39,28 @@ std::string read_all(int pipe) {
   return text;
 }
 
+/// Interrupts are the parent's: a terminal sends them to the whole group. They are blocked rather than ignored, because
+/// SimGrid has a handler for SIGINT that ends the process; and before the fork, so that no child is ever without.
+class InterruptsBlocked {
+ public:
+  InterruptsBlocked() {
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGTERM);
+    sigprocmask(SIG_BLOCK, &interrupts, &before_);
+  }
+  ~InterruptsBlocked() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  InterruptsBlocked(const InterruptsBlocked&) = delete;
+  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 [[noreturn]] void be_child(const std::function<void(double*)>& body, double* progress, int errors, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it died before we could ask to die with it
-  signal(SIGINT, SIG_IGN);            // a terminal tells the whole group; the parent decides, and kills
-  signal(SIGTERM, SIG_IGN);
   std::string error;
   try {
     body(progress);
@@ -95,6 +112,7 @@ void Children::start(std::size_t task, const std::function<void(double*)>& body)
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) throw base::EnvironmentError(reason("no pipe"));
   const pid_t parent = getpid();
+  const InterruptsBlocked blocked;
   const pid_t process = fork();
   if (process < 0) throw base::EnvironmentError(reason("no process"));
   if (process == 0) {

@@ -11,17 +11,12 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json echo(const Settings& settings) {
-  // Describing to an echo assigns nothing.
-  return scenario::echo(const_cast<Settings&>(settings));
-}
-
 /// Half of the hash is plenty for the runs of one experiment, and short enough for file names.
 std::string name_of(const ordered_json& identity) { return base::hash(identity.dump()).substr(0, 16); }
 
 /// The data as the run sees them: a file by its contents, wherever it lies.
 ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
-  ordered_json data = echo(settings)["data"];
+  ordered_json data = scenario::echo(settings)["data"];
   data.erase("path");
   data["contents"] = settings.data_contents;
   data["task"] = settings.task() == data::Task::classification ? "classification" : "regression";
@@ -32,7 +27,7 @@ ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
 }
 
 ordered_json identity(const RunPlan& run) {
-  ordered_json all = echo(*run.settings);
+  ordered_json all = scenario::echo(*run.settings);
   for (const char* key : {"title", "strategy", "seed"}) all.erase(key);
   all["cluster"]["platform"] = run.settings->platform_contents;
   all["data"] = data_identity(*run.settings, run.seed);
@@ -73,11 +68,14 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   run.label = entry.name();
   run.kind = entry.strategy.kind();
   run.strategy = entry.strategy.shared();
-  run.options = scenario::echo(const_cast<strategies::Strategy&>(*entry.strategy));
+  run.options = scenario::echo(*entry.strategy);
   run.parameters = parameters;
   run.seed = seed;
   run.workers = run.strategy->workers(settings->cluster.workers);
-  run.id = run.work = name_of(identity(run));
+  ordered_json named = identity(run);
+  run.work = name_of(named);
+  named["label"] = run.label;  // two rows of a table are two runs, even if they are the same work
+  run.id = name_of(named);
   // A worker that is alone by choice does what the baseline does, unless something happens to it.
   const bool undisturbed = settings->cluster.relative_speeds.empty() && settings->cluster.failures.crashes.empty();
   if (run.kind == strategies::Single::about.kind && undisturbed) run.work = plan_baseline(run).work;

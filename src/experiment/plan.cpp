@@ -100,8 +100,7 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
 
 /// What was resolved, with the grid laid over it: a scenario that gives the same plan again.
 nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& axes, const std::string& directory) {
-  // Describing to an echo assigns nothing.
-  nlohmann::ordered_json tree = scenario::echo(const_cast<Settings&>(first), directory);
+  nlohmann::ordered_json tree = scenario::echo(first, directory);
   leave_out_what_is_void(tree);
   for (const Axis& axis : axes) {
     nlohmann::ordered_json& values = tree["grid"][axis.key] = nlohmann::ordered_json::array();

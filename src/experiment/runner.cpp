@@ -237,6 +237,8 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   results.baselines = collect(plan.baselines, done);
   results.complete = results.runs.size() == plan.runs.size() && results.baselines.size() == plan.baselines.size();
   compare_with_baselines(plan, results);
+  // An interrupt before anything is finished leaves what an earlier call wrote.
+  if (results.runs.empty() && interrupted()) return results;
   for (const outputs::Run& run : results.runs)
     outputs::write_file(file_of(options, run.id), outputs::to_json(run).dump());
   outputs::write_all(results, options.out);

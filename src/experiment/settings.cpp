@@ -25,11 +25,9 @@ void StrategyEntry::describe(base::Describer& d) {
 
 std::string StrategyEntry::name() const {
   if (label) return *label;
-  // describe() is not const because it may assign; describing to an echo assigns nothing.
-  auto& chosen = const_cast<base::Described&>(static_cast<const base::Described&>(*strategy));
   const auto defaults = strategy.example(strategy.kind());
   std::string options;
-  for (const auto& [key, value] : scenario::differences(chosen, *defaults))
+  for (const auto& [key, value] : scenario::differences(*strategy, *defaults))
     options += fmt::format("{}{}={}", options.empty() ? "" : ", ", key, value);
   return options.empty() ? std::string(strategy.kind()) : fmt::format("{}({})", strategy.kind(), options);
 }

@@ -126,7 +126,7 @@ std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) 
   for (const Run& run : runs) {
     if (!run.record.spectral_gap) continue;
     std::string text =
-        fmt::format("{} with {} workers {:.4g}", printable(run.label), run.workers, *run.record.spectral_gap);
+        fmt::format("{} with {} worker{} {:.4g}", printable(run.label), run.workers, run.workers == 1 ? "" : "s", *run.record.spectral_gap);
     if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(std::move(text));
   }
   if (known.empty()) return "";

@@ -75,7 +75,7 @@ std::size_t Column::width() const {
 }
 
 Cells label_cells(const std::vector<Row>& rows, std::size_t width) {
-  return cells_of(rows, [&](const Row& row) { return cut(printable(row.label), width); });
+  return cells_of(rows, [&](const Row& row) { return cut_middle(printable(row.label), width); });
 }
 
 Cells bar_cells(const std::vector<Row>& rows, std::size_t width) {

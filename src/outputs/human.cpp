@@ -88,6 +88,15 @@ std::string cut(std::string_view text, std::size_t width) {
   return width == 0 ? "" : std::string(text.substr(0, prefix_bytes(text, width - 1))) + "…";
 }
 
+std::string cut_middle(std::string_view text, std::size_t width) {
+  const std::size_t whole = display_width(text);
+  if (whole <= width || width < 3) return cut(text, width);
+  const std::size_t head = width / 2;
+  const std::size_t tail = width - head - 1;
+  return std::string(text.substr(0, prefix_bytes(text, head))) + "…" +
+         std::string(text.substr(prefix_bytes(text, whole - tail)));
+}
+
 std::string repeated(std::string_view text, std::size_t times) {
   std::string result;
   for (std::size_t i = 0; i < times; ++i) result += text;

@@ -27,6 +27,8 @@ std::string printable(std::string_view text);
 
 /// At most `width` columns; what was cut off shows as an ellipsis.
 std::string cut(std::string_view text, std::size_t width);
+/// The same, its middle left out: labels differ at their ends.
+std::string cut_middle(std::string_view text, std::size_t width);
 
 enum class Align { left, right, centre };
 /// Exactly `width` columns, if the text is not wider.

@@ -101,10 +101,11 @@ class Document {
 /// Optional values that are not there, and numbers that are not finite, are left out. Keys in the order of `describe`.
 /// Paths are written relative to `directory`, the one of the scenario's file, so that the echo does not depend on where
 /// the program was called; with none they are the fields as they are. Absolute paths stay absolute.
-nlohmann::ordered_json echo(base::Described& options, std::string_view directory = {});
+nlohmann::ordered_json echo(const base::Described& options, std::string_view directory = {});
 /// Only what differs from the defaults, as `key=value` pairs in the order of `describe`, for default labels. Of a
 /// component its kind, if that differs, then the options that differ from that kind's defaults, dotted.
-std::vector<std::pair<std::string, std::string>> differences(base::Described& options, base::Described& defaults);
+std::vector<std::pair<std::string, std::string>> differences(const base::Described& options,
+                                                              const base::Described& defaults);
 /// An echo as TOML that `Document::parse` reads back to the same values: a [table] for each object of the root and a
 /// [[table]] for each object of its lists; what lies deeper stands in one line.
 std::string toml(const nlohmann::ordered_json& tree);
@@ -116,6 +117,7 @@ struct OptionText {
   std::string fallback; ///< the default as a scenario would write it, or "" for none
   std::string range;    ///< "at least 1", or ""
   std::string meaning;
+  std::vector<std::pair<std::string, std::string>> choices;  ///< of an enumeration: each value and what it means
 };
 /// Sections and lists of tables with their own options, components with the names of their kinds only.
 std::vector<OptionText> options(base::Described& component);

@@ -116,16 +116,24 @@ class Differences final : public Walker {
 
 }  // namespace
 
-Json echo(base::Described& options, std::string_view directory) {
+namespace {
+
+/// `describe` is not const, since reading assigns to what it visits; an echo assigns nothing.
+base::Described& only_visited(const base::Described& options) { return const_cast<base::Described&>(options); }
+
+}  // namespace
+
+Json echo(const base::Described& options, std::string_view directory) {
   Echo echo(directory);
-  options.describe(echo);
+  only_visited(options).describe(echo);
   return echo.take();
 }
 
-std::vector<std::pair<std::string, std::string>> differences(base::Described& options, base::Described& defaults) {
+std::vector<std::pair<std::string, std::string>> differences(const base::Described& options,
+                                                              const base::Described& defaults) {
   Pairs found;
   Differences differences(echo(defaults), "", found);
-  options.describe(differences);
+  only_visited(options).describe(differences);
   return found;
 }
 

@@ -25,6 +25,7 @@ class Listing final : public Walker {
  private:
   void leaf(const Leaf& leaf) override {
     add(leaf.key, leaf.type, leaf.value.is_null() ? "" : inline_toml(leaf.value), leaf.range, leaf.meaning);
+    for (const base::Choice& choice : leaf.choices) texts_.back().choices.emplace_back(choice.name, choice.meaning);
   }
 
   void any_list(std::string_view key, AnyList& items, std::string_view meaning) override {
@@ -43,7 +44,8 @@ class Listing final : public Walker {
                       .type = std::move(type),
                       .fallback = std::move(fallback),
                       .range = std::move(range),
-                      .meaning = std::string(meaning)});
+                      .meaning = std::string(meaning),
+                      .choices = {}});
   }
 
   std::string prefix_;

@@ -95,7 +95,7 @@ void Walker::pairs(std::string_view key, std::vector<std::pair<std::string, std:
 
 void Walker::any_choice(std::string_view key, int& index, std::span<const base::Choice> choices,
                         std::string_view meaning) {
-  leaf({key, std::string(choices[static_cast<std::size_t>(index)].name), one_of(names(choices)), "", meaning});
+  leaf({key, std::string(choices[static_cast<std::size_t>(index)].name), one_of(names(choices)), "", meaning, choices});
 }
 
 }  // namespace simgrad::scenario

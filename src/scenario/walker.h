@@ -12,6 +12,7 @@ struct Leaf {
   std::string type;
   std::string range;
   std::string_view meaning;
+  std::span<const base::Choice> choices = {};
 };
 
 /// Turns every leaf that `describe` visits into a `Leaf`; what has options of its own is left to the walkers.

@@ -69,7 +69,7 @@ TEST_CASE("streams of two purposes are uncorrelated under one seed") {
   CHECK(std::abs(correlation({.rank = 0}, {.rank = 1}, n)) < bound);
 }
 
-TEST_CASE("uniform draws lie in [0, 1) with mean 1/2 and variance 1/12") {
+TEST_CASE("uniform draws lie in 0 to 1 with mean 1/2 and variance 1/12") {
   constexpr int n = 200000;
   Stream stream({.seed = 3});
   double sum = 0.0, squares = 0.0;

@@ -80,7 +80,7 @@ TEST_CASE("everything that is listed is explained, with its summary, cost and so
   }
 }
 
-TEST_CASE("strategies, models and optimizers have a cost line; what comes from a paper has its source") {
+TEST_CASE("strategies, models and optimizers have a cost line, and what comes from a paper has its source") {
   for (const auto* names : {&strategies, &models})
     for (const std::string& name : *names) {
       const std::string text = said("explain " + name);

@@ -62,6 +62,30 @@ TEST_CASE("SIGTERM, to all processes too, does the same, and no run is called fa
   check_interrupted_by(&Process::send_group, SIGTERM);
 }
 
+TEST_CASE("a signal that reaches the children of a group before their parent ends none of them") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  Process process(endless, scratch);
+  const auto children = until_two_go_on(process, scratch);
+  for (const int signal : {SIGINT, SIGTERM})
+    for (const pid_t child : children) kill(child, signal);
+  // Were one of them to end, the parent would record it as failed.
+  CHECK_FALSE(soon([&] { return records(scratch) > 3; }, std::chrono::milliseconds(100)));
+  CHECK(process.children() == children);
+}
+
+TEST_CASE("an interrupt before anything is finished leaves the results of an earlier call as they are") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program("run x.toml --no-baseline --quiet", scratch).exit_code == 0);
+  const std::string earlier = contents(scratch.path() + "/out/x/results.json");
+  Process process({"run", "x.toml", "--no-baseline", "--set", "stop.steps=100000000000"}, scratch);
+  REQUIRE(soon([&] { return process.children().size() == 1; }));
+  process.send(SIGINT);
+  CHECK(process.wait() == 130);
+  CHECK(contents(scratch.path() + "/out/x/results.json") == earlier);
+}
+
 TEST_CASE("when the parent is killed its children die") {
   const Scratch scratch;
   scratch.write("x.toml", small);

@@ -9,8 +9,6 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
-#include <optional>
-#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -18,9 +16,9 @@
 
 namespace simgrad::tests {
 
-/// Whether it holds within ten seconds.
-inline bool soon(const std::function<bool()>& holds) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+/// Whether it holds at some time within so long.
+inline bool soon(const std::function<bool()>& holds, std::chrono::milliseconds within = std::chrono::seconds(20)) {
+  const auto until = std::chrono::steady_clock::now() + within;
   while (!holds()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

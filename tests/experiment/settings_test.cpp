@@ -68,7 +68,7 @@ TEST_CASE("what the model is fitted to is known of a generator, classes and cons
   CHECK(settings_of(blobs).problem().classes == 7);
 }
 
-TEST_CASE("a default label is the kind and the options that differ; a written one counts as it is") {
+TEST_CASE("a default label is the kind and the options that differ, and a written one counts as it is") {
   Settings settings = settings_of(small + ring + "[[strategy]]\nkind = \"gossip\"\ngraph = \"star\"\n" +
                                   "[[strategy]]\nkind = \"gossip\"\nlabel = \"mine\"\n");
   CHECK(settings.strategies[0].name() == "allreduce");

@@ -104,7 +104,7 @@ TEST_CASE("a gradient costs 4 flops a parameter and sample") {
   CHECK(make("least_squares")->gradient_flops({.features = 1'000'000, .classes = 0}, 1'000'000'000'000) == 4e18);
 }
 
-TEST_CASE("a model has a parameter a feature, and class where it has a score a class; all start at zero") {
+TEST_CASE("a model has a parameter a feature, and class where it has a score a class, and all start at zero") {
   CHECK(make("least_squares")->parameters({.features = 6, .classes = 0}) == 6);
   CHECK(make("logistic_regression")->parameters({.features = 6, .classes = 2}) == 6);
   CHECK(make("softmax_regression")->parameters({.features = 6, .classes = 4}) == 6 * 4);
@@ -147,7 +147,7 @@ TEST_CASE("least squares sums half the squared residuals, and the squared residu
   CHECK(score.metric == 9.0 + 9.0);
 }
 
-TEST_CASE("the classifiers count the rows predicted right; a tie is the first class") {
+TEST_CASE("the classifiers count the rows predicted right, and a tie is the first class") {
   // Scores 2, -4, 0, 0, 6 of classes 1, 1, 0, 0, 0: right, wrong, right, right, wrong.
   const Data two{.problem = {.features = 1, .classes = 2}, .x = {1, -2, 0, 0, 3}, .y = {1, 1, 0, 0, 0}};
   CHECK(make("logistic_regression")->score(two.problem, two.all(), std::vector<double>{2.0}).metric == 3.0);

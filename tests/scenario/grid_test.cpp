@@ -95,7 +95,7 @@ TEST_CASE("a grid's key must have a list with something in it, once") {
   CHECK(refusal([] { grid("grid = 3"); }) == Lines{"a.toml:1:8: grid must be a table of lists, found 3"});
 }
 
-TEST_CASE("--grid takes values with commas between, or a TOML list") {
+TEST_CASE("option --grid takes values with commas between, or a TOML list") {
   CHECK(values(Document::axis("cluster.workers=1,2, 4")) == Lines{"1", "2", "4"});
   CHECK(values(Document::axis("cluster.workers=[1, 2, 4]")) == Lines{"1", "2", "4"});
   CHECK(values(Document::axis("cluster.bandwidth=1Gbps,\"10 Gbps\"")) == Lines{"\"1Gbps\"", "\"10 Gbps\""});
@@ -108,7 +108,7 @@ TEST_CASE("--grid takes values with commas between, or a TOML list") {
   CHECK(axis.values[1].position.text() == "--grid cluster.workers=1,2");
 }
 
-TEST_CASE("--grid without a key or with a value missing is refused") {
+TEST_CASE("option --grid without a key or with a value missing is refused") {
   const auto refused = [](const char* text) { return refusal([&] { Document::axis(text); }); };
   CHECK(refused("cluster.workers") == Lines{"--grid cluster.workers: expected --grid KEY=VALUE,VALUE,..."});
   CHECK(refused("x=1,,2") == Lines{"--grid x=1,,2: a value is empty"});

@@ -38,7 +38,7 @@ std::int64_t servers(const Settings& read, std::size_t strategy) {
 
 }  // namespace
 
-TEST_CASE("--set takes a TOML value, else a bare string") {
+TEST_CASE("option --set takes a TOML value, else a bare string") {
   CHECK(settings(with({"cluster.workers=8"})).cluster.workers == 8);
   CHECK(settings(with({"cluster.workers = 8"})).cluster.workers == 8);
   CHECK(settings(with({"cluster.bandwidth=10Gbps"})).cluster.bandwidth_bytes_per_s == 1.25e9);
@@ -63,7 +63,7 @@ TEST_CASE("what --set wrote stands at the --set, the table around it where it st
   CHECK(document.position("cluster").text() == "dir/a.toml:2:2");
 }
 
-TEST_CASE("--set makes the tables that are missing") {
+TEST_CASE("option --set makes the tables that are missing") {
   Document document = Document::parse("", "a.toml");
   document.set("model.kind=least_squares");
   document.set("cluster.topology.kind=fat_tree");
@@ -73,7 +73,7 @@ TEST_CASE("--set makes the tables that are missing") {
   CHECK(dynamic_cast<const FatTree&>(*read.cluster.topology).arity == 6);
 }
 
-TEST_CASE("--set reaches into a component that was written as a name") {
+TEST_CASE("option --set reaches into a component that was written as a name") {
   CHECK(settings(with({"cluster.topology.kind=fat_tree", "cluster.topology.levels=3"})).cluster.topology.kind() ==
         "fat_tree");
   // The name stays: it is the kind.
@@ -81,7 +81,7 @@ TEST_CASE("--set reaches into a component that was written as a name") {
         "fat_tree");
 }
 
-TEST_CASE("--set reaches a strategy by its index, its label, or the kind of several") {
+TEST_CASE("option --set reaches a strategy by its index, its label, or the kind of several") {
   const Settings index = settings(with({"strategy.1.servers=4"}));
   CHECK(servers(index, 0) == 1);
   CHECK(servers(index, 1) == 4);
@@ -119,7 +119,7 @@ TEST_CASE("faults of what --set wrote name the --set") {
         Lines{R"(--set model.kind=linear: unknown model "linear"; known: least_squares, perceptron)"});
 }
 
-TEST_CASE("--set without a key, a value or a table to go through is refused") {
+TEST_CASE("option --set without a key, a value or a table to go through is refused") {
   CHECK(refused("cluster.workers") == Lines{"--set cluster.workers: expected --set KEY=VALUE"});
   CHECK(refused("") == Lines{"--set : expected --set KEY=VALUE"});
   const std::string expected = "expected names with dots between, as in cluster.workers";
@@ -131,7 +131,7 @@ TEST_CASE("--set without a key, a value or a table to go through is refused") {
   CHECK(refused("cluster.workers.x=8") == Lines{"--set cluster.workers.x=8: \"workers\" is 2, not a table"});
 }
 
-TEST_CASE("--set of a strategy that is not there is refused with those that are") {
+TEST_CASE("option --set of a strategy that is not there is refused with those that are") {
   CHECK(refused("strategy.asink PS.servers=4") ==
         Lines{R"(--set strategy.asink PS.servers=4: unknown strategy "asink PS"; did you mean "async PS"? )"
               "Known: async PS, parameter_server, allreduce"});
@@ -139,7 +139,7 @@ TEST_CASE("--set of a strategy that is not there is refused with those that are"
         Lines{"--set strategy.3.servers=4: \"strategy\" has 3 entries, counted from 0"});
 }
 
-TEST_CASE("--set of a key without end is refused") {
+TEST_CASE("option --set of a key without end is refused") {
   std::string assignment = "a";
   for (int depth = 0; depth < 1000; ++depth) assignment += ".a";
   assignment += "=1";
