@@ -43,11 +43,11 @@ class Process {
     std::vector<char*> words;
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);
-    const std::string err = scratch.path() + "/err";
+    const std::string err = scratch.write("err", "");
     process_ = fork();
     if (process_ != 0) return;
     setpgid(0, 0);
-    const int to = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int to = open(err.c_str(), O_WRONLY);
     dup2(to, STDOUT_FILENO);
     dup2(to, STDERR_FILENO);
     if (chdir(scratch.path().c_str()) == 0) execv(words[0], words.data());

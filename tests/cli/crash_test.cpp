@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+#include "cli/program.h"
+
+using namespace simgrad;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* four_workers = R"(
+[cluster]
+workers = 4
+speed   = "1GF"
+[cluster.failures]
+detection = "1ms"
+[data]
+source   = "house_prices"
+samples  = 2000
+features = 20
+[model]
+kind = "least_squares"
+[stop]
+steps = 50
+[[strategy]]
+kind = "mapreduce"
+[[strategy]]
+kind = "parameter_server"
+[[strategy]]
+kind = "allreduce"
+[[strategy]]
+kind = "gossip"
+)";
+
+/// Rank 1 is down from 2 ms to 7 ms.
+constexpr const char* crash = R"(--set 'cluster.failures.crash=[{rank=1,at="2ms",repair="5ms"}]')";
+
+tests::Called run(const tests::Scratch& scratch, const std::string& options) {
+  scratch.write("a.toml", four_workers);
+  return tests::call("simgrad run a.toml --no-baseline --json " + options, scratch.path());
+}
+
+}  // namespace
+
+TEST_CASE("a time limit before the detection, before the repair or after it ends a crashed run as any other") {
+  const tests::Scratch scratch;
+  for (const double limit_ms : {2.5, 4.0, 8.0}) {
+    const auto called = run(scratch, fmt::format("{} --set stop.time={}ms", crash, limit_ms));
+    CHECK(called.exit_code == 0);
+    CHECK(called.err.find("acktrace") == std::string::npos);
+    const json results = json::parse(called.out);
+    REQUIRE(results["runs"].size() == 4);
+    for (const json& each : results["runs"]) {
+      CHECK(each["status"] == "stopped");
+      CHECK(each["simulated_s"].get<double>() == Approx(limit_ms * 1e-3).epsilon(1e-12));
+      const double down = std::min(limit_ms, 7.0) * 1e-3 - 2e-3;
+      CHECK(each["ranks"][1]["down_s"].get<double>() == Approx(down).epsilon(1e-9));
+    }
+  }
+}
+
+TEST_CASE("evaluations by the clock go on through a crash") {
+  const tests::Scratch scratch;
+  const auto called = run(scratch, fmt::format("{} --set evaluate.every_s=0.3ms", crash));
+  CHECK(called.exit_code == 0);
+  const json results = json::parse(called.out);
+  REQUIRE(results["runs"].size() == 4);
+  for (const json& each : results["runs"]) CHECK(each["status"] == "stopped");
+}
+
+TEST_CASE("the state that a recovery goes back to stands in the curve") {
+  const tests::Scratch scratch;
+  const auto called = run(scratch, fmt::format("{} --set training.checkpoint_every_steps=2 --set evaluate.every_steps=49 "
+                                               "--strategy mapreduce",
+                                               crash));
+  std::vector<int> steps;
+  const json results = json::parse(called.out);
+  for (const json& row : results["runs"][0]["curve"]) steps.push_back(row["step"]);
+  // A step takes 40 us of computing, twice 50 us of latency and some 12 us of bytes and sums: at 2 ms 13 are complete,
+  // and the last checkpoint is that of step 12.
+  CHECK(steps == std::vector<int>{0, 12, 49, 50});
+}
+
+TEST_CASE("a repair that a shrinking training would never see is refused") {
+  const tests::Scratch scratch;
+  const auto called = run(scratch, fmt::format("{} --set cluster.failures.recovery=shrink", crash));
+  CHECK(called.exit_code == 2);
+  CHECK(called.err.find("leave \"repair\" out") != std::string::npos);
+}
+
+TEST_CASE("an epoch of an asynchronous server is P updates") {
+  const tests::Scratch scratch;
+  const auto called = run(scratch, "--strategy parameter_server --set strategy.parameter_server.consistency=asp "
+                                   "--set stop.steps=1000 --set stop.epochs=3");
+  const json results = json::parse(called.out);
+  CHECK(results["runs"][0]["steps"] == 3 * 4);
+  CHECK(results["runs"][0]["samples"] == 3 * 2000);
+}
+
+TEST_CASE("two labels of the same work are two runs") {
+  const tests::Scratch scratch;
+  scratch.write("two.toml", std::string(four_workers) +
+                                "[[strategy]]\nkind = \"allreduce\"\nlabel = \"again\"\n");
+  const auto called = tests::call("simgrad run two.toml --no-baseline --json", scratch.path());
+  const json results = json::parse(called.out);
+  REQUIRE(results["runs"].size() == 5);
+  CHECK(results["runs"][2]["label"] == "allreduce");
+  CHECK(results["runs"][2]["id"] != results["runs"][4]["id"]);
+  CHECK(results["runs"][2]["curve"] == results["runs"][4]["curve"]);
+}
+
+TEST_CASE("a platform on which hosts cannot compute or reach each other is refused") {
+  const tests::Scratch scratch;
+  const auto platform = [&](const std::string& speed, const std::string& route) {
+    scratch.write("p.xml", fmt::format("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+                                       "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"><zone id=\"z\" "
+                                       "routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"{}\"/>"
+                                       "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>{}</zone></platform>\n",
+                                       speed, route));
+    scratch.write("p.toml", "[cluster]\nplatform = \"p.xml\"\nworkers = 2\n[data]\nsource = \"house_prices\"\n[model]\n"
+                            "kind = \"least_squares\"\n[stop]\nsteps = 2\n[[strategy]]\nkind = \"allreduce\"\n");
+    return tests::call("simgrad validate p.toml", scratch.path());
+  };
+  const std::string route = "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>";
+  CHECK(platform("1Gf", route).exit_code == 0);
+  CHECK(platform("1Gf", "").exit_code == 2);
+  const auto idle = platform("0f", route);
+  CHECK(idle.exit_code == 2);
+  CHECK(idle.err.find("\"b\" has a speed of 0 flop/s") != std::string::npos);
+}
