@@ -62,16 +62,17 @@ int main(int argc, char** argv) {
   experiment::Selection selection;
   selection.baselines = false;
   const experiment::Plan plan = experiment::make_plan(argv[1], selection);
-  const experiment::RunPlan& run = plan.runs.front();
-  const experiment::Data data = experiment::load_data(run);
-  std::vector<double> loop;
-  std::vector<double> inline_ratio;
-  std::vector<double> pool_ratio;
-  for (int i = 0; i < rounds; ++i) {
-    loop.push_back(real_s([&] { plain_loop(run, *data); }));
-    inline_ratio.push_back(real_s([&] { experiment::simulate(run, data, 0, nullptr); }) / loop.back());
-    pool_ratio.push_back(real_s([&] { experiment::simulate(run, data, 2, nullptr); }) / loop.back());
+  const experiment::Data data = experiment::load_data(plan.runs.front());
+  for (const experiment::RunPlan& run : plan.runs) {
+    std::vector<double> loop;
+    std::vector<double> inline_ratio;
+    std::vector<double> pool_ratio;
+    for (int i = 0; i < rounds; ++i) {
+      loop.push_back(real_s([&] { plain_loop(run, *data); }));
+      inline_ratio.push_back(real_s([&] { experiment::simulate(run, data, 0, nullptr); }) / loop.back());
+      pool_ratio.push_back(real_s([&] { experiment::simulate(run, data, 2, nullptr); }) / loop.back());
+    }
+    fmt::print("{}: plain loop {:.2f} s; the run with --threads 0: {:.2f} x, with --threads 2: {:.2f} x (medians of {})\n",
+               run.label, bench::median(loop), bench::median(inline_ratio), bench::median(pool_ratio), rounds);
   }
-  fmt::print("plain loop {:.2f} s; the run with --threads 0: {:.2f} x, with --threads 2: {:.2f} x (medians of {})\n",
-             bench::median(loop), bench::median(inline_ratio), bench::median(pool_ratio), rounds);
 }

@@ -22,9 +22,8 @@ std::size_t records(const Scratch& scratch) {
 
 /// Waits until the parent knows of the three ends and the two go on; returns the processes of the two.
 std::vector<pid_t> until_two_go_on(const Process& process, const Scratch& scratch) {
-  REQUIRE(soon([&] {
-    return contains(contents(scratch.path() + "/err"), "3 of 5 runs") && process.children().size() == 2;
-  }));
+  REQUIRE(soon(
+      [&] { return contains(contents(scratch.path() + "/err"), "3 of 5 runs") && process.children().size() == 2; }));
   CHECK(records(scratch) == 3);
   return process.children();
 }
