@@ -90,6 +90,8 @@ Pending Communicator::start_send(int target, Packet packet) const {
   message.packet = std::move(packet);
   Pending pending(*this, target);
   const sg4::CommPtr transfer = message.channel->mailbox->put_async(&message, bytes);
+  // One reference for whoever waits, one for the message: the sender may be done before the receiver takes it.
+  intrusive_ptr_add_ref(transfer.get());
   intrusive_ptr_add_ref(transfer.get());
   pending.transfer_ = message.transfer = transfer.get();
   return pending;

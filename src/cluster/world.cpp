@@ -255,6 +255,7 @@ Message& World::new_message() {
 }
 
 void World::release(Message& message) {
+  if (message.transfer) intrusive_ptr_release(message.transfer);
   message = {};
   free_messages_.push_back(&message);
 }
