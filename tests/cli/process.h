@@ -9,6 +9,8 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -26,13 +28,28 @@ inline bool soon(const std::function<bool()>& holds, std::chrono::milliseconds w
   return true;
 }
 
-/// Whether there is such a process, and it is no zombie.
-inline bool lives(pid_t process) {
+/// What /proc says of a process from its state on, in words; nothing if there is none.
+inline std::vector<std::string> state_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
   std::getline(file, text);
   const auto at = text.rfind(") ");  // a name may have blanks
-  return at != std::string::npos && text[at + 2] != 'Z' && text[at + 2] != 'X';
+  if (at == std::string::npos) return {};
+  std::istringstream rest(text.substr(at + 2));
+  return {std::istream_iterator<std::string>(rest), {}};
+}
+
+/// Whether there is such a process, and it is no zombie.
+inline bool lives(pid_t process) {
+  const auto state = state_of(process);
+  return !state.empty() && state[0] != "Z" && state[0] != "X";
+}
+
+/// Processor time used so far.
+inline double cpu_s(pid_t process) {
+  const auto state = state_of(process);
+  if (state.size() < 13) return 0.0;
+  return (std::stod(state[11]) + std::stod(state[12])) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 /// Started in a process group of its own, as a shell with job control does; killed at the end if it still runs.
