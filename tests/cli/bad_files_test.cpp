@@ -126,6 +126,10 @@ TEST_CASE("a platform that is empty, malformed or without hosts is refused in on
   check_refused_with(platform, "p.xml", "no XML at all", {"x.toml:6:1: "});
   check_refused_with(platform, "p.xml", with(three_hosts, "\"1Gf\"", "\"fast\""), {"x.toml:6:1: "});
   check_refused_with(platform, "p.xml", with(three_hosts, "link_ctn id=\"l\"", "link_ctn id=\"m\""), {"x.toml:6:1: "});
+  check_refused_with(platform, "p.xml", with(three_hosts, "125MBps", "-125MBps"), {"x.toml:6:1: "});
+  check_refused_with(platform, "p.xml",
+                     with(three_hosts, "    <route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>\n", ""),
+                     {"x.toml:6:1: "});
   check_refused_with(platform, "p.xml",
                      "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                      "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\"></zone></platform>\n",
