@@ -18,6 +18,17 @@ Communicator::Communicator(World& world, Members members, int position, int gene
       generation_(generation),
       accounted_(accounted) {}
 
+Communicator Communicator::part(std::span<const int> positions) const {
+  std::vector<int> chosen;
+  int own = -1;
+  for (const int position : positions) {
+    if (position == position_) own = static_cast<int>(chosen.size());
+    chosen.push_back(world_rank(position));
+  }
+  base::check(own >= 0, "a member makes a part of its group that it is in");
+  return {*world_, std::make_shared<const std::vector<int>>(std::move(chosen)), own, generation_, accounted_};
+}
+
 Communicator Communicator::beside() const { return {*world_, members_, position_, generation_, false}; }
 
 namespace {
@@ -86,7 +97,7 @@ Pending Communicator::start_send(int target, Packet packet) const {
   require_alive(target);
   Message& message = world_->new_message();
   message.channel = &to(target);
-  const auto bytes = static_cast<std::uint64_t>(packet.tensor.size_bytes());
+  const auto bytes = static_cast<std::uint64_t>(packet.bytes());
   message.packet = std::move(packet);
   Pending pending(*this, target);
   const sg4::CommPtr transfer = message.channel->mailbox->put_async(&message, bytes);

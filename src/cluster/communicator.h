@@ -70,6 +70,8 @@ class Communicator {
   /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
   void charge_reduction(double flops) const;
 
+  /// A smaller group, of the members at these positions, in that order; this member is one of them.
+  Communicator part(std::span<const int> positions) const;
   /// The same member for an actor beside its main one, whose time is not partitioned.
   Communicator beside() const;
 

@@ -161,7 +161,7 @@ void World::end() {
 
 void World::count(Message& message) {
   if (std::exchange(message.counted, true)) return;
-  message.channel->bytes += message.packet.tensor.size_bytes();
+  message.channel->bytes += message.packet.bytes();
   ++message.channel->messages;
 }
 
@@ -205,7 +205,7 @@ std::string World::left_behind() const {
   for (const Message& message : messages_)
     if (message.transfer && start_of(message.transfer) < 0.0)
       return fmt::format("rank {} has sent {} bytes to rank {}, which nobody received", message.channel->source,
-                         message.packet.tensor.size_bytes(), message.channel->target);
+                         message.packet.bytes(), message.channel->target);
   return {};
 }
 

@@ -26,10 +26,13 @@ namespace simgrad::cluster {
 struct Packet {
   values::Tensor tensor;
   std::int64_t version = 0;
+  std::int64_t more_bytes = 0;  ///< that travel beside the array: rows of data, say
 
   Packet() = default;
   Packet(values::Tensor carried, std::int64_t its_version = 0)  // NOLINT: a tensor is a packet
       : tensor(std::move(carried)), version(its_version) {}
+
+  std::int64_t bytes() const { return (tensor ? tensor.size_bytes() : 0) + more_bytes; }
 };
 
 /// One direction between two ranks: its mailbox, and what it has carried.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/errors.h"
 #include "catch.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
@@ -64,6 +65,43 @@ struct Stage {
 };
 
 }  // namespace
+
+TEST_CASE("bytes that travel beside an array count as its own do") {
+  const auto pushed = Stage::run(2, [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
+    Packet rows(d.zeros(1000));
+    rows.more_bytes = 42'000;
+    if (comm.rank() == 0) comm.send(1, rows);
+    if (comm.rank() == 1) {
+      CHECK(comm.receive(0).tensor.size() == 1000);
+      out.push_back(comm.now());
+    }
+  });
+  CHECK(pushed[0] == Approx(alpha + 50'000 / B).epsilon(1e-9));
+  CHECK(pushed[pushed.size() - 2] == 50'000);
+}
+
+TEST_CASE("a part of a group counts its members anew") {
+  const auto pushed = Stage::run(5, [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
+    const std::vector<int> chosen{4, 1, 3};
+    if (comm.rank() == 0 || comm.rank() == 2) {
+      try {
+        comm.part(chosen);
+      } catch (const base::InvariantError&) {
+        out.push_back(-1);
+      }
+      return;
+    }
+    const Communicator part = comm.part(chosen);
+    REQUIRE(part.size() == 3);
+    REQUIRE(part.world_rank(part.rank()) == comm.rank());
+    if (part.rank() == 0) part.send(2, d.zeros(1000));
+    if (part.rank() == 2) {
+      part.receive(0);
+      out.push_back(comm.rank());
+    }
+  });
+  CHECK(std::vector<double>(pushed.begin(), pushed.begin() + 3) == std::vector<double>{-1, -1, 3});
+}
 
 TEST_CASE("a message takes latency + bytes / bandwidth") {
   for (const std::int64_t n : {0, 1, 1000, 12'500'000}) {
