@@ -13,8 +13,9 @@ class LinearModel : public Model {
   std::int64_t parameters(const Problem& problem) const final { return problem.features; }
 
   /// 2 d for the score, 2 d for adding r x to g. Left out: the residual (a few a row) and the penalty (2 d a gradient).
-  double gradient_flops(const Problem& problem, std::int64_t rows) const final {
-    return 4.0 * static_cast<double>(problem.features) * static_cast<double>(rows);
+  std::vector<Layer> layers(const Problem& problem) const final {
+    const double flops = 2.0 * static_cast<double>(problem.features);
+    return {{.first = 0, .count = problem.features, .forward_flops = flops, .backward_flops = flops}};
   }
 
  protected:

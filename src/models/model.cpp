@@ -14,6 +14,12 @@ void Model::describe(base::Describer& d) {
 
 std::string Model::unfit(const Problem&) const { return {}; }
 
+double Model::gradient_flops(const Problem& problem, std::int64_t rows) const {
+  double flops = 0.0;
+  for (const Layer& layer : layers(problem)) flops += layer.forward_flops + layer.backward_flops;
+  return flops * static_cast<double>(rows);
+}
+
 void Model::initial_values(const Problem&, std::uint64_t, std::span<double> w) const {
   std::fill(w.begin(), w.end(), 0.0);
 }

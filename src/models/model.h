@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/describe.h"
 #include "base/registry.h"
@@ -36,6 +37,14 @@ struct Score {
   double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals
 };
 
+/// A stretch of w whose gradient is complete at one point of the backward pass.
+struct Layer {
+  std::int64_t first = 0;       ///< where it begins in w
+  std::int64_t count = 0;       ///< how many parameters
+  double forward_flops = 0.0;   ///< a sample: what goes through it
+  double backward_flops = 0.0;  ///< a sample: the gradients of its parameters, and of its inputs where a layer is below
+};
+
 class Model : public base::Described {
  public:
   bool bias = false;  ///< a constant feature, added as the data's last column by whoever loads it
@@ -52,8 +61,11 @@ class Model : public base::Described {
 
   /// Length of w.
   virtual std::int64_t parameters(const Problem& problem) const = 0;
-  /// Multiplications and additions of one gradient on that many rows, counted by hand.
-  virtual double gradient_flops(const Problem& problem, std::int64_t rows) const = 0;
+  /// w, cut in layers in forward order: each begins where the one before ends. A backward pass completes the gradients
+  /// of the last layer first. The flops are multiplications and additions, counted by hand.
+  virtual std::vector<Layer> layers(const Problem& problem) const = 0;
+  /// Of one gradient on that many rows: those of all layers, forwards and backwards.
+  double gradient_flops(const Problem& problem, std::int64_t rows) const;
   /// w at step 0.  w: (parameters).
   virtual void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const;
 

@@ -61,8 +61,9 @@ std::string SoftmaxRegression::unfit(const Problem& problem) const {
 
 /// 2 d k for the scores, 2 d k for adding x r^T to G. Left out: exponentials and residuals (about 4 k a row) and the
 /// penalty (2 d k a gradient).
-double SoftmaxRegression::gradient_flops(const Problem& problem, std::int64_t rows) const {
-  return 4.0 * static_cast<double>(parameters(problem)) * static_cast<double>(rows);
+std::vector<Layer> SoftmaxRegression::layers(const Problem& problem) const {
+  const double flops = 2.0 * static_cast<double>(parameters(problem));
+  return {{.first = 0, .count = parameters(problem), .forward_flops = flops, .backward_flops = flops}};
 }
 
 void SoftmaxRegression::gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,

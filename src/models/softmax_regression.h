@@ -22,7 +22,7 @@ class SoftmaxRegression final : public Model {
   std::string_view metric() const override { return "accuracy"; }
   std::string unfit(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override { return problem.features * problem.classes; }
-  double gradient_flops(const Problem& problem, std::int64_t rows) const override;
+  std::vector<Layer> layers(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
   /// Of equal scores the first class is predicted.

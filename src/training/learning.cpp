@@ -37,6 +37,7 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
     : setup_(std::move(setup)),
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
+      layers_(setup_.model->layers(setup_.problem)),
       batches_({setup_.rows, setup_.batch, setup_.partition, setup_.seed}) {
   if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
 }

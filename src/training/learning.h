@@ -36,6 +36,8 @@ class Learning {
   Learning(Setup setup, values::Dispatcher& dispatcher);
 
   std::int64_t parameters() const { return parameters_; }
+  /// The parameters in layers, in forward order.
+  const std::vector<models::Layer>& layers() const { return layers_; }
   std::int64_t rows() const { return setup_.rows; }
   std::uint64_t seed() const { return setup_.seed; }
   const Batches& batches() const { return batches_; }
@@ -58,6 +60,7 @@ class Learning {
   Setup setup_;
   values::Dispatcher& dispatcher_;
   std::int64_t parameters_;
+  std::vector<models::Layer> layers_;
   Batches batches_;
   double target_deviation_ = 0.0;  ///< sum of squared differences of the evaluation targets from their mean
 };

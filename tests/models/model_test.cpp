@@ -104,6 +104,25 @@ TEST_CASE("a gradient costs 4 flops a parameter and sample") {
   CHECK(make("least_squares")->gradient_flops({.features = 1'000'000, .classes = 0}, 1'000'000'000'000) == 4e18);
 }
 
+TEST_CASE("the layers of every model lie side by side and cover w, and linear models are one") {
+  for (const Case& c : all_models) {
+    CAPTURE(c.kind, c.classes);
+    const Problem problem{.features = 6, .classes = c.classes};
+    const auto model = make(c.kind);
+    std::int64_t end = 0;
+    for (const Layer& layer : model->layers(problem)) {
+      CHECK(layer.first == end);
+      CHECK(layer.count > 0);
+      end += layer.count;
+    }
+    CHECK(end == model->parameters(problem));
+  }
+  const auto layers = make("softmax_regression")->layers({.features = 3, .classes = 5});
+  REQUIRE(layers.size() == 1);
+  CHECK(layers[0].forward_flops == 2 * 3 * 5);
+  CHECK(layers[0].backward_flops == 2 * 3 * 5);
+}
+
 TEST_CASE("a model has a parameter a feature, and class where it has a score a class, and all start at zero") {
   CHECK(make("least_squares")->parameters({.features = 6, .classes = 0}) == 6);
   CHECK(make("logistic_regression")->parameters({.features = 6, .classes = 2}) == 6);

@@ -24,8 +24,10 @@ class WatchedModel final : public models::Model {
   bool classifies() const override { return model_->classifies(); }
   std::string_view metric() const override { return model_->metric(); }
   std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
-  double gradient_flops(const models::Problem& problem, std::int64_t rows) const override {
-    return flops_a_row ? *flops_a_row * static_cast<double>(rows) : model_->gradient_flops(problem, rows);
+  std::vector<models::Layer> layers(const models::Problem& problem) const override {
+    std::vector<models::Layer> layers = model_->layers(problem);
+    if (flops_a_row) layers.front().forward_flops = layers.front().backward_flops = *flops_a_row / 2.0;
+    return layers;
   }
   void gradient(const models::Problem& problem, const models::Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> g) const override {
