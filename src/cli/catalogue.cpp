@@ -46,6 +46,7 @@ std::vector<Kind> everything() {
     all.back().items.push_back({{.kind = choice.name, .summary = choice.meaning, .cost = "", .source = ""}, nullptr});
   all.push_back(kind("optimizers", "optimizer", "training.optimizer", training::optimizers()));
   all.push_back(kind("schedules", "schedule", "training.schedule", training::schedules()));
+  all.push_back(kind("partitions", "partition", "training.partition", training::partitions()));
   all.push_back({"sections", "section", "of a scenario", {}});
   all.back().items = {section<experiment::Settings>("scenario", "the file"),
                       section<cluster::Options>("cluster", "hosts, links, the network model, what goes wrong"),

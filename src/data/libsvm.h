@@ -22,7 +22,7 @@ struct Libsvm : Source {
 
   void describe(base::Describer& d) override;
   bool generates() const override { return false; }
-  std::string file() const override { return path; }
+  std::vector<std::string> files() const override { return {path}; }
   Dataset load(const Request& request) const override;
 
   /// The data set that the text of a file means; `path` serves for errors only.

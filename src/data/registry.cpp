@@ -1,8 +1,10 @@
 #include "data/blobs.h"
 #include "data/csv.h"
 #include "data/house_prices.h"
+#include "data/idx.h"
 #include "data/libsvm.h"
 #include "data/logistic.h"
+#include "data/npy.h"
 #include "data/source.h"
 
 namespace simgrad::data {
@@ -10,7 +12,8 @@ namespace simgrad::data {
 const base::Registry<Source>& sources() {
   static const base::Registry<Source> registry({base::entry<Source, HousePrices>(), base::entry<Source, Blobs>(),
                                                 base::entry<Source, Logistic>(), base::entry<Source, Csv>(),
-                                                base::entry<Source, Libsvm>()});
+                                                base::entry<Source, Libsvm>(), base::entry<Source, Idx>(),
+                                                base::entry<Source, Npy>()});
   return registry;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/describe.h"
 #include "base/registry.h"
@@ -23,14 +24,14 @@ class Source : public base::Described {
  public:
   /// Whether `samples` and `features` say how much to make; files know themselves.
   virtual bool generates() const = 0;
-  /// The file read, or empty.
-  virtual std::string file() const { return {}; }
+  /// The files read, the samples' first; none for a generator.
+  virtual std::vector<std::string> files() const { return {}; }
   /// Errors: ScenarioError `file:line: what, expected what` for wrong contents; EnvironmentError for a file that cannot
   /// be opened or read.
   virtual Dataset load(const Request& request) const = 0;
 };
 
-/// house_prices, blobs, logistic, csv, libsvm.
+/// house_prices, blobs, logistic, csv, libsvm, idx, npy.
 const base::Registry<Source>& sources();
 
 /// The scenario's section [data].

@@ -17,11 +17,11 @@ std::string name_of(const ordered_json& identity) { return base::hash(identity.d
 /// The data as the run sees them: a file by its contents, wherever it lies.
 ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
   ordered_json data = scenario::echo(settings)["data"];
-  data.erase("path");
+  for (const char* key : {"path", "labels_path"}) data.erase(key);
   data["contents"] = settings.data_contents;
   data["task"] = settings.task() == data::Task::classification ? "classification" : "regression";
   data["bias"] = settings.model.model->bias;
-  data["shuffled"] = settings.training.partition == training::Partition::iid;
+  data["shuffled"] = settings.training.partition->shuffled();
   data["seed"] = seed;
   return data;
 }

@@ -110,8 +110,11 @@ void look_at_platform(Settings& settings, const Document& document, Files& files
 
 /// A file that cannot be opened is found before anything runs; what stands in it, when it is loaded.
 void look_at_data(Settings& settings, Files& files) {
-  const std::string file = settings.data.source->file();
-  if (!file.empty() && settings.training.numbers) settings.data_contents = files.hash(file);
+  if (!settings.training.numbers) return;
+  for (const std::string& file : settings.data.source->files()) {
+    if (!settings.data_contents.empty()) settings.data_contents += '+';
+    settings.data_contents += files.hash(file);
+  }
 }
 
 }  // namespace

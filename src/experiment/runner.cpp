@@ -40,8 +40,8 @@ class Shelf {
 
 /// The fault of a file names its place in the file; any other is of the scenario's [data].
 void add_fault(const Settings& settings, const std::string& text, scenario::Faults& faults) {
-  const std::string file = settings.data.source->file();
-  const bool placed = !file.empty() && text.starts_with(file);
+  const std::vector<std::string> files = settings.data.source->files();
+  const bool placed = std::ranges::any_of(files, [&](const std::string& file) { return text.starts_with(file); });
   faults.add(placed ? scenario::Position() : settings.places.data, text);
 }
 

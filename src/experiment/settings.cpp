@@ -80,6 +80,11 @@ std::optional<std::int64_t> known_rows(const Settings& settings) {
 void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, Faults& faults) {
   if (const std::string why = settings.model.model->unfit(problem); !why.empty())
     faults.add(settings.places.model, why);
+  if (settings.training.partition->by_class() && problem.classes == 0)
+    faults.add(settings.places.partition,
+               fmt::format("partition = \"{}\" goes by classes, but the data are a regression's; use a model that "
+                           "predicts classes, or the partition quantity or contiguous",
+                           settings.training.partition.kind()));
   if (const std::int64_t batch = settings.batch(rows); batch > rows)
     faults.add(
         settings.places.batch,
@@ -104,7 +109,8 @@ Settings::Places places_of(const Document& document) {
           .test_fraction = first({"data.test_fraction", "data"}),
           .model = first({"model.kind", "model"}),
           .batch = first({"training.batch_size_per_worker", "training.batch_size", "training"}),
-          .workers = first({"cluster.workers", "cluster"})};
+          .workers = first({"cluster.workers", "cluster"}),
+          .partition = first({"training.partition", "training"})};
 }
 
 void check_strategies(const Settings& settings, const Document& document, Faults& faults) {
@@ -140,6 +146,11 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
                fmt::format("training.numbers = false reads no data, so that {} cannot know how "
                            "many classes there are; use source = \"blobs\" with that many classes",
                            settings.model.model.kind()));
+  if (!settings.training.numbers && settings.training.partition->sizes_by_class())
+    faults.add(settings.places.partition,
+               fmt::format("partition = \"{}\" cuts the rows of each class, but training.numbers = false reads none; "
+                           "use by_label, whose sizes are known, or quantity",
+                           settings.training.partition.kind()));
   if (settings.evaluate.on == training::EvaluationSet::test && settings.data.test_fraction == 0.0)
     faults.add(document.position("evaluate.on"),
                "on = \"test\", but there is no test set; give [data] a test_fraction above 0");

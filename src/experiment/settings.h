@@ -47,12 +47,12 @@ struct Settings : base::Described {
 
   /// Where the scenario says what only the data can contradict.
   struct Places {
-    scenario::Position data, size, test_fraction, model, batch, workers;
+    scenario::Position data, size, test_fraction, model, batch, workers, partition;
   };
   Places places;
 
   // Found out about the files it names, for identities and baselines.
-  std::string data_contents;         ///< a hash; empty without a file
+  std::string data_contents;         ///< a hash of each file; empty without one
   std::string platform_contents;     ///< a hash; empty without a platform
   double nominal_flops_per_s = 0.0;  ///< of one worker
 

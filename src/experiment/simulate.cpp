@@ -19,7 +19,7 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
           .problem = data ? problem_of(*data) : settings.problem(),
           .rows = rows,
           .batch = settings.batch(rows),
-          .partition = settings.training.partition,
+          .partition = settings.training.partition.shared(),
           .evaluate_on = settings.evaluate.on,
           .seed = run.seed};
 }
@@ -32,7 +32,7 @@ Data load_data(const RunPlan& run) {
   return std::make_shared<const data::Split>(
       data::load(settings.data, {.task = settings.task(),
                                  .seed = run.seed,
-                                 .shuffle = settings.training.partition == training::Partition::iid,
+                                 .shuffle = settings.training.partition->shuffled(),
                                  .bias = settings.model.model->bias}));
 }
 

@@ -1,5 +1,9 @@
 #include "training/batches.h"
 
+#include <map>
+#include <mutex>
+#include <utility>
+
 #include "base/random.h"
 
 namespace simgrad::training {
@@ -7,24 +11,61 @@ namespace simgrad::training {
 using base::Permutation;
 using base::Purpose;
 
+struct Batches::Table {
+  std::mutex mutex;
+  std::map<int, Shards> by_parts;  // a map's elements stay where they are
+};
+
+Batches::Batches(Options options) : options_(std::move(options)), table_(std::make_shared<Table>()) {}
+
+const Shards& Batches::shards(int parts) const {
+  const std::lock_guard lock(table_->mutex);
+  const auto found = table_->by_parts.find(parts);
+  if (found != table_->by_parts.end()) return found->second;
+  Owned owned{.rows = options_.rows, .classes = {}, .seed = options_.seed};
+  if (options_.labelled && options_.labelled->classes > 0) owned.classes = options_.labelled->targets;
+  return table_->by_parts.emplace(parts, options_.partition->shards(owned, parts)).first->second;
+}
+
+std::int64_t Batches::share(const Shards& shards, int part, int parts) const {
+  if (full()) return shards.size(part);
+  if (shards.even) return stretch(options_.batch, part + 1, parts) - stretch(options_.batch, part, parts);
+  // A row each, then by the rows beyond the first.
+  const std::int64_t each = options_.batch >= parts ? 1 : 0;
+  const std::int64_t dealt = options_.batch - each * parts;
+  const std::int64_t beyond = options_.rows - each * parts;
+  const auto until = [&](int r) {
+    return static_cast<std::int64_t>(static_cast<__int128>(dealt) * (shards.starts[static_cast<std::size_t>(r)] - each * r) /
+                                     beyond);
+  };
+  return each + until(part + 1) - until(part);
+}
+
 std::int64_t Batches::count(int part, int parts) const {
+  if (!options_.partition->shared()) return share(shards(parts), part, parts);
   return stretch(options_.batch, part + 1, parts) - stretch(options_.batch, part, parts);
 }
 
 RowSet Batches::rows(std::int64_t step, int part, int parts) const {
-  const std::int64_t share = count(part, parts);
-  if (full()) return {stretch(options_.rows, part, parts), share, {}};
-
   // What the rows are drawn from, how many of them a step uses up, and where this rank's share of those begins.
-  const bool iid = options_.partition == Partition::iid;
-  const std::int64_t from = iid ? 0 : stretch(options_.rows, part, parts);
-  const std::int64_t pool = iid ? options_.rows : stretch(options_.rows, part + 1, parts) - from;
-  const std::int64_t used = iid ? options_.batch : share;
+  const bool iid = options_.partition->shared();
+  const Shards* const owned = iid ? nullptr : &shards(parts);
+  const std::int64_t count = this->count(part, parts);
+  const std::int64_t from = iid ? 0 : owned->first(part);
+  const std::int64_t pool = iid ? options_.rows : owned->size(part);
+  const std::int64_t used = iid ? options_.batch : count;
   const std::int64_t offset = iid ? stretch(options_.batch, part, parts) : 0;
-
-  RowSet set{0, share, {}};
+  const bool listed = !iid && !owned->rows.empty();
   if (pool == 0) return {0, 0, {}};
-  set.indices.reserve(static_cast<std::size_t>(share));
+  if (full() && !listed) return {iid ? offset : from, count, {}};
+
+  RowSet set{0, count, {}};
+  set.indices.reserve(static_cast<std::size_t>(count));
+  const auto row_at = [&](std::int64_t place) { return listed ? owned->rows[static_cast<std::size_t>(place)] : place; };
+  if (full()) {
+    for (std::int64_t i = 0; i < count; ++i) set.indices.push_back(row_at(from + i));
+    return set;
+  }
   const auto order = [&](std::int64_t epoch) {
     return Permutation({.seed = options_.seed,
                         .purpose = Purpose::batch,
@@ -35,9 +76,10 @@ RowSet Batches::rows(std::int64_t step, int part, int parts) const {
   std::int64_t place = step * used + offset;
   std::int64_t epoch = place / pool;
   Permutation permutation = order(epoch);
-  for (std::int64_t i = 0; i < share; ++i, ++place) {
+  for (std::int64_t i = 0; i < count; ++i, ++place) {
     if (place / pool != epoch) permutation = order(++epoch);
-    set.indices.push_back(from + static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(place % pool))));
+    set.indices.push_back(
+        row_at(from + static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(place % pool)))));
   }
   return set;
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "training/options.h"
+#include "data/dataset.h"
+#include "training/partition.h"
 
 namespace simgrad::training {
 
@@ -15,31 +17,36 @@ struct RowSet {
   std::vector<std::int64_t> indices;  ///< empty: the range
 };
 
-/// Deals the rows of every step to P ranks. Copying it is cheap.
+/// Deals the rows of every step to P ranks. Copying it is cheap, and any thread may ask.
 ///
-/// Full batch: rank r has the r-th of P stretches (the rows were shuffled when they were loaded, if the partition is
-/// iid). Minibatches: epoch after epoch a new permutation, dealt out in order, so that an epoch sees every row once.
+/// Full batch: rank r has its whole shard; with iid the r-th of P stretches (the rows were shuffled when they were
+/// loaded). Minibatches: epoch after epoch a new permutation, dealt out in order, so that an epoch sees every row once:
+/// of all rows with iid, else of each shard by itself.
 class Batches {
  public:
   struct Options {
     std::int64_t rows = 0;    ///< of the training set
     std::int64_t batch = 0;   ///< a step's rows over all ranks; at most `rows`
-    Partition partition = Partition::iid;
+    std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     std::uint64_t seed = 1;
+    std::shared_ptr<const data::Dataset> labelled = {};  ///< the training set, for partitions by class
   };
-  explicit Batches(const Options& options) : options_(options) {}
+  explicit Batches(Options options);
 
   std::int64_t batch() const { return options_.batch; }
-  /// How many rows part r of P has; parts differ by at most one row.
+  /// How many rows part r of P has in a step. With even shards parts differ by at most one row. Else every rank has one
+  /// (if the batch is that large), and the others go by the sizes of the shards.
   std::int64_t count(int part, int parts) const;
   RowSet rows(std::int64_t step, int part, int parts) const;
   bool full() const { return options_.batch == options_.rows; }
 
  private:
-  Options options_;
-};
+  struct Table;
+  const Shards& shards(int parts) const;
+  std::int64_t share(const Shards& shards, int part, int parts) const;
 
-/// Where the r-th of P nearly equal stretches of n things starts.
-constexpr std::int64_t stretch(std::int64_t n, std::int64_t part, std::int64_t parts) { return n * part / parts; }
+  Options options_;
+  std::shared_ptr<Table> table_;  ///< the shards by P, made when first asked for
+};
 
 }  // namespace simgrad::training

@@ -22,6 +22,10 @@ models::Samples samples_of(const data::Dataset& set) {
   return {set.features.data(), set.targets.data(), set.columns, 0, set.rows, nullptr};
 }
 
+std::shared_ptr<const data::Dataset> training_set(const std::shared_ptr<const data::Split>& data) {
+  return data ? std::shared_ptr<const data::Dataset>(data, &data->train) : nullptr;
+}
+
 double squared_deviation(const data::Dataset& set) {
   double sum = 0.0;
   for (const double y : set.targets) sum += y;
@@ -38,7 +42,11 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
-      batches_({setup_.rows, setup_.batch, setup_.partition, setup_.seed}) {
+      batches_({.rows = setup_.rows,
+                .batch = setup_.batch,
+                .partition = setup_.partition,
+                .seed = setup_.seed,
+                .labelled = training_set(setup_.data)}) {
   if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
 }
 

@@ -29,7 +29,7 @@ class Learning {
     models::Problem problem;
     std::int64_t rows = 0;       ///< training rows
     std::int64_t batch = 0;      ///< of a step, over all ranks
-    Partition partition = Partition::iid;
+    std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     EvaluationSet evaluate_on = EvaluationSet::train;
     std::uint64_t seed = 1;
   };

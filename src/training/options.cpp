@@ -11,10 +11,6 @@ using base::Unit;
 
 namespace {
 
-constexpr std::array partitions{
-    Choice{"iid", "a step's batch is drawn from all rows and split evenly over the ranks"},
-    Choice{"contiguous", "rank r has the r-th stretch of the rows as they stand, and draws its share from it"}};
-
 constexpr std::array evaluation_sets{Choice{"train", "the training set"},
                                      Choice{"test", "the test set ([data] test_fraction)"}};
 
@@ -28,7 +24,7 @@ void Options::describe(base::Describer& d) {
   d.component("optimizer", optimizer, "how a gradient becomes an update");
   d.number("learning_rate", learning_rate, "the step size", Bounds{.least = 0.0, .most = 1e6, .positive = true});
   d.component("schedule", schedule, "how the learning rate changes with the steps");
-  d.choice("partition", partition, partitions, "which rows are whose");
+  d.component("partition", partition, "which rows are whose");
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.integer("checkpoint_every_steps", checkpoint_every_steps,
             "how often the state is kept for a recovery; 0: only step 0", Bounds::at_least(0));

@@ -7,15 +7,10 @@
 #include "base/describe.h"
 #include "base/registry.h"
 #include "training/optimizer.h"
+#include "training/partition.h"
 #include "training/schedule.h"
 
 namespace simgrad::training {
-
-/// Which training rows are whose.
-enum class Partition {
-  iid,        ///< a step's batch is drawn from all rows, then split evenly over the ranks
-  contiguous  ///< rank r has the r-th stretch of the rows as they stand in the data, and draws its share from it
-};
 
 struct Options : base::Described {
   std::optional<std::int64_t> batch_size;             ///< over all workers; none: all rows ("full")
@@ -23,7 +18,7 @@ struct Options : base::Described {
   base::Slot<Optimizer> optimizer{optimizers(), "sgd"};
   double learning_rate = 0.1;
   base::Slot<Schedule> schedule{schedules(), "constant"};
-  Partition partition = Partition::iid;
+  base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
   std::int64_t checkpoint_every_steps = 0;  ///< 0: only the state at step 0 survives a crash
 

@@ -47,11 +47,11 @@ void check_explained(const std::string& scenario, const std::string& explanation
 }
 
 const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies",
-                                        "network_models", "optimizers",  "schedules", "sections"};
+                                        "network_models", "optimizers",  "schedules", "partitions", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip"};
 const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression"};
-const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm"};
+const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy"};
 
 }  // namespace
 
@@ -112,6 +112,7 @@ TEST_CASE("every kind that the parser knows is listed") {
   check_listed("\"house_prices\"", "\"x\"", "data");
   check_listed("learning_rate = 0.1", "optimizer = \"x\"", "optimizers");
   check_listed("learning_rate = 0.1", "schedule = \"x\"", "schedules");
+  check_listed("learning_rate = 0.1", "partition = \"x\"", "partitions");
   check_listed("workers = 4", "topology = \"x\"", "topologies");
   check_listed("workers = 4", "network_model = \"x\"", "network_models");
 }
@@ -145,6 +146,10 @@ TEST_CASE("every key that the parser knows in a component is explained") {
     check_explained(
         with(small, "[stop]", "[training.schedule]\nkind = \"" + std::string(schedule) + "\"\n" + unknown + "[stop]"),
         said("explain " + std::string(schedule)) + "  kind (");
+  for (const char* partition : {"iid", "contiguous", "by_label", "dirichlet", "quantity"})
+    check_explained(
+        with(small, "[stop]", "[training.partition]\nkind = \"" + std::string(partition) + "\"\n" + unknown + "[stop]"),
+        said("explain " + std::string(partition)) + "  kind (");
 }
 
 TEST_CASE("explain tells an option's type, range, default and meaning") {

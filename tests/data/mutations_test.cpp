@@ -3,9 +3,12 @@
 
 #include "base/random.h"
 #include "catch.h"
+#include "data/binary_files.h"
 #include "data/csv.h"
 #include "data/files.h"
+#include "data/idx.h"
 #include "data/libsvm.h"
+#include "data/npy.h"
 
 using namespace simgrad;
 
@@ -90,6 +93,38 @@ TEST_CASE("a mutated LIBSVM text is read whole or refused with a position") {
       ++whole;
     } catch (const base::ScenarioError& error) {
       REQUIRE(std::string(error.what()).starts_with("t.svm:"));
+      ++refused;
+    }
+  }
+  CHECK(whole > 1000);
+  CHECK(refused > 1000);
+}
+
+TEST_CASE("mutated IDX and NPY bytes are read whole or refused by name") {
+  using namespace data::test;
+  const std::vector<double> numbers{1, 2, 3, 4, 5, 6};
+  const std::vector<std::uint8_t> classes{0, 1, 0};
+  const std::string idx_samples = idx_header(0x0E, {3, 2}) + bytes_of(numbers, true);
+  const std::string idx_labels = idx_header(0x08, {3}) + bytes_of(classes, true);
+  const std::string npy_samples = npy_file(npy_dictionary("<f8", "(3, 2)"), bytes_of(numbers, false));
+  const std::string npy_labels = npy_file(npy_dictionary("|u1", "(3,)"), bytes_of(classes, false));
+  int whole = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= 20000; ++seed) {
+    const data::Request request{.task = seed % 4 < 2 ? data::Task::regression : data::Task::classification};
+    try {
+      if (seed % 2 == 0) {
+        data::Idx idx;
+        idx.path = idx.labels_path = "t.bin";
+        check_whole(idx.read(mutated(idx_samples, seed), seed % 3 == 0 ? mutated(idx_labels, seed) : idx_labels, request));
+      } else {
+        data::Npy npy;
+        npy.path = npy.labels_path = "t.bin";
+        check_whole(npy.read(mutated(npy_samples, seed), seed % 3 == 0 ? mutated(npy_labels, seed) : npy_labels, request));
+      }
+      ++whole;
+    } catch (const base::ScenarioError& error) {
+      REQUIRE(std::string(error.what()).starts_with("t.bin:"));
       ++refused;
     }
   }

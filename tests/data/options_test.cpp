@@ -36,7 +36,7 @@ TEST_CASE("the data sources are registered by name, each with a summary") {
     CHECK(!entry.about.summary.empty());
     CHECK(entry.make() != nullptr);
   }
-  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm"});
+  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy"});
 }
 
 TEST_CASE("the data section describes its options and those of the source") {
@@ -53,7 +53,7 @@ TEST_CASE("the default values of every source are within their bounds") {
     Options options;
     options.source.choose(entry.about.kind);
     const Notes notes = notes_of(options);
-    CHECK(notes.refused.size() == (options.source->generates() ? 0 : 1));
+    CHECK(notes.refused.size() == options.source->files().size());
   }
   CHECK(data::Options().samples_made() == 1000);
   CHECK(data::Options().features_made() == 10);
@@ -78,6 +78,12 @@ TEST_CASE("a file source without a path is refused") {
   CHECK(notes_of(csv).refused.at("path") == "the data source \"csv\" needs the path of a file");
   Options libsvm = file_options("libsvm", "");
   CHECK(notes_of(libsvm).refused.at("path") == "the data source \"libsvm\" needs the path of a file");
+  for (const std::string kind : {"idx", "npy"}) {
+    Options two = file_options(kind, "");
+    CHECK(notes_of(two).refused.at("path") == "the data source \"" + kind + "\" needs the path of a file of samples");
+    CHECK(notes_of(two).refused.at("labels_path") ==
+          "the data source \"" + kind + "\" needs the path of a file of labels");
+  }
 }
 
 TEST_CASE("a separator that is none is refused when it is described") {

@@ -87,3 +87,31 @@ TEST_CASE("the fit is checked against whatever data there are, and every misfit 
                     "x.toml:3:1: 4 workers for 3 training rows; expected at most one worker a row\n"
                     "x.toml:14:1: a batch of 50 samples, but there are 3 training rows; expected at most as many");
 }
+
+TEST_CASE("a partition is one of its kinds, with its options, and iid by default") {
+  CHECK(settings_of(small + ring).training.partition.kind() == "iid");
+  CHECK(settings_of(with_line("training", "partition = \"contiguous\"")).training.partition.kind() == "contiguous");
+  const Settings settings = settings_of(with_line("training", "partition = { kind = \"quantity\", alpha = 0.1 }"));
+  CHECK(settings.training.partition.kind() == "quantity");
+  CHECK(settings.training.partition->shuffled());
+}
+
+TEST_CASE("a partition by classes is refused for a regression, and where sizes depend on classes that are not read") {
+  for (const std::string kind : {"by_label", "dirichlet"}) {
+    CHECK_THROWS_WITH(settings_of(with_line("training", "partition = \"" + kind + "\"")),
+                      "x.toml:14:1: partition = \"" + kind +
+                          "\" goes by classes, but the data are a regression's; use a model that predicts classes, or "
+                          "the partition quantity or contiguous");
+    std::string blobs = with_line("training", "partition = \"" + kind + "\"");
+    blobs.replace(blobs.find("least_squares"), 13, "softmax_regression");
+    blobs.insert(blobs.find("[data]\n") + 7, "source = \"blobs\"\n");
+    CHECK(settings_of(blobs).training.partition->by_class());
+    blobs.insert(blobs.find("[training]\n") + 11, "numbers = false\n");
+    if (kind == "by_label")
+      CHECK(settings_of(blobs).training.partition->by_class());
+    else
+      CHECK_THROWS_WITH(settings_of(blobs),
+                        "x.toml:16:1: partition = \"dirichlet\" cuts the rows of each class, but training.numbers = "
+                        "false reads none; use by_label, whose sizes are known, or quantity");
+  }
+}

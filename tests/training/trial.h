@@ -83,7 +83,8 @@ struct Trial {
   models::Problem problem() const { return {.features = features, .classes = 0}; }
   data::Split data() const { return {linear_data(rows, features, seed), linear_data(test_rows, features, seed + 1)}; }
   training::Batches batches() const {
-    return training::Batches({rows, batch.value_or(rows), training.partition, seed});
+    return training::Batches(
+        {.rows = rows, .batch = batch.value_or(rows), .partition = training.partition.shared(), .seed = seed});
   }
   /// The time rank r's gradient takes.
   double gradient_s(int r = 0) const {
@@ -119,7 +120,7 @@ struct Trial {
                                        .problem = problem(),
                                        .rows = rows,
                                        .batch = batch.value_or(rows),
-                                       .partition = training.partition,
+                                       .partition = training.partition.shared(),
                                        .evaluate_on = evaluate.on,
                                        .seed = seed},
                                       dispatcher);

@@ -1,0 +1,93 @@
+#include "data/idx.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/errors.h"
+#include "data/array_file.h"
+#include "data/gzip.h"
+#include "data/text_file.h"
+
+namespace simgrad::data {
+
+namespace {
+
+/// Two zeros, the type, the number of dimensions (a byte), and each dimension's length in four bytes.
+constexpr std::size_t header_most = 4 + 4 * 255;
+
+std::uint8_t byte(const std::string& bytes, std::size_t at) { return static_cast<std::uint8_t>(bytes[at]); }
+
+Element element_of(std::uint8_t type, const std::string& path) {
+  using Kind = Element::Kind;
+  switch (type) {
+    case 0x08:
+      return {Kind::unsigned_integer, 1, true};
+    case 0x09:
+      return {Kind::signed_integer, 1, true};
+    case 0x0B:
+      return {Kind::signed_integer, 2, true};
+    case 0x0C:
+      return {Kind::signed_integer, 4, true};
+    case 0x0D:
+      return {Kind::floating, 4, true};
+    case 0x0E:
+      return {Kind::floating, 8, true};
+    default:
+      throw base::ScenarioError(fmt::format(
+          "{}: the type of its numbers is 0x{:02X}, expected 0x08 (unsigned byte), 0x09 (byte), 0x0B (short), 0x0C "
+          "(int), 0x0D (float) or 0x0E (double)",
+          path, type));
+  }
+}
+
+/// What the header says; `file.bytes` holds it.
+void read_header(ArrayFile& file) {
+  const std::string& bytes = file.bytes;
+  if (bytes.size() < 4 || byte(bytes, 0) != 0 || byte(bytes, 1) != 0)
+    throw base::ScenarioError(fmt::format("{}: does not begin with two zero bytes, a type and a number of dimensions, "
+                                          "expected an IDX file",
+                                          file.path));
+  file.element = element_of(byte(bytes, 2), file.path);
+  const std::size_t dimensions = byte(bytes, 3);
+  file.begin = 4 + 4 * dimensions;
+  if (bytes.size() < file.begin)
+    throw base::ScenarioError(fmt::format("{}: cut short in its header, expected the lengths of {} dimensions",
+                                          file.path, dimensions));
+  for (std::size_t at = 4; at < file.begin; at += 4)
+    file.shape.push_back((std::int64_t{byte(bytes, at)} << 24) | (std::int64_t{byte(bytes, at + 1)} << 16) |
+                         (std::int64_t{byte(bytes, at + 2)} << 8) | std::int64_t{byte(bytes, at + 3)});
+}
+
+/// Of a compressed file no more is unpacked than its header announces, and a byte to see whether there is more.
+ArrayFile array_of(std::string bytes, const std::string& path) {
+  ArrayFile file{.path = path, .bytes = {}, .begin = 0, .element = {}, .shape = {}, .columns_first = false};
+  const bool compressed = gzipped(bytes);
+  file.bytes = compressed ? inflated(bytes, header_most, path) : std::move(bytes);
+  read_header(file);
+  const auto whole = file.begin + static_cast<std::size_t>(payload_bytes(path, file.shape, file.element));
+  if (compressed) file.bytes = inflated(bytes, whole + 1, path);
+  check_length(file);
+  return file;
+}
+
+}  // namespace
+
+void Idx::describe(base::Describer& d) {
+  d.path("path", path, "the file of the samples");
+  d.path("labels_path", labels_path, "the file of their labels");
+  if (path.empty()) d.refuse("path", "the data source \"idx\" needs the path of a file of samples");
+  if (labels_path.empty()) d.refuse("labels_path", "the data source \"idx\" needs the path of a file of labels");
+}
+
+Dataset Idx::load(const Request& request) const {
+  std::string samples = file_contents(path);
+  return read(std::move(samples), file_contents(labels_path), request);
+}
+
+Dataset Idx::read(std::string samples, std::string labels, const Request& request) const {
+  const ArrayFile named = array_of(std::move(labels), labels_path);
+  return labelled(array_of(std::move(samples), path), named, request);
+}
+
+}  // namespace simgrad::data

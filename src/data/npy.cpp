@@ -1,0 +1,104 @@
+#include "data/npy.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/errors.h"
+#include "data/array_file.h"
+#include "data/cells.h"
+#include "data/npy_header.h"
+#include "data/text_file.h"
+
+namespace simgrad::data {
+
+namespace {
+
+constexpr std::string_view magic("\x93NUMPY");
+
+std::size_t byte(std::string_view bytes, std::size_t at) { return static_cast<std::uint8_t>(bytes[at]); }
+
+/// The element that a `descr` such as "<f8" or "|u1" names.
+Element element_of(const std::string& descr, const std::string& path) {
+  const auto refuse = [&] {
+    throw base::ScenarioError(
+        fmt::format("{}: numbers of type {}, expected b1, i1, i2, i4, i8, u1, u2, u4, u8, f4 or f8", path, shown(descr)));
+  };
+  if (descr.size() != 3) refuse();
+  Element element{.kind = {}, .bytes = descr[2] - '0', .big_endian = descr[0] == '>'};
+  const bool whole_width = element.bytes == 1 || element.bytes == 2 || element.bytes == 4 || element.bytes == 8;
+  // "|" says that a single byte has no order, "=" that the file is of the machine that wrote it: nobody knows which.
+  const bool ordered = descr[0] == '<' || descr[0] == '>' || (descr[0] == '|' && element.bytes == 1);
+  if (!ordered || !whole_width) refuse();
+  switch (descr[1]) {
+    case 'b':
+      if (element.bytes != 1) refuse();
+      [[fallthrough]];
+    case 'u':
+      element.kind = Element::Kind::unsigned_integer;
+      break;
+    case 'i':
+      element.kind = Element::Kind::signed_integer;
+      break;
+    case 'f':
+      if (element.bytes < 4) refuse();
+      element.kind = Element::Kind::floating;
+      break;
+    default:
+      refuse();
+  }
+  return element;
+}
+
+/// The dictionary's text; `begin` is where the numbers start.
+std::string_view header_text(std::string_view bytes, const std::string& path, std::size_t& begin) {
+  const auto refuse = [&](std::string_view what) { throw base::ScenarioError(fmt::format("{}: {}", path, what)); };
+  if (!bytes.starts_with(magic)) refuse("does not begin with \"\\x93NUMPY\", expected an NPY file");
+  if (bytes.size() < 8) refuse("cut short in its header, expected the format's version");
+  const std::size_t version = byte(bytes, 6);
+  if (version < 1 || version > 3)
+    refuse(fmt::format("version {}.{} of the NPY format, expected 1, 2 or 3", version, byte(bytes, 7)));
+  const std::size_t width = version == 1 ? 2 : 4;  // of the header's length
+  std::size_t length = 0;
+  if (bytes.size() < 8 + width) refuse("cut short in its header, expected its length");
+  for (std::size_t i = 0; i < width; ++i) length |= byte(bytes, 8 + i) << (8 * i);
+  begin = 8 + width + length;
+  if (bytes.size() < begin) refuse(fmt::format("cut short in its header, expected {} bytes of it", length));
+  return bytes.substr(8 + width, length);
+}
+
+ArrayFile array_of(std::string bytes, const std::string& path) {
+  ArrayFile file{.path = path, .bytes = std::move(bytes), .begin = 0, .element = {}, .shape = {}, .columns_first = false};
+  const NpyHeader header = npy_header(header_text(file.bytes, path, file.begin), path);
+  file.element = element_of(header.descr, path);
+  file.shape = header.shape;
+  file.columns_first = header.fortran_order && header.shape.size() == 2;
+  if (header.fortran_order && header.shape.size() > 2)
+    throw base::ScenarioError(
+        fmt::format("{}: {} dimensions in Fortran's order, expected two at most, or C's order; save "
+                    "numpy.ascontiguousarray(...) of it",
+                    path, header.shape.size()));
+  check_length(file);
+  return file;
+}
+
+}  // namespace
+
+void Npy::describe(base::Describer& d) {
+  d.path("path", path, "the file of the samples");
+  d.path("labels_path", labels_path, "the file of their labels");
+  if (path.empty()) d.refuse("path", "the data source \"npy\" needs the path of a file of samples");
+  if (labels_path.empty()) d.refuse("labels_path", "the data source \"npy\" needs the path of a file of labels");
+}
+
+Dataset Npy::load(const Request& request) const {
+  std::string samples = file_contents(path);
+  return read(std::move(samples), file_contents(labels_path), request);
+}
+
+Dataset Npy::read(std::string samples, std::string labels, const Request& request) const {
+  const ArrayFile named = array_of(std::move(labels), labels_path);
+  return labelled(array_of(std::move(samples), path), named, request);
+}
+
+}  // namespace simgrad::data

@@ -1,0 +1,51 @@
+/// Which training rows are whose.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/registry.h"
+
+namespace simgrad::training {
+
+/// Where the r-th of P nearly equal stretches of n things starts.
+constexpr std::int64_t stretch(std::int64_t n, std::int64_t part, std::int64_t parts) { return n * part / parts; }
+
+/// The rows that each of P ranks owns.
+struct Shards {
+  std::vector<std::int64_t> rows;    ///< rank 0's, then rank 1's, ...; empty: as they stand in the data
+  std::vector<std::int64_t> starts;  ///< (P + 1): rank r's are the places starts[r] .. starts[r + 1] - 1 of `rows`
+  bool even = true;  ///< all ranks have the same share of a step's batch, to a row; else each in proportion to its shard
+
+  std::int64_t first(int part) const { return starts[static_cast<std::size_t>(part)]; }
+  std::int64_t size(int part) const { return starts[static_cast<std::size_t>(part) + 1] - first(part); }
+};
+
+/// What a partition is made of.
+struct Owned {
+  std::int64_t rows = 0;
+  std::span<const double> classes;  ///< (rows) class numbers; empty for a regression, and in a timing-only run
+  std::uint64_t seed = 1;
+};
+
+class Partition : public base::Described {
+ public:
+  void describe(base::Describer&) override {}
+  /// Whether nobody owns rows: a step's batch is drawn from all of them, then split evenly.
+  virtual bool shared() const { return false; }
+  /// Whether the rows are shuffled by the seed when they are loaded.
+  virtual bool shuffled() const { return true; }
+  /// Whether it goes by the rows' classes, which a regression has not.
+  virtual bool by_class() const { return false; }
+  /// Whether even the shards' sizes depend on the classes, which a timing-only run does not read.
+  virtual bool sizes_by_class() const { return false; }
+  /// The rows of each of P ranks, P at most their number; each has at least one.
+  virtual Shards shards(const Owned& owned, int parts) const = 0;
+};
+
+/// iid, contiguous, by_label, dirichlet, quantity
+const base::Registry<Partition>& partitions();
+
+}  // namespace simgrad::training

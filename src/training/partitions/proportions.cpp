@@ -1,0 +1,57 @@
+#include "training/partitions/proportions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace simgrad::training {
+
+namespace {
+
+/// In (0, 1], for logarithms.
+double positive_uniform(base::Stream& stream) { return 1.0 - stream.uniform(); }
+
+/// The logarithm of a gamma variate of shape alpha >= 1.
+double log_gamma_of_large_shape(double alpha, base::Stream& stream) {
+  const double d = alpha - 1.0 / 3.0;
+  const double c = 1.0 / std::sqrt(9.0 * d);
+  for (;;) {
+    const double x = stream.normal();
+    const double t = 1.0 + c * x;
+    if (t <= 0.0) continue;
+    const double v = t * t * t;
+    if (std::log(positive_uniform(stream)) < 0.5 * x * x + d - d * v + d * std::log(v)) return std::log(d) + std::log(v);
+  }
+}
+
+/// A variate of a shape below 1 is one of the shape plus 1, times a uniform one to the power 1 / shape.
+double log_gamma(double alpha, base::Stream& stream) {
+  if (alpha >= 1.0) return log_gamma_of_large_shape(alpha, stream);
+  const double larger = log_gamma_of_large_shape(alpha + 1.0, stream);
+  return larger + std::log(positive_uniform(stream)) / alpha;
+}
+
+}  // namespace
+
+std::vector<double> dirichlet(double alpha, int n, base::Stream& stream) {
+  std::vector<double> draws;
+  for (int i = 0; i < n; ++i) draws.push_back(log_gamma(alpha, stream));
+  const double most = *std::ranges::max_element(draws);
+  double sum = 0.0;
+  for (double& draw : draws) sum += draw = std::exp(draw - most);
+  for (double& draw : draws) draw /= sum;
+  return draws;
+}
+
+std::vector<std::int64_t> cuts(std::int64_t count, std::span<const double> proportions) {
+  std::vector<std::int64_t> starts{0};
+  double sum = 0.0;
+  for (const double proportion : proportions) {
+    sum += proportion;
+    const auto place = static_cast<std::int64_t>(std::floor(sum * static_cast<double>(count)));
+    starts.push_back(std::clamp(place, starts.back(), count));
+  }
+  starts.back() = count;  // whatever the rounding of the sum
+  return starts;
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,22 @@
+/// Ranks have unequally many rows, each a random sample of all.
+#pragma once
+
+#include "training/partition.h"
+
+namespace simgrad::training {
+
+/// Every rank has one row; the others are cut into stretches by one draw of the symmetric Dirichlet distribution.
+struct Quantity : Partition {
+  static constexpr base::About about{
+      .kind = "quantity",
+      .summary = "ranks have Dirichlet(alpha) proportions of the shuffled rows: unequally many, equally distributed",
+      .cost = "",
+      .source = "Q. Li, Y. Diao, Q. Chen, B. He, Federated Learning on Non-IID Data Silos: An Experimental Study, 2022"};
+
+  double alpha = 0.5;
+
+  void describe(base::Describer& d) override;
+  Shards shards(const Owned& owned, int parts) const override;
+};
+
+}  // namespace simgrad::training

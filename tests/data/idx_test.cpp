@@ -1,0 +1,166 @@
+#include "data/idx.h"
+
+#include <limits>
+#include <vector>
+
+#include "catch.h"
+#include "data/binary_files.h"
+#include "data/files.h"
+
+using namespace simgrad;
+using data::Dataset;
+using data::Idx;
+using data::Task;
+using namespace data::test;
+using Names = std::vector<std::string>;
+using Numbers = std::vector<double>;
+using Octets = std::vector<std::uint8_t>;
+
+namespace {
+
+Dataset read(const std::string& samples, const std::string& labels, Task task = Task::regression) {
+  Idx idx;
+  idx.path = "t.idx";
+  idx.labels_path = "l.idx";
+  return idx.read(samples, labels, {.task = task});
+}
+
+std::string refusal(const std::string& samples, const std::string& labels, Task task = Task::regression) {
+  return fault([&] { return read(samples, labels, task); });
+}
+
+/// Two images of 2 x 2 unsigned bytes, and their labels.
+const std::string images = idx_header(0x08, {2, 2, 2}) + bytes_of(Octets{248, 249, 250, 251, 252, 253, 254, 255}, true);
+const std::string labels = idx_header(0x08, {2}) + bytes_of(Octets{7, 3}, true);
+
+std::string text_of(const Octets& bytes) { return {bytes.begin(), bytes.end()}; }
+
+/// The same two files, compressed by Python 3.11's gzip.compress(..., mtime=0).
+const std::string images_gz = text_of({
+    0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x63, 0x60, 0xe0, 0x60, 0x66, 0x60, 0x60, 0x60,
+    0x82, 0xe1, 0x1f, 0x3f, 0x7f, 0xfd, 0xfe, 0xf3, 0xf7, 0xdf, 0x7f, 0x00, 0x2d, 0x22, 0x1e, 0x7b, 0x18, 0x00,
+    0x00, 0x00});
+const std::string labels_gz = text_of({
+    0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x63, 0x60, 0xe0, 0x60, 0x64, 0x60, 0x60, 0x60,
+    0x62, 0x67, 0x06, 0x00, 0x64, 0x6b, 0xd4, 0x43, 0x0a, 0x00, 0x00, 0x00});
+
+const Numbers pixels{248, 249, 250, 251, 252, 253, 254, 255};
+
+}  // namespace
+
+TEST_CASE("IDX images are flattened to rows, and labels become classes") {
+  const Folder folder;
+  Idx idx;
+  idx.path = folder.file("images", images);
+  idx.labels_path = folder.file("labels", labels);
+  const Dataset set = idx.load({.task = Task::classification});
+  CHECK(set.rows == 2);
+  CHECK(set.columns == 4);
+  CHECK(set.features == pixels);
+  CHECK(set.feature_names == Names{"feature_1", "feature_2", "feature_3", "feature_4"});
+  CHECK(set.classes == 2);
+  CHECK(set.class_names == Names{"3", "7"});
+  CHECK(set.targets == Numbers{1, 0});
+}
+
+TEST_CASE("gzipped IDX files are read, whatever their names") {
+  const Folder folder;
+  Idx idx;
+  idx.path = folder.file("images", images_gz);
+  idx.labels_path = folder.file("labels", labels_gz);
+  const Dataset set = idx.load({.task = Task::regression});
+  CHECK(set.features == pixels);
+  CHECK(set.targets == Numbers{7, 3});
+}
+
+TEST_CASE("every type of IDX numbers is read, the most significant byte first") {
+  const auto features = [](int type, const std::string& numbers) {
+    return read(idx_header(type, {2, 1}) + numbers, labels).features;
+  };
+  CHECK(features(0x08, bytes_of(Octets{0, 255}, true)) == Numbers{0, 255});
+  CHECK(features(0x09, bytes_of(std::vector<std::int8_t>{-128, 127}, true)) == Numbers{-128, 127});
+  CHECK(features(0x0B, bytes_of(std::vector<std::int16_t>{-32768, 258}, true)) == Numbers{-32768, 258});
+  CHECK(features(0x0C, bytes_of(std::vector<std::int32_t>{-2147483647, 16909060}, true)) ==
+        Numbers{-2147483647, 16909060});
+  CHECK(features(0x0D, bytes_of(std::vector<float>{-1.5F, 0.1F}, true)) == Numbers{-1.5, double{0.1F}});
+  CHECK(features(0x0E, bytes_of(std::vector<double>{-1.5, 0.1}, true)) == Numbers{-1.5, 0.1});
+}
+
+TEST_CASE("one dimension is one feature") {
+  CHECK(read(idx_header(0x08, {2}) + bytes_of(Octets{5, 6}, true), labels).columns == 1);
+}
+
+TEST_CASE("what is no IDX file is refused") {
+  for (const char* bytes : {"", "\x00\x00", "1,2\n3,4\n", "PK\x03\x04"})
+    CHECK(refusal(bytes, labels) ==
+          "t.idx: does not begin with two zero bytes, a type and a number of dimensions, expected an IDX file");
+  CHECK(refusal(idx_header(0x0A, {1}) + "x", labels).starts_with("t.idx: the type of its numbers is 0x0A, expected"));
+  CHECK(refusal(idx_header(0x08, {}), labels) ==
+        "t.idx: the shape () has no dimension, expected rows, or rows and columns");
+  CHECK(refusal(idx_header(0x08, {2, 0}), labels) ==
+        "t.idx: the shape (2, 0) holds nothing, expected at least one row and column");
+}
+
+TEST_CASE("an IDX file cut short or too long is refused") {
+  CHECK(refusal(images.substr(0, 15), labels) == "t.idx: cut short in its header, expected the lengths of 3 dimensions");
+  CHECK(refusal(images.substr(0, images.size() - 1), labels) ==
+        "t.idx: cut short: 7 bytes behind the header, expected 8 for the shape (2, 2, 2)");
+  CHECK(refusal(images + "x", labels) ==
+        "t.idx: there are 9 bytes behind the header, expected 8 for the shape (2, 2, 2)");
+}
+
+TEST_CASE("an IDX header that announces more than can be held is refused before anything is allocated") {
+  CHECK(refusal(idx_header(0x08, {65536, 65536}), labels) ==
+        "t.idx: the shape (65536, 65536) is too large, expected at most 2147483648 numbers");
+  CHECK(refusal(idx_header(0x08, {4294967295U, 4294967295U, 4294967295U}), labels).find("is too large") !=
+        std::string::npos);
+  // 2^25 columns are more than the limit on columns alone
+  CHECK(refusal(idx_header(0x08, {2, 33554432}) + std::string(67108864, 'x'), labels).find("16777216 columns") !=
+        std::string::npos);
+}
+
+TEST_CASE("compressed IDX files that are damaged or end early are refused, all cuts of them") {
+  for (std::size_t length = 2; length < images_gz.size(); ++length)
+    CHECK(refusal(images_gz.substr(0, length), labels).starts_with("t.idx: the compressed data end early"));
+  std::string damaged = images_gz;
+  damaged[damaged.size() - 8] ^= 1;  // in the check sum
+  CHECK(refusal(damaged, labels).starts_with("t.idx: the compressed data are damaged (incorrect data check)"));
+  CHECK(refusal("\x1f\x8bxxxxxxxxxxx", labels).starts_with("t.idx: the compressed data are damaged"));
+}
+
+TEST_CASE("gzip members one behind the other are one file, and padding behind them is ignored") {
+  const std::string twice = images_gz + images_gz;
+  CHECK(refusal(twice, labels) == "t.idx: there are 9 bytes behind the header, expected 8 for the shape (2, 2, 2)");
+  CHECK(read(images_gz + std::string(3, '\0'), labels).features == pixels);
+}
+
+TEST_CASE("labels must be one a sample, and as many") {
+  CHECK(refusal(images, images) == "l.idx: 4 numbers a row, expected one label");
+  CHECK(refusal(images, idx_header(0x08, {3}) + "abc") ==
+        "l.idx: 3 labels, expected 2, as many as there are samples in t.idx");
+}
+
+TEST_CASE("labels of a classification are whole numbers, of a regression any") {
+  const std::string halves = idx_header(0x0E, {2}) + bytes_of(Numbers{1, 0.5}, true);
+  CHECK(read(images, halves).targets == Numbers{1, 0.5});
+  CHECK(refusal(images, halves, Task::classification) ==
+        "l.idx: row 1 is 0.5, expected a whole number, a class; to predict numbers use a regression model");
+  CHECK(refusal(images, idx_header(0x08, {2}) + bytes_of(Octets{4, 4}, true), Task::classification) ==
+        "l.idx: the label holds one value only, 4; expected at least two classes");
+}
+
+TEST_CASE("IDX numbers that are not finite are refused") {
+  const Numbers odd{1, std::numeric_limits<double>::infinity()};
+  CHECK(refusal(idx_header(0x0E, {2, 1}) + bytes_of(odd, true), labels) ==
+        "t.idx: row 1, column 0 is inf, expected a finite number");
+}
+
+TEST_CASE("IDX files that do not exist are errors of the environment, either of them") {
+  const Folder folder;
+  Idx idx;
+  idx.path = folder.file("images", images);
+  idx.labels_path = folder.path("none");
+  CHECK_THROWS_AS(idx.load({}), base::EnvironmentError);
+  std::swap(idx.path, idx.labels_path);
+  CHECK_THROWS_AS(idx.load({}), base::EnvironmentError);
+}
