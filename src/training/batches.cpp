@@ -13,12 +13,12 @@ using base::Purpose;
 
 struct Batches::Table {
   std::mutex mutex;
-  std::map<int, Shards> by_parts;  // a map's elements stay where they are
+  std::map<int, DataShards> by_parts;  // a map's elements stay where they are
 };
 
 Batches::Batches(Options options) : options_(std::move(options)), table_(std::make_shared<Table>()) {}
 
-const Shards& Batches::shards(int parts) const {
+const DataShards& Batches::shards(int parts) const {
   const std::lock_guard lock(table_->mutex);
   const auto found = table_->by_parts.find(parts);
   if (found != table_->by_parts.end()) return found->second;
@@ -27,7 +27,7 @@ const Shards& Batches::shards(int parts) const {
   return table_->by_parts.emplace(parts, options_.partition->shards(owned, parts)).first->second;
 }
 
-std::int64_t Batches::share(const Shards& shards, int part, int parts) const {
+std::int64_t Batches::share(const DataShards& shards, int part, int parts) const {
   if (full()) return shards.size(part);
   if (shards.even) return stretch(options_.batch, part + 1, parts) - stretch(options_.batch, part, parts);
   // A row each, then by the rows beyond the first.
@@ -49,7 +49,7 @@ std::int64_t Batches::count(int part, int parts) const {
 RowSet Batches::rows(std::int64_t step, int part, int parts) const {
   // What the rows are drawn from, how many of them a step uses up, and where this rank's share of those begins.
   const bool iid = options_.partition->shared();
-  const Shards* const owned = iid ? nullptr : &shards(parts);
+  const DataShards* const owned = iid ? nullptr : &shards(parts);
   const std::int64_t count = this->count(part, parts);
   const std::int64_t from = iid ? 0 : owned->first(part);
   const std::int64_t pool = iid ? options_.rows : owned->size(part);

@@ -42,8 +42,8 @@ class Batches {
 
  private:
   struct Table;
-  const Shards& shards(int parts) const;
-  std::int64_t share(const Shards& shards, int part, int parts) const;
+  const DataShards& shards(int parts) const;
+  std::int64_t share(const DataShards& shards, int part, int parts) const;
 
   Options options_;
   std::shared_ptr<Table> table_;  ///< the shards by P, made when first asked for

@@ -14,7 +14,7 @@ namespace simgrad::training {
 constexpr std::int64_t stretch(std::int64_t n, std::int64_t part, std::int64_t parts) { return n * part / parts; }
 
 /// The rows that each of P ranks owns.
-struct Shards {
+struct DataShards {
   std::vector<std::int64_t> rows;    ///< rank 0's, then rank 1's, ...; empty: as they stand in the data
   std::vector<std::int64_t> starts;  ///< (P + 1): rank r's are the places starts[r] .. starts[r + 1] - 1 of `rows`
   bool even = true;  ///< all ranks have the same share of a step's batch, to a row; else each in proportion to its shard
@@ -42,7 +42,7 @@ class Partition : public base::Described {
   /// Whether even the shards' sizes depend on the classes, which a timing-only run does not read.
   virtual bool sizes_by_class() const { return false; }
   /// The rows of each of P ranks, P at most their number; each has at least one.
-  virtual Shards shards(const Owned& owned, int parts) const = 0;
+  virtual DataShards shards(const Owned& owned, int parts) const = 0;
 };
 
 /// iid, contiguous, by_label, dirichlet, quantity

@@ -30,7 +30,7 @@ Numbers by_turns(std::int64_t n, int k) {
   return classes;
 }
 
-Rows shard_of(const Shards& shards, int part) {
+Rows shard_of(const DataShards& shards, int part) {
   if (!shards.rows.empty()) return {shards.rows.begin() + shards.first(part), shards.rows.begin() + shards.first(part + 1)};
   Rows rows(static_cast<std::size_t>(shards.size(part)));
   std::iota(rows.begin(), rows.end(), shards.first(part));
@@ -76,7 +76,7 @@ TEST_CASE("every row belongs to one rank, and every rank has one, up to a rank a
   for (const auto& partition : uneven())
     for (const int P : {1, 2, 5, 16, 36, 37})
       for (const std::uint64_t seed : {1, 2, 3}) {
-        const Shards shards = partition->shards({.rows = 37, .classes = classes, .seed = seed}, P);
+        const DataShards shards = partition->shards({.rows = 37, .classes = classes, .seed = seed}, P);
         REQUIRE(shards.starts.size() == static_cast<std::size_t>(P) + 1);
         Rows all;
         for (int part = 0; part < P; ++part) {
@@ -97,7 +97,7 @@ TEST_CASE("by_label deals stretches of the sorted rows: as many classes a rank a
   ByLabel by_label;
   for (const std::int64_t s : {1, 2, 5}) {
     by_label.stretches = s;
-    const Shards shards = by_label.shards({.rows = 100, .classes = classes}, 10);
+    const DataShards shards = by_label.shards({.rows = 100, .classes = classes}, 10);
     for (int part = 0; part < 10; ++part) {
       std::map<double, int> seen;
       for (const std::int64_t row : shard_of(shards, part)) ++seen[classes[static_cast<std::size_t>(row)]];
@@ -125,7 +125,7 @@ TEST_CASE("a small alpha gives a class to few ranks, a large one to all alike") 
   Dirichlet dirichlet;
   const auto largest_shares = [&](double alpha) {  // of each class, the largest share of one rank
     dirichlet.alpha = alpha;
-    const Shards shards = dirichlet.shards({.rows = 4000, .classes = classes, .seed = 1}, 8);
+    const DataShards shards = dirichlet.shards({.rows = 4000, .classes = classes, .seed = 1}, 8);
     Numbers largest(4);
     for (int part = 0; part < 8; ++part) {
       Numbers counts(4);
@@ -169,7 +169,7 @@ TEST_CASE("proportions cut whole things without losing one") {
 
 TEST_CASE("quantity gives stretches of unequal lengths, the same for the same seed") {
   Quantity quantity;
-  const Shards one = quantity.shards({.rows = 1000, .classes = {}, .seed = 1}, 8);
+  const DataShards one = quantity.shards({.rows = 1000, .classes = {}, .seed = 1}, 8);
   CHECK(one.rows.empty());
   CHECK(one.starts == quantity.shards({.rows = 1000, .classes = {}, .seed = 1}, 8).starts);
   CHECK(one.starts != quantity.shards({.rows = 1000, .classes = {}, .seed = 2}, 8).starts);
@@ -184,7 +184,7 @@ TEST_CASE("a rank's share of a batch comes from its shard, and the shares add up
     for (const std::int64_t batch : {3, 7, 30, 59, 60})
       for (const int P : {1, 4, 7}) {
         const Batches batches({.rows = 60, .batch = batch, .partition = partition, .seed = 1, .labelled = set});
-        const Shards shards = partition->shards({.rows = 60, .classes = set->targets, .seed = 1}, P);
+        const DataShards shards = partition->shards({.rows = 60, .classes = set->targets, .seed = 1}, P);
         std::int64_t total = 0;
         for (int part = 0; part < P; ++part) {
           const RowSet rows = batches.rows(5, part, P);
@@ -207,7 +207,7 @@ TEST_CASE("shares of unequal shards go by their sizes, and none is larger than i
   quantity.alpha = 0.2;
   const auto partition = std::make_shared<const Quantity>(quantity);
   const Batches batches({.rows = 1000, .batch = 208, .partition = partition, .seed = 4});
-  const Shards shards = quantity.shards({.rows = 1000, .classes = {}, .seed = 4}, 8);
+  const DataShards shards = quantity.shards({.rows = 1000, .classes = {}, .seed = 4}, 8);
   for (int part = 0; part < 8; ++part) {
     // 1 + (208 - 8) (size - 1) / (1000 - 8), to a row
     const double expected = 1.0 + 200.0 * static_cast<double>(shards.size(part) - 1) / 992.0;

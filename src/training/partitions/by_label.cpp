@@ -10,7 +10,7 @@ void ByLabel::describe(base::Describer& d) {
             base::Bounds::between(1, 1000));
 }
 
-Shards ByLabel::shards(const Owned& owned, int parts) const {
+DataShards ByLabel::shards(const Owned& owned, int parts) const {
   std::vector<std::int64_t> sorted;
   if (!owned.classes.empty()) {
     sorted.resize(static_cast<std::size_t>(owned.rows));
@@ -21,7 +21,7 @@ Shards ByLabel::shards(const Owned& owned, int parts) const {
   // No stretch is empty, so that no rank is.
   const std::int64_t each = std::min(stretches, owned.rows / parts);
   const std::int64_t all = parts * each;
-  Shards shards;
+  DataShards shards;
   shards.starts.push_back(0);
   for (int part = 0; part < parts; ++part) {
     std::int64_t size = 0;

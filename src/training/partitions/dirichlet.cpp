@@ -28,7 +28,7 @@ void Dirichlet::describe(base::Describer& d) {
            base::Bounds::between(1e-3, 1e6));
 }
 
-Shards Dirichlet::shards(const Owned& owned, int parts) const {
+DataShards Dirichlet::shards(const Owned& owned, int parts) const {
   base::check(!owned.classes.empty(), "a partition by class has classes");
   std::map<double, Rows> by_class;
   for (std::int64_t row = 0; row < owned.rows; ++row)
@@ -45,7 +45,7 @@ Shards Dirichlet::shards(const Owned& owned, int parts) const {
   }
   give_everyone_a_row(shards);
 
-  Shards dealt{.rows = {}, .starts = {0}, .even = false};
+  DataShards dealt{.rows = {}, .starts = {0}, .even = false};
   for (const Rows& shard : shards) {
     dealt.rows.insert(dealt.rows.end(), shard.begin(), shard.end());
     dealt.starts.push_back(static_cast<std::int64_t>(dealt.rows.size()));

@@ -21,7 +21,7 @@ struct Dirichlet : Partition {
   void describe(base::Describer& d) override;
   bool by_class() const override { return true; }
   bool sizes_by_class() const override { return true; }
-  Shards shards(const Owned& owned, int parts) const override;
+  DataShards shards(const Owned& owned, int parts) const override;
 };
 
 }  // namespace simgrad::training

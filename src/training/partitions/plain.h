@@ -14,7 +14,7 @@ struct Iid : Partition {
       .source = ""};
 
   bool shared() const override { return true; }
-  Shards shards(const Owned& owned, int parts) const override;
+  DataShards shards(const Owned& owned, int parts) const override;
 };
 
 struct Contiguous : Partition {
@@ -25,7 +25,7 @@ struct Contiguous : Partition {
       .source = ""};
 
   bool shuffled() const override { return false; }
-  Shards shards(const Owned& owned, int parts) const override;
+  DataShards shards(const Owned& owned, int parts) const override;
 };
 
 }  // namespace simgrad::training

@@ -9,9 +9,9 @@ void Quantity::describe(base::Describer& d) {
            base::Bounds::between(1e-3, 1e6));
 }
 
-Shards Quantity::shards(const Owned& owned, int parts) const {
+DataShards Quantity::shards(const Owned& owned, int parts) const {
   base::Stream stream({.seed = owned.seed, .purpose = base::Purpose::partition});
-  Shards shards{.rows = {}, .starts = cuts(owned.rows - parts, dirichlet(alpha, parts, stream)), .even = false};
+  DataShards shards{.rows = {}, .starts = cuts(owned.rows - parts, dirichlet(alpha, parts, stream)), .even = false};
   for (std::size_t r = 0; r < shards.starts.size(); ++r) shards.starts[r] += static_cast<std::int64_t>(r);
   return shards;
 }

@@ -16,7 +16,7 @@ struct Quantity : Partition {
   double alpha = 0.5;
 
   void describe(base::Describer& d) override;
-  Shards shards(const Owned& owned, int parts) const override;
+  DataShards shards(const Owned& owned, int parts) const override;
 };
 
 }  // namespace simgrad::training
