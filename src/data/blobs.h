@@ -19,6 +19,7 @@ struct Blobs : Generator {
   double spread = 1.0;
 
   void describe(base::Describer& d) override;
+  bool suits(Task task) const override { return serves(Task::classification, task); }
   Dataset load(const Request& request) const override;
 
   /// The true centres.  Returns (classes, features), row-major.

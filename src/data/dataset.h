@@ -8,13 +8,16 @@
 
 namespace simgrad::data {
 
-enum class Task { regression, classification };
+/// What samples are for: targets are numbers, classes, or ratings (of an item by a user), or there are none.
+enum class Task { regression, classification, recommendation, clustering };
 
 /// n samples of d features. Immutable once loaded; loaded once and shared by all ranks of all runs.
 struct Dataset {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   int classes = 0;                         ///< 0: a regression
+  std::int64_t users = 0;                  ///< of ratings: column 0 is a user 0 .. users-1, column 1 an item
+  std::int64_t items = 0;
   std::vector<double> features;            ///< rows x columns, row-major
   std::vector<double> targets;             ///< rows; for a classification the class 0 .. classes-1
   std::vector<std::string> feature_names;  ///< columns

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "base/errors.h"
 #include "data/limits.h"
 
@@ -15,18 +17,29 @@ base::Stream truth_stream(std::uint64_t seed) {
   return base::Stream({.seed = seed, .purpose = base::Purpose::data, .rank = 1});
 }
 
+namespace {
+
+/// What a task's targets are called, what to use for it, and what a model of it predicts.
+struct Words {
+  std::string_view targets, sources, models;
+};
+constexpr std::array<Words, 4> words{{{"numbers", "\"house_prices\"", "a number"},
+                                      {"classes", "\"logistic\" or \"blobs\"", "classes"},
+                                      {"ratings", "\"ratings\"", "ratings of items by users"},
+                                      {"points", "\"blobs\"", "clusters"}}};
+
+std::string mismatch(std::string_view kind, Task made, Task wanted) {
+  const Words& makes = words[static_cast<std::size_t>(made)];
+  const Words& wants = words[static_cast<std::size_t>(wanted)];
+  return fmt::format("data source \"{}\" makes {}, but the model predicts {}; use {}, or a model that predicts {}", kind,
+                     makes.targets, wants.models, wants.sources, makes.models);
+}
+
+}  // namespace
+
 Dataset blank_dataset(std::string_view kind, Task made, const Request& request) {
   base::check(request.samples >= 1 && request.features >= 1, "a generator makes at least one sample of one feature");
-  if (made == Task::classification && request.task == Task::regression)
-    throw base::ScenarioError(
-        fmt::format("data source \"{}\" makes classes, but the model predicts a number; use \"house_prices\", or a "
-                    "model that predicts classes",
-                    kind));
-  if (made == Task::regression && request.task == Task::classification)
-    throw base::ScenarioError(
-        fmt::format("data source \"{}\" makes numbers, but the model predicts classes; use \"logistic\" or \"blobs\", "
-                    "or a model that predicts a number",
-                    kind));
+  if (!serves(made, request.task)) throw base::ScenarioError(mismatch(kind, made, request.task));
   Dataset set = sized_dataset(request.samples, request.features, fmt::format("data source \"{}\"", kind));
   for (std::int64_t j = 1; j <= request.features; ++j) set.feature_names.push_back(fmt::format("feature_{}", j));
   return set;

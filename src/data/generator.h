@@ -16,6 +16,11 @@ struct Generator : Source {
   bool generates() const final { return true; }
 };
 
+/// Without regard to their targets, all samples but ratings can be clustered.
+constexpr bool serves(Task made, Task wanted) {
+  return wanted == made || (wanted == Task::clustering && made != Task::recommendation);
+}
+
 /// The stream of row i.
 base::Stream row_stream(std::uint64_t seed, std::int64_t row);
 /// The stream of what all rows share.

@@ -33,6 +33,7 @@ struct HousePrices : Generator {
   double zero_weights = 0.25;
 
   void describe(base::Describer& d) override;
+  bool suits(Task task) const override { return serves(Task::regression, task); }
   Dataset load(const Request& request) const override;
 
   /// The true weights: money per unit of each feature.  Returns (features).

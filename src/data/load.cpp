@@ -50,6 +50,8 @@ Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
   part.rows = static_cast<std::int64_t>(rows.size());
   part.columns = all.columns + (bias ? 1 : 0);
   part.classes = all.classes;
+  part.users = all.users;
+  part.items = all.items;
   part.feature_names = all.feature_names;
   if (bias) part.feature_names.push_back("bias");
   part.target_name = all.target_name;
@@ -68,6 +70,8 @@ Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
 }  // namespace
 
 Split load(const Options& options, const Preparation& preparation) {
+  if (const std::string fault = task_conflict(options, preparation.task); !fault.empty())
+    throw base::ScenarioError(fault);
   Dataset all = options.source->load({.task = preparation.task,
                                       .seed = preparation.seed,
                                       .samples = options.samples_made(),
@@ -79,13 +83,14 @@ Split load(const Options& options, const Preparation& preparation) {
               .test = gathered(all, parts.test, preparation.bias)};
   all = {};
 
-  if (options.standardize) {
+  const bool ratings = preparation.task == Task::recommendation;
+  if (options.standardize && !ratings) {  // users and items are no quantities
     const std::int64_t stride = split.train.columns;
     const Scaling scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);
     rescale(split.train.features, stride, scaling);
     rescale(split.test.features, stride, scaling);
   }
-  if (options.standardize_target && preparation.task == Task::regression) {
+  if (options.standardize_target && (preparation.task == Task::regression || ratings)) {
     const Scaling scaling = scaling_of(split.train.targets, 1, 1, {split.train.target_name});
     rescale(split.train.targets, 1, scaling);
     rescale(split.test.targets, 1, scaling);

@@ -21,6 +21,7 @@ struct Logistic : Generator {
   double flip = 0.0;
 
   void describe(base::Describer& d) override;
+  bool suits(Task task) const override { return serves(Task::classification, task); }
   Dataset load(const Request& request) const override;
 
   /// The true weights.  Returns (features).

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "data/limits.h"
 #include "data/source.h"
 #include "data/text_file.h"
@@ -13,15 +15,31 @@ void Options::describe(base::Describer& d) {
   d.integer("features", features, "how many a generator makes (default 10)", Bounds::between(1.0, 1e12));
   d.number("test_fraction", test_fraction, "share of the rows, chosen by the seed, that is kept for testing; below 1",
            Bounds::between(0.0, 1.0));
-  d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set");
-  d.flag("standardize_target", standardize_target, "the same for the target of a regression");
+  d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set; users and items stay what they are");
+  d.flag("standardize_target", standardize_target, "the same for the target of a regression, and for ratings");
   if (test_fraction == 1.0) d.refuse("test_fraction", "test_fraction = 1 leaves no rows to train on, expected less");
 }
 
 std::int64_t Options::samples_made() const { return samples.value_or(1000); }
-std::int64_t Options::features_made() const { return features.value_or(10); }
+std::int64_t Options::features_made() const { return source->fixed_features().value_or(features.value_or(10)); }
+
+std::string_view name(Task task) {
+  constexpr std::array<std::string_view, 4> names{"regression", "classification", "recommendation", "clustering"};
+  return names[static_cast<std::size_t>(task)];
+}
+
+std::string task_conflict(const Options& options, Task task) {
+  if (options.source->generates() || options.source->suits(task)) return {};
+  return fmt::format(
+      "data source \"{}\" does not tell users, items and their ratings; use \"ratings\" or \"csv\", or a model that "
+      "predicts something else",
+      options.source.kind());
+}
 
 std::string size_conflict(const Options& options, bool numbers) {
+  if (const auto fixed = options.source->fixed_features(); fixed && options.features.value_or(*fixed) != *fixed)
+    return fmt::format("features = {} with the data source \"{}\", whose samples have {}; leave it out", *options.features,
+                       options.source.kind(), *fixed);
   if (!numbers) return {};
   if (options.source->generates()) {
     const std::string fault = too_large(options.samples_made(), options.features_made());

@@ -24,6 +24,10 @@ class Source : public base::Described {
  public:
   /// Whether `samples` and `features` say how much to make; files know themselves.
   virtual bool generates() const = 0;
+  /// Whether its samples serve such a task. A file may hold numbers or classes; only some tell users and items.
+  virtual bool suits(Task task) const { return task != Task::recommendation; }
+  /// How many features the samples have, where that is no choice.
+  virtual std::optional<std::int64_t> fixed_features() const { return {}; }
   /// The files read, the samples' first; none for a generator.
   virtual std::vector<std::string> files() const { return {}; }
   /// Errors: ScenarioError `file:line: what, expected what` for wrong contents; EnvironmentError for a file that cannot
@@ -31,7 +35,7 @@ class Source : public base::Described {
   virtual Dataset load(const Request& request) const = 0;
 };
 
-/// house_prices, blobs, logistic, csv, libsvm, idx, npy.
+/// The kinds of source.
 const base::Registry<Source>& sources();
 
 /// The scenario's section [data].
@@ -47,6 +51,12 @@ struct Options : base::Described {
   std::int64_t samples_made() const;   ///< `samples` or its default
   std::int64_t features_made() const;  ///< `features` or its default
 };
+
+/// "regression", ...
+std::string_view name(Task task);
+
+/// Why the source's samples do not serve the task, or empty. What generators make is said where they make it.
+std::string task_conflict(const Options& options, Task task);
 
 /// Why `samples` and `features` do not go with the source, or empty: given for a file that is really read, or more than
 /// a generator can hold. A timing-only run (numbers false) takes any.

@@ -19,8 +19,8 @@ ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
   ordered_json data = scenario::echo(settings)["data"];
   for (const char* key : {"path", "labels_path"}) data.erase(key);
   data["contents"] = settings.data_contents;
-  data["task"] = settings.task() == data::Task::classification ? "classification" : "regression";
-  data["bias"] = settings.model.model->bias;
+  data["task"] = data::name(settings.task());
+  data["bias"] = settings.model.model->constant_feature();
   data["shuffled"] = settings.training.partition->shuffled();
   data["seed"] = seed;
   return data;

@@ -46,7 +46,19 @@ void Settings::describe(base::Describer& d) {
 }
 
 data::Task Settings::task() const {
-  return model.model->classifies() ? data::Task::classification : data::Task::regression;
+  switch (model.model->predicts()) {
+    case models::Predicts::classes:
+      return data::Task::classification;
+    case models::Predicts::rating:
+      return data::Task::recommendation;
+    case models::Predicts::cluster:
+      return data::Task::clustering;
+    case models::Predicts::number_or_class:
+      return data.source->suits(data::Task::regression) ? data::Task::regression : data::Task::classification;
+    case models::Predicts::number:
+      break;
+  }
+  return data::Task::regression;
 }
 
 std::int64_t Settings::batch(std::int64_t rows) const {
@@ -59,16 +71,23 @@ std::int64_t Settings::batch(std::int64_t rows) const {
 
 namespace {
 
-/// A generator's classes do not depend on how much it makes; how many a file has is not known here.
-int classes_made(const Settings& settings) {
-  if (!settings.data.source->generates()) return settings.model.model->classifies() ? 2 : 0;
-  return settings.data.source->load({.task = settings.task(), .seed = 0, .samples = 1, .features = 1}).classes;
+/// A generator's classes, users and items do not depend on how much it makes; what a file has is not known here.
+data::Dataset made(const Settings& settings) {
+  if (settings.data.source->generates())
+    return settings.data.source->load({.task = settings.task(), .seed = 0, .samples = 1, .features = 1});
+  data::Dataset unknown;
+  unknown.classes = settings.task() == data::Task::classification ? 2 : 0;
+  return unknown;
 }
 
 }  // namespace
 
 models::Problem Settings::problem() const {
-  return {.features = data.features_made() + (model.model->bias ? 1 : 0), .classes = classes_made(*this)};
+  const data::Dataset shape = made(*this);
+  return {.features = data.features_made() + (model.model->constant_feature() ? 1 : 0),
+          .classes = shape.classes,
+          .users = shape.users,
+          .items = shape.items};
 }
 
 std::optional<std::int64_t> known_rows(const Settings& settings) {
@@ -128,8 +147,9 @@ void check_strategies(const Settings& settings, const Document& document, Faults
 }
 
 /// Whether w is longer for more classes.
-bool needs_classes(const models::Model& model) {
-  return model.classifies() &&
+bool needs_classes(const Settings& settings) {
+  const models::Model& model = *settings.model.model;
+  return settings.task() == data::Task::classification &&
          model.parameters({.features = 1, .classes = 2}) != model.parameters({.features = 1, .classes = 3});
 }
 
@@ -141,7 +161,12 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
   if (blind && !(settings.data.samples && settings.data.features))
     faults.add(settings.places.data,
                "training.numbers = false reads no data; say how much there would be with samples and features");
-  if (blind && needs_classes(*settings.model.model))
+  if (blind && settings.task() == data::Task::recommendation)
+    faults.add(settings.places.data,
+               fmt::format("training.numbers = false reads no data, so that {} cannot know how many users and items "
+                           "there are; use source = \"ratings\" with that many",
+                           settings.model.model.kind()));
+  if (blind && needs_classes(settings))
     faults.add(settings.places.data,
                fmt::format("training.numbers = false reads no data, so that {} cannot know how "
                            "many classes there are; use source = \"blobs\" with that many classes",
@@ -156,8 +181,21 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
                "on = \"test\", but there is no test set; give [data] a test_fraction above 0");
 }
 
+/// A file may hold numbers or classes; which of them are wanted has to be said.
+bool task_is_open(const Settings& settings) {
+  return settings.model.model->predicts() == models::Predicts::number_or_class &&
+         settings.data.source->suits(data::Task::regression) && settings.data.source->suits(data::Task::classification);
+}
+
 /// What can be said of the data before they are made or read.
 void check_data(const Settings& settings, Faults& faults) {
+  if (task_is_open(settings))
+    return faults.add(settings.places.model,
+                      fmt::format("the data source \"{}\" may hold numbers or classes; say which of them {} is to "
+                                  "predict: task = \"regression\" or task = \"classification\"",
+                                  settings.data.source.kind(), settings.model.model.kind()));
+  if (const std::string text = data::task_conflict(settings.data, settings.task()); !text.empty())
+    return faults.add(settings.places.data, text);
   if (const std::string text = data::size_conflict(settings.data, settings.training.numbers); !text.empty())
     return faults.add(settings.places.size, text);
   const auto rows = known_rows(settings);

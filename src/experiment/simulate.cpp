@@ -33,11 +33,14 @@ Data load_data(const RunPlan& run) {
       data::load(settings.data, {.task = settings.task(),
                                  .seed = run.seed,
                                  .shuffle = settings.training.partition->shuffled(),
-                                 .bias = settings.model.model->bias}));
+                                 .bias = settings.model.model->constant_feature()}));
 }
 
 models::Problem problem_of(const data::Split& data) {
-  return {.features = data.train.columns, .classes = data.train.classes};
+  return {.features = data.train.columns,
+          .classes = data.train.classes,
+          .users = data.train.users,
+          .items = data.train.items};
 }
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress) {

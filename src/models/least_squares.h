@@ -15,8 +15,7 @@ class LeastSquares final : public LinearModel {
       .cost = "4 d flops a sample",
       .source = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 3.1.1"};
 
-  bool classifies() const override { return false; }
-  std::string_view metric() const override { return "r2"; }
+  Predicts predicts() const override { return Predicts::number; }
   std::string unfit(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;

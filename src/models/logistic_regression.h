@@ -16,8 +16,7 @@ class LogisticRegression final : public LinearModel {
       .cost = "4 d flops a sample",
       .source = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 4.3.2"};
 
-  bool classifies() const override { return true; }
-  std::string_view metric() const override { return "accuracy"; }
+  Predicts predicts() const override { return Predicts::classes; }
   std::string unfit(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;

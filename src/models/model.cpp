@@ -12,6 +12,8 @@ void Model::describe(base::Describer& d) {
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }
 
+std::string_view Model::metric(const Problem& problem) const { return problem.classes > 0 ? "accuracy" : "r2"; }
+
 std::string Model::unfit(const Problem&) const { return {}; }
 
 double Model::gradient_flops(const Problem& problem, std::int64_t rows) const {

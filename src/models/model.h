@@ -29,12 +29,23 @@ struct Samples {
 struct Problem {
   std::int64_t features = 0;  ///< d, the constant feature of a bias included
   int classes = 0;            ///< 0: a regression
+  std::int64_t users = 0;     ///< of ratings: the first feature is a user 0 .. users-1, the second an item
+  std::int64_t items = 0;
+};
+
+/// What a model predicts, and so what its data's targets are.
+enum class Predicts {
+  number,
+  classes,
+  number_or_class,  ///< as the data have it
+  rating,           ///< a number, of an item by a user
+  cluster           ///< of no targets
 };
 
 /// Sums over rows, so that parts of a data set add up.
 struct Score {
   double loss = 0.0;    ///< sum of the rows' losses, without the penalty
-  double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals
+  double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals; else 0
 };
 
 /// A stretch of w whose gradient is complete at one point of the backward pass.
@@ -52,10 +63,11 @@ class Model : public base::Described {
 
   void describe(base::Describer& d) override;
 
-  /// Whether targets are class numbers.
-  virtual bool classifies() const = 0;
-  /// "accuracy" or "r2".
-  virtual std::string_view metric() const = 0;
+  virtual Predicts predicts() const = 0;
+  /// "accuracy", "r2", or empty where there is none.
+  virtual std::string_view metric(const Problem& problem) const;
+  /// Whether whoever loads the data is to add a last column of ones.
+  virtual bool constant_feature() const { return bias; }
   /// Why the model cannot be fitted to such data, or empty.
   virtual std::string unfit(const Problem& problem) const;
 
@@ -85,7 +97,7 @@ class Model : public base::Described {
   void begin_gradient(std::span<const double> w, double penalty_scale, std::span<double> gradient) const;
 };
 
-/// least_squares, logistic_regression, softmax_regression.
+/// The models a scenario can name.
 const base::Registry<Model>& registry();
 
 }  // namespace simgrad::models

@@ -2,6 +2,7 @@
 #include "models/least_squares.h"
 #include "models/logistic_regression.h"
 #include "models/model.h"
+#include "models/perceptron.h"
 #include "models/softmax_regression.h"
 
 namespace simgrad::models {
@@ -11,6 +12,7 @@ const base::Registry<Model>& registry() {
       base::entry<Model, LeastSquares>(),
       base::entry<Model, LogisticRegression>(),
       base::entry<Model, SoftmaxRegression>(),
+      base::entry<Model, Perceptron>(),
   });
   return models;
 }

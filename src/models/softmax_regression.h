@@ -18,8 +18,7 @@ class SoftmaxRegression final : public Model {
       .cost = "4 d k flops a sample",
       .source = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 4.3.4"};
 
-  bool classifies() const override { return true; }
-  std::string_view metric() const override { return "accuracy"; }
+  Predicts predicts() const override { return Predicts::classes; }
   std::string unfit(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override { return problem.features * problem.classes; }
   std::vector<Layer> layers(const Problem& problem) const override;

@@ -120,9 +120,11 @@ Score Learning::score(const Tensor& w) const {
     metric += piece.value()[1];
   }
   const auto rows = static_cast<double>(evaluation_set().rows);
-  const bool accuracy = setup_.model->classifies();
-  const double r2 = target_deviation_ > 0.0 ? 1.0 - metric / target_deviation_ : 0.0;
-  return {loss / rows + setup_.model->penalty(w.value()), accuracy ? metric / rows : r2};
+  Score score{loss / rows + setup_.model->penalty(w.value()), {}};
+  const std::string_view name = setup_.model->metric(setup_.problem);
+  if (name == "accuracy") score.metric = metric / rows;
+  if (name == "r2") score.metric = target_deviation_ > 0.0 ? 1.0 - metric / target_deviation_ : 0.0;
+  return score;
 }
 
 Tensor mean(std::span<const Tensor> replicas) {

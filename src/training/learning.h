@@ -42,6 +42,7 @@ class Learning {
   std::uint64_t seed() const { return setup_.seed; }
   const Batches& batches() const { return batches_; }
   const models::Model& model() const { return *setup_.model; }
+  const models::Problem& problem() const { return setup_.problem; }
   values::Dispatcher& dispatcher() const { return dispatcher_; }
 
   values::Tensor initial_values() const;

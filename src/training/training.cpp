@@ -50,7 +50,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
   const std::vector<double>& speeds = cluster.options().relative_speeds;
   for (std::size_t rank = 0; rank < speeds.size() && std::cmp_less(rank, workers); ++rank)
     world_.set_relative_speed(static_cast<int>(rank), speeds[rank]);
-  if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric();
+  if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric(learning.problem());
   record_.network_model = name(cluster.options().network_model);
 }
 

@@ -71,7 +71,7 @@ double compare_linear(std::string_view kind, int rounds, const Vector& x, const 
                       const std::function<Vector(const Vector&)>& prediction) {
   const auto model = simgrad::models::registry().find(kind)->make();
   const Samples rows{.features = x.data(), .targets = y.data(), .columns = d, .count = n};
-  const Problem problem{.features = d, .classes = model->classifies() ? 2 : 0};
+  const Problem problem{.features = d, .classes = model->predicts() == simgrad::models::Predicts::classes ? 2 : 0};
   const MatrixView X(x.data(), n, d);
   const Vector w = Vector::Random(d) / static_cast<double>(d);
   Vector g(d), g_eigen(d);

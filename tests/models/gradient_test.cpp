@@ -58,9 +58,9 @@ TEST_CASE("the gradient of every model is the slope of its loss, with and withou
     for (const double l2 : {0.0, 0.3})
       for (const bool listed : {false, true}) {
         CAPTURE(c.kind, c.classes, l2, listed);
-        const Data data = sample_data(15, 7, c.classes);
+        const Data data = sample_data(c, 15, 7);
         const Samples rows = listed ? data.list(indices) : data.range(2, 11);
-        const auto model = make(c.kind, l2);
+        const auto model = make(c, l2);
         const std::vector<double> w = sample_parameters(model->parameters(data.problem));
         const auto g = gradient(*model, data.problem, rows, w, 0.2, 0.7);
         const auto slopes = central_differences(*model, data.problem, rows, w, 0.2, 0.7, 1e-5);
@@ -74,10 +74,10 @@ TEST_CASE("an index list that names a range gives bitwise the range's gradient a
     for (std::int64_t first = 0; first < 5; ++first)
       for (std::int64_t count = 0; count < 14; ++count) {
         CAPTURE(c.kind, c.classes, first, count);
-        const Data data = sample_data(20, 13, c.classes);
+        const Data data = sample_data(c, 20, 13);
         std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
         std::iota(indices.begin(), indices.end(), first);
-        const auto model = make(c.kind, 0.1);
+        const auto model = make(c, 0.1);
         const std::vector<double> w = sample_parameters(model->parameters(data.problem));
         const Samples range = data.range(first, count), list = data.list(indices);
         CHECK(gradient(*model, data.problem, list, w, 0.3, 1.0) == gradient(*model, data.problem, range, w, 0.3, 1.0));
@@ -91,8 +91,8 @@ TEST_CASE("the parts of a batch add up to its gradient and score") {
     for (const std::int64_t parts : {2, 3, 7}) {
       CAPTURE(c.kind, c.classes, parts);
       const std::int64_t n = 101;
-      const Data data = sample_data(n, 9, c.classes);
-      const auto model = make(c.kind, 0.2);
+      const Data data = sample_data(c, n, 9);
+      const auto model = make(c, 0.2);
       const std::vector<double> w = sample_parameters(model->parameters(data.problem));
       std::vector<double> sum(w.size(), 0.0);
       Score score;
@@ -112,8 +112,8 @@ TEST_CASE("the parts of a batch add up to its gradient and score") {
 TEST_CASE("the gradient of no rows is the penalty's alone, and their score zero") {
   for (const Case& c : all_models) {
     CAPTURE(c.kind, c.classes);
-    const Data data = sample_data(4, 3, c.classes);
-    const auto model = make(c.kind, 0.25);
+    const Data data = sample_data(c, 4, 3);
+    const auto model = make(c, 0.25);
     const std::vector<double> w = sample_parameters(model->parameters(data.problem));
     // penalty_scale * l2 = 2 * 0.25
     std::vector<double> expected = w;
@@ -126,8 +126,8 @@ TEST_CASE("the gradient of no rows is the penalty's alone, and their score zero"
 
 TEST_CASE("without penalty, infinite parameters do not reach the gradient of no rows") {
   for (const Case& c : all_models) {
-    const Data data = sample_data(4, 3, c.classes);
-    const auto model = make(c.kind);
+    const Data data = sample_data(c, 4, 3);
+    const auto model = make(c);
     const std::vector<double> w(static_cast<std::size_t>(model->parameters(data.problem)), INFINITY);
     CHECK(gradient(*model, data.problem, data.range(0, 0), w, 1.0, 1.0) == std::vector<double>(w.size(), 0.0));
     CHECK(model->penalty(w) == 0.0);
@@ -137,8 +137,8 @@ TEST_CASE("without penalty, infinite parameters do not reach the gradient of no 
 TEST_CASE("a parameter that is not a number shows in loss and gradient") {
   for (const Case& c : all_models) {
     CAPTURE(c.kind, c.classes);
-    const Data data = sample_data(5, 3, c.classes);
-    const auto model = make(c.kind);
+    const Data data = sample_data(c, 5, 3);
+    const auto model = make(c);
     const std::vector<double> w(static_cast<std::size_t>(model->parameters(data.problem)), NAN);
     CHECK(std::isnan(model->score(data.problem, data.all(), w).loss));
     CHECK(std::isnan(gradient(*model, data.problem, data.all(), w, 1.0, 0.0)[0]));

@@ -58,10 +58,10 @@ Data one_row(double target, int classes) {
 
 }  // namespace
 
-TEST_CASE("every model has the options bias and l2, off, and l2 is not negative") {
-  for (const auto& entry : registry().entries()) {
+TEST_CASE("linear models have the options bias and l2, off, and l2 is not negative") {
+  for (const auto* kind : {"least_squares", "logistic_regression", "softmax_regression"}) {
     OptionLister lister;
-    entry.make()->describe(lister);
+    make(kind)->describe(lister);
     REQUIRE(lister.options.size() == 2);
     CHECK(lister.options[0].key == "bias");
     CHECK(lister.options[0].value == 0.0);
@@ -74,10 +74,11 @@ TEST_CASE("every model has the options bias and l2, off, and l2 is not negative"
 
 TEST_CASE("every model is known by its name and says its cost and source") {
   const auto& entries = registry().entries();
-  REQUIRE(entries.size() == 3);
+  REQUIRE(entries.size() == 4);
   CHECK(entries[0].about.kind == "least_squares");
   CHECK(entries[1].about.kind == "logistic_regression");
   CHECK(entries[2].about.kind == "softmax_regression");
+  CHECK(entries[3].about.kind == "perceptron");
   for (const auto& entry : entries) {
     CHECK_FALSE(entry.about.summary.empty());
     CHECK_FALSE(entry.about.cost.empty());
@@ -86,11 +87,11 @@ TEST_CASE("every model is known by its name and says its cost and source") {
 }
 
 TEST_CASE("regressions are measured by r2, classifiers by accuracy") {
-  CHECK_FALSE(make("least_squares")->classifies());
-  CHECK(make("least_squares")->metric() == "r2");
+  CHECK(make("least_squares")->predicts() == Predicts::number);
+  CHECK(make("least_squares")->metric({.features = 1, .classes = 0}) == "r2");
   for (const auto* kind : {"logistic_regression", "softmax_regression"}) {
-    CHECK(make(kind)->classifies());
-    CHECK(make(kind)->metric() == "accuracy");
+    CHECK(make(kind)->predicts() == Predicts::classes);
+    CHECK(make(kind)->metric({.features = 1, .classes = 2}) == "accuracy");
   }
 }
 
@@ -107,8 +108,8 @@ TEST_CASE("a gradient costs 4 flops a parameter and sample") {
 TEST_CASE("the layers of every model lie side by side and cover w, and linear models are one") {
   for (const Case& c : all_models) {
     CAPTURE(c.kind, c.classes);
-    const Problem problem{.features = 6, .classes = c.classes};
-    const auto model = make(c.kind);
+    const Problem problem = sample_data(c, 1, 6).problem;
+    const auto model = make(c);
     std::int64_t end = 0;
     for (const Layer& layer : model->layers(problem)) {
       CHECK(layer.first == end);

@@ -56,7 +56,7 @@ TEST_CASE("dot and add are bitwise the plain loops, at every length, alignment a
 
 TEST_CASE("the gradients are Eigen's X^T r") {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  for (const Case& c : all_models) {
+  for (const Case& c : linear_models) {
     CAPTURE(c.kind, c.classes);
     const std::int64_t n = 123, d = 37;
     const Data data = rough_data(n, d, c.classes);

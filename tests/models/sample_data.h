@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/model.h"
+#include "models/perceptron.h"
 
 namespace simgrad::models::test {
 
@@ -62,12 +63,26 @@ inline std::vector<double> gradient(const Model& model, const Problem& problem, 
   return g;
 }
 
-/// Every model with a number of classes that it can be fitted to.
+/// Every model with the data that it can be fitted to.
 struct Case {
   std::string_view kind;
-  int classes;
+  int classes = 0;
 };
-inline constexpr Case all_models[] = {
+inline constexpr Case linear_models[] = {
     {"least_squares", 0}, {"logistic_regression", 2}, {"softmax_regression", 2}, {"softmax_regression", 5}};
+inline constexpr Case all_models[] = {{"least_squares", 0},      {"logistic_regression", 2}, {"softmax_regression", 2},
+                                      {"softmax_regression", 5}, {"perceptron", 0},          {"perceptron", 5}};
+
+/// A perceptron is 7-4-3-outputs here, and smooth.
+inline std::unique_ptr<Model> make(const Case& c, double l2 = 0.0) {
+  std::unique_ptr<Model> model = make(c.kind, l2);
+  if (auto* perceptron = dynamic_cast<Perceptron*>(model.get())) {
+    perceptron->hidden = {4.0, 3.0};
+    perceptron->activation = Activation::tanh;
+  }
+  return model;
+}
+
+inline Data sample_data(const Case& c, std::int64_t n, std::int64_t d) { return sample_data(n, d, c.classes); }
 
 }  // namespace simgrad::models::test

@@ -21,8 +21,7 @@ class WatchedModel final : public models::Model {
 
   std::optional<double> flops_a_row;  ///< instead of the model's own
 
-  bool classifies() const override { return model_->classifies(); }
-  std::string_view metric() const override { return model_->metric(); }
+  models::Predicts predicts() const override { return model_->predicts(); }
   std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
   std::vector<models::Layer> layers(const models::Problem& problem) const override {
     std::vector<models::Layer> layers = model_->layers(problem);

@@ -1,0 +1,57 @@
+/// Multi-layer perceptron: dense layers, each hidden one followed by relu or tanh, and half the squared error of one
+/// output or the softmax cross-entropy of one output a class.
+///
+/// a_0 = x, z_l = W_l a_(l-1) + b_l, a_l = f(z_l), and the outputs are the last z. w holds layer after layer: W_l, (out x
+/// in) row by row, then b_l. (PyTorch's Linear keeps them in the same order.)
+/// Rows are taken 64 at a time: a layer is then three matrix products, one forwards and two backwards.
+/// Source: D. E. Rumelhart, G. E. Hinton, R. J. Williams, Learning representations by back-propagating errors, 1986.
+/// Cost: 6 in out flops a sample and layer, 4 for the first, whose inputs need no gradient.
+#pragma once
+
+#include <vector>
+
+#include "models/model.h"
+
+namespace simgrad::models {
+
+enum class Activation { relu, tanh };
+
+class Perceptron final : public Model {
+ public:
+  static constexpr base::About about{
+      .kind = "perceptron",
+      .summary = "Dense layers with relu or tanh between them; one output (squared error) or one a class (softmax).",
+      .cost = "6 in out flops a sample and layer, 4 in out for the first",
+      .source = "D. E. Rumelhart, G. E. Hinton, R. J. Williams, Learning representations by back-propagating errors, "
+                "1986"};
+  enum class Outputs { as_the_data, number, classes };
+
+  std::vector<double> hidden{32.0};  ///< units of each hidden layer: whole numbers
+  Activation activation = Activation::relu;
+  Outputs outputs = Outputs::as_the_data;
+
+  Perceptron() { bias = true; }
+  void describe(base::Describer& d) override;
+
+  Predicts predicts() const override;
+  /// Every layer has a bias of its own.
+  bool constant_feature() const override { return false; }
+  std::string unfit(const Problem& problem) const override;
+  std::int64_t parameters(const Problem& problem) const override;
+  /// Left out: biases, activations, the outputs' residuals (all of the order of the units), and the penalty.
+  std::vector<Layer> layers(const Problem& problem) const override;
+  /// Weights: relu: normal of variance 2 / in (K. He et al., Delving Deep into Rectifiers, 2015); tanh: uniform of
+  /// variance 2 / (in + out) (X. Glorot, Y. Bengio, Understanding the difficulty of training deep feedforward neural
+  /// networks, 2010). Biases: 0.
+  void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override;
+  void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
+                double penalty_scale, std::span<double> gradient) const override;
+  /// Of equal outputs the first class is predicted.
+  Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+
+ private:
+  /// The features, the hidden layers' units, the outputs.
+  std::vector<std::int64_t> widths(const Problem& problem) const;
+};
+
+}  // namespace simgrad::models

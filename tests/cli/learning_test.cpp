@@ -1,0 +1,73 @@
+// What can be learnt, through the program: every model on the data it is for, and refused on others.
+#include "catch.h"
+#include "cli/refusal.h"
+
+using namespace simgrad::tests;
+
+namespace {
+
+std::string with_model(const std::string& model, const std::string& source) {
+  return with(with(small, "kind = \"least_squares\"", model), "source = \"house_prices\"", source);
+}
+
+double first_loss(const Json& run) { return run.at("curve").front().at("loss"); }
+double last_loss(const Json& run) { return run.at("curve").back().at("loss"); }
+
+/// The runs, without what depends on the machine's mood.
+Json timeless_runs(const std::string& text, const std::string& arguments) {
+  Json results = results_of(text, arguments);
+  for (Json& run : results.at("runs")) run.erase("wall_s");
+  return results.at("runs");
+}
+
+}  // namespace
+
+TEST_CASE("a perceptron learns numbers from house_prices and classes from blobs, without being told which") {
+  const Json numbers = results_of(with_model("kind = \"perceptron\"\nhidden = [8, 4]", "source = \"house_prices\""));
+  const Json classes = results_of(with_model("kind = \"perceptron\"\nhidden = [8, 4]", "source = \"blobs\""));
+  CHECK(numbers.at("runs")[0].at("metric_name") == "r2");
+  CHECK(classes.at("runs")[0].at("metric_name") == "accuracy");
+  for (const Json& results : {numbers, classes})
+    CHECK(last_loss(results.at("runs")[0]) < 0.9 * first_loss(results.at("runs")[0]));
+}
+
+TEST_CASE("a perceptron's numbers are the same bits on any number of threads, minibatches included") {
+  const std::string text = with(with(with_model("kind = \"perceptron\"\nhidden = [40, 20]\nactivation = \"tanh\"\nl2 = 1e-3",
+                                                "source = \"blobs\""),
+                                     "learning_rate = 0.1", "learning_rate = 0.1\nbatch_size = 99"),
+                                "samples = 200", "samples = 500");
+  const Json inline_runs = timeless_runs(text, "--threads 0");
+  CHECK(timeless_runs(text, "--threads 1") == inline_runs);
+  CHECK(timeless_runs(text, "--threads 3") == inline_runs);
+}
+
+TEST_CASE("timing only, a perceptron takes the time of its layers' products") {
+  const std::string text = with(with_model("kind = \"perceptron\"\nhidden = [8, 4]", "source = \"blobs\""),
+                                "learning_rate = 0.1", "learning_rate = 0.1\nnumbers = false");
+  const Json results = results_of(text);
+  // 5-8-4-3: 4 x 40 + 6 x 32 + 6 x 12 flops a sample, 200 samples; sgd 2 for each of 48 + 36 + 15 parameters; 1 GF.
+  const double step_s = (200.0 * (4 * 40 + 6 * 32 + 6 * 12) + 2.0 * (48 + 36 + 15)) / 1e9;
+  CHECK(results.at("baselines")[0].at("simulated_s").get<double>() == Approx(10 * step_s).epsilon(1e-9));
+}
+
+TEST_CASE("a perceptron on a file has to be told what to predict") {
+  Scratch scratch;
+  scratch.write("data.csv", "a,y\n1,2\n3,4\n5,6\n7,8\n");
+  const std::string source = "source = \"csv\"\npath = \"data.csv\"";
+  const std::string file = with(with_model("kind = \"perceptron\"", source), "samples = 200\nfeatures = 5\n", "");
+  scratch.write("x.toml", file);
+  check_refused(scratch, {"x.toml:15:1: the data source \"csv\" may hold numbers or classes; say which of them perceptron is "
+                          "to predict: task = \"regression\" or task = \"classification\""});
+  scratch.write("x.toml", with(file, "kind = \"perceptron\"", "kind = \"perceptron\"\ntask = \"regression\""));
+  CHECK(program("run x.toml", scratch).exit_code == 0);
+}
+
+TEST_CASE("hidden layers are whole numbers of units, and there is one at least") {
+  check_refused(with_model("kind = \"perceptron\"\nhidden = [8, 2.5]", "source = \"blobs\""),
+                {"x.toml:17:1: units are counted: expected whole numbers, as in hidden = [256, 64]"});
+  check_refused(with_model("kind = \"perceptron\"\nhidden = []", "source = \"blobs\""),
+                {"x.toml:17:1: a perceptron has at least one hidden layer"});
+  check_refused(with_model("kind = \"perceptron\"\nhidden = [0]", "source = \"blobs\""), {"x.toml:17:11: "});
+  check_refused(with_model("kind = \"perceptron\"\ntask = \"classification\"", "source = \"house_prices\""),
+                {"x.toml:11:1: data source \"house_prices\" makes numbers, but the model predicts classes"});
+}
