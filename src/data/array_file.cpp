@@ -102,7 +102,7 @@ Dataset labelled(const ArrayFile& samples, const ArrayFile& labels, const Reques
   for (std::int64_t j = 1; j <= set.columns; ++j) set.feature_names.push_back(fmt::format("feature_{}", j));
   set.target_name = "label";
   for (std::int64_t row = 0; row < set.rows; ++row) set.targets[static_cast<std::size_t>(row)] = finite(labels, row, 0);
-  if (request.task == Task::regression) return set;
+  if (request.task != Task::classification) return set;
 
   const std::vector<double> classes = set.targets;
   for (std::size_t row = 0; row < classes.size(); ++row)

@@ -133,7 +133,7 @@ Dataset Libsvm::read(std::string text, const Request& request) const {
   }
   for (std::int64_t j = 0; j < set.columns; ++j) set.feature_names.push_back(fmt::format("feature_{}", j + base));
   set.target_name = "label";
-  if (request.task == Task::regression)
+  if (request.task != Task::classification)
     set.targets = rows.labels;
   else
     set_classes<double>(set, rows.labels, fmt::format("{}:1: the label", path));
