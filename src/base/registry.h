@@ -48,6 +48,11 @@ class Slot final : public AnySlot {
   explicit Slot(const Registry<Base>& registry) : registry_(&registry) {}
   Slot(const Registry<Base>& registry, std::string_view kind) : registry_(&registry) { choose(kind); }
 
+  /// With an object of one of the kinds, as set in code.
+  template <class Kind>
+  Slot(const Registry<Base>& registry, std::unique_ptr<Kind> object)
+      : registry_(&registry), entry_(registry.find(Kind::about.kind)), object_(std::move(object)) {}
+
   std::vector<About> kinds() const override {
     std::vector<About> all;
     for (const auto& entry : registry_->entries()) all.push_back(entry.about);

@@ -1,6 +1,11 @@
 #include "cli/catalogue.h"
 
+#include <deque>
+
 #include "cluster/options.h"
+#include "collectives/allreduce.h"
+#include "collectives/broadcast.h"
+#include "collectives/operations.h"
 #include "data/source.h"
 #include "experiment/settings.h"
 #include "models/model.h"
@@ -23,21 +28,27 @@ Item section(std::string_view name, std::string_view summary) {
   return {{.kind = name, .summary = summary, .cost = "", .source = ""}, [] { return std::make_unique<Section>(); }};
 }
 
+/// Those that a strategy's option chooses, which say what they are algorithms of, then those with one algorithm each.
+Kind collectives_kind() {
+  Kind made{"collectives", "collective", "[[strategy]] algorithm, broadcast", {}};
+  static std::deque<std::string> summaries;
+  const auto add = [&](std::string_view operation, const auto& registry) {
+    for (const auto& entry : registry.entries()) {
+      base::About about = entry.about;
+      about.summary = summaries.emplace_back(std::string(operation) + ": " + std::string(about.summary));
+      made.items.push_back({about, entry.make});
+    }
+  };
+  add("allreduce", collectives::allreduces());
+  add("broadcast", collectives::broadcasts());
+  for (const base::About& about : collectives::operations()) made.items.push_back({about, nullptr});
+  return made;
+}
+
 std::vector<Kind> everything() {
   std::vector<Kind> all;
   all.push_back(kind("strategies", "strategy", "[[strategy]] kind", strategies::registry()));
-  all.push_back({"collectives", "collective", "chosen by a strategy's options", {}});
-  all.back().items = {
-      {{.kind = "ring",
-        .summary = "allreduce: reduce-scatter and all-gather around a ring",
-        .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
-        .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"},
-       nullptr},
-      {{.kind = "flat",
-        .summary = "broadcast and reduce: the root talks to every other member at once",
-        .cost = "alpha + n M beta; the reduce adds n M gamma after the last arrival",
-        .source = ""},
-       nullptr}};
+  all.push_back(collectives_kind());
   all.push_back(kind("models", "model", "[model] kind", models::registry()));
   all.push_back(kind("data", "data", "[data] source", data::sources()));
   all.push_back(kind("topologies", "topology", "cluster.topology", cluster::topologies()));

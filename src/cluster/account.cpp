@@ -19,6 +19,14 @@ void Account::settle(double now, double transfer_start) {
   since_ = now;
 }
 
+void Account::leave_collective(double now, double compute_s, double communicate_s) {
+  compute_s_ += compute_s;
+  communicate_s_ += communicate_s;
+  wait_s_ += std::max(0.0, now - since_ - compute_s - communicate_s);
+  since_ = now;
+  state_ = State::waiting;
+}
+
 void Account::add_to(record::RankUse& use) const {
   use.compute_s += compute_s_;
   use.communicate_s += communicate_s_;

@@ -22,6 +22,8 @@ class Account {
     settle(now, transfer_start);
     state_ = State::waiting;
   }
+  /// The collective it was blocked in is over: so much of it was computing and communicating, the rest waiting.
+  void leave_collective(double now, double compute_s, double communicate_s);
   /// Accounts for all time up to `now` under the present state.
   void settle(double now, double transfer_start = -1.0);
 

@@ -25,6 +25,13 @@ std::int64_t real_now_ns() {
 /// Two guard pages an actor would pass Linux's limit of memory maps (vm.max_map_count 65530) at some 32,000 actors.
 constexpr int most_hosts = 31'000;
 
+/// AddressSanitizer takes an exception on a stack that it does not know for an overflow; it knows those of threads.
+#ifdef __SANITIZE_ADDRESS__
+constexpr const char* context_factory = "--cfg=contexts/factory:thread";
+#else
+constexpr const char* context_factory = "--cfg=contexts/factory:raw";
+#endif
+
 }  // namespace
 
 PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost", rank)), rank_(rank) {}
@@ -43,7 +50,7 @@ void Cluster::set_up_engine(int hosts) {
   base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
   // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
   // needed when numbers are computed in the actor.
-  std::vector<std::string> words{"simgrad", "--cfg=contexts/factory:raw", "--cfg=contexts/stack-size:512",
+  std::vector<std::string> words{"simgrad", context_factory, "--cfg=contexts/stack-size:512",
                                  "--log=root.thresh:critical",
                                  "--log=root.app:file:/dev/null"};
   for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
@@ -56,7 +63,8 @@ void Cluster::set_up_engine(int hosts) {
   sg4::Engine::on_deadlock_cb([this] { on_deadlock(); });
 
   if (options_.platform.empty()) {
-    hosts_ = options_.topology->build(options_.machine, hosts);
+    hosts_ = options_.topology->build(options_.machine, hosts, static_cast<int>(options_.workers));
+    if (options_.network_model == NetworkModel::ideal && options_.topology->devices() > 1) share_fairly();
     return;
   }
   // get_all_hosts() is in the order of names; ranks go by the order of the file.
@@ -67,6 +75,12 @@ void Cluster::set_up_engine(int hosts) {
                                           options_.platform, hosts_.size(), hosts));
   hosts_.resize(static_cast<std::size_t>(hosts));
   if (options_.network_model == NetworkModel::ideal) share_fairly();
+}
+
+int Cluster::machine(int index) const {
+  const int devices = options_.platform.empty() ? options_.topology->devices() : 1;
+  // Behind the machines full of workers come those of one host each.
+  return std::cmp_less(index, options_.workers) ? index / devices : index;
 }
 
 double Cluster::speed(int index) const { return host(index)->get_speed(); }

@@ -40,6 +40,8 @@ class Cluster {
   const Options& options() const { return options_; }
   int hosts() const { return static_cast<int>(hosts_.size()); }
   simgrid::s4u::Host* host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
+  /// Equal for hosts that are devices of one machine.
+  int machine(int host) const;
   /// Sustained flop/s of a host at nominal speed.
   double speed(int host) const;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cluster/meeting.h"
 
 namespace simgrad::cluster {
 
@@ -124,6 +125,13 @@ Packet Communicator::exchange(Packet packet, int target, int source) const {
   sending.wait();
   return received;
 }
+
+values::Tensor Communicator::meet(const std::function<std::shared_ptr<const Course>()>& course,
+                                  values::Tensor brought) const {
+  return world_->meetings_->attend(members_, generation_, position_, course, std::move(brought));
+}
+
+int Communicator::machine(int member) const { return world_->cluster().machine(world_rank(member)); }
 
 void Communicator::charge_reduction(double flops) const {
   if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -12,6 +13,7 @@
 namespace simgrad::cluster {
 
 class Communicator;
+class Course;
 
 /// A transfer under way; wait() blocks in virtual time until it is over. It must not outlive its communicator.
 ///
@@ -56,6 +58,8 @@ class Communicator {
   int size() const { return static_cast<int>(members_->size()); }
   int world_rank(int member) const { return (*members_)[static_cast<std::size_t>(member)]; }
   World& world() const { return *world_; }
+  /// Equal for members on one machine.
+  int machine(int member) const;
   double now() const { return world_->now(); }
 
   /// Blocks until the transfer is over. Errors: PeerLost.
@@ -69,6 +73,12 @@ class Communicator {
 
   /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
   void charge_reduction(double flops) const;
+
+  /// Whether a collective may be computed at its last arrival instead of being sent message by message.
+  bool meets() const { return accounted_ && world_->uncontended(); }
+  /// All members come together, each bringing an array; everyone goes on when the course says, with what it says. All
+  /// members make the same course.
+  values::Tensor meet(const std::function<std::shared_ptr<const Course>()>& course, values::Tensor brought) const;
 
   /// A smaller group, of the members at these positions, in that order; this member is one of them.
   Communicator part(std::span<const int> positions) const;

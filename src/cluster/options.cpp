@@ -16,6 +16,10 @@ constexpr std::array network_models{
     Choice{"ideal", "latency + bytes / bandwidth exactly; flows share links max-min fairly"},
     Choice{"tcp", "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements"}};
 
+constexpr std::array collectives_choices{
+    Choice{"auto", "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},
+    Choice{"messages", "message by message, always: the same to nine digits, and slower"}};
+
 }  // namespace
 
 std::string_view name(NetworkModel model) { return network_models.at(static_cast<std::size_t>(model)).name; }
@@ -40,6 +44,7 @@ void Options::describe(base::Describer& d) {
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
   d.choice("network_model", network_model, network_models, "how bytes become seconds");
+  d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
   d.numbers("relative_speeds", relative_speeds, "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1",
             Bounds::above_zero());
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
@@ -49,6 +54,8 @@ void Options::describe(base::Describer& d) {
     for (const char* key : {"topology", "speed", "bandwidth", "latency"})
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
+  if (platform.empty() && topology)
+    if (const std::string why = topology->unfit(machine); !why.empty()) d.refuse("topology", why);
   if (relative_speeds.size() > static_cast<std::size_t>(workers))
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));

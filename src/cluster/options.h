@@ -18,6 +18,12 @@ enum class NetworkModel { ideal, tcp };
 std::string_view name(NetworkModel model);
 std::span<const base::Choice> network_model_choices();
 
+/// How the collectives are simulated that know when everyone is through as soon as the last one has come.
+enum class Collectives {
+  automatic,  ///< at the last arrival, by their own recurrence, where nothing contends
+  messages    ///< message by message
+};
+
 /// When a run that never ends is given up: it becomes `failed`, with the rank and step where it was.
 struct Watchdog : base::Described {
   double simulated_s = 1e7;  ///< the clock's microseconds are exact only up to about here
@@ -32,6 +38,7 @@ struct Options : base::Described {
   std::string platform;  ///< a SimGrid XML file instead of a topology; empty: none
   Machine machine;                      ///< every host and its NIC; unused on a platform
   NetworkModel network_model = NetworkModel::ideal;
+  Collectives collectives = Collectives::automatic;
   std::vector<double> relative_speeds;  ///< of ranks 0, 1, ...; the rest run at 1
   bool charge_reductions = true;
   FailureOptions failures;

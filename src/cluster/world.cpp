@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cluster/meeting.h"
 
 namespace simgrad::cluster {
 
@@ -26,7 +27,8 @@ World::World(Cluster& cluster, std::string name, int workers, int servers)
       name_(std::move(name)),
       workers_(workers),
       servers_(servers),
-      ranks_(static_cast<std::size_t>(workers + servers)) {
+      ranks_(static_cast<std::size_t>(workers + servers)),
+      meetings_(std::make_unique<Meetings>(*this)) {
   base::check(workers + servers <= cluster.hosts(), "a host for every rank");
   cluster_.worlds_.push_back(this);
 }
@@ -122,6 +124,7 @@ void World::revive(int rank) {
 
 void World::kill_actors() {
   if (!ended_) settle_all();
+  meetings_->dissolve();
   // What was under way will never be taken.
   for (Message& message : messages_)
     if (message.transfer) {
@@ -140,6 +143,7 @@ void World::kill_actors() {
 void World::end() {
   if (ended_) return;
   end_s_ = now();
+  meetings_->cut(end_s_);
   settle_all();
   for (Message& message : messages_) count_started(message);
   cut_.simulated_s = end_s_;
@@ -148,12 +152,14 @@ void World::end() {
     use.role = rank < workers_ ? "worker" : "server";
     ranks_[static_cast<std::size_t>(rank)].account.add_to(use);
   }
-  for (const auto& [key, channel] : channels_) {
-    cut_.bytes += channel.bytes;
-    cut_.messages += channel.messages;
-    cut_.ranks[static_cast<std::size_t>(channel.source)].bytes_sent += channel.bytes;
-    cut_.ranks[static_cast<std::size_t>(channel.target)].bytes_received += channel.bytes;
-  }
+  const auto carried = [this](int source, int target, std::int64_t bytes, std::int64_t messages) {
+    cut_.bytes += bytes;
+    cut_.messages += messages;
+    cut_.ranks[static_cast<std::size_t>(source)].bytes_sent += bytes;
+    cut_.ranks[static_cast<std::size_t>(target)].bytes_received += bytes;
+  };
+  for (const auto& [key, channel] : channels_) carried(channel.source, channel.target, channel.bytes, channel.messages);
+  for (const auto& [ends, load] : meetings_->carried()) carried(ends.first, ends.second, load.bytes, load.messages);
   count_links();
   ended_ = true;
   kill_actors();
@@ -174,6 +180,7 @@ void World::count_links() {
   // Hash maps have no order to rely on; links are listed in the order of the ranks that first use them.
   std::map<std::pair<int, int>, std::int64_t> carried;
   for (const auto& [key, channel] : channels_) carried[{channel.source, channel.target}] += channel.bytes;
+  for (const auto& [ends, load] : meetings_->carried()) carried[ends] += load.bytes;
   std::unordered_map<const sg4::Link*, std::size_t> row;
   std::vector<sg4::Link*> route;
   for (const auto& [ends, bytes] : carried) {
@@ -218,8 +225,11 @@ std::string World::who_waits() const {
     if (rank.occupation.kind == Occupation::Kind::nothing || !rank.running) continue;
     if (++waiting > shown) continue;
     const int peer = rank.occupation.peer;
-    text += fmt::format("{}rank {} (step {}) waits to {} {}", waiting == 1 ? "" : "; ", r, rank.step,
-                        rank.occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
+    text += fmt::format("{}rank {} (step {}) waits ", waiting == 1 ? "" : "; ", r, rank.step);
+    if (rank.occupation.kind == Occupation::Kind::meeting)
+      text += "for the others of a collective";
+    else
+      text += fmt::format("to {} {}", rank.occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
                         peer == Occupation::anybody ? "anybody" : fmt::format("rank {}", peer));
   }
   if (waiting > shown) text += fmt::format("; and {} more ranks wait", waiting - shown);
@@ -229,9 +239,15 @@ std::string World::who_waits() const {
 bool World::stuck() const {
   const auto runs = [](const Rank& rank) { return rank.running; };
   return std::any_of(ranks_.begin(), ranks_.end(), runs) && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
-    return !rank.running || (rank.occupation.kind != Occupation::Kind::nothing &&
+    return !rank.running || (rank.occupation.kind != Occupation::Kind::nothing && !rank.occupation.complete &&
                              start_of(rank.occupation.transfer) < 0.0);
   });
+}
+
+bool World::uncontended() const {
+  const Options& options = cluster_.options();
+  return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
+         options.platform.empty() && options.topology->uncontended() && options.failures.crashes.empty();
 }
 
 Channel& World::channel(int generation, int source, int target) {

@@ -54,12 +54,15 @@ struct Message {
 
 /// What a rank does now: for accounts cut at the end, and for the texts of deadlocks.
 struct Occupation {
-  enum class Kind : unsigned char { nothing, sending, receiving };
+  enum class Kind : unsigned char { nothing, sending, receiving, meeting };
   static constexpr int anybody = -1;
   Kind kind = Kind::nothing;
   int peer = anybody;
   simgrid::s4u::Comm* transfer = nullptr;
+  bool complete = false;  ///< of a meeting: everybody has come
 };
+
+class Meetings;
 
 class World {
  public:
@@ -113,9 +116,13 @@ class World {
 
   void fill(record::Record& record) const;
 
+  /// Whether a collective among these ranks takes what its own recurrence says: nothing contends and nothing fails.
+  bool uncontended() const;
+
  private:
   friend class Communicator;
   friend class Inbox;
+  friend class Meetings;
   friend class Pending;
 
   struct Rank {
@@ -150,6 +157,7 @@ class World {
   std::vector<Message**> free_landings_;
   std::vector<int> rank_of_actor_;  ///< by SimGrid's actor number; -1: none of ours
   std::vector<std::int64_t> actors_;
+  std::unique_ptr<Meetings> meetings_;
   bool ended_ = false;
   double end_s_ = 0.0;
   record::Record cut_;  ///< ranks, links, bytes and messages as they were at the end

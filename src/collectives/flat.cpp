@@ -30,4 +30,22 @@ Tensor FlatReduce::sum() {
   return values::sum(parts);
 }
 
+Tensor FlatReduce::combine(values::Combination how, Tensor own) {
+  const double terms = static_cast<double>(receives_.size());
+  for (Pending& receive : receives_) own = values::combine(how, own, receive.wait().tensor);
+  comm_.charge_reduction(static_cast<double>(own.size()) * terms);
+  return own;
+}
+
+Packet FlatBroadcast::operator()(const Communicator& comm, int root, Packet packet, std::int64_t) const {
+  return flat_broadcast(comm, root, std::move(packet));
+}
+
+Tensor Naive::combine(const Communicator& comm, const Tensor& x, values::Combination how) const {
+  if (comm.size() == 1) return x;
+  if (comm.rank() == 0) return flat_broadcast(comm, 0, FlatReduce(comm, 0).combine(how, x)).tensor;
+  comm.send(0, x);
+  return flat_broadcast(comm, 0, {}).tensor;
+}
+
 }  // namespace simgrad::collectives

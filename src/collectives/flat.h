@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "cluster/communicator.h"
-#include "values/tensor.h"
+#include "collectives/allreduce.h"
+#include "collectives/broadcast.h"
 
 namespace simgrad::collectives {
 
@@ -20,10 +20,35 @@ class FlatReduce {
   FlatReduce(const cluster::Communicator& comm, int root);
   /// Blocks until all have arrived, then adds.  At least one other member.  Errors: cluster::PeerLost.
   values::Tensor sum();
+  /// The same with the root's own in front, combined otherwise than by adding.
+  values::Tensor combine(values::Combination how, values::Tensor own);
 
  private:
   const cluster::Communicator& comm_;
   std::vector<cluster::Pending> receives_;
+};
+
+struct FlatBroadcast : Broadcast {
+  static constexpr base::About about{
+      .kind = "flat",
+      .summary = "the root sends to all others at once, sharing its link among them",
+      .cost = "alpha + (P-1) M beta",
+      .source = ""};
+
+  cluster::Packet operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
+                             std::int64_t length) const override;
+};
+
+/// Flat reduce to member 0, then flat broadcast.
+struct Naive : Allreduce {
+  static constexpr base::About about{
+      .kind = "naive",
+      .summary = "everybody sends to one member, which sends the result to everybody",
+      .cost = "2 alpha + 2(P-1) M beta + (P-1) M gamma",
+      .source = ""};
+
+  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+                         values::Combination how) const override;
 };
 
 }  // namespace simgrad::collectives

@@ -1,29 +1,101 @@
 #include "collectives/ring.h"
 
-#include "collectives/chunks.h"
+#include <vector>
+
+#include "collectives/course.h"
+#include "collectives/ring_walk.h"
 
 namespace simgrad::collectives {
 
+using values::Combination;
 using values::Tensor;
 
-Tensor ring_allreduce(const cluster::Communicator& comm, const Tensor& x) {
-  const int P = comm.size();
-  const int r = comm.rank();
-  if (P == 1) return x;
-  const int right = (r + 1) % P;
-  const int left = (r + P - 1) % P;
-  const auto mod = [P](int i) { return static_cast<std::size_t>(((i % P) + P) % P); };
-  std::vector<Tensor> chunk = split(x, P);
+namespace {
 
-  // Reduce-scatter: chunk r - s - 1 arrives in step s, having visited s + 1 ranks already.
-  for (int s = 0; s < P - 1; ++s) {
-    const Tensor partial = comm.exchange(chunk[mod(r - s)], right, left).tensor;
-    comm.charge_reduction(static_cast<double>(partial.size()));
-    chunk[mod(r - s - 1)] = partial + chunk[mod(r - s - 1)];
+/// Once around to combine, once around to hand out, or one of the two. Member r ends its reduce-scatter with chunk
+/// r + 1 - shift, having sent chunk r - shift first.
+class RingSchedule : public JointSchedule {
+ public:
+  enum class Part { both, reduce_scatter, all_gather };
+  RingSchedule(Split split, Part part)
+      : JointSchedule(std::move(split)), part_(part), P_(this->split().chunks()), shift_(part == Part::both ? 0 : 1) {}
+
+  std::string_view name() const override {
+    return part_ == Part::both ? "ring" : part_ == Part::reduce_scatter ? "ring reduce_scatter" : "ring all_gather";
   }
-  // All-gather: rank r starts with chunk r + 1 complete.
-  for (int s = 0; s < P - 1; ++s) chunk[mod(r - s)] = comm.exchange(chunk[mod(r + 1 - s)], right, left).tensor;
-  return values::concatenate(chunk);
+  int rounds() const override { return (part_ == Part::both ? 2 : 1) * (P_ - 1); }
+  Turn turn(int round, int r) const override {
+    const bool reduce = part_ != Part::all_gather && round < P_ - 1;
+    const int s = round % std::max(1, P_ - 1);
+    const int sent = reduce ? r - s - shift_ : r + 1 - s - shift_;
+    return {.target = wrapped(r + 1), .sent = chunk(sent), .source = wrapped(r - 1), .received = chunk(sent - 1),
+            .reduce = reduce};
+  }
+  Stretch brings(int member) const override { return part_ == Part::all_gather ? chunk(member) : split().whole(); }
+  Stretch keeps(int member) const override { return part_ == Part::reduce_scatter ? chunk(member) : split().whole(); }
+
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const override {
+    if (part_ == Part::all_gather) return std::vector(brought.size(), values::concatenate(brought));
+    // Chunk c is first sent by member c + shift, and combined with the next one's at each hop.
+    const Tensor all = values::combine_around(how, brought, split().starts(), shift_);
+    if (part_ == Part::both) return std::vector(brought.size(), all);
+    std::vector<Tensor> chunks;
+    for (int r = 0; r < P_; ++r) chunks.push_back(values::slice(all, chunk(r).first, chunk(r).count));
+    return chunks;
+  }
+
+  std::vector<cluster::Passage> passages(const cluster::Fabric& fabric, std::span<const double> arrivals,
+                                         double until) const override {
+    if (until < cluster::Course::uncut) return JointSchedule::passages(fabric, arrivals, until);
+    RingWalk walk(split(), fabric, arrivals);
+    if (part_ != Part::all_gather) walk.around(-shift_, true);
+    if (part_ != Part::reduce_scatter) walk.around(1 - shift_, false);
+    return walk.passages();
+  }
+
+  cluster::Loads loads(const cluster::Fabric& fabric, std::span<const double> arrivals, double until) const override {
+    if (until < cluster::Course::uncut) return JointSchedule::loads(fabric, arrivals, until);
+    cluster::Loads loads;
+    for (int r = 0; r < P_; ++r) {
+      std::int64_t bytes = 0;  // every chunk but the one that it receives last
+      if (part_ != Part::all_gather) bytes += split().whole().bytes() - chunk(r + 1 - shift_).bytes();
+      if (part_ != Part::reduce_scatter) bytes += split().whole().bytes() - chunk(r + 2 - shift_).bytes();
+      loads[{r, wrapped(r + 1)}] = {bytes, rounds()};
+    }
+    return loads;
+  }
+
+ private:
+  int wrapped(int i) const { return (i % P_ + P_) % P_; }
+  Stretch chunk(int k) const { return split().chunk(wrapped(k)); }
+
+  Part part_;
+  int P_;
+  int shift_;
+};
+
+Tensor ring(const cluster::Communicator& comm, const Split& split, RingSchedule::Part part, const Tensor& x,
+            Combination how) {
+  return together(comm, [&] { return std::make_shared<RingSchedule>(split, part); }, x, how);
+}
+
+}  // namespace
+
+Tensor Ring::combine(const cluster::Communicator& comm, const Tensor& x, Combination how) const {
+  return ring(comm, Split(x.size(), comm.size()), RingSchedule::Part::both, x, how);
+}
+
+Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
+  const Split split(x.size(), comm.size());
+  return finish(comm, reduction, ring(comm, split, RingSchedule::Part::reduce_scatter, x, combination(reduction)));
+}
+
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
+  return ring(comm, Split(lengths), RingSchedule::Part::all_gather, x, Combination::add);
+}
+
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
+  return ring(comm, Split(length, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 }  // namespace simgrad::collectives

@@ -1,17 +1,36 @@
-/// Ring allreduce: a reduce-scatter, then an all-gather, around a ring.
+/// Around a ring: every member sends to its right and receives from its left, in every round.
 ///
 /// Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69, 2009.
-/// Cost: 2(P-1) steps; 2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank.
+/// Cost: reduce-scatter (P-1) alpha + (P-1)/P M beta + (P-1)/P M gamma; all-gather the same without gamma; allreduce
+/// both. 2(P-1)/P M bytes sent a rank. Where P does not divide M the longest chunk in flight counts, in each round.
 #pragma once
 
-#include "cluster/communicator.h"
-#include "values/tensor.h"
+#include <span>
+
+#include "collectives/allreduce.h"
+#include "collectives/reduction.h"
 
 namespace simgrad::collectives {
 
-/// The sum of every member's x, the same on all of them, bit for bit.  x: (d), any d >= 0.  Returns (d).
-/// Virtual time: the cost above where P divides d; else the longest chunk in flight counts, at each step.
-/// Errors: cluster::PeerLost.
-values::Tensor ring_allreduce(const cluster::Communicator& comm, const values::Tensor& x);
+struct Ring : Allreduce {
+  static constexpr base::About about{
+      .kind = "ring",
+      .summary = "reduce-scatter, then all-gather, around a ring: least bytes, but a latency that grows with P",
+      .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
+      .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"};
+
+  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+                         values::Combination how) const override;
+};
+
+/// Chunk r of the members' vectors combined, on member r; chunks as Split cuts them.  x: (d).  Returns (d/P, rounded).
+values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::Tensor& x,
+                              Reduction reduction = Reduction::sum);
+
+/// All members' vectors one after the other, on every member.  lengths: of each member's x; all know them.
+values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x,
+                          std::span<const std::int64_t> lengths);
+/// The same where the lengths are those of a vector of that length in P chunks.
+values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t length);
 
 }  // namespace simgrad::collectives

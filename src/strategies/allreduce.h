@@ -4,11 +4,10 @@
 /// Cost per step: t_c + T_allreduce(P, M) + t_update.
 #pragma once
 
+#include "collectives/allreduce.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {
-
-enum class AllreduceAlgorithm { ring };
 
 struct Allreduce : Strategy {
   static constexpr base::About about{
@@ -17,7 +16,7 @@ struct Allreduce : Strategy {
       .cost = "t_c + T_allreduce + t_update a step; ring: 2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma",
       .source = "S. Li et al., PyTorch Distributed, 2020; P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce, 2009"};
 
-  AllreduceAlgorithm algorithm = AllreduceAlgorithm::ring;
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
 
   void describe(base::Describer& d) override;
   void operator()(Worker& worker) const override;

@@ -4,6 +4,8 @@
 /// such instruction; builds for other targets (or -march=native) need -ffp-contract=off to give the same bits.
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <functional>
 
 #include "base/errors.h"
 #include "values/dispatcher_impl.h"
@@ -70,12 +72,73 @@ Tensor dispatch_sum(std::string_view name, std::span<const std::uint64_t> key, s
       });
 }
 
+/// The same whichever comes first, also for zeros of two signs; what is no number stays none.
+double larger(double x, double y) {
+  if (x == y) return std::signbit(x) ? y : x;
+  return x < y ? y : x > y ? x : x + y;
+}
+double smaller(double x, double y) { return -larger(-x, -y); }
+
+/// a and b in the order of their identities, so that f(a, b) and f(b, a) are one tensor.
+template <class F>
+Tensor symmetric(std::string_view name, const Tensor& a, const Tensor& b, F f) {
+  const bool in_order = a.identity() <= b.identity();
+  const Tensor inputs[] = {in_order ? a : b, in_order ? b : a};
+  return elementwise(name, {}, inputs, f);
+}
+
+template <class F>
+void fold_around(Inputs terms, std::span<const std::int64_t> starts, int shift, Result result, F f) {
+  const std::size_t P = terms.size();
+  for (std::size_t c = 0; c < P; ++c) {
+    const auto end = c + 1 < P ? static_cast<std::size_t>(starts[c + 1]) : result.size();
+    for (auto first = static_cast<std::size_t>(starts[c]); first < end; first += block) {
+      const std::size_t count = std::min(block, end - first);
+      const Result part = result.subspan(first, count);
+      const auto term = [&](std::size_t hop) {
+        return terms[(c + static_cast<std::size_t>(shift) + hop) % P].subspan(first, count);
+      };
+      std::copy_n(term(0).begin(), count, part.begin());
+      for (std::size_t hop = 1; hop < P; ++hop) each(part, part, term(hop), f);
+    }
+  }
+}
+
 }  // namespace
 
 Tensor operator+(const Tensor& a, const Tensor& b) {
-  const bool in_order = a.identity() <= b.identity();
-  const Tensor inputs[] = {in_order ? a : b, in_order ? b : a};
-  return elementwise("add", {}, inputs, [](double x, double y) { return x + y; });
+  return symmetric("add", a, b, [](double x, double y) { return x + y; });
+}
+
+Tensor maximum(const Tensor& a, const Tensor& b) { return symmetric("maximum", a, b, larger); }
+Tensor minimum(const Tensor& a, const Tensor& b) { return symmetric("minimum", a, b, smaller); }
+
+Tensor combine(Combination how, const Tensor& a, const Tensor& b) {
+  switch (how) {
+    case Combination::add: return a + b;
+    case Combination::maximum: return maximum(a, b);
+    case Combination::minimum: return minimum(a, b);
+  }
+  return {};
+}
+
+Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<const std::int64_t> starts, int shift) {
+  check(!terms.empty() && starts.size() == terms.size(), "as many stretches as terms");
+  const std::int64_t size = terms.front().size();
+  for (const Tensor& term : terms) check(term.size() == size, "terms of different sizes");
+  std::vector<std::uint64_t> key{static_cast<std::uint64_t>(how), static_cast<std::uint64_t>(shift)};
+  key.insert(key.end(), starts.begin(), starts.end());
+  const Operation operation{.name = "combine_around", .key = key, .seconds = seconds(terms.size(), size)};
+  return Node::of(terms.front())
+      .dispatcher->dispatch(operation, size, terms,
+                            [how, shift, begins = std::vector(starts.begin(), starts.end())](Inputs numbers, Result result) {
+                              switch (how) {
+                                case Combination::add:
+                                  return fold_around(numbers, begins, shift, result, std::plus<>());
+                                case Combination::maximum: return fold_around(numbers, begins, shift, result, larger);
+                                case Combination::minimum: return fold_around(numbers, begins, shift, result, smaller);
+                              }
+                            });
 }
 
 Tensor operator-(const Tensor& a, const Tensor& b) {

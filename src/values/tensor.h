@@ -52,6 +52,17 @@ Tensor add_scaled(const Tensor& a, double scale, const Tensor& b);
 Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scales);
 /// terms[0] + terms[1] + ..., added in that order.
 Tensor sum(std::span<const Tensor> terms);
+/// Element by element the larger or smaller of two; as with +, the order of a and b does not matter.
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
+
+/// What two elements become one by.
+enum class Combination : unsigned char { add, maximum, minimum };
+Tensor combine(Combination how, const Tensor& a, const Tensor& b);
+/// The terms combined where each stretch of elements begins with another term: elements starts[c] .. starts[c + 1] - 1 in
+/// the order of terms c + shift, c + shift + 1, ..., counted around.  starts: a stretch a term, ascending; the last ends
+/// with the terms.
+Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<const std::int64_t> starts, int shift);
 /// Elements first .. first + count - 1, without a copy: a slice keeps the whole of its tensor.
 Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count);
 /// The parts one after the other. Slices that cover one tensor in order give that tensor itself.

@@ -87,6 +87,7 @@ speed = "10GF"
 bandwidth = "1Gbps"
 latency = "50us"
 network_model = "ideal"
+collectives = "auto"
 relative_speeds = []
 charge_reductions = true
 failures = { crash = [], detection = "100ms", recovery = "restart" }

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <numeric>
 #include <vector>
 
 #include "catch.h"
 #include "cluster/communicator.h"
+#include "cluster/topologies/star.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -18,6 +20,8 @@ namespace simgrad::tests {
 constexpr double alpha = 50e-6;
 constexpr double B = 1.25e9;  // 10 Gb/s
 constexpr double speed = 1e9;
+constexpr double device_alpha = 5e-6;
+constexpr double device_B = 12.5e9;
 constexpr double gamma_s = 1.0 / (8.0 * speed);  // s/byte of reduction: one addition a double
 
 struct Group {
@@ -25,17 +29,25 @@ struct Group {
   bool charge_reductions = true;
   std::vector<double> arrivals = {};  ///< when each rank calls; the others at once
   bool numbers = true;
+  cluster::Collectives collectives = cluster::Collectives::messages;
+  std::vector<double> speeds = {};      ///< relative; the others 1
+  std::optional<double> end_s = {};     ///< the world ends in the middle
+  int devices = 1;                      ///< ranks a host
 
   struct Member {
     std::vector<double> result;
     double end_s = 0.0;
     std::int64_t bytes_sent = 0;
     std::int64_t bytes_received = 0;
+    double compute_s = 0.0;  ///< from the beginning of the world
+    double communicate_s = 0.0;
+    double wait_s = 0.0;
   };
   struct Outcome {
     std::vector<Member> members;
     std::int64_t messages = 0;
     std::int64_t bytes = 0;
+    std::vector<double> links;  ///< bytes and utilisation of each
   };
   /// What a rank does and gets; a rank that returns no tensor got nothing.
   using Body = std::function<values::Tensor(const cluster::Communicator&, values::Dispatcher&)>;
@@ -54,18 +66,33 @@ struct Group {
       member.end_s = flat.at(at++);
       member.bytes_sent = whole();
       member.bytes_received = whole();
+      member.compute_s = flat.at(at++);
+      member.communicate_s = flat.at(at++);
+      member.wait_s = flat.at(at++);
       for (std::int64_t length = whole(); length > 0; --length) member.result.push_back(flat.at(at++));
     }
     outcome.messages = whole();
     outcome.bytes = whole();
+    outcome.links.assign(flat.begin() + static_cast<std::ptrdiff_t>(at), flat.end());
     return outcome;
   }
 
  private:
+  base::Slot<cluster::Topology> several_devices() const {
+    auto star = std::make_unique<cluster::Star>();
+    star->devices_per_host = devices;
+    star->device_bandwidth_bytes_per_s = device_B;
+    star->device_latency_s = device_alpha;
+    return base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
+  }
+
   std::vector<double> flat_outcome(const Body& body) const {
     cluster::Options options;
     options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.workers = P;
     options.charge_reductions = charge_reductions;
+    options.collectives = collectives;
+    if (devices > 1) options.topology = several_devices();
     cluster::Cluster cluster(options, P);
     cluster::World world(cluster, "group", P, 0);
     values::Dispatcher dispatcher({.numbers = numbers, .label = {}});
@@ -74,11 +101,13 @@ struct Group {
     const auto members = std::make_shared<const std::vector<int>>(all);
     std::vector<values::Tensor> results(all.size());
     std::vector<double> ends(all.size());
+    for (std::size_t r = 0; r < speeds.size(); ++r) world.set_relative_speed(static_cast<int>(r), speeds[r]);
+    if (end_s) cluster.at(*end_s, [&] { world.end(); });
     for (int r = 0; r < P; ++r)
       world.start(r, [&, r] {
         const auto i = static_cast<std::size_t>(r);
         const cluster::Communicator comm(world, members, r, 0);
-        if (i < arrivals.size()) world.compute(r, speed * arrivals[i]);
+        if (i < arrivals.size()) world.compute(r, speed * world.relative_speed(r) * arrivals[i]);
         results[i] = body(comm, dispatcher);
         ends[i] = world.now();
       });
@@ -90,6 +119,7 @@ struct Group {
     for (std::size_t i = 0; i < all.size(); ++i) {
       flat.insert(flat.end(), {ends[i], static_cast<double>(record.ranks[i].bytes_sent),
                                static_cast<double>(record.ranks[i].bytes_received)});
+      flat.insert(flat.end(), {record.ranks[i].compute_s, record.ranks[i].communicate_s, record.ranks[i].wait_s});
       const bool any = numbers && results[i];
       const auto value = any ? results[i].value() : std::span<const double>();
       flat.push_back(static_cast<double>(value.size()));
@@ -97,9 +127,30 @@ struct Group {
     }
     flat.push_back(static_cast<double>(record.messages));
     flat.push_back(static_cast<double>(record.bytes));
+    for (const record::LinkUse& link : record.links) flat.insert(flat.end(), {static_cast<double>(link.bytes), link.utilisation});
     return flat;
   }
 };
+
+/// Everything that two outcomes can differ in, times to nine digits, the rest exactly.
+inline void check_equal(const Group::Outcome& a, const Group::Outcome& b) {
+  REQUIRE(a.members.size() == b.members.size());
+  const auto near = [](double x) { return Approx(x).epsilon(1e-9).margin(1e-15); };
+  for (std::size_t r = 0; r < a.members.size(); ++r) {
+    CAPTURE(r);
+    CHECK(a.members[r].result == b.members[r].result);
+    CHECK(a.members[r].end_s == near(b.members[r].end_s));
+    CHECK(a.members[r].compute_s == near(b.members[r].compute_s));
+    CHECK(a.members[r].communicate_s == near(b.members[r].communicate_s));
+    CHECK(a.members[r].wait_s == near(b.members[r].wait_s));
+    CHECK(a.members[r].bytes_sent == b.members[r].bytes_sent);
+    CHECK(a.members[r].bytes_received == b.members[r].bytes_received);
+  }
+  CHECK(a.messages == b.messages);
+  CHECK(a.bytes == b.bytes);
+  REQUIRE(a.links.size() == b.links.size());
+  for (std::size_t i = 0; i < a.links.size(); ++i) CHECK(a.links[i] == near(b.links[i]));
+}
 
 /// What rank r brings: numbers whose sums round, so that the order of additions shows.
 inline std::vector<double> contribution(int r, std::int64_t d) {

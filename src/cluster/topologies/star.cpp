@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <simgrid/s4u.hpp>
 
 #include "cluster/simgrid_versions.h"
@@ -10,18 +11,79 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts) const {
+namespace {
+
+constexpr double default_device_bandwidth_bytes_per_s = 300e9;
+constexpr double default_device_latency_s = 2e-6;
+constexpr auto upwards = sg4::LinkInRoute::Direction::UP;
+
+/// A full-duplex link of a star's arm; a route between two arms crosses two, each with half of the latency.
+sg4::SplitDuplexLink* new_arm(sg4::NetZone& zone, const std::string& name, double bandwidth, double latency_s) {
+  auto* link = zone.create_split_duplex_link(name, bandwidth);
+  link->set_latency(latency_s / 2.0);
+  link->seal();
+  return link;
+}
+
+sg4::Host* new_host(sg4::NetZone& zone, const std::string& name, double speed, sg4::SplitDuplexLink* arm) {
+  sg4::Host* host = zone.create_host(name, speed);
+  zone.add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{arm, upwards}}, true);
+  host->seal();
+  return host;
+}
+
+}  // namespace
+
+void Star::describe(base::Describer& d) {
+  d.integer("devices", devices_per_host, "workers that share a host and its NIC, each at `speed`",
+            base::Bounds::between(1, 1024));
+  d.quantity("device_bandwidth", device_bandwidth_bytes_per_s, base::Unit::bytes_per_second,
+             "of each device, each direction, to the others of its host; default 300GB/s",
+             base::Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.quantity("device_latency", device_latency_s, base::Unit::seconds, "one way, between devices of a host; default 2us",
+             base::Bounds::between(0, 1e6));
+  const auto refuse_alone = [&](const char* key, bool is_there) {
+    if (is_there && devices_per_host == 1)
+      d.refuse(key, fmt::format("\"{}\" says how the devices of a host are connected, but devices = 1; leave it out, or "
+                                "set devices", key));
+  };
+  refuse_alone("device_bandwidth", device_bandwidth_bytes_per_s.has_value());
+  refuse_alone("device_latency", device_latency_s.has_value());
+}
+
+std::string Star::unfit(const Machine& machine) const {
+  const double inside = device_latency_s.value_or(default_device_latency_s);
+  if (devices_per_host == 1 || inside <= machine.latency_s) return {};
+  return fmt::format("device_latency = {} s inside a host is longer than latency = {} s between hosts; expected at most "
+                     "as long", inside, machine.latency_s);
+}
+
+std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int workers) const {
   sg4::NetZone* zone = new_star_zone("star");
   std::vector<sg4::Host*> built;
   built.reserve(static_cast<std::size_t>(hosts));
-  for (int i = 0; i < hosts; ++i) {
-    sg4::Host* host = zone->create_host(fmt::format("host-{}", i), machine.speed_flops_per_s);
-    auto* nic = zone->create_split_duplex_link(fmt::format("nic-{}", i), machine.bandwidth_bytes_per_s);
-    nic->set_latency(machine.latency_s / 2.0);  // a route crosses two NICs
-    nic->seal();
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{nic, sg4::LinkInRoute::Direction::UP}}, true);
-    host->seal();
-    built.push_back(host);
+  const auto name = [&] { return fmt::format("host-{}", built.size()); };
+  const double inside_s = device_latency_s.value_or(default_device_latency_s);
+  const double inside_bandwidth = device_bandwidth_bytes_per_s.value_or(default_device_bandwidth_bytes_per_s);
+  const int shared = devices_per_host > 1 ? std::min(hosts, workers) : 0;
+  for (int nic = 0; std::cmp_less(built.size(), shared); ++nic) {
+    sg4::NetZone* inside = new_star_zone(fmt::format("machine-{}", nic));
+    inside->set_parent(zone);
+    const int last = std::min(static_cast<int>(built.size()) + devices(), shared);
+    while (std::cmp_less(built.size(), last)) {
+      auto* arm = new_arm(*inside, fmt::format("device-{}", built.size()), inside_bandwidth, inside_s);
+      built.push_back(new_host(*inside, name(), machine.speed_flops_per_s, arm));
+    }
+    auto* gateway = inside->create_router(fmt::format("gateway-{}", nic));
+    inside->seal();
+    // A route between hosts crosses two devices' arms and two NICs: the latency in all.
+    auto* arm = new_arm(*zone, fmt::format("nic-{}", nic), machine.bandwidth_bytes_per_s,
+                        machine.latency_s - inside_s);
+    zone->add_route(inside->get_netpoint(), nullptr, gateway, nullptr, {{arm, upwards}}, true);
+  }
+  while (std::cmp_less(built.size(), hosts)) {
+    auto* arm = new_arm(*zone, fmt::format("nic-{}", built.size()), machine.bandwidth_bytes_per_s, machine.latency_s);
+    built.push_back(new_host(*zone, name(), machine.speed_flops_per_s, arm));
   }
   zone->seal();
   return built;

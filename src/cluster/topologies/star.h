@@ -1,7 +1,10 @@
-/// Star: every host has one full-duplex NIC to a switch that never blocks.
+/// Star: every host has one full-duplex NIC to a switch that never blocks; inside, a host may have several devices.
 ///
-/// Cost: a message takes latency + bytes / bandwidth; flows contend only at a sender's or a receiver's NIC.
+/// Cost: a message takes latency + bytes / bandwidth; flows contend only at a sender's or a receiver's NIC. Between two
+/// devices of a host it takes the devices' latency and bandwidth instead, and does not use the NIC.
 #pragma once
+
+#include <optional>
 
 #include "cluster/topologies/topology.h"
 
@@ -10,11 +13,19 @@ namespace simgrad::cluster {
 struct Star : Topology {
   static constexpr base::About about{
       .kind = "star",
-      .summary = "every host has one full-duplex NIC to a switch that never blocks",
+      .summary = "every host has one full-duplex NIC to a switch that never blocks; its devices share it",
       .cost = "latency + bytes / bandwidth; contention only at the NICs",
       .source = ""};
 
-  std::vector<simgrid::s4u::Host*> build(const Machine& machine, int hosts) const override;
+  std::int64_t devices_per_host = 1;
+  std::optional<double> device_bandwidth_bytes_per_s;  ///< of each device, each direction, to the others of its host
+  std::optional<double> device_latency_s;              ///< one way, between devices of a host
+
+  void describe(base::Describer& d) override;
+  int devices() const override { return static_cast<int>(devices_per_host); }
+  bool uncontended() const override { return devices_per_host == 1; }
+  std::string unfit(const Machine& machine) const override;
+  std::vector<simgrid::s4u::Host*> build(const Machine& machine, int hosts, int workers) const override;
 };
 
 }  // namespace simgrad::cluster

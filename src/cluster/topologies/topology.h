@@ -1,6 +1,7 @@
 /// A way of connecting hosts.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/describe.h"
@@ -22,8 +23,16 @@ struct Machine {
 class Topology : public base::Described {
  public:
   void describe(base::Describer&) override {}
-  /// Creates that many hosts, cabled, in the present SimGrid engine; host i is for rank i.
-  virtual std::vector<simgrid::s4u::Host*> build(const Machine& machine, int hosts) const = 0;
+  /// Creates that many hosts, cabled, in the present SimGrid engine; host i is for rank i. The first `workers` of them are
+  /// the devices of machines with several; each other one is a machine by itself.
+  virtual std::vector<simgrid::s4u::Host*> build(const Machine& machine, int hosts, int workers) const = 0;
+  /// Ranks that share a machine and its NIC.
+  virtual int devices() const { return 1; }
+  /// Why it cannot be built of such machines, or empty.
+  virtual std::string unfit(const Machine& /*machine*/) const { return {}; }
+  /// Whether a message between any two hosts takes latency + bytes / bandwidth as long as each sends one and receives one
+  /// at a time, whatever the others do.
+  virtual bool uncontended() const { return false; }
 };
 
 /// star

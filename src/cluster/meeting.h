@@ -1,0 +1,98 @@
+/// Collectives computed at their last arrival instead of message by message.
+///
+/// Where nobody can finish before everybody has come, and messages do not disturb each other, the algorithm's own
+/// recurrence says when each member is through. The members sleep until then: two switches a member instead of two a
+/// message.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "values/tensor.h"
+
+namespace simgrad::cluster {
+
+class World;
+
+/// What messages and reductions cost among the members of a group when nothing contends.
+struct Fabric {
+  double latency_s = 0.0;
+  double bandwidth_bytes_per_s = 1.0;
+  std::vector<double> seconds_per_flop;  ///< of each member; zeros where reductions are free
+
+  double transfer_s(std::int64_t bytes) const {
+    return latency_s + static_cast<double>(bytes) / bandwidth_bytes_per_s;
+  }
+};
+
+/// How one member spends its time from its arrival to its end; what is left of it is waiting.
+struct Passage {
+  double end_s = 0.0;
+  double compute_s = 0.0;
+  double communicate_s = 0.0;
+};
+
+/// What has gone from one rank to another.
+struct Load {
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+};
+using Loads = std::map<std::pair<int, int>, Load>;  ///< by source and target
+
+/// One collective as its members go through it. No member is through before all have arrived.
+class Course {
+ public:
+  static constexpr double uncut = std::numeric_limits<double>::infinity();
+
+  virtual ~Course() = default;
+  /// Equal for courses that send the same: counted together.
+  virtual std::string signature() const = 0;
+  /// Every member's passage, as far as it lies before `until`.  arrivals: one a member, infinite for who has not come.
+  virtual std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
+  /// What the members (numbered in the group) have sent in transfers that started by then.
+  virtual Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
+  /// What every member goes on with, of what all have brought.
+  virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
+};
+
+/// The meetings of a world's ranks.
+class Meetings {
+ public:
+  using Members = std::shared_ptr<const std::vector<int>>;
+
+  explicit Meetings(World& world) : world_(world) {}
+  ~Meetings();
+
+  /// In the actor of a member: blocks until its own end.
+  values::Tensor attend(const Members& members, int generation, int position,
+                        const std::function<std::shared_ptr<const Course>()>& course, values::Tensor brought);
+
+  /// The world ends now: settles the accounts of all who are in a meeting, and counts what has started.
+  void cut(double now);
+  /// All who attended are gone.
+  void dissolve();
+  /// By world ranks: of all meetings that are over, and of those cut.
+  const Loads& carried();
+
+ private:
+  struct Meeting;
+  struct Group;
+
+  Group& group(const Members& members, int generation);
+  void complete(Group& group, const std::shared_ptr<Meeting>& meeting);
+  void carry(const Group& group, const Loads& loads, std::int64_t times);
+
+  World& world_;
+  std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups_;
+  std::map<std::pair<int, const std::vector<int>*>, std::shared_ptr<Group>> known_;  ///< the same, found without looking in
+  Loads carried_;
+};
+
+}  // namespace simgrad::cluster

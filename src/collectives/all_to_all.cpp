@@ -1,0 +1,57 @@
+#include "collectives/all_to_all.h"
+
+#include <vector>
+
+#include "collectives/course.h"
+
+namespace simgrad::collectives {
+
+using values::Combination;
+using values::Tensor;
+
+namespace {
+
+/// In round s everybody sends to the member s + 1 to the right and receives from the one as far to the left.
+class Pairwise final : public JointSchedule {
+ public:
+  Pairwise(std::int64_t length, int P) : JointSchedule(Split(length, P)), P_(P) {}
+
+  std::string_view name() const override { return "all_to_all"; }
+  int rounds() const override { return P_ - 1; }
+  Turn turn(int round, int r) const override {
+    const int target = (r + round + 1) % P_;
+    return {.target = target, .sent = split().chunk(target), .source = (r + P_ - round - 1) % P_,
+            .received = split().chunk(r)};
+  }
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
+    std::vector<Tensor> kept;
+    for (int r = 0; r < P_; ++r) {
+      std::vector<Tensor> chunks;
+      for (const Tensor& x : brought) chunks.push_back(slice(x, r));
+      kept.push_back(values::concatenate(chunks));
+    }
+    return kept;
+  }
+  Tensor by_messages(const cluster::Communicator& comm, const Tensor& x, Combination) const override {
+    std::vector<Tensor> chunks(static_cast<std::size_t>(P_));
+    chunks[static_cast<std::size_t>(comm.rank())] = slice(x, comm.rank());
+    for (int round = 0; round < rounds(); ++round) {
+      const Turn now = turn(round, comm.rank());
+      chunks[static_cast<std::size_t>(now.source)] = comm.exchange(slice(x, now.target), now.target, now.source).tensor;
+    }
+    return values::concatenate(chunks);
+  }
+
+ private:
+  Tensor slice(const Tensor& x, int k) const { return values::slice(x, split().chunk(k).first, split().chunk(k).count); }
+
+  int P_;
+};
+
+}  // namespace
+
+Tensor all_to_all(const cluster::Communicator& comm, const Tensor& x) {
+  return together(comm, [&] { return std::make_shared<Pairwise>(x.size(), comm.size()); }, x);
+}
+
+}  // namespace simgrad::collectives

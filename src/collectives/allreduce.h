@@ -1,0 +1,40 @@
+/// Allreduce: every member brings a vector, and all go on with the same combination of all of them, bit for bit.
+#pragma once
+
+#include <string>
+
+#include "base/describe.h"
+#include "base/registry.h"
+#include "cluster/communicator.h"
+#include "collectives/reduction.h"
+
+namespace simgrad::cluster {
+struct Options;
+}
+
+namespace simgrad::collectives {
+
+/// An algorithm; its fields are its options.
+class Allreduce : public base::Described {
+ public:
+  void describe(base::Describer&) override {}
+
+  /// x: (d) on every member, any d >= 0.  Returns (d).  Virtual time: the cost line of the algorithm; for a mean also d
+  /// flops.  Errors: cluster::PeerLost.
+  values::Tensor operator()(const cluster::Communicator& comm, const values::Tensor& x,
+                            Reduction reduction = Reduction::sum) const {
+    return finish(comm, reduction, combine(comm, x, combination(reduction)));
+  }
+
+  /// Why it makes no sense on such a cluster, or empty.
+  virtual std::string unfit(const cluster::Options& /*cluster*/) const { return {}; }
+
+ protected:
+  virtual values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+                                 values::Combination how) const = 0;
+};
+
+/// ring, recursive_doubling, rabenseifner, tree, double_binary_tree, hierarchical, bcube, naive
+const base::Registry<Allreduce>& allreduces();
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,45 @@
+/// Binomial trees: in each round everybody who has something halves what is left to do.
+///
+/// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA
+/// 19, 2005. Members are numbered from the root on.
+#pragma once
+
+#include "collectives/allreduce.h"
+#include "collectives/broadcast.h"
+
+namespace simgrad::collectives {
+
+struct Tree : Allreduce {
+  static constexpr base::About about{
+      .kind = "tree",
+      .summary = "binomial reduce to one member, then binomial broadcast",
+      .cost = "ceil(lg P) (2 alpha + 2 M beta + M gamma)",
+      .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
+
+  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+                         values::Combination how) const override;
+};
+
+struct BinomialBroadcast : Broadcast {
+  static constexpr base::About about{
+      .kind = "binomial",
+      .summary = "everybody who has it sends it on, each round twice as many",
+      .cost = "ceil(lg P) (alpha + M beta)",
+      .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
+
+  cluster::Packet operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
+                             std::int64_t length) const override;
+};
+
+/// All members' vectors combined, on the root; no tensor elsewhere.  x: (d).
+/// Virtual time: ceil(lg P) (alpha + M beta + M gamma) when all come together.
+values::Tensor reduce(const cluster::Communicator& comm, int root, const values::Tensor& x,
+                      Reduction reduction = Reduction::sum);
+
+/// Chunk r of the root's vector, on member r; chunks as Split cuts them.  x: (length) on the root, ignored elsewhere.
+/// Virtual time: lg P alpha + (P-1)/P M beta where P is a power of two that divides the length.
+values::Tensor scatter(const cluster::Communicator& comm, int root, const values::Tensor& x, std::int64_t length);
+/// The way back: x is chunk r of a vector of that length; the vector on the root, no tensor elsewhere.
+values::Tensor gather(const cluster::Communicator& comm, int root, const values::Tensor& x, std::int64_t length);
+
+}  // namespace simgrad::collectives

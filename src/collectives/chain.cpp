@@ -1,0 +1,48 @@
+#include "collectives/chain.h"
+
+#include "collectives/run.h"
+
+namespace simgrad::collectives {
+
+namespace {
+
+class Chain final : public Schedule {
+ public:
+  Chain(std::int64_t length, int chunks, int P, int root) : Schedule(Split(length, chunks)), P_(P), root_(root) {}
+
+  int rounds() const override { return P_ == 1 ? 0 : P_ - 2 + split().chunks(); }
+  /// In round t the v-th member passes chunk t - v on.
+  Turn turn(int t, int r) const override {
+    const int v = (r - root_ + P_) % P_;
+    Turn turn;
+    if (in_range(t - v) && v + 1 < P_) {
+      turn.target = (r + 1) % P_;
+      turn.sent = split().chunk(t - v);
+    }
+    if (in_range(t - v + 1) && v > 0) {
+      turn.source = (r + P_ - 1) % P_;
+      turn.received = split().chunk(t - v + 1);
+    }
+    return turn;
+  }
+  Stretch brings(int r) const override { return r == root_ ? split().whole() : Stretch{}; }
+
+ private:
+  bool in_range(int chunk) const { return chunk >= 0 && chunk < split().chunks(); }
+
+  int P_;
+  int root_;
+};
+
+}  // namespace
+
+void ChainBroadcast::describe(base::Describer& d) {
+  d.integer("chunks", chunks, "pieces that the vector travels in", base::Bounds::between(1, 1'000'000));
+}
+
+cluster::Packet ChainBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
+                                           std::int64_t length) const {
+  return run(comm, Chain(length, static_cast<int>(chunks), comm.size(), root), std::move(packet));
+}
+
+}  // namespace simgrad::collectives

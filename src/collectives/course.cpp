@@ -1,0 +1,139 @@
+#include "collectives/course.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/run.h"
+
+namespace simgrad::collectives {
+
+using cluster::Fabric;
+using cluster::Loads;
+using cluster::Passage;
+using values::Tensor;
+
+namespace {
+
+/// All members of a schedule, going through it round by round. A transfer starts when both its ends have come to its
+/// round; a member comes to the next when both its transfers are over and it has combined what it received.
+class Walk {
+ public:
+  Walk(const Schedule& schedule, const Fabric& fabric, std::span<const double> arrivals, double until)
+      : schedule_(schedule), fabric_(fabric), until_(until), passages_(arrivals.size()) {
+    for (std::size_t m = 0; m < arrivals.size(); ++m) passages_[m].end_s = arrivals[m];
+  }
+
+  std::vector<Passage> passages() {
+    for (int round = 0; round < schedule_.rounds() && !all_past_the_cut(); ++round) step(round);
+    return std::move(passages_);
+  }
+
+  Loads loads() {
+    Loads loads;
+    loads_ = &loads;
+    passages();
+    return loads;
+  }
+
+ private:
+  bool all_past_the_cut() const {
+    return std::all_of(passages_.begin(), passages_.end(), [&](const Passage& p) { return p.end_s > until_; });
+  }
+
+  /// The part of a span that lies before the cut.
+  double until_cut(double from, double to) const { return from < until_ ? std::min(to, until_) - from : 0.0; }
+
+  void step(int round) {
+    before_ = passages_;
+    for (std::size_t m = 0; m < passages_.size(); ++m) {
+      const Turn turn = schedule_.turn(round, static_cast<int>(m));
+      Passage& p = passages_[m];
+      if (turn.source >= 0) {
+        const double start = start_with(m, turn.source);
+        p.end_s = start + fabric_.transfer_s(turn.received.bytes());
+        p.communicate_s += until_cut(start, p.end_s);
+      }
+      if (turn.target >= 0) {
+        // The end of its own send may come after what it receives.
+        const double start = start_with(m, turn.target);
+        const double end = std::max(p.end_s, start + fabric_.transfer_s(turn.sent.bytes()));
+        const double from = turn.source >= 0 ? std::max(p.end_s, start) : start;
+        p.communicate_s += until_cut(std::min(from, end), end);
+        p.end_s = end;
+        if (loads_ && start <= until_) {
+          auto& load = (*loads_)[{static_cast<int>(m), turn.target}];
+          load.bytes += turn.sent.bytes();
+          ++load.messages;
+        }
+      }
+      if (turn.source >= 0 && turn.reduce) {
+        const double combined = p.end_s + static_cast<double>(turn.received.count) * fabric_.seconds_per_flop[m];
+        p.compute_s += until_cut(p.end_s, combined);
+        p.end_s = combined;
+      }
+    }
+  }
+
+  double start_with(std::size_t m, int peer) const {
+    return std::max(before_[m].end_s, before_[static_cast<std::size_t>(peer)].end_s);
+  }
+
+  const Schedule& schedule_;
+  const Fabric& fabric_;
+  double until_;
+  std::vector<Passage> passages_;
+  std::vector<Passage> before_;
+  Loads* loads_ = nullptr;
+};
+
+/// What a meeting needs to know of a schedule.
+class ScheduledCourse : public cluster::Course {
+ public:
+  ScheduledCourse(std::shared_ptr<const JointSchedule> schedule, values::Combination how)
+      : schedule_(std::move(schedule)), how_(how) {}
+
+  std::string signature() const override {
+    std::string text = fmt::format("{} {}", schedule_->name(), schedule_->split().length());
+    if (schedule_->split().even()) return text;
+    for (int k = 0; k < schedule_->split().chunks(); ++k) text += fmt::format(" {}", schedule_->split().chunk(k).count);
+    return text;
+  }
+  std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
+    return schedule_->passages(fabric, arrivals, until);
+  }
+  Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
+    return schedule_->loads(fabric, arrivals, until);
+  }
+  std::vector<Tensor> results(std::vector<Tensor> brought) const override {
+    return schedule_->results(std::move(brought), how_);
+  }
+
+ private:
+  std::shared_ptr<const JointSchedule> schedule_;
+  values::Combination how_;
+};
+
+}  // namespace
+
+Tensor JointSchedule::by_messages(const cluster::Communicator& comm, const Tensor& x, values::Combination how) const {
+  return run(comm, *this, x, how).tensor;
+}
+
+std::vector<Passage> JointSchedule::passages(const Fabric& fabric, std::span<const double> arrivals,
+                                             double until) const {
+  return Walk(*this, fabric, arrivals, until).passages();
+}
+
+Loads JointSchedule::loads(const Fabric& fabric, std::span<const double> arrivals, double until) const {
+  return Walk(*this, fabric, arrivals, until).loads();
+}
+
+Tensor together(const cluster::Communicator& comm, const std::function<std::shared_ptr<const JointSchedule>()>& make,
+                const Tensor& x, values::Combination how) {
+  if (comm.size() == 1) return x;
+  if (comm.meets()) return comm.meet([&] { return std::make_shared<ScheduledCourse>(make(), how); }, x);
+  return make()->by_messages(comm, x, how);
+}
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,93 @@
+#include "collectives/double_binary_tree.h"
+
+#include <cmath>
+#include <vector>
+
+#include "collectives/course.h"
+#include "collectives/two_trees.h"
+
+namespace simgrad::collectives {
+
+using values::Combination;
+using values::Tensor;
+
+namespace {
+
+/// Chunk i goes along an edge two rounds after chunk i - 1; first all the way up, then all the way down.
+class TwoTreesSchedule final : public JointSchedule {
+ public:
+  TwoTreesSchedule(std::int64_t length, int P, int chunks)
+      : JointSchedule(Split(length, 2)), chunks_(chunks), trees_(TwoTrees::of(P)) {
+    for (int half = 0; half < 2; ++half) halves_.emplace_back(split().chunk(half).count, chunks);
+  }
+
+  std::string_view name() const override { return "double_binary_tree"; }
+  int rounds() const override { return rounds_up() + trees_->last_first_down() + 2 * chunks_ - 1; }
+
+  Turn turn(int round, int r) const override {
+    const bool up = round < rounds_up();
+    const int t = up ? round : round - rounds_up();
+    Turn turn{.reduce = up};
+    for (int tree = 0; tree < 2; ++tree)
+      if (const auto& edge = trees_->edge(tree, r); edge.parent >= 0)
+        if (const auto chunk = moving(t, up ? edge.first_up : edge.first_down); chunk >= 0) {
+          (up ? turn.target : turn.source) = edge.parent;
+          (up ? turn.sent : turn.received) = place(tree, chunk);
+        }
+    for (const auto& [tree, child] : trees_->children(r)) {
+      const auto& edge = trees_->edge(tree, child);
+      if (const auto chunk = moving(t, up ? edge.first_up : edge.first_down); chunk >= 0) {
+        (up ? turn.source : turn.target) = child;
+        (up ? turn.received : turn.sent) = place(tree, chunk);
+      }
+    }
+    return turn;
+  }
+
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const override {
+    const Tensor halves[] = {total(0, trees_->root(0), brought, how), total(1, trees_->root(1), brought, how)};
+    return std::vector(brought.size(), values::concatenate(halves));
+  }
+
+ private:
+  int rounds_up() const { return trees_->last_first_up() + 2 * chunks_ - 1; }
+
+  /// Which chunk is on its way along an edge whose first round this is; -1: none.
+  int moving(int t, int first) const {
+    const int since = t - first;
+    return since >= 0 && since % 2 == 0 && since / 2 < chunks_ ? since / 2 : -1;
+  }
+
+  Stretch place(int tree, int chunk) const {
+    const Stretch within = halves_[static_cast<std::size_t>(tree)].chunk(chunk);
+    return {split().chunk(tree).first + within.first, within.count};
+  }
+
+  /// A member's half with those of all below it, the children as they come.
+  Tensor total(int tree, int member, const std::vector<Tensor>& x, Combination how) const {
+    const Stretch half = split().chunk(tree);
+    Tensor sum = values::slice(x[static_cast<std::size_t>(member)], half.first, half.count);
+    for (const auto& [its_tree, child] : trees_->children(member))
+      if (its_tree == tree) sum = values::combine(how, sum, total(tree, child, x, how));
+    return sum;
+  }
+
+  int chunks_;
+  std::shared_ptr<const TwoTrees> trees_;
+  std::vector<Split> halves_;
+};
+
+}  // namespace
+
+void DoubleBinaryTree::describe(base::Describer& d) {
+  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest piece that travels at a time",
+             base::Bounds::between(64, 1e15));
+}
+
+Tensor DoubleBinaryTree::combine(const cluster::Communicator& comm, const Tensor& x, Combination how) const {
+  const double half = static_cast<double>((x.size() + 1) / 2 * 8);
+  const int chunks = std::max(1, static_cast<int>(std::ceil(half / chunk_bytes)));
+  return together(comm, [&] { return std::make_shared<TwoTreesSchedule>(x.size(), comm.size(), chunks); }, x, how);
+}
+
+}  // namespace simgrad::collectives

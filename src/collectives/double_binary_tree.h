@@ -1,0 +1,25 @@
+/// Double binary tree: one half of the vector along each of two trees, pipelined, so that every link is busy.
+///
+/// Source: P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+/// Parallel Computing 35, 2009.
+#pragma once
+
+#include "collectives/allreduce.h"
+
+namespace simgrad::collectives {
+
+struct DoubleBinaryTree : Allreduce {
+  static constexpr base::About about{
+      .kind = "double_binary_tree",
+      .summary = "half of the vector up and down each of two trees in chunks: full bandwidth, logarithmic latency",
+      .cost = "(h + 4c) (alpha + M beta/2c) for c chunks a half, h rounds of about 4 lg P to fill the trees; long vectors: 2 M beta",
+      .source = "P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009"};
+
+  double chunk_bytes = 256.0 * 1024.0;
+
+  void describe(base::Describer& d) override;
+  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+                         values::Combination how) const override;
+};
+
+}  // namespace simgrad::collectives

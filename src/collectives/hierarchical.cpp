@@ -1,0 +1,62 @@
+#include "collectives/hierarchical.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "cluster/options.h"
+#include "collectives/binomial.h"
+#include "collectives/ring.h"
+
+namespace simgrad::collectives {
+
+using cluster::Communicator;
+using values::Combination;
+using values::Tensor;
+
+namespace {
+
+/// Members by machine, in the order of their ranks.
+std::vector<std::vector<int>> by_machine(const Communicator& comm) {
+  std::map<int, std::vector<int>> found;
+  for (int m = 0; m < comm.size(); ++m) found[comm.machine(m)].push_back(m);
+  std::vector<std::vector<int>> groups;
+  for (auto& [machine, members] : found) groups.push_back(std::move(members));
+  return groups;
+}
+
+Reduction reduction(Combination how) {
+  switch (how) {
+    case Combination::maximum: return Reduction::max;
+    case Combination::minimum: return Reduction::min;
+    default: return Reduction::sum;
+  }
+}
+
+}  // namespace
+
+std::string Hierarchical::unfit(const cluster::Options& cluster) const {
+  if (cluster.topology->devices() > 1) return {};
+  return "algorithm = \"hierarchical\" works inside hosts first, but cluster.topology puts one rank on each; give the "
+         "hosts several (topology = { kind = \"star\", devices = 4 }), or choose algorithm = \"ring\"";
+}
+
+Tensor Hierarchical::combine(const Communicator& comm, const Tensor& x, Combination how) const {
+  const auto groups = by_machine(comm);
+  const auto& mine = *std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
+    return std::find(group.begin(), group.end(), comm.rank()) != group.end();
+  });
+  const Communicator inside = comm.part(mine);
+  const bool even = std::all_of(groups.begin(), groups.end(), [&](const auto& g) { return g.size() == mine.size(); });
+  std::vector<int> peers;  // one of every host
+  for (const auto& group : groups) peers.push_back(group[even ? static_cast<std::size_t>(inside.rank()) : 0]);
+  if (even) {
+    const Tensor chunk = reduce_scatter(inside, x, reduction(how));
+    return all_gather(inside, Ring()(comm.part(peers), chunk, reduction(how)), x.size());
+  }
+  Tensor total = reduce(inside, 0, x, reduction(how));
+  if (inside.rank() == 0) total = Ring()(comm.part(peers), total, reduction(how));
+  return BinomialBroadcast()(inside, 0, total, x.size()).tensor;
+}
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,26 @@
+/// Hierarchical allreduce: inside every host first, then across hosts, then inside again.
+///
+/// Source: X. Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision: Training ImageNet in Four
+/// Minutes", 2018 (hierarchical all-reduce).
+#pragma once
+
+#include "collectives/allreduce.h"
+
+namespace simgrad::collectives {
+
+/// Equally many members on every host: a ring reduce-scatter inside, as many ring allreduces across as a host has
+/// members, a ring all-gather inside. Else: a binomial reduce to each host's first member, a ring among these, a binomial
+/// broadcast.
+struct Hierarchical : Allreduce {
+  static constexpr base::About about{
+      .kind = "hierarchical",
+      .summary = "reduce-scatter inside every host, allreduce across hosts, all-gather inside: spares the NICs",
+      .cost = "N hosts of g: 2(g-1) alpha_i + 2(g-1)/g M beta_i inside, 2(N-1) alpha + 2(N-1)/N M beta across",
+      .source = "X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018"};
+
+  std::string unfit(const cluster::Options& cluster) const override;
+  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+                         values::Combination how) const override;
+};
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,27 @@
+/// What a reduction makes of the members' vectors.
+#pragma once
+
+#include "cluster/communicator.h"
+#include "values/tensor.h"
+
+namespace simgrad::collectives {
+
+enum class Reduction : unsigned char { sum, mean, max, min };
+
+/// How two vectors become one on the way.
+constexpr values::Combination combination(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::max: return values::Combination::maximum;
+    case Reduction::min: return values::Combination::minimum;
+    default: return values::Combination::add;
+  }
+}
+
+/// What is left to do once all are combined: a mean divides the sum by P, a flop a number.
+inline values::Tensor finish(const cluster::Communicator& comm, Reduction reduction, const values::Tensor& x) {
+  if (reduction != Reduction::mean) return x;
+  comm.charge_reduction(static_cast<double>(x.size()));
+  return (1.0 / comm.size()) * x;
+}
+
+}  // namespace simgrad::collectives

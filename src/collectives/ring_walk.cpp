@@ -1,0 +1,83 @@
+#include "collectives/ring_walk.h"
+
+#include <algorithm>
+
+namespace simgrad::collectives {
+
+namespace {
+
+/// start[r + 1], end[r + 1]: of the transfer from r to r + 1, which begins when both have come.
+[[gnu::target_clones("avx2", "default")]]
+void transfer(std::size_t P, const double* __restrict now, const double* __restrict transfer_s,
+                             double* __restrict start, double* __restrict end) {
+  for (std::size_t r = 0; r < P; ++r) {
+    const double begin = now[r] < now[r + 1] ? now[r + 1] : now[r];
+    start[r + 1] = begin;
+    end[r + 1] = begin + transfer_s[r];
+  }
+}
+
+/// Each member waits for what it receives, then for what it sends.
+[[gnu::target_clones("avx2", "default")]]
+void wait_for_both(std::size_t P, const double* __restrict start, const double* __restrict end,
+                                  double* __restrict communicate_s, double* __restrict now) {
+  for (std::size_t r = 0; r < P; ++r) {
+    const double received = end[r];
+    const double sent = end[r + 1];
+    const double over = received < sent ? sent : received;
+    const double still = received < start[r + 1] ? start[r + 1] : received;
+    communicate_s[r] += (received - start[r]) + (over - still);
+    now[r] = over;
+  }
+}
+
+[[gnu::target_clones("avx2", "default")]]
+void combine(std::size_t P, const double* __restrict flops, const double* __restrict seconds_per_flop,
+                            double* __restrict compute_s, double* __restrict now) {
+  for (std::size_t r = 0; r < P; ++r) {
+    const double takes = flops[r] * seconds_per_flop[r];
+    compute_s[r] += takes;
+    now[r] += takes;
+  }
+}
+
+}  // namespace
+
+RingWalk::RingWalk(const Split& split, const cluster::Fabric& fabric, std::span<const double> arrivals)
+    : P_(arrivals.size()),
+      seconds_per_flop_(fabric.seconds_per_flop),
+      now_(arrivals.begin(), arrivals.end()),
+      compute_s_(P_),
+      communicate_s_(P_),
+      start_(P_ + 1),
+      end_(P_ + 1) {
+  now_.push_back(now_.front());
+  for (int twice = 0; twice < 2; ++twice)
+    for (int k = 0; k < split.chunks(); ++k) {
+      transfer_s_.push_back(fabric.transfer_s(split.chunk(k).bytes()));
+      flops_.push_back(static_cast<double>(split.chunk(k).count));
+    }
+}
+
+void RingWalk::around(int sent_first, bool reduce) {
+  const auto P = static_cast<int>(P_);
+  const auto wrapped = [P](int k) { return static_cast<std::size_t>((k % P + P) % P); };
+  for (int s = 0; s < P - 1; ++s) {
+    transfer(P_, now_.data(), transfer_s_.data() + wrapped(sent_first - s), start_.data(), end_.data());
+    start_[0] = start_[P_];
+    end_[0] = end_[P_];
+    wait_for_both(P_, start_.data(), end_.data(), communicate_s_.data(), now_.data());
+    if (reduce)
+      combine(P_, flops_.data() + wrapped(sent_first - s - 1), seconds_per_flop_.data(), compute_s_.data(), now_.data());
+    now_[P_] = now_[0];
+  }
+}
+
+std::vector<cluster::Passage> RingWalk::passages() const {
+  std::vector<cluster::Passage> all;
+  all.reserve(P_);
+  for (std::size_t r = 0; r < P_; ++r) all.push_back({now_[r], compute_s_[r], communicate_s_[r]});
+  return all;
+}
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,33 @@
+/// The rounds of a ring for thousands of members: the same as going through its schedule turn by turn, in loops over
+/// arrays.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cluster/meeting.h"
+#include "collectives/split.h"
+
+namespace simgrad::collectives {
+
+class RingWalk {
+ public:
+  RingWalk(const Split& split, const cluster::Fabric& fabric, std::span<const double> arrivals);
+
+  /// P - 1 rounds. In the first, member r sends chunk r + sent_first to r + 1; then always the chunk received before.
+  void around(int sent_first, bool reduce);
+
+  std::vector<cluster::Passage> passages() const;
+
+ private:
+  std::size_t P_;
+  std::vector<double> transfer_s_;  ///< of each chunk, twice over, so that a round reads one stretch of it
+  std::vector<double> flops_;       ///< to combine each chunk, twice over
+  std::vector<double> seconds_per_flop_;
+  std::vector<double> now_;         ///< member 0 once more at the end
+  std::vector<double> compute_s_;
+  std::vector<double> communicate_s_;
+  std::vector<double> start_, end_;  ///< of the transfer from member r - 1 to member r; r = P is r = 0
+};
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,90 @@
+#include "collectives/run.h"
+
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "base/errors.h"
+
+namespace simgrad::collectives {
+
+using cluster::Packet;
+using cluster::Pending;
+using values::Tensor;
+
+namespace {
+
+/// A vector of which a member holds parts, each as it was brought, received or combined.
+class Parts {
+ public:
+  Parts(Stretch stretch, const Tensor& x) {
+    if (stretch.count > 0) parts_.emplace(stretch.first, x);
+    empty_ = x;
+  }
+
+  /// All of the stretch, which the member holds.
+  Tensor take(Stretch wanted) {
+    if (wanted.count == 0) return nothing();
+    std::vector<Tensor> found;
+    auto at = std::prev(parts_.upper_bound(wanted.first));
+    for (std::int64_t first = wanted.first; first < wanted.end(); ++at) {
+      base::check(at != parts_.end() && at->first <= first, "a collective sends what a member does not have");
+      const std::int64_t skipped = first - at->first;
+      const std::int64_t count = std::min(at->second.size() - skipped, wanted.end() - first);
+      found.push_back(values::slice(at->second, skipped, count));
+      first += count;
+    }
+    return values::concatenate(found);
+  }
+
+  void put(Stretch place, Tensor x) {
+    if (!empty_) empty_ = x;
+    if (place.count == 0) return;
+    cut(place.first);
+    cut(place.end());
+    parts_.erase(parts_.lower_bound(place.first), parts_.lower_bound(place.end()));
+    parts_.emplace(place.first, std::move(x));
+  }
+
+ private:
+  Tensor nothing() const { return empty_ ? values::slice(empty_, 0, 0) : Tensor(); }
+
+  /// Makes a part begin at `first`, if one lies across it.
+  void cut(std::int64_t first) {
+    auto across = parts_.lower_bound(first);
+    if (across == parts_.begin()) return;
+    --across;
+    const std::int64_t before = first - across->first;
+    if (before >= across->second.size()) return;
+    parts_.emplace(first, values::slice(across->second, before, across->second.size() - before));
+    across->second = values::slice(across->second, 0, before);
+  }
+
+  std::map<std::int64_t, Tensor> parts_;  ///< by first element
+  Tensor empty_;                          ///< any tensor: where an empty one comes from
+};
+
+}  // namespace
+
+Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x, values::Combination how) {
+  Parts parts(schedule.brings(comm.rank()), x.tensor);
+  for (int round = 0; round < schedule.rounds(); ++round) {
+    const Turn turn = schedule.turn(round, comm.rank());
+    Pending sending;
+    if (turn.target >= 0) sending = comm.start_send(turn.target, Packet(parts.take(turn.sent), x.version));
+    Packet received;
+    if (turn.source >= 0) received = comm.receive(turn.source);
+    if (turn.target >= 0) sending.wait();
+    if (turn.source < 0) continue;
+    if (turn.reduce) {
+      comm.charge_reduction(static_cast<double>(turn.received.count));
+      parts.put(turn.received, values::combine(how, received.tensor, parts.take(turn.received)));
+    } else {
+      x.version = received.version;
+      parts.put(turn.received, received.tensor);
+    }
+  }
+  return Packet(parts.take(schedule.keeps(comm.rank())), x.version);
+}
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,40 @@
+/// A collective as a table: who sends which part of the vector to whom in which round.
+///
+/// The one description of an algorithm. From it come its messages (run.h) and, where nothing contends, the time at which
+/// every member is through without any message being sent (course.h).
+#pragma once
+
+#include "collectives/split.h"
+
+namespace simgrad::collectives {
+
+/// What one member does in one round: it sends and receives at once, waits for both, then keeps what it received, or
+/// combines it with what it has.
+struct Turn {
+  static constexpr int nobody = -1;
+  int target = nobody;
+  Stretch sent = {};
+  int source = nobody;
+  Stretch received = {};
+  bool reduce = false;
+};
+
+class Schedule {
+ public:
+  explicit Schedule(Split split) : split_(std::move(split)) {}
+  virtual ~Schedule() = default;
+
+  /// The chunks that the algorithm deals in, one a member unless it says otherwise.
+  const Split& split() const { return split_; }
+  virtual int rounds() const = 0;
+  virtual Turn turn(int round, int member) const = 0;
+
+  /// The part of the vector that a member has at the beginning, and the part it is left with.
+  virtual Stretch brings(int /*member*/) const { return split_.whole(); }
+  virtual Stretch keeps(int /*member*/) const { return split_.whole(); }
+
+ private:
+  Split split_;
+};
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,61 @@
+/// A vector in P chunks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace simgrad::collectives {
+
+/// Elements first .. first + count - 1 of a vector of doubles.
+struct Stretch {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  std::int64_t bytes() const { return 8 * count; }
+  std::int64_t end() const { return first + count; }
+};
+
+/// Where the chunks of a vector lie: chunks of lengths that differ by at most one, the longer ones first; or of given
+/// lengths.
+class Split {
+ public:
+  Split(std::int64_t length, int chunks) : chunks_(chunks), length_(length) {}
+  explicit Split(std::span<const std::int64_t> counts) : chunks_(static_cast<int>(counts.size())) {
+    std::vector<std::int64_t> starts;
+    for (const std::int64_t count : counts) {
+      starts.push_back(length_);
+      length_ += count;
+    }
+    starts.push_back(length_);
+    starts_ = std::make_shared<const std::vector<std::int64_t>>(std::move(starts));
+  }
+
+  int chunks() const { return chunks_; }
+  std::int64_t length() const { return length_; }
+  bool even() const { return !starts_; }
+  Stretch whole() const { return {0, length_}; }
+  Stretch chunk(int k) const { return chunks(k, k + 1); }
+  /// Chunks from .. to - 1, which lie one behind the other.
+  Stretch chunks(int from, int to) const { return {start(from), start(to) - start(from)}; }
+  std::vector<std::int64_t> starts() const {
+    std::vector<std::int64_t> all;
+    for (int k = 0; k < chunks_; ++k) all.push_back(start(k));
+    return all;
+  }
+
+ private:
+  std::int64_t start(int k) const {
+    if (starts_) return (*starts_)[static_cast<std::size_t>(k)];
+    return k * (length_ / chunks_) + std::min<std::int64_t>(k, length_ % chunks_);
+  }
+
+  int chunks_;
+  std::int64_t length_ = 0;
+  std::shared_ptr<const std::vector<std::int64_t>> starts_;  ///< null: nearly equal chunks
+};
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,52 @@
+/// Two binary trees over the same members, in which nobody has more than two children altogether.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace simgrad::collectives {
+
+/// The first tree is in-order: odd members are leaves. The second is its mirror image where P is even, and shifted by one
+/// where it is odd, so that who is an inner member of one is a leaf of the other (0 excepted, which has a child in each).
+/// Every edge has one of two colours: no two that lead away from a member upwards have the same, nor two that lead to it.
+class TwoTrees {
+ public:
+  explicit TwoTrees(int P);
+  static std::shared_ptr<const TwoTrees> of(int P);  ///< made once
+
+  /// The edge from a member to its parent in a tree, and when it is used first: on the way up and on the way down, a
+  /// round of its colour after all that it depends on.
+  struct Edge {
+    int parent = -1;  ///< of a root: nobody
+    int colour = 0;
+    int first_up = 0;
+    int first_down = 0;
+  };
+  const Edge& edge(int tree, int member) const { return edges_[index(tree, member)]; }
+
+  struct Child {
+    int tree = 0;
+    int member = 0;
+  };
+  /// In the order in which they send upwards.
+  const std::vector<Child>& children(int member) const { return children_[static_cast<std::size_t>(member)]; }
+  int root(int tree) const { return roots_[static_cast<std::size_t>(tree)]; }
+  int last_first_up() const { return last_up_; }
+  int last_first_down() const { return last_down_; }
+
+ private:
+  std::size_t index(int tree, int member) const { return static_cast<std::size_t>(tree * P_ + member); }
+  void colour();
+  void time_down(int tree, int member, int not_before);
+  int time_up(int tree, int member);
+
+  int P_;
+  std::vector<Edge> edges_;  ///< by tree, by member
+  std::vector<std::vector<Child>> children_;
+  std::array<int, 2> roots_{};
+  int last_up_ = -1;
+  int last_down_ = -1;
+};
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,165 @@
+// Every allreduce algorithm: the right result on every rank, and the same by messages and at the last arrival.
+#include "collectives/allreduce.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collectives/group.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using collectives::Reduction;
+using cluster::Communicator;
+using values::Dispatcher;
+
+namespace {
+
+Group::Outcome allreduce(const Group& group, std::string_view algorithm, std::int64_t d, Reduction reduction = Reduction::sum) {
+  const auto chosen = collectives::allreduces().find(algorithm)->make();
+  return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+    return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), d)), reduction);
+  });
+}
+
+std::vector<std::string_view> algorithms() {
+  std::vector<std::string_view> all;
+  for (const auto& entry : collectives::allreduces().entries()) all.push_back(entry.about.kind);
+  return all;
+}
+
+std::vector<double> expected(int P, std::int64_t d, Reduction reduction) {
+  std::vector<double> all = contribution(0, d);
+  for (int r = 1; r < P; ++r) {
+    const std::vector<double> x = contribution(r, d);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = reduction == Reduction::max   ? std::max(all[i], x[i])
+               : reduction == Reduction::min ? std::min(all[i], x[i])
+                                             : all[i] + x[i];
+  }
+  if (reduction == Reduction::mean)
+    for (double& a : all) a /= P;
+  return all;
+}
+
+Group staggered(int P) {
+  Group group{.P = P};
+  for (int r = 0; r < P; ++r) {
+    group.arrivals.push_back(1e-5 * ((7 * r + 3) % 11));
+    group.speeds.push_back(1.0 / (1 + r % 3));
+  }
+  return group;
+}
+
+}  // namespace
+
+TEST_CASE("every allreduce gives every rank the sum, bit for bit the same") {
+  for (const std::string_view algorithm : algorithms())
+    for (int P = 1; P <= 16; ++P)
+      for (const std::int64_t d : lengths(P)) {
+        CAPTURE(algorithm, P, d);
+        const Group::Outcome outcome = allreduce({.P = P, .devices = algorithm == "hierarchical" ? 4 : 1}, algorithm, d);
+        const std::vector<double> sum = expected(P, d, Reduction::sum);
+        REQUIRE(outcome.members[0].result.size() == sum.size());
+        for (const Group::Member& member : outcome.members) REQUIRE(member.result == outcome.members[0].result);
+        for (std::size_t i = 0; i < sum.size(); ++i) REQUIRE(outcome.members[0].result[i] == Approx(sum[i]).epsilon(1e-14));
+      }
+}
+
+TEST_CASE("every allreduce also makes a mean, a maximum and a minimum") {
+  for (const std::string_view algorithm : algorithms())
+    for (const Reduction reduction : {Reduction::mean, Reduction::max, Reduction::min})
+      for (const auto way : {cluster::Collectives::automatic, cluster::Collectives::messages}) {
+        CAPTURE(algorithm, static_cast<int>(reduction), static_cast<int>(way));
+        Group group{.P = 6, .collectives = way, .devices = algorithm == "hierarchical" ? 4 : 1};
+        const Group::Outcome outcome = allreduce(group, algorithm, 1000, reduction);
+        const std::vector<double> right = expected(6, 1000, reduction);
+        for (const Group::Member& member : outcome.members) {
+          REQUIRE(member.result == outcome.members[0].result);
+          for (std::size_t i = 0; i < right.size(); ++i) REQUIRE(member.result[i] == Approx(right[i]).epsilon(1e-14));
+        }
+      }
+}
+
+TEST_CASE("at the last arrival and message by message every rank's times, bytes and numbers are the same") {
+  for (const std::string_view algorithm : algorithms())
+    for (int P = 1; P <= 16; ++P)
+      for (const std::int64_t d : {std::int64_t{0}, std::int64_t{P - 1}, std::int64_t{1000}, std::int64_t{200'003}}) {
+        CAPTURE(algorithm, P, d);
+        Group group = staggered(P);
+        group.numbers = d < 2000;
+        const Group::Outcome messages = allreduce(group, algorithm, d);
+        group.collectives = cluster::Collectives::automatic;
+        check_equal(allreduce(group, algorithm, d), messages);
+      }
+}
+
+TEST_CASE("a world that ends in the middle of a collective is cut the same on both ways") {
+  for (const std::string_view algorithm : algorithms())
+    for (const int P : {2, 5, 8})
+      for (const double fraction : {0.1, 0.35, 0.5, 0.85, 0.99}) {
+        Group group = staggered(P);
+        group.numbers = false;
+        double last = 0.0;
+        for (const auto& member : allreduce(group, algorithm, 100'000).members) last = std::max(last, member.end_s);
+        group.end_s = fraction * last;
+        CAPTURE(algorithm, P, fraction);
+        Group::Outcome messages = allreduce(group, algorithm, 100'000);
+        group.collectives = cluster::Collectives::automatic;
+        check_equal(allreduce(group, algorithm, 100'000), messages);
+      }
+}
+
+TEST_CASE("a world that ends before the last rank has come is cut the same on both ways") {
+  for (const std::string_view algorithm : algorithms()) {
+    CAPTURE(algorithm);
+    Group group{.P = 8, .arrivals = {0, 0, 0, 0, 0, 0, 0, 1.0}, .numbers = false, .end_s = 0.5};
+    const Group::Outcome messages = allreduce(group, algorithm, 100'000);
+    CHECK(messages.messages > 0);
+    group.collectives = cluster::Collectives::automatic;
+    check_equal(allreduce(group, algorithm, 100'000), messages);
+  }
+}
+
+TEST_CASE("several collectives, one after the other, are the same on both ways") {
+  for (const std::string_view algorithm : {"ring", "rabenseifner", "tree"}) {
+    const auto chosen = collectives::allreduces().find(algorithm)->make();
+    Group group = staggered(7);
+    const auto body = [&](const Communicator& comm, Dispatcher& dispatcher) {
+      values::Tensor x = dispatcher.constant(contribution(comm.rank(), 100));
+      for (int step = 0; step < 5; ++step) {
+        comm.world().compute(comm.rank(), 1e4 * ((step + 3 * comm.rank()) % 7));
+        x = (*chosen)(comm, x);
+      }
+      return x;
+    };
+    const Group::Outcome messages = group.run(body);
+    group.collectives = cluster::Collectives::automatic;
+    check_equal(group.run(body), messages);
+  }
+}
+
+TEST_CASE("collectives at the last arrival need an ideal star without failures") {
+  cluster::Options options;
+  const auto fast = [&](const cluster::Options& chosen) {
+    return numbers_of_child([&] {
+      cluster::Cluster cluster(chosen, 2);
+      cluster::World world(cluster, "w", 2, 0);
+      return std::vector<double>{world.uncontended() ? 1.0 : 0.0};
+    }) == std::vector<double>{1.0};
+  };
+  CHECK(fast(options));
+  cluster::Options changed = options;
+  changed.collectives = cluster::Collectives::messages;
+  CHECK(!fast(changed));
+  changed = options;
+  changed.network_model = cluster::NetworkModel::tcp;
+  CHECK(!fast(changed));
+  changed = options;
+  changed.failures.crashes.push_back({});
+  CHECK(!fast(changed));
+  changed = options;
+  auto star = std::make_unique<cluster::Star>();
+  star->devices_per_host = 2;
+  changed.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
+  CHECK(!fast(changed));
+}
