@@ -49,6 +49,8 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
   settings->cluster.charge_reductions = cluster.charge_reductions;
   settings->cluster.watchdog = cluster.watchdog;
   if (settings->training.batch_size_per_worker) {
+    settings->training.learning_rate = settings->training.scaled_learning_rate(run.settings->batch(0));
+    settings->training.learning_rate_scaling = training::RateScaling::none;
     settings->training.batch_size = run.settings->batch(0);  // what the workers' shares add up to, whatever the rows
     settings->training.batch_size_per_worker.reset();
   }

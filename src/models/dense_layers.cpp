@@ -100,7 +100,8 @@ class Network {
   void answer(Matrix& z) const {
     double* const numbers = z.data();
     const bool relu = shape_.activation == Activation::relu;
-    for (Index i = 0; i < z.size(); ++i) numbers[i] = relu ? (numbers[i] < 0.0 ? 0.0 : numbers[i]) : std::tanh(numbers[i]);
+    for (Index i = 0; i < z.size(); ++i)
+      numbers[i] = relu ? (numbers[i] < 0.0 ? 0.0 : numbers[i]) : std::tanh(numbers[i]);
   }
 
   /// The answers below become derivatives with respect to their z: da = dz W, dz = f'(z) da, with f' from f(z).
@@ -110,8 +111,7 @@ class Network {
     double* const a = below.data();
     const double* const da = carried_.data();
     const bool relu = shape_.activation == Activation::relu;
-    for (Index i = 0; i < below.size(); ++i)
-      a[i] = relu ? (a[i] <= 0.0 ? 0.0 : da[i]) : (1.0 - a[i] * a[i]) * da[i];
+    for (Index i = 0; i < below.size(); ++i) a[i] = relu ? (a[i] <= 0.0 ? 0.0 : da[i]) : (1.0 - a[i] * a[i]) * da[i];
   }
 
   const DenseShape& shape_;

@@ -33,8 +33,8 @@ struct OutputBlock {
 void pass_forward(const DenseShape& shape, const Samples& rows, std::span<const double> w,
                   const std::function<void(const OutputBlock&)>& visit);
 
-/// The same, and `visit` replaces the outputs by the loss's derivatives with respect to them; these are passed backwards
-/// and g += their sum over all rows.  w, g: (parameters).
+/// The same, and `visit` replaces the outputs by the loss's derivatives with respect to them; these are passed
+/// backwards and g += their sum over all rows.  w, g: (parameters).
 void pass_backward(const DenseShape& shape, const Samples& rows, std::span<const double> w, std::span<double> g,
                    const std::function<void(const OutputBlock&)>& visit);
 

@@ -66,8 +66,9 @@ void Perceptron::describe(base::Describer& d) {
   d.flag("bias", bias, "a constant for every unit and output; penalised like the weights");
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
   if (hidden.empty())
-    d.refuse("hidden", "a perceptron has at least one hidden layer; without any it is least_squares or "
-                       "softmax_regression");
+    d.refuse("hidden",
+             "a perceptron has at least one hidden layer; without any it is least_squares or "
+             "softmax_regression");
   if (std::ranges::any_of(hidden, [](double width) { return width != std::floor(width); }))
     d.refuse("hidden", "units are counted: expected whole numbers, as in hidden = [256, 64]");
 }
@@ -97,10 +98,8 @@ std::vector<Layer> Perceptron::layers(const Problem& problem) const {
     const std::int64_t weights = width[l] * width[l + 1];
     const std::int64_t count = weights + (bias ? width[l + 1] : 0);
     const double product = 2.0 * static_cast<double>(weights);
-    all.push_back({.first = first,
-                   .count = count,
-                   .forward_flops = product,
-                   .backward_flops = l == 0 ? product : 2.0 * product});
+    all.push_back(
+        {.first = first, .count = count, .forward_flops = product, .backward_flops = l == 0 ? product : 2.0 * product});
     first += count;
   }
   return all;
@@ -119,7 +118,8 @@ void Perceptron::initial_values(const Problem& problem, std::uint64_t seed, std:
     base::Stream stream({.seed = seed, .purpose = base::Purpose::initial_values, .step = l});
     const auto in = static_cast<double>(width[l]), out = static_cast<double>(width[l + 1]);
     const double he = std::sqrt(2.0 / in), glorot = std::sqrt(6.0 / (in + out));
-    for (double& w_j : w.subspan(static_cast<std::size_t>(all[l].first), static_cast<std::size_t>(width[l] * width[l + 1])))
+    for (double& w_j :
+         w.subspan(static_cast<std::size_t>(all[l].first), static_cast<std::size_t>(width[l] * width[l + 1])))
       w_j = activation == Activation::relu ? he * stream.normal() : glorot * (2.0 * stream.uniform() - 1.0);
   }
 }

@@ -1,11 +1,11 @@
 /// Multi-layer perceptron: dense layers, each hidden one followed by relu or tanh, and half the squared error of one
 /// output or the softmax cross-entropy of one output a class.
 ///
-/// a_0 = x, z_l = W_l a_(l-1) + b_l, a_l = f(z_l), and the outputs are the last z. w holds layer after layer: W_l, (out x
-/// in) row by row, then b_l. (PyTorch's Linear keeps them in the same order.)
-/// Rows are taken 64 at a time: a layer is then three matrix products, one forwards and two backwards.
-/// Source: D. E. Rumelhart, G. E. Hinton, R. J. Williams, Learning representations by back-propagating errors, 1986.
-/// Cost: 6 in out flops a sample and layer, 4 for the first, whose inputs need no gradient.
+/// a_0 = x, z_l = W_l a_(l-1) + b_l, a_l = f(z_l), and the outputs are the last z. w holds layer after layer: W_l, (out
+/// x in) row by row, then b_l. (PyTorch's Linear keeps them in the same order.) Rows are taken 64 at a time: a layer is
+/// then three matrix products, one forwards and two backwards. Source: D. E. Rumelhart, G. E. Hinton, R. J. Williams,
+/// Learning representations by back-propagating errors, 1986. Cost: 6 in out flops a sample and layer, 4 for the first,
+/// whose inputs need no gradient.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,9 @@ class Perceptron final : public Model {
       .kind = "perceptron",
       .summary = "Dense layers with relu or tanh between them; one output (squared error) or one a class (softmax).",
       .cost = "6 in out flops a sample and layer, 4 in out for the first",
-      .source = "D. E. Rumelhart, G. E. Hinton, R. J. Williams, Learning representations by back-propagating errors, "
-                "1986"};
+      .source =
+          "D. E. Rumelhart, G. E. Hinton, R. J. Williams, Learning representations by back-propagating errors, "
+          "1986"};
   enum class Outputs { as_the_data, number, classes };
 
   std::vector<double> hidden{32.0};  ///< units of each hidden layer: whole numbers

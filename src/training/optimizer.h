@@ -1,26 +1,32 @@
 /// How a gradient becomes an update.
 #pragma once
 
-#include <cstdint>
+#include <span>
 
 #include "base/describe.h"
 #include "base/registry.h"
+#include "models/model.h"
 #include "training/state.h"
 
 namespace simgrad::training {
 
+/// One file a kind in optimizers/. Conventions and defaults are those of torch.optim.
 class Optimizer : public base::Described {
  public:
   void describe(base::Describer&) override {}
-  /// Flops a parameter and update.
+  /// Flops a parameter and update: additions, multiplications, divisions and roots, one each.
   virtual double flops() const = 0;
+  /// Whether a parameter's update depends on its own gradients alone, so that parts of w can be updated apart.
+  virtual bool elementwise() const { return true; }
   /// The state's vectors before the first update.
   virtual void start(State& state) const;
   /// state.w and state.memory after one update with gradient g at learning rate lr; the step is the caller's.
-  virtual void update(State& state, const values::Tensor& g, double lr) const = 0;
+  /// layers: of the whole w; those that are element-wise do without, and take a part of w with its part of g.
+  virtual void update(State& state, const values::Tensor& g, double lr,
+                      std::span<const models::Layer> layers) const = 0;
 };
 
-/// sgd, momentum
+/// The optimizers a scenario can name.
 const base::Registry<Optimizer>& optimizers();
 
 }  // namespace simgrad::training

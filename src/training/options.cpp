@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace simgrad::training {
 
@@ -10,6 +11,11 @@ using base::Choice;
 using base::Unit;
 
 namespace {
+
+constexpr std::array scalings{
+    Choice{"none", "as it is, however many workers"},
+    Choice{"linear", "times the workers P, as the batch: P steps of one worker in one"},
+    Choice{"sqrt", "times sqrt(P): the noise of a step stays what it is"}};
 
 constexpr std::array evaluation_sets{Choice{"train", "the training set"},
                                      Choice{"test", "the test set ([data] test_fraction)"}};
@@ -23,7 +29,12 @@ void Options::describe(base::Describer& d) {
             Bounds::at_least(1));
   d.component("optimizer", optimizer, "how a gradient becomes an update");
   d.number("learning_rate", learning_rate, "the step size", Bounds{.least = 0.0, .most = 1e6, .positive = true});
+  d.choice("learning_rate_scaling", learning_rate_scaling, scalings,
+           "how it grows with the workers where each has a batch of its own (batch_size_per_worker); it is that of one "
+           "worker then");
   d.component("schedule", schedule, "how the learning rate changes with the steps");
+  d.integer("warmup_steps", warmup_steps, "step k < warmup_steps has (k + 1) / warmup_steps of the schedule's rate",
+            Bounds::between(0, 1e12));
   d.component("partition", partition, "which rows are whose");
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.integer("checkpoint_every_steps", checkpoint_every_steps,
@@ -31,6 +42,29 @@ void Options::describe(base::Describer& d) {
   if (batch_size_per_worker && d.given("batch_size"))
     d.refuse("batch_size_per_worker",
              "\"batch_size_per_worker\" contradicts \"batch_size\"; give the one that the experiment holds fixed");
+  if (learning_rate_scaling != RateScaling::none && !batch_size_per_worker)
+    d.refuse("learning_rate_scaling",
+             "\"learning_rate_scaling\" follows a batch that grows with the workers, but \"batch_size\" holds it fixed; "
+             "give batch_size_per_worker, or leave the scaling out");
+}
+
+double Options::scaled_learning_rate(std::int64_t batch) const {
+  if (!batch_size_per_worker) return learning_rate;
+  const double P = static_cast<double>(batch) / static_cast<double>(*batch_size_per_worker);
+  switch (learning_rate_scaling) {
+    case RateScaling::linear:
+      return learning_rate * P;
+    case RateScaling::sqrt:
+      return learning_rate * std::sqrt(P);
+    case RateScaling::none:
+      break;
+  }
+  return learning_rate;
+}
+
+double Options::rate_factor(double rounds) const {
+  const double warmth = warmup_steps > 0 ? std::min((rounds + 1.0) / static_cast<double>(warmup_steps), 1.0) : 1.0;
+  return schedule->factor(rounds) * warmth;
 }
 
 void StopOptions::describe(base::Describer& d) {

@@ -12,17 +12,31 @@
 
 namespace simgrad::training {
 
+/// How the learning rate grows with a batch that grows with the workers.
+enum class RateScaling { none, linear, sqrt };
+
 struct Options : base::Described {
   std::optional<std::int64_t> batch_size;             ///< over all workers; none: all rows ("full")
   std::optional<std::int64_t> batch_size_per_worker;  ///< instead of batch_size
   base::Slot<Optimizer> optimizer{optimizers(), "sgd"};
   double learning_rate = 0.1;
+  RateScaling learning_rate_scaling = RateScaling::none;
   base::Slot<Schedule> schedule{schedules(), "constant"};
+  std::int64_t warmup_steps = 0;
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
   std::int64_t checkpoint_every_steps = 0;  ///< 0: only the state at step 0 survives a crash
 
   void describe(base::Describer& d) override;
+
+  /// The learning rate for steps of so many samples, before schedule and warm-up. `linear`: P times that of one
+  /// worker, `sqrt`: sqrt(P) times, P = batch / batch_size_per_worker.
+  /// Source: P. Goyal et al., Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour, 2017; for sqrt
+  /// A. Krizhevsky, One weird trick for parallelizing convolutional neural networks, 2014.
+  double scaled_learning_rate(std::int64_t batch) const;
+  /// The share of it that an update after `rounds` rounds takes: the schedule's times the warm-up's, which is
+  /// (k + 1) / warmup_steps in step k and 1 from step warmup_steps - 1 on.
+  double rate_factor(double rounds) const;
 };
 
 /// Whichever comes first.

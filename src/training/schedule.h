@@ -14,7 +14,7 @@ class Schedule : public base::Described {
   virtual double factor(double rounds) const = 0;
 };
 
-/// constant, inverse_time
+/// The schedules a scenario can name.
 const base::Registry<Schedule>& schedules();
 
 }  // namespace simgrad::training

@@ -18,7 +18,8 @@ void Participant::update(State& state, const Tensor& g) const {
   const Options& options = training_.setup().options;
   comm_.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()));
   const double rounds = static_cast<double>(state.step) / training_.updates_per_round();
-  options.optimizer->update(state, g, options.learning_rate * options.schedule->factor(rounds));
+  const double lr = options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds);
+  options.optimizer->update(state, g, lr, training_.learning().layers());
   ++state.step;
   training_.world().set_step(world_rank(), state.step);
 }

@@ -32,10 +32,11 @@ TEST_CASE("a perceptron learns numbers from house_prices and classes from blobs,
 }
 
 TEST_CASE("a perceptron's numbers are the same bits on any number of threads, minibatches included") {
-  const std::string text = with(with(with_model("kind = \"perceptron\"\nhidden = [40, 20]\nactivation = \"tanh\"\nl2 = 1e-3",
-                                                "source = \"blobs\""),
-                                     "learning_rate = 0.1", "learning_rate = 0.1\nbatch_size = 99"),
-                                "samples = 200", "samples = 500");
+  const std::string text =
+      with(with(with_model("kind = \"perceptron\"\nhidden = [40, 20]\nactivation = \"tanh\"\nl2 = 1e-3",
+                           "source = \"blobs\""),
+                "learning_rate = 0.1", "learning_rate = 0.1\nbatch_size = 99"),
+           "samples = 200", "samples = 500");
   const Json inline_runs = timeless_runs(text, "--threads 0");
   CHECK(timeless_runs(text, "--threads 1") == inline_runs);
   CHECK(timeless_runs(text, "--threads 3") == inline_runs);
@@ -56,8 +57,9 @@ TEST_CASE("a perceptron on a file has to be told what to predict") {
   const std::string source = "source = \"csv\"\npath = \"data.csv\"";
   const std::string file = with(with_model("kind = \"perceptron\"", source), "samples = 200\nfeatures = 5\n", "");
   scratch.write("x.toml", file);
-  check_refused(scratch, {"x.toml:15:1: the data source \"csv\" may hold numbers or classes; say which of them perceptron is "
-                          "to predict: task = \"regression\" or task = \"classification\""});
+  check_refused(scratch,
+                {"x.toml:15:1: the data source \"csv\" may hold numbers or classes; say which of them perceptron is "
+                 "to predict: task = \"regression\" or task = \"classification\""});
   scratch.write("x.toml", with(file, "kind = \"perceptron\"", "kind = \"perceptron\"\ntask = \"regression\""));
   CHECK(program("run x.toml", scratch).exit_code == 0);
 }
@@ -70,4 +72,34 @@ TEST_CASE("hidden layers are whole numbers of units, and there is one at least")
   check_refused(with_model("kind = \"perceptron\"\nhidden = [0]", "source = \"blobs\""), {"x.toml:17:11: "});
   check_refused(with_model("kind = \"perceptron\"\ntask = \"classification\"", "source = \"house_prices\""),
                 {"x.toml:11:1: data source \"house_prices\" makes numbers, but the model predicts classes"});
+}
+
+TEST_CASE("with linear scaling P workers take P times the learning rate, and their baseline learns the same") {
+  const std::string each = with(small, "learning_rate = 0.1", "learning_rate = 0.01\nbatch_size_per_worker = 10");
+  const std::string scaled =
+      with(each, "learning_rate = 0.01", "learning_rate = 0.01\nlearning_rate_scaling = \"linear\"");
+  const std::string by_hand = with(each, "learning_rate = 0.01", "learning_rate = 0.04");  // 4 workers
+  const Json results = results_of(scaled);
+  CHECK(last_loss(results.at("runs")[0]) == last_loss(results_of(by_hand).at("runs")[0]));
+  CHECK(last_loss(results.at("baselines")[0]) == Approx(last_loss(results.at("runs")[0])).epsilon(1e-12));
+  CHECK(last_loss(results.at("runs")[0]) != last_loss(results_of(each).at("runs")[0]));
+}
+
+TEST_CASE("scaling the learning rate with the workers contradicts a batch that does not grow with them") {
+  check_refused(
+      with(small, "learning_rate = 0.1", "learning_rate = 0.1\nlearning_rate_scaling = \"linear\""),
+      {"x.toml:20:1: \"learning_rate_scaling\" follows a batch that grows with the workers, but \"batch_size\" "
+       "holds it fixed; give batch_size_per_worker"});
+}
+
+TEST_CASE("every optimizer and schedule descends, and charges its flops") {
+  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lamb"}) {
+    CAPTURE(optimizer);
+    const Json results = results_of(
+        with(with_model("kind = \"least_squares\"\nbias = true", "source = \"house_prices\""), "learning_rate = 0.1",
+             "learning_rate = 0.03\nwarmup_steps = 3\nschedule = { kind = \"cosine\", steps = 20 }"
+             "\noptimizer = \"" +
+                 std::string(optimizer) + "\""));
+    CHECK(last_loss(results.at("runs")[0]) < first_loss(results.at("runs")[0]));
+  }
 }

@@ -66,18 +66,20 @@ TEST_CASE("without checkpoints a training goes on from step 0") {
   }
 }
 
-TEST_CASE("momentum is restored with the parameters, and minibatches are those of the steps that are repeated") {
-  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
-    CAPTURE(name);
-    Trial trial = fragile(program);
-    trial.training.optimizer.choose("momentum");
-    trial.training.schedule.choose("inverse_time");
-    trial.training.learning_rate = 0.02;
-    trial.batch = 24;
-    const Outcome outcome = with_crashes(trial, {crash(0, 11 * step_s)}).run();
-    check_sound(outcome.record);
-    CHECK(outcome.final_parameters() == trial.run().final_parameters());
-  }
+TEST_CASE("an optimizer is restored with the parameters, and minibatches are those of the steps that are repeated") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous())
+    for (const char* optimizer : {"momentum", "adam"}) {
+      CAPTURE(name, optimizer);
+      Trial trial = fragile(program);
+      trial.training.optimizer.choose(optimizer);
+      trial.training.schedule.choose("inverse_time");
+      trial.training.warmup_steps = 10;
+      trial.training.learning_rate = 0.02;
+      trial.batch = 24;
+      const Outcome outcome = with_crashes(trial, {crash(0, 11 * step_s)}).run();
+      check_sound(outcome.record);
+      CHECK(outcome.final_parameters() == trial.run().final_parameters());
+    }
 }
 
 TEST_CASE("everybody waits for the detection where the repair is faster") {

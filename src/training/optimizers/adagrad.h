@@ -1,0 +1,25 @@
+/// AdaGrad: s <- s + g^2;  w <- w - lr g / (sqrt(s) + epsilon).
+#pragma once
+
+#include "training/optimizer.h"
+
+namespace simgrad::training {
+
+struct Adagrad : Optimizer {
+  static constexpr base::About about{
+      .kind = "adagrad",
+      .summary = "s <- s + g^2; w <- w - lr g / (sqrt(s) + epsilon): parameters that rarely move move far",
+      .cost = "7 d flops an update",
+      .source =
+          "J. Duchi, E. Hazan, Y. Singer, Adaptive Subgradient Methods for Online Learning and Stochastic "
+          "Optimization, 2011"};
+
+  double epsilon = 1e-10;
+
+  void describe(base::Describer& d) override;
+  double flops() const override { return 7.0; }
+  void start(State& state) const override;
+  void update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const override;
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,32 @@
+#include "training/optimizers/adam.h"
+
+#include <cmath>
+
+#include "training/optimizers/moments.h"
+#include "values/map.h"
+
+namespace simgrad::training {
+
+void Adam::describe(base::Describer& d) {
+  d.number("beta1", beta1, "how much of the average of gradients is kept", kept_share);
+  d.number("beta2", beta2, "how much of the average of squares is kept", kept_share);
+  d.number("epsilon", epsilon, "what keeps the divisor from zero", divisor_least);
+}
+
+void Adam::start(State& state) const { state.memory = {0.0 * state.w, 0.0 * state.w}; }
+
+void Adam::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
+  values::Tensor& m = state.memory[0];
+  values::Tensor& s = state.memory[1];
+  m = averaged(m, g, beta1);
+  s = squares_averaged(s, g, beta2);
+  const auto t = static_cast<double>(state.step + 1);
+  const double rate = lr / (1.0 - std::pow(beta1, t));
+  const double root = std::sqrt(1.0 - std::pow(beta2, t));
+  state.w = values::map<3>("adam", {{rate, root, epsilon}}, {state.w, m, s},
+                           [rate, root, e = epsilon](double w, double m_i, double s_i) {
+                             return w - rate * (m_i / (std::sqrt(s_i) / root + e));
+                           });
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,25 @@
+#include "training/optimizers/rmsprop.h"
+
+#include <cmath>
+
+#include "training/optimizers/moments.h"
+#include "values/map.h"
+
+namespace simgrad::training {
+
+void Rmsprop::describe(base::Describer& d) {
+  d.number("decay", decay, "how much of the average of squares is kept", kept_share);
+  d.number("epsilon", epsilon, "what keeps the divisor from zero", divisor_least);
+}
+
+void Rmsprop::start(State& state) const { state.memory = {0.0 * state.w}; }
+
+void Rmsprop::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
+  values::Tensor& s = state.memory.front();
+  s = squares_averaged(s, g, decay);
+  state.w = values::map<3>(
+      "rmsprop", {{lr, epsilon}}, {state.w, g, s},
+      [lr, e = epsilon](double w, double g_i, double s_i) { return w - lr * (g_i / (std::sqrt(s_i) + e)); });
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,25 @@
+#include "values/map.h"
+
+#include <bit>
+#include <vector>
+
+#include "base/errors.h"
+#include "values/dispatcher_impl.h"
+
+namespace simgrad::values {
+
+Tensor mapped(std::string_view name, std::span<const double> scalars, std::span<const Tensor> operands, Kernel kernel) {
+  constexpr double seconds_per_number = 1e-9;  // a root and a quotient each, or a few numbers from memory
+  const std::int64_t size = operands.front().size();
+  for (const Tensor& operand : operands) base::check(operand.size() == size, "operands of different sizes");
+  std::vector<std::uint64_t> key;
+  for (const double scalar : scalars) key.push_back(std::bit_cast<std::uint64_t>(scalar));
+  const Operation operation{
+      .name = name,
+      .key = key,
+      .seconds = seconds_per_number * static_cast<double>(operands.size() * static_cast<std::size_t>(size)),
+      .in_place = static_cast<int>(operands.size())};
+  return Node::of(operands.front()).dispatcher->dispatch(operation, size, operands, std::move(kernel));
+}
+
+}  // namespace simgrad::values
