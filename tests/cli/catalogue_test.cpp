@@ -50,7 +50,7 @@ const std::vector<std::string> kinds = {"strategies",     "collectives", "models
                                         "network_models", "optimizers",  "schedules", "partitions", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip"};
-const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression"};
+const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron"};
 const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy"};
 
 }  // namespace
@@ -142,7 +142,7 @@ TEST_CASE("every key that the parser knows in a component is explained") {
     check_explained(
         with(small, "[stop]", "[training.optimizer]\nkind = \"" + std::string(optimizer) + "\"\n" + unknown + "[stop]"),
         said("explain " + std::string(optimizer)) + "  kind (");
-  for (const char* schedule : {"constant", "inverse_time"})
+  for (const char* schedule : {"constant", "inverse_time", "step", "cosine"})
     check_explained(
         with(small, "[stop]", "[training.schedule]\nkind = \"" + std::string(schedule) + "\"\n" + unknown + "[stop]"),
         said("explain " + std::string(schedule)) + "  kind (");
