@@ -14,7 +14,12 @@ namespace {
 
 constexpr std::array network_models{
     Choice{"ideal", "latency + bytes / bandwidth exactly; flows share links max-min fairly"},
-    Choice{"tcp", "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements"}};
+    Choice{"tcp", "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements"},
+    Choice{"infiniband",
+           "SimGrid's IB: latency + bytes / (0.96 bandwidth) alone; the k flows that a card sends at once have at most "
+           "1/(0.925 k) of it each, 1/(1.35 x 0.925 k) once one of them goes to a card that receives three or more, which "
+           "is less than an even share; the k that a card receives at most 1/(0.965 k) (J. Vienne, Prediction de "
+           "performances d'applications de calcul haute performance sur reseau Infiniband, 2010)"}};
 
 constexpr std::array collectives_choices{
     Choice{"auto", "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},

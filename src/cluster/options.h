@@ -14,7 +14,7 @@
 namespace simgrad::cluster {
 
 /// How SimGrid turns bytes into seconds.
-enum class NetworkModel { ideal, tcp };
+enum class NetworkModel { ideal, tcp, infiniband };
 std::string_view name(NetworkModel model);
 std::span<const base::Choice> network_model_choices();
 

@@ -163,6 +163,7 @@ TEST_CASE("explain network_model explains all of them") {
   const std::string text = said("explain network_model");
   CHECK(contains(text, "ideal (cluster.network_model)\n  latency + bytes / bandwidth exactly"));
   CHECK(contains(text, "tcp (cluster.network_model)\n  SimGrid's LV08"));
+  CHECK(contains(text, "infiniband (cluster.network_model)\n  SimGrid's IB"));
 }
 
 TEST_CASE("unknown names of list and explain are told what was probably meant, and end with 2") {
