@@ -19,6 +19,7 @@ struct BCube : Allreduce {
   std::int64_t base = 4;
 
   void describe(base::Describer& d) override;
+ protected:
   values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
                          values::Combination how) const override;
 };

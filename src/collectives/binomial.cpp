@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "collectives/binomial_rounds.h"
-#include "collectives/course.h"
 #include "collectives/run.h"
 
 namespace simgrad::collectives {
@@ -102,8 +101,8 @@ Tensor rotated(const Tensor& x, int P, int root, bool back) {
 
 }  // namespace
 
-Tensor Tree::combine(const Communicator& comm, const Tensor& x, Combination how) const {
-  return together(comm, [&] { return std::make_shared<TreeSchedule>(x.size(), comm.size()); }, x, how);
+std::shared_ptr<const JointSchedule> Tree::schedule(std::int64_t length, int P) const {
+  return std::make_shared<TreeSchedule>(length, P);
 }
 
 Packet BinomialBroadcast::operator()(const Communicator& comm, int root, Packet packet, std::int64_t length) const {

@@ -4,20 +4,19 @@
 /// 19, 2005. Members are numbered from the root on.
 #pragma once
 
-#include "collectives/allreduce.h"
+#include "collectives/course.h"
 #include "collectives/broadcast.h"
 
 namespace simgrad::collectives {
 
-struct Tree : Allreduce {
+struct Tree : ScheduledAllreduce {
   static constexpr base::About about{
       .kind = "tree",
       .summary = "binomial reduce to one member, then binomial broadcast",
       .cost = "ceil(lg P) (2 alpha + 2 M beta + M gamma)",
       .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
-                         values::Combination how) const override;
+  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
 };
 
 struct BinomialBroadcast : Broadcast {

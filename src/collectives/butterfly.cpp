@@ -3,8 +3,6 @@
 #include <bit>
 #include <vector>
 
-#include "collectives/course.h"
-
 namespace simgrad::collectives {
 
 using values::Combination;
@@ -114,12 +112,12 @@ class Halving final : public Butterfly {
 
 }  // namespace
 
-Tensor RecursiveDoubling::combine(const cluster::Communicator& comm, const Tensor& x, Combination how) const {
-  return together(comm, [&] { return std::make_shared<Doubling>(x.size(), comm.size()); }, x, how);
+std::shared_ptr<const JointSchedule> RecursiveDoubling::schedule(std::int64_t length, int P) const {
+  return std::make_shared<Doubling>(length, P);
 }
 
-Tensor Rabenseifner::combine(const cluster::Communicator& comm, const Tensor& x, Combination how) const {
-  return together(comm, [&] { return std::make_shared<Halving>(x.size(), comm.size()); }, x, how);
+std::shared_ptr<const JointSchedule> Rabenseifner::schedule(std::int64_t length, int P) const {
+  return std::make_shared<Halving>(length, P);
 }
 
 }  // namespace simgrad::collectives

@@ -5,30 +5,28 @@
 /// and gets the result at the end.
 #pragma once
 
-#include "collectives/allreduce.h"
+#include "collectives/course.h"
 
 namespace simgrad::collectives {
 
-struct RecursiveDoubling : Allreduce {
+struct RecursiveDoubling : ScheduledAllreduce {
   static constexpr base::About about{
       .kind = "recursive_doubling",
       .summary = "partners at distance 1, 2, 4, ... exchange whole vectors: least latency, for short vectors",
       .cost = "lg P (alpha + M beta + M gamma); P not a power of two: + 2 alpha + 2 M beta + M gamma",
       .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
-                         values::Combination how) const override;
+  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
 };
 
-struct Rabenseifner : Allreduce {
+struct Rabenseifner : ScheduledAllreduce {
   static constexpr base::About about{
       .kind = "rabenseifner",
       .summary = "reduce-scatter by recursive halving, all-gather by recursive doubling: few messages and few bytes",
       .cost = "2 lg P alpha + 2(P-1)/P M beta + (P-1)/P M gamma; P not a power of two: + 2 alpha + 2 M beta + M gamma",
       .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
-                         values::Combination how) const override;
+  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
 };
 
 }  // namespace simgrad::collectives

@@ -136,4 +136,8 @@ Tensor together(const cluster::Communicator& comm, const std::function<std::shar
   return make()->by_messages(comm, x, how);
 }
 
+Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, const Tensor& x, values::Combination how) const {
+  return together(comm, [&] { return schedule(x.size(), comm.size()); }, x, how);
+}
+
 }  // namespace simgrad::collectives

@@ -8,6 +8,7 @@
 
 #include "cluster/communicator.h"
 #include "cluster/meeting.h"
+#include "collectives/allreduce.h"
 #include "collectives/schedule.h"
 
 namespace simgrad::collectives {
@@ -28,6 +29,15 @@ class JointSchedule : public Schedule {
   virtual std::vector<cluster::Passage> passages(const cluster::Fabric& fabric, std::span<const double> arrivals,
                                                  double until) const;
   virtual cluster::Loads loads(const cluster::Fabric& fabric, std::span<const double> arrivals, double until) const;
+};
+
+/// An allreduce that is such a schedule.
+class ScheduledAllreduce : public Allreduce {
+ public:
+  virtual std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const = 0;
+
+ protected:
+  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x, values::Combination how) const final;
 };
 
 /// This member's part.  make: the schedule, the same on every member.  x: what it brings.  Returns what it keeps.

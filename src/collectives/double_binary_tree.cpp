@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "collectives/course.h"
 #include "collectives/two_trees.h"
 
 namespace simgrad::collectives {
@@ -84,10 +83,10 @@ void DoubleBinaryTree::describe(base::Describer& d) {
              base::Bounds::between(64, 1e15));
 }
 
-Tensor DoubleBinaryTree::combine(const cluster::Communicator& comm, const Tensor& x, Combination how) const {
-  const double half = static_cast<double>((x.size() + 1) / 2 * 8);
+std::shared_ptr<const JointSchedule> DoubleBinaryTree::schedule(std::int64_t length, int P) const {
+  const double half = static_cast<double>((length + 1) / 2 * 8);
   const int chunks = std::max(1, static_cast<int>(std::ceil(half / chunk_bytes)));
-  return together(comm, [&] { return std::make_shared<TwoTreesSchedule>(x.size(), comm.size(), chunks); }, x, how);
+  return std::make_shared<TwoTreesSchedule>(length, P, chunks);
 }
 
 }  // namespace simgrad::collectives

@@ -4,11 +4,11 @@
 /// Parallel Computing 35, 2009.
 #pragma once
 
-#include "collectives/allreduce.h"
+#include "collectives/course.h"
 
 namespace simgrad::collectives {
 
-struct DoubleBinaryTree : Allreduce {
+struct DoubleBinaryTree : ScheduledAllreduce {
   static constexpr base::About about{
       .kind = "double_binary_tree",
       .summary = "half of the vector up and down each of two trees in chunks: full bandwidth, logarithmic latency",
@@ -18,8 +18,7 @@ struct DoubleBinaryTree : Allreduce {
   double chunk_bytes = 256.0 * 1024.0;
 
   void describe(base::Describer& d) override;
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
-                         values::Combination how) const override;
+  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
 };
 
 }  // namespace simgrad::collectives

@@ -19,6 +19,7 @@ struct Hierarchical : Allreduce {
       .source = "X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018"};
 
   std::string unfit(const cluster::Options& cluster) const override;
+ protected:
   values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
                          values::Combination how) const override;
 };

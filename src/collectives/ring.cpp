@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "collectives/course.h"
 #include "collectives/ring_walk.h"
 
 namespace simgrad::collectives {
@@ -81,8 +80,8 @@ Tensor ring(const cluster::Communicator& comm, const Split& split, RingSchedule:
 
 }  // namespace
 
-Tensor Ring::combine(const cluster::Communicator& comm, const Tensor& x, Combination how) const {
-  return ring(comm, Split(x.size(), comm.size()), RingSchedule::Part::both, x, how);
+std::shared_ptr<const JointSchedule> Ring::schedule(std::int64_t length, int P) const {
+  return std::make_shared<RingSchedule>(Split(length, P), RingSchedule::Part::both);
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {

@@ -7,20 +7,19 @@
 
 #include <span>
 
-#include "collectives/allreduce.h"
+#include "collectives/course.h"
 #include "collectives/reduction.h"
 
 namespace simgrad::collectives {
 
-struct Ring : Allreduce {
+struct Ring : ScheduledAllreduce {
   static constexpr base::About about{
       .kind = "ring",
       .summary = "reduce-scatter, then all-gather, around a ring: least bytes, but a latency that grows with P",
       .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
       .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"};
 
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
-                         values::Combination how) const override;
+  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
 };
 
 /// Chunk r of the members' vectors combined, on member r; chunks as Split cuts them.  x: (d).  Returns (d/P, rounded).

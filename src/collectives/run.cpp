@@ -64,26 +64,57 @@ class Parts {
   Tensor empty_;                          ///< any tensor: where an empty one comes from
 };
 
+/// Parts of a vector without numbers, of which only the length is seen: all of one length are one tensor.
+class Lengths {
+ public:
+  explicit Lengths(Tensor x) : x_(std::move(x)) {}
+
+  const Tensor& take(std::int64_t count) {
+    // A vector in nearly equal chunks has two lengths of them.
+    if (last_ && last_.size() == count) return last_;
+    std::swap(last_, last_but_one_);
+    if (!last_ || last_.size() != count) last_ = values::slice(x_, 0, count);
+    return last_;
+  }
+
+ private:
+  Tensor x_;
+  Tensor last_;
+  Tensor last_but_one_;
+};
+
+/// What a member does in one round; took is told of what came.
+template <class Given, class Took>
+void go(const cluster::Communicator& comm, const Turn& turn, std::int64_t version, Given given, Took took) {
+  Pending sending;
+  if (turn.target >= 0) sending = comm.start_send(turn.target, Packet(given(turn.sent), version));
+  Packet received;
+  if (turn.source >= 0) received = comm.receive(turn.source);
+  if (turn.target >= 0) sending.wait();
+  if (turn.source < 0) return;
+  if (turn.reduce) comm.charge_reduction(static_cast<double>(turn.received.count));
+  took(turn, std::move(received));
+}
+
 }  // namespace
 
 Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x, values::Combination how) {
-  Parts parts(schedule.brings(comm.rank()), x.tensor);
-  for (int round = 0; round < schedule.rounds(); ++round) {
-    const Turn turn = schedule.turn(round, comm.rank());
-    Pending sending;
-    if (turn.target >= 0) sending = comm.start_send(turn.target, Packet(parts.take(turn.sent), x.version));
-    Packet received;
-    if (turn.source >= 0) received = comm.receive(turn.source);
-    if (turn.target >= 0) sending.wait();
-    if (turn.source < 0) continue;
-    if (turn.reduce) {
-      comm.charge_reduction(static_cast<double>(turn.received.count));
-      parts.put(turn.received, values::combine(how, received.tensor, parts.take(turn.received)));
-    } else {
-      x.version = received.version;
-      parts.put(turn.received, received.tensor);
-    }
+  const int rounds = schedule.rounds();
+  if (x.tensor && x.tensor.timing_only() && x.tensor.size() == schedule.split().length()) {
+    Lengths lengths(x.tensor);
+    for (int round = 0; round < rounds; ++round)
+      go(comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return lengths.take(sent.count); },
+         [](const Turn&, const Packet&) {});
+    return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.version);
   }
+  Parts parts(schedule.brings(comm.rank()), x.tensor);
+  for (int round = 0; round < rounds; ++round)
+    go(comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
+       [&](const Turn& turn, Packet received) {
+         if (!turn.reduce) x.version = received.version;
+         parts.put(turn.received, turn.reduce ? values::combine(how, received.tensor, parts.take(turn.received))
+                                              : received.tensor);
+       });
   return Packet(parts.take(schedule.keeps(comm.rank())), x.version);
 }
 

@@ -82,7 +82,7 @@ seed = 1
 
 [cluster]
 workers = 4
-topology = "star"
+topology = { kind = "star", devices = 1 }
 speed = "10GF"
 bandwidth = "1Gbps"
 latency = "50us"
