@@ -22,12 +22,14 @@ class Account {
     settle(now, transfer_start);
     state_ = State::waiting;
   }
-  /// The collective it was blocked in is over: so much of it was computing and communicating, the rest waiting.
+  /// What it was blocked in is over: so much of it was computing and communicating, the rest waiting.
   void leave_collective(double now, double compute_s, double communicate_s);
   /// Accounts for all time up to `now` under the present state.
   void settle(double now, double transfer_start = -1.0);
 
   State state() const { return state_; }
+  double compute_s() const { return compute_s_; }
+  double communicate_s() const { return communicate_s_; }
   void add_to(record::RankUse& use) const;
 
  private:

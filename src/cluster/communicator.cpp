@@ -12,12 +12,12 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-Communicator::Communicator(World& world, Members members, int position, int generation, bool accounted)
+Communicator::Communicator(World& world, Members members, int position, int generation)
     : world_(&world),
       members_(std::move(members)),
       position_(position),
       generation_(generation),
-      accounted_(accounted) {}
+      activity_(&world.ranks_[static_cast<std::size_t>(world_rank(position))]) {}
 
 Communicator Communicator::part(std::span<const int> positions) const {
   std::vector<int> chosen;
@@ -27,10 +27,18 @@ Communicator Communicator::part(std::span<const int> positions) const {
     chosen.push_back(world_rank(position));
   }
   base::check(own >= 0, "a member makes a part of its group that it is in");
-  return {*world_, std::make_shared<const std::vector<int>>(std::move(chosen)), own, generation_, accounted_};
+  Communicator smaller(*world_, std::make_shared<const std::vector<int>>(std::move(chosen)), own, generation_);
+  smaller.activity_ = activity_;
+  smaller.main_ = main_;
+  return smaller;
 }
 
-Communicator Communicator::beside() const { return {*world_, members_, position_, generation_, false}; }
+Communicator Communicator::beside(Activity* activity) const {
+  Communicator same(*world_, members_, position_, generation_);
+  same.activity_ = activity;
+  same.main_ = false;
+  return same;
+}
 
 namespace {
 
@@ -65,7 +73,7 @@ void Communicator::require_alive(int member) const {
 
 /// Waits for the transfer; when it started.
 double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int peer) const {
-  World::Rank* self = accounted_ ? &world_->ranks_[static_cast<std::size_t>(world_rank(position_))] : nullptr;
+  Activity* const self = activity_;
   if (self) {
     self->account.enter(Account::State::blocked, now());
     self->occupation = {kind, world_rank(peer), &transfer};
@@ -134,7 +142,7 @@ values::Tensor Communicator::meet(const std::function<std::shared_ptr<const Cour
 int Communicator::machine(int member) const { return world_->cluster().machine(world_rank(member)); }
 
 void Communicator::charge_reduction(double flops) const {
-  if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops);
+  if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops, activity_);
 }
 
 Pending::Pending(Pending&& other) noexcept

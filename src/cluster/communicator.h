@@ -52,7 +52,7 @@ class Communicator {
   using Members = std::shared_ptr<const std::vector<int>>;
 
   /// members: world ranks; position is this member's place among them.
-  Communicator(World& world, Members members, int position, int generation, bool accounted = true);
+  Communicator(World& world, Members members, int position, int generation);
 
   int rank() const { return position_; }
   int size() const { return static_cast<int>(members_->size()); }
@@ -75,19 +75,20 @@ class Communicator {
   void charge_reduction(double flops) const;
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.
-  bool meets() const { return accounted_ && world_->uncontended(); }
+  bool meets() const { return main_ && world_->uncontended(); }
   /// All members come together, each bringing an array; everyone goes on when the course says, with what it says. All
   /// members make the same course.
   values::Tensor meet(const std::function<std::shared_ptr<const Course>()>& course, values::Tensor brought) const;
 
   /// A smaller group, of the members at these positions, in that order; this member is one of them.
   Communicator part(std::span<const int> positions) const;
-  /// The same member for an actor beside its main one, whose time is not partitioned.
-  Communicator beside() const;
+  /// The same member for an actor beside its main one. That one's time goes into `activity`; null: nowhere.
+  Communicator beside(Activity* activity = nullptr) const;
 
  private:
   friend class Pending;
   friend class Inbox;
+  friend class Overlap;
   using Channels = std::vector<std::pair<int, Channel*>>;
 
   Channel& to(int target) const;
@@ -100,7 +101,8 @@ class Communicator {
   Members members_;
   int position_;
   int generation_;
-  bool accounted_;
+  Activity* activity_;  ///< of the actor that calls; null: not kept
+  bool main_ = true;    ///< whether that is the rank's main one
   mutable Channels outgoing_;  ///< by target, those used so far
   mutable Channels incoming_;
 };

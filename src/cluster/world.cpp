@@ -70,13 +70,12 @@ void World::run_guarded(int rank, bool main, const std::function<void()>& body) 
   if (main) self.running = false;
 }
 
-void World::compute(int rank, double flops) {
-  Rank& self = ranks_[static_cast<std::size_t>(rank)];
-  const double seconds = flops / (cluster_.speed(rank) * self.relative_speed);
+void World::compute(int rank, double flops, Activity* activity) {
+  const double seconds = flops / (cluster_.speed(rank) * relative_speed(rank));
   if (!(seconds > 0.0)) return;
-  self.account.enter(Account::State::computing, now());
+  if (activity) activity->account.enter(Account::State::computing, now());
   sg4::this_actor::sleep_for(seconds);
-  self.account.leave(now());
+  if (activity) activity->account.leave(now());
 }
 
 void World::set_relative_speed(int rank, double speed) {
@@ -89,9 +88,28 @@ int World::current_rank() const {
   return number < rank_of_actor_.size() ? rank_of_actor_[number] : -1;
 }
 
+/// The rank blocks until an actor beside it is through: what that one does meanwhile is what the rank does.
+void World::follow(Rank& rank, Activity& beside) {
+  beside.account.settle(now(), start_of(beside.occupation.transfer));
+  rank.account.enter(Account::State::blocked, now());
+  rank.followed = &beside;
+  rank.followed_compute_s = beside.account.compute_s();
+  rank.followed_communicate_s = beside.account.communicate_s();
+}
+
+void World::settle(Rank& rank) {
+  if (Activity* const beside = std::exchange(rank.followed, nullptr)) {
+    beside->account.settle(now(), start_of(beside->occupation.transfer));
+    rank.account.leave_collective(now(), beside->account.compute_s() - rank.followed_compute_s,
+                                  beside->account.communicate_s() - rank.followed_communicate_s);
+  } else {
+    rank.account.settle(now(), start_of(rank.occupation.transfer));
+  }
+}
+
 void World::settle_all() {
   for (Rank& rank : ranks_) {
-    rank.account.settle(now(), start_of(rank.occupation.transfer));
+    settle(rank);
     if (rank.account.state() != Account::State::down) rank.account.leave(now());
     rank.occupation = {};
   }
@@ -100,7 +118,7 @@ void World::settle_all() {
 void World::crash(int rank) {
   Rank& lost = ranks_.at(static_cast<std::size_t>(rank));
   if (!lost.alive || ended_) return;
-  lost.account.settle(now(), start_of(lost.occupation.transfer));
+  settle(lost);
   lost.account.enter(Account::State::down, now());
   lost.occupation = {};
   lost.alive = false;
@@ -222,14 +240,15 @@ std::string World::who_waits() const {
   int waiting = 0;
   for (int r = 0; r < size(); ++r) {
     const Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    if (rank.occupation.kind == Occupation::Kind::nothing || !rank.running) continue;
+    const Occupation& occupation = blocked_in(rank);
+    if (occupation.kind == Occupation::Kind::nothing || !rank.running) continue;
     if (++waiting > shown) continue;
-    const int peer = rank.occupation.peer;
+    const int peer = occupation.peer;
     text += fmt::format("{}rank {} (step {}) waits ", waiting == 1 ? "" : "; ", r, rank.step);
-    if (rank.occupation.kind == Occupation::Kind::meeting)
+    if (occupation.kind == Occupation::Kind::meeting)
       text += "for the others of a collective";
     else
-      text += fmt::format("to {} {}", rank.occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
+      text += fmt::format("to {} {}", occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
                         peer == Occupation::anybody ? "anybody" : fmt::format("rank {}", peer));
   }
   if (waiting > shown) text += fmt::format("; and {} more ranks wait", waiting - shown);
@@ -239,8 +258,9 @@ std::string World::who_waits() const {
 bool World::stuck() const {
   const auto runs = [](const Rank& rank) { return rank.running; };
   return std::any_of(ranks_.begin(), ranks_.end(), runs) && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
-    return !rank.running || (rank.occupation.kind != Occupation::Kind::nothing && !rank.occupation.complete &&
-                             start_of(rank.occupation.transfer) < 0.0);
+    const Occupation& occupation = blocked_in(rank);
+    return !rank.running || (occupation.kind != Occupation::Kind::nothing && !occupation.complete &&
+                             start_of(occupation.transfer) < 0.0);
   });
 }
 

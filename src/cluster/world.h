@@ -62,6 +62,12 @@ struct Occupation {
   bool complete = false;  ///< of a meeting: everybody has come
 };
 
+/// One actor's: what it does, and where its time goes.
+struct Activity {
+  Account account;
+  Occupation occupation;
+};
+
 class Meetings;
 
 class World {
@@ -85,7 +91,7 @@ class World {
   std::function<void(int rank)> on_peer_lost;
 
   /// The rank's virtual time passes: flops at the host's nominal speed times the rank's relative one.
-  void compute(int rank, double flops);
+  void compute(int rank, double flops) { compute(rank, flops, &ranks_[static_cast<std::size_t>(rank)]); }
   void set_relative_speed(int rank, double speed);
   double relative_speed(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).relative_speed; }
 
@@ -123,19 +129,27 @@ class World {
   friend class Communicator;
   friend class Inbox;
   friend class Meetings;
+  friend class Overlap;
   friend class Pending;
 
-  struct Rank {
-    Account account;
-    Occupation occupation;
+  /// The activity is that of its main actor.
+  struct Rank : Activity {
+    Activity* followed = nullptr;  ///< blocked on an actor beside, whose time since then is its own
+    double followed_compute_s = 0.0;      ///< what that actor had done before
+    double followed_communicate_s = 0.0;
     std::int64_t step = -1;
     double relative_speed = 1.0;
     bool alive = true;
     bool running = false;  ///< its main actor has not ended
   };
 
+  void compute(int rank, double flops, Activity* activity);
+  /// What the rank is blocked in, itself or by the actor beside that it waits for.
+  static const Occupation& blocked_in(const Rank& rank) { return rank.followed ? rank.followed->occupation : rank.occupation; }
   void start_actor(int rank, bool main, std::function<void()> body);
   void run_guarded(int rank, bool main, const std::function<void()>& body);
+  void follow(Rank& rank, Activity& beside);
+  void settle(Rank& rank);
   void settle_all();
   void count(Message& message);
   void count_started(Message& message);
