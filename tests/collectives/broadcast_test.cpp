@@ -1,0 +1,74 @@
+#include "collectives/broadcast.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "collectives/chain.h"
+#include "collectives/group.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using cluster::Communicator;
+using cluster::Packet;
+using values::Dispatcher;
+
+namespace {
+
+Group::Outcome broadcast(const Group& group, const collectives::Broadcast& algorithm, int root, std::int64_t d) {
+  return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+    Packet mine;
+    if (comm.rank() == root) mine = Packet(dispatcher.constant(contribution(root, d)), 17);
+    const Packet got = algorithm(comm, root, mine, d);
+    CHECK(got.version == 17);
+    return got.tensor;
+  });
+}
+
+double end_of(const Group::Outcome& outcome) {
+  double last = 0.0;
+  for (const auto& member : outcome.members) last = std::max(last, member.end_s);
+  return last;
+}
+
+int ceil_lg(int P) { return std::bit_width(static_cast<unsigned>(P - 1)); }
+
+}  // namespace
+
+TEST_CASE("every broadcast gives everybody the root's vector and version, whoever is the root") {
+  for (const auto& entry : collectives::broadcasts().entries())
+    for (int P = 1; P <= 16; ++P)
+      for (const std::int64_t d : lengths(P)) {
+        CAPTURE(entry.about.kind, P, d);
+        const int root = P / 3;
+        for (const auto& member : broadcast({.P = P}, *entry.make(), root, d).members)
+          REQUIRE(member.result == contribution(root, d));
+      }
+}
+
+TEST_CASE("a broadcast takes what its cost line says") {
+  constexpr std::int64_t d = 720'720;  // every P up to 16 divides it
+  const double M = 8.0 * d;
+  const auto takes = [&](std::string_view kind, int P) {
+    const auto algorithm = collectives::broadcasts().find(kind)->make();
+    return end_of(broadcast({.P = P, .numbers = false}, *algorithm, 0, d));
+  };
+  for (int P = 2; P <= 16; ++P) {
+    CAPTURE(P);
+    CHECK(takes("flat", P) == Approx(alpha + (P - 1) * M / B).epsilon(1e-9));
+    CHECK(takes("binomial", P) == Approx(ceil_lg(P) * (alpha + M / B)).epsilon(1e-9));
+    CHECK(takes("chain", P) == Approx((P - 2 + 16) * (alpha + M / 16 / B)).epsilon(1e-9));
+    if (std::has_single_bit(static_cast<unsigned>(P)))
+      CHECK(takes("van_de_geijn", P) ==
+            Approx((ceil_lg(P) + P - 1) * alpha + 2.0 * (P - 1) / P * M / B).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a chain of one chunk passes the whole vector on, of many it fills its links") {
+  constexpr std::int64_t d = 1'000'000;
+  collectives::ChainBroadcast chain;
+  for (const std::int64_t chunks : {1, 10, 100}) {
+    chain.chunks = chunks;
+    const double c = static_cast<double>(chunks);
+    CHECK(end_of(broadcast({.P = 5, .numbers = false}, chain, 2, d)) == Approx((3 + c) * (alpha + 8.0 * d / c / B)).epsilon(1e-9));
+  }
+}

@@ -1,0 +1,189 @@
+// The collectives of which there is one algorithm each: reduce, scatter, gather, reduce_scatter, all_gather, all_to_all.
+#include <algorithm>
+#include <bit>
+
+#include "collectives/all_to_all.h"
+#include "collectives/binomial.h"
+#include "collectives/group.h"
+#include "collectives/ring.h"
+#include "collectives/split.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using cluster::Communicator;
+using collectives::Reduction;
+using collectives::Split;
+using values::Dispatcher;
+using values::Tensor;
+
+namespace {
+
+std::vector<double> part(const std::vector<double>& x, collectives::Stretch stretch) {
+  return {x.begin() + stretch.first, x.begin() + stretch.end()};
+}
+
+std::vector<double> sum_of_all(int P, std::int64_t d) {
+  std::vector<double> sum(static_cast<std::size_t>(d));
+  for (int r = 0; r < P; ++r)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += contribution(r, d)[i];
+  return sum;
+}
+
+void check_near(const std::vector<double>& a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i] == Approx(b[i]).epsilon(1e-14));
+}
+
+double end_of(const Group::Outcome& outcome) {
+  double last = 0.0;
+  for (const auto& member : outcome.members) last = std::max(last, member.end_s);
+  return last;
+}
+
+/// P, d and both ways, for the collectives that have two.
+template <class Check>
+void sweep(Check check) {
+  for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic})
+    for (int P = 1; P <= 16; ++P)
+      for (const std::int64_t d : lengths(P)) {
+        CAPTURE(static_cast<int>(way), P, d);
+        check(Group{.P = P, .collectives = way}, d);
+      }
+}
+
+Group::Outcome staggered_both_ways(const Group::Body& body, int P) {
+  Group group{.P = P};
+  for (int r = 0; r < P; ++r) group.arrivals.push_back(1e-5 * ((5 * r + 2) % 7));
+  const Group::Outcome messages = group.run(body);
+  group.collectives = cluster::Collectives::automatic;
+  check_equal(group.run(body), messages);
+  return messages;
+}
+
+}  // namespace
+
+TEST_CASE("reduce leaves the sum on the root, along a binomial tree") {
+  sweep([](const Group& group, std::int64_t d) {
+    const int root = group.P / 2;
+    const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+      return collectives::reduce(comm, root, dispatcher.constant(contribution(comm.rank(), d)));
+    });
+    for (int r = 0; r < group.P; ++r)
+      check_near(outcome.members[static_cast<std::size_t>(r)].result,
+                 r == root ? sum_of_all(group.P, d) : std::vector<double>{});
+    const double M = 8.0 * static_cast<double>(d);
+    const int steps = std::bit_width(static_cast<unsigned>(group.P - 1));
+    CHECK(end_of(outcome) == Approx(steps * (alpha + M / B + M * gamma_s)).epsilon(1e-9));
+  });
+}
+
+TEST_CASE("scatter gives every member its chunk, and gather gives them back") {
+  sweep([](const Group& group, std::int64_t d) {
+    const int root = group.P / 3;
+    const Split split(d, group.P);
+    const auto scattered = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+      const Tensor x = comm.rank() == root ? dispatcher.constant(contribution(root, d)) : Tensor();
+      return collectives::scatter(comm, root, x, d);
+    });
+    const auto gathered = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+      return collectives::gather(comm, root, dispatcher.constant(part(contribution(root, d), split.chunk(comm.rank()))), d);
+    });
+    for (int r = 0; r < group.P; ++r) {
+      CHECK(scattered.members[static_cast<std::size_t>(r)].result == part(contribution(root, d), split.chunk(r)));
+      CHECK(gathered.members[static_cast<std::size_t>(r)].result ==
+            (r == root ? contribution(root, d) : std::vector<double>{}));
+    }
+    if (!std::has_single_bit(static_cast<unsigned>(group.P)) || d % group.P != 0) return;
+    const double expected = std::bit_width(static_cast<unsigned>(group.P - 1)) * alpha +
+                            (group.P - 1.0) / group.P * 8.0 * static_cast<double>(d) / B;
+    CHECK(end_of(scattered) == Approx(expected).epsilon(1e-9));
+    CHECK(end_of(gathered) == Approx(expected).epsilon(1e-9));
+  });
+}
+
+TEST_CASE("reduce_scatter leaves chunk r of the sum on member r, in half of an allreduce") {
+  sweep([](const Group& group, std::int64_t d) {
+    const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+      return collectives::reduce_scatter(comm, dispatcher.constant(contribution(comm.rank(), d)));
+    });
+    const Split split(d, group.P);
+    for (int r = 0; r < group.P; ++r)
+      check_near(outcome.members[static_cast<std::size_t>(r)].result, part(sum_of_all(group.P, d), split.chunk(r)));
+    const double longest = static_cast<double>(split.chunk(0).bytes());
+    CHECK(end_of(outcome) == Approx((group.P - 1) * (alpha + longest / B + longest * gamma_s)).epsilon(1e-9));
+  });
+}
+
+TEST_CASE("reduce_scatter makes means too") {
+  const auto outcome = Group{.P = 5}.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+    return collectives::reduce_scatter(comm, dispatcher.constant(contribution(comm.rank(), 10)), Reduction::mean);
+  });
+  for (int r = 0; r < 5; ++r) {
+    std::vector<double> mean = part(sum_of_all(5, 10), Split(10, 5).chunk(r));
+    for (double& x : mean) x /= 5;
+    check_near(outcome.members[static_cast<std::size_t>(r)].result, mean);
+  }
+}
+
+TEST_CASE("all_gather puts all members' vectors one after the other, also of different lengths") {
+  sweep([](const Group& group, std::int64_t d) {
+    std::vector<std::int64_t> counts;
+    std::vector<double> all;
+    for (int r = 0; r < group.P; ++r) {
+      counts.push_back(r % 3 == 0 ? d : r % 3);
+      const std::vector<double> own = contribution(r, counts.back());
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+      return collectives::all_gather(
+          comm, dispatcher.constant(contribution(comm.rank(), counts[static_cast<std::size_t>(comm.rank())])), counts);
+    });
+    for (const auto& member : outcome.members) CHECK(member.result == all);
+    const double longest = 8.0 * static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+    CHECK(end_of(outcome) <= (group.P - 1) * (alpha + longest / B) * (1 + 1e-9));
+    if (d > 2 && group.P > 1) CHECK(end_of(outcome) == Approx((group.P - 1) * (alpha + longest / B)).epsilon(1e-9));
+  });
+}
+
+TEST_CASE("all_to_all gives every member its chunk of everybody's vector, pair by pair") {
+  sweep([](const Group& group, std::int64_t d) {
+    const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+      return collectives::all_to_all(comm, dispatcher.constant(contribution(comm.rank(), d)));
+    });
+    const Split split(d, group.P);
+    for (int r = 0; r < group.P; ++r) {
+      std::vector<double> expected;
+      for (int s = 0; s < group.P; ++s) {
+        const std::vector<double> chunk = part(contribution(s, d), split.chunk(r));
+        expected.insert(expected.end(), chunk.begin(), chunk.end());
+      }
+      CHECK(outcome.members[static_cast<std::size_t>(r)].result == expected);
+    }
+    if (d % group.P == 0)
+      CHECK(end_of(outcome) ==
+            Approx((group.P - 1) * (alpha + 8.0 * static_cast<double>(d) / group.P / B)).epsilon(1e-9));
+    CHECK(outcome.messages == group.P * (group.P - 1));
+  });
+}
+
+TEST_CASE("these too are the same at the last arrival and message by message, whoever comes when") {
+  for (const int P : {2, 5, 8, 13})
+    for (const std::int64_t d : {P - 1, 1000}) {
+      CAPTURE(P, d);
+      const auto mine = [d](const Communicator& comm, Dispatcher& dispatcher) {
+        return dispatcher.constant(contribution(comm.rank(), d));
+      };
+      staggered_both_ways([&](const Communicator& comm, Dispatcher& dispatcher) {
+        return collectives::reduce_scatter(comm, mine(comm, dispatcher));
+      }, P);
+      staggered_both_ways([&](const Communicator& comm, Dispatcher& dispatcher) {
+        return collectives::all_to_all(comm, mine(comm, dispatcher));
+      }, P);
+      std::vector<std::int64_t> counts;
+      for (int r = 0; r < P; ++r) counts.push_back(r % 2 == 0 ? d : 3 * d + r);
+      staggered_both_ways([&](const Communicator& comm, Dispatcher& dispatcher) {
+        const auto own = counts[static_cast<std::size_t>(comm.rank())];
+        return collectives::all_gather(comm, dispatcher.constant(contribution(comm.rank(), own)), counts);
+      }, P);
+    }
+}
