@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/errors.h"
 #include "base/text.h"
 #include "data/cells.h"
 #include "data/csv_columns.h"
+#include "data/csv_ratings.h"
 #include "data/csv_table.h"
 #include "data/labels.h"
 #include "data/limits.h"
@@ -33,7 +33,7 @@ std::string separator_fault(const std::string& separator) {
   return fmt::format("the separator is {}, expected one byte such as \",\", \";\" or a tab", shown(separator));
 }
 
-/// The steps from a table of cells to a data set.
+/// The steps from a table of cells to a data set. Where nothing is predicted, only a target that is named is left out.
 class Reading {
  public:
   Reading(const Csv& options, const CsvTable& table, const Request& request)
@@ -80,28 +80,13 @@ class Reading {
 };
 
 std::int64_t Reading::target_column() const {
+  if (request_.task == Task::clustering && !options_.target) return -1;
   if (table_.columns < 2)
     throw base::ScenarioError(
         fmt::format("{}: one column, expected a target and at least one feature; is {} the right separator?",
                     at(table_.names_line), shown(options_.separator)));
   if (!options_.target) return table_.columns - 1;
-  const std::string& wanted = *options_.target;
-  const auto count = std::count(table_.names.begin(), table_.names.end(), wanted);
-  if (count == 1) return std::find(table_.names.begin(), table_.names.end(), wanted) - table_.names.begin();
-  if (count > 1)
-    throw base::ScenarioError(
-        fmt::format("{}: {} columns are called {}, expected one; give the target's zero-based index",
-                    at(table_.names_line), count, shown(wanted)));
-
-  std::int64_t index = 0;
-  const auto [stop, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
-  const bool whole = !wanted.empty() && stop == wanted.data() + wanted.size() && error != std::errc::invalid_argument;
-  if (whole && error == std::errc() && index >= 0 && index < table_.columns) return index;
-  if (whole)
-    throw base::ScenarioError(fmt::format("{}: target column {}, expected a name or an index from 0 to {}",
-                                          at(table_.names_line), wanted, table_.columns - 1));
-  throw base::ScenarioError(fmt::format("{}: unknown target column {}{}", at(table_.names_line), shown(wanted),
-                                        base::suggestion(wanted, table_.names)));
+  return find_column(table_, *options_.target, "target", at(table_.names_line));
 }
 
 /// What is wrong with a column's cells, apart from missing ones, or empty.
@@ -110,6 +95,7 @@ std::string Reading::cell_fault(std::int64_t j) const {
   const bool label = j == target_;
   // Class labels may be any texts; a column with one text among them is all texts.
   if (label && request_.task == Task::classification && held.texts.count > 0) return {};
+  if (label && request_.task == Task::clustering) return {};
   if (!label && held.text()) return {};
   const auto fault = [&](const Seen& seen, std::string_view expected) {
     return fmt::format("{}: column {} holds {}, expected {}", at(line(seen.first_row)), shown(name(j)),
@@ -153,7 +139,8 @@ void Reading::choose_rows() {
     return true;
   };
   for (std::int64_t row = 0; row < table_.rows(); ++row)
-    if (options_.missing == Csv::Missing::drop ? complete(row) : !missing(row, target_)) rows_.push_back(row);
+    if (options_.missing == Csv::Missing::drop ? complete(row) : target_ < 0 || !missing(row, target_))
+      rows_.push_back(row);
   if (rows_.empty())
     throw base::ScenarioError(fmt::format("{}: no row is left without those that miss a {}, expected at least one",
                                           at(table_.names_line),
@@ -186,7 +173,7 @@ Dataset Reading::shaped() const {
   Dataset set = sized_dataset(static_cast<std::int64_t>(rows_.size()), static_cast<std::int64_t>(names.size()),
                               at(table_.names_line));
   set.feature_names = std::move(names);
-  set.target_name = name(target_);
+  if (target_ >= 0) set.target_name = name(target_);
   return set;
 }
 
@@ -209,6 +196,7 @@ void Reading::fill_features(Dataset& set) const {
 }
 
 void Reading::fill_targets(Dataset& set) const {
+  if (request_.task == Task::clustering) return;  // all zero
   const std::string what = fmt::format("{}: column {}", at(table_.names_line), shown(name(target_)));
   const bool classification = request_.task == Task::classification;
   if (classification && column(target_).texts.count > 0) {
@@ -229,7 +217,9 @@ void Reading::fill_targets(Dataset& set) const {
 
 void Csv::describe(base::Describer& d) {
   d.path("path", path, "the file");
-  d.name_or_index("target", target, "column to predict: its name, else its zero-based index; default the last");
+  d.name_or_index("target", target, "column to predict: its name, else its zero-based index; default the last (with k_means none)");
+  d.name_or_index("user", user, "column that tells users apart, for recommendation only; default the first");
+  d.name_or_index("item", item, "column that tells items apart, for recommendation only; default the second");
   d.flag("header", header, "whether the first line holds the columns' names");
   d.text("separator", separator, "what stands between two cells, one byte");
   d.choice("missing", missing, missing_choices, "cells that are empty, ?, NA or nan");
@@ -244,6 +234,11 @@ Dataset Csv::read(std::string text, const Request& request) const {
     throw base::ScenarioError(fmt::format("{}: {}", path, fault));
   clean_text(text, path);
   const CsvTable table = csv_table(text, separator[0], header, path);
+  if (request.task == Task::recommendation) return csv_ratings(*this, table);
+  if (user || item)
+    throw base::ScenarioError(fmt::format(
+        "{}: {} = {} tells whose ratings these are, but the model predicts no ratings; leave it out", path,
+        user ? "user" : "item", shown(user ? *user : *item)));
   return Reading(*this, table, request).dataset();
 }
 

@@ -15,6 +15,7 @@ namespace simgrad::data {
 /// fault, not a category. Missing are cells that are empty, `?`, `NA` or `nan`; `missing = "mean"` puts in the
 /// column's mean, for a text column its most frequent value (of the whole file: the test set is not known here).
 /// A row without a target is dropped under "drop" and under "mean": a made-up label would be worse than none.
+/// For clustering there is no target, unless one is named to be left out. For recommendation see csv_ratings.h.
 struct Csv : Source {
   static constexpr base::About about{
       .kind = "csv",
@@ -25,12 +26,15 @@ struct Csv : Source {
 
   std::string path;
   std::optional<std::string> target;  ///< a column's name, else its zero-based index; default the last column
+  std::optional<std::string> user;    ///< as target; default the first column
+  std::optional<std::string> item;    ///< default the second
   bool header = true;
   std::string separator = ",";  ///< one byte
   Missing missing = Missing::refuse;
 
   void describe(base::Describer& d) override;
   bool generates() const override { return false; }
+  bool suits(Task) const override { return true; }
   std::vector<std::string> files() const override { return {path}; }
   Dataset load(const Request& request) const override;
 

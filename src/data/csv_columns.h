@@ -12,6 +12,11 @@
 
 namespace simgrad::data {
 
+/// A column by its name, else by its zero-based index.  role: "target", "user", ..., for errors; where: `path:line`.
+/// Errors: ScenarioError for a name that no column or several have, or an index that is not there.
+std::int64_t find_column(const CsvTable& table, const std::string& wanted, std::string_view role,
+                         const std::string& where);
+
 /// One kind of cell in a column: how many, and the first row with one.
 struct Seen {
   std::int64_t count = 0;

@@ -5,6 +5,7 @@
 #include "data/libsvm.h"
 #include "data/logistic.h"
 #include "data/npy.h"
+#include "data/ratings.h"
 #include "data/source.h"
 
 namespace simgrad::data {
@@ -13,7 +14,7 @@ const base::Registry<Source>& sources() {
   static const base::Registry<Source> registry({base::entry<Source, HousePrices>(), base::entry<Source, Blobs>(),
                                                 base::entry<Source, Logistic>(), base::entry<Source, Csv>(),
                                                 base::entry<Source, Libsvm>(), base::entry<Source, Idx>(),
-                                                base::entry<Source, Npy>()});
+                                                base::entry<Source, Npy>(), base::entry<Source, Ratings>()});
   return registry;
 }
 

@@ -216,7 +216,7 @@ void check_data(const Settings& settings, Faults& faults) {
 void fill_in(Settings& settings) {
   if (settings.data.source->generates()) {
     settings.data.samples = settings.data.samples_made();
-    settings.data.features = settings.data.features_made();
+    settings.data.features = settings.data.features.value_or(settings.data.features_made());
   }
   if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;
 }

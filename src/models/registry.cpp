@@ -1,6 +1,8 @@
 /// The models a scenario can name.
+#include "models/k_means.h"
 #include "models/least_squares.h"
 #include "models/logistic_regression.h"
+#include "models/matrix_factorization.h"
 #include "models/model.h"
 #include "models/perceptron.h"
 #include "models/softmax_regression.h"
@@ -13,6 +15,8 @@ const base::Registry<Model>& registry() {
       base::entry<Model, LogisticRegression>(),
       base::entry<Model, SoftmaxRegression>(),
       base::entry<Model, Perceptron>(),
+      base::entry<Model, MatrixFactorization>(),
+      base::entry<Model, KMeans>(),
   });
   return models;
 }

@@ -39,6 +39,7 @@ double squared_deviation(const data::Dataset& set) {
 
 Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
     : setup_(std::move(setup)),
+      k_means_(dynamic_cast<const models::KMeans*>(setup_.model.get())),
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
@@ -65,26 +66,58 @@ double Learning::gradient_flops(int part, int parts) const {
   return setup_.model->gradient_flops(setup_.problem, batches_.count(part, parts));
 }
 
-Tensor Learning::gradient(const Tensor& w, std::int64_t step, int part, int parts) const {
-  // A full batch is the same in every step, so equal w give equal gradients.
+template <class Work>
+Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
+                                  std::int64_t step, int part, int parts, Work work) const {
+  // A full batch is the same in every step, so equal w give equal results.
   const std::array<std::uint64_t, 3> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
                                          static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts)};
-  const values::Operation operation{.name = "gradient",
-                                    .key = key,
-                                    .seconds = gradient_flops(part, parts) / flops_per_real_second};
+  const values::Operation operation{.name = name, .key = key, .seconds = flops / flops_per_real_second};
   const std::array inputs{w};
-  return dispatcher_.dispatch(
-      operation, parameters_, inputs,
-      [data = setup_.data, model = setup_.model, problem = setup_.problem, batches = batches_, step, part, parts](
-          std::span<const std::span<const double>> in, std::span<double> g) {
-        const RowSet rows = batches.rows(step, part, parts);
-        models::Samples samples = samples_of(data->train);
-        samples.first = rows.first;
-        samples.count = rows.count;
-        samples.indices = rows.indices.empty() ? nullptr : rows.indices.data();
-        const auto B = static_cast<double>(batches.batch());
-        model->gradient(problem, samples, in[0], 1.0 / B, static_cast<double>(rows.count) / B, g);
-      });
+  return dispatcher_.dispatch(operation, size, inputs,
+                              [data = setup_.data, batches = batches_, step, part, parts, work](
+                                  std::span<const std::span<const double>> in, std::span<double> result) {
+                                const RowSet rows = batches.rows(step, part, parts);
+                                models::Samples samples = samples_of(data->train);
+                                samples.first = rows.first;
+                                samples.count = rows.count;
+                                samples.indices = rows.indices.empty() ? nullptr : rows.indices.data();
+                                work(in[0], samples, result);
+                              });
+}
+
+Tensor Learning::gradient(const Tensor& w, std::int64_t step, int part, int parts) const {
+  return dispatch_on_rows("gradient", gradient_flops(part, parts), parameters_, w, step, part, parts,
+                          [model = setup_.model, problem = setup_.problem, B = static_cast<double>(batches_.batch())](
+                              std::span<const double> at, const models::Samples& rows, std::span<double> g) {
+                            model->gradient(problem, rows, at, 1.0 / B, static_cast<double>(rows.count) / B, g);
+                          });
+}
+
+double Learning::assignment_flops(int part, int parts) const {
+  base::check(clusters(), "only k-means assigns rows to centres");
+  return k_means_->assignment_flops(setup_.problem, batches_.count(part, parts));
+}
+
+Tensor Learning::assignments(const Tensor& w, std::int64_t step, int part, int parts) const {
+  base::check(clusters(), "only k-means assigns rows to centres");
+  return dispatch_on_rows("assignments", assignment_flops(part, parts), k_means_->assignment_size(setup_.problem), w,
+                          step, part, parts,
+                          [owner = setup_.model, model = k_means_, problem = setup_.problem](
+                              std::span<const double> at, const models::Samples& rows, std::span<double> sums) {
+                            model->assign(problem, rows, at, sums);
+                          });
+}
+
+Tensor Learning::centres(const Tensor& w, const Tensor& sums) const {
+  base::check(clusters(), "only k-means has centres");
+  const std::array inputs{w, sums};
+  const values::Operation operation{.name = "centres",
+                                    .seconds = static_cast<double>(w.size()) / flops_per_real_second};
+  return dispatcher_.dispatch(operation, w.size(), inputs,
+                              [](std::span<const std::span<const double>> in, std::span<double> centres) {
+                                models::centres_of(in[0], in[1], centres);
+                              });
 }
 
 std::vector<Tensor> Learning::dispatch_scores(const Tensor& w) const {

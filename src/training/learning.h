@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "data/dataset.h"
+#include "models/k_means.h"
 #include "models/model.h"
 #include "training/batches.h"
 #include "training/options.h"
@@ -51,14 +53,28 @@ class Learning {
   values::Tensor gradient(const values::Tensor& w, std::int64_t step, int part, int parts) const;
   double gradient_flops(int part, int parts) const;
 
+  /// Whether the model is k-means: its rows can be assigned to centres.
+  bool clusters() const { return k_means_ != nullptr; }
+  /// Part `part` of P of the map of Lloyd's algorithm over the step's batch: for each centre in w the sum of its rows,
+  /// then their number. The parts of all ranks add up.  w: (k x d).  Returns (k x (d + 1)).  Only where clusters().
+  values::Tensor assignments(const values::Tensor& w, std::int64_t step, int part, int parts) const;
+  double assignment_flops(int part, int parts) const;
+  /// Its reduce: each centre moves to the mean of its rows, or stays where it has none.  sums: as above, of all parts.
+  values::Tensor centres(const values::Tensor& w, const values::Tensor& sums) const;
+
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
   Score score(const values::Tensor& w) const;
 
  private:
   const data::Dataset& evaluation_set() const;
+  /// A function of w and of part `part`'s rows, as models::Samples.  work(w, samples, result)
+  template <class Work>
+  values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
+                                  std::int64_t step, int part, int parts, Work work) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w) const;
 
   Setup setup_;
+  const models::KMeans* k_means_;  ///< the model, or null
   values::Dispatcher& dispatcher_;
   std::int64_t parameters_;
   std::vector<models::Layer> layers_;

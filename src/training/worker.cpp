@@ -24,6 +24,13 @@ void Participant::update(State& state, const Tensor& g) const {
   training_.world().set_step(world_rank(), state.step);
 }
 
+void Participant::move_centres(State& state, const Tensor& sums) const {
+  comm_.charge_reduction(static_cast<double>(state.w.size()));
+  state.w = training_.learning().centres(state.w, sums);
+  ++state.step;
+  training_.world().set_step(world_rank(), state.step);
+}
+
 Worker::Worker(Training& training, int position)
     : Participant(training, position),
       iteration_(training.start_state(world_rank()).step / training.updates_per_round()) {}
@@ -32,9 +39,21 @@ Tensor Worker::gradient(const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const Tensor g = learning.gradient(w, iteration_++, comm().rank(), workers());
-  training().world().compute(world_rank(), learning.gradient_flops(comm().rank(), workers()));
-  if (training().synchronous()) training().add_samples(learning.batches().count(comm().rank(), workers()));
+  compute(learning.gradient_flops(comm().rank(), workers()));
   return g;
+}
+
+Tensor Worker::assignments(const Tensor& w) {
+  training().world().set_step(world_rank(), iteration_);
+  const Learning& learning = training().learning();
+  const Tensor sums = learning.assignments(w, iteration_++, comm().rank(), workers());
+  compute(learning.assignment_flops(comm().rank(), workers()));
+  return sums;
+}
+
+void Worker::compute(double flops) {
+  training().world().compute(world_rank(), flops);
+  if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
 }
 
 void Server::apply_late(State& state, const Tensor& part, int worker, std::int64_t computed_at_step) const {

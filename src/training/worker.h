@@ -27,6 +27,9 @@ class Participant {
   bool continues(const State& state) const;
   /// One update with gradient g.  Virtual time: the optimizer's flops, unless reductions are free.
   void update(State& state, const values::Tensor& g) const;
+  /// One step of Lloyd's algorithm: every centre in state.w moves to the mean of its rows.  sums: those of all ranks'
+  /// `assignments`.  Virtual time: a division a number, unless reductions are free.
+  void move_centres(State& state, const values::Tensor& sums) const;
 
  protected:
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
@@ -43,10 +46,16 @@ class Worker : public Participant {
   /// This rank's part of the gradient of the mean loss over the next batch, at w; the parts of all ranks add up to the
   /// gradient.  w: (d).  Returns (d).  Virtual time: flops / speed. Every call takes the next step's batch.
   values::Tensor gradient(const values::Tensor& w);
+  /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
+  /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
+  values::Tensor assignments(const values::Tensor& w);
   /// The first server's place in comm().
   int server() const { return workers(); }
 
  private:
+  /// Passes over this rank's share of a batch.
+  void compute(double flops);
+
   std::int64_t iteration_ = 0;  ///< which step's batch comes next
 };
 

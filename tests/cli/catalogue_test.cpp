@@ -50,8 +50,8 @@ const std::vector<std::string> kinds = {"strategies",     "collectives", "models
                                         "network_models", "optimizers",  "schedules", "partitions", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip"};
-const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron"};
-const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy"};
+const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means"};
+const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings"};
 
 }  // namespace
 

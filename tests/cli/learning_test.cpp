@@ -103,3 +103,51 @@ TEST_CASE("every optimizer and schedule descends, and charges its flops") {
     CHECK(last_loss(results.at("runs")[0]) < first_loss(results.at("runs")[0]));
   }
 }
+
+TEST_CASE("matrix factorization learns ratings, made or read, and says its r2") {
+  const std::string made = with(with(with_model("kind = \"matrix_factorization\"\nfactors = 4\nbias = true",
+                                                "source = \"ratings\"\nusers = 20\nitems = 10"),
+                                     "samples = 200\nfeatures = 5", "samples = 2000"),
+                                "learning_rate = 0.1", "learning_rate = 4.0");
+  const Json results = results_of(with(made, "steps = 10", "steps = 150"));
+  CHECK(results.at("runs")[0].at("metric_name") == "r2");
+  CHECK(results.at("runs")[0].at("curve").back().at("metric") > 0.5);
+
+  Scratch scratch;
+  scratch.write("r.csv", "u,i,r\n1,7,3\n1,8,4\n2,7,1\n2,8,5\n3,7,2\n");
+  scratch.write("x.toml", with(made, "source = \"ratings\"\nusers = 20\nitems = 10\nsamples = 2000",
+                               "source = \"csv\"\npath = \"r.csv\""));
+  CHECK(program("run x.toml", scratch).exit_code == 0);
+}
+
+TEST_CASE("timing only, matrix factorization knows its users and items from the generator, and not from a file") {
+  const std::string text =
+      with(with(with_model("kind = \"matrix_factorization\"", "source = \"ratings\"\nusers = 1000000\nitems = 1000"),
+                "features = 5\n", ""),
+           "learning_rate = 0.1", "learning_rate = 0.1\nnumbers = false");
+  // 6 f flops a rating, 200 ratings; sgd 2 for each of f numbers a user and an item; f = 8, 1 GF.
+  const double step_s = (200.0 * 6 * 8 + 2.0 * 8 * 1001000) / 1e9;
+  CHECK(results_of(text).at("baselines")[0].at("simulated_s").get<double>() == Approx(10 * step_s).epsilon(1e-9));
+  const std::string blind = with(text, "source = \"ratings\"\nusers = 1000000\nitems = 1000",
+                                 "source = \"csv\"\npath = \"r.csv\"\nfeatures = 2");
+  check_refused(blind,
+                {"x.toml:11:1: training.numbers = false reads no data, so that matrix_factorization cannot know how "
+                 "many users and items there are"});
+}
+
+TEST_CASE("matrix factorization is refused where there are no users") {
+  check_refused(
+      with_model("kind = \"matrix_factorization\"", "source = \"house_prices\""),
+      {"x.toml:11:1: data source \"house_prices\" makes numbers, but the model predicts ratings of items by users"});
+  check_refused(with_model("kind = \"least_squares\"", "source = \"ratings\""),
+                {"x.toml:12:1: features = 5 with the data source \"ratings\", whose samples have 2; leave it out"});
+}
+
+TEST_CASE("k-means by gradients finds the blobs, has no metric, and is refused an option of other models") {
+  const std::string text = with(with_model("kind = \"k_means\"\nclusters = 3", "source = \"blobs\"\nspread = 0.2"),
+                                "steps = 10", "steps = 200");
+  const Json run = results_of(with(text, "learning_rate = 0.1", "learning_rate = 0.5")).at("runs")[0];
+  CHECK(run.at("metric_name").is_null());
+  CHECK(last_loss(run) < 0.3 * first_loss(run));
+  check_refused(with(text, "clusters = 3", "clusters = 3\nl2 = 0.1"), {"x.toml:19:1: unknown key \"l2\""});
+}

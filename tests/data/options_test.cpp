@@ -36,7 +36,7 @@ TEST_CASE("the data sources are registered by name, each with a summary") {
     CHECK(!entry.about.summary.empty());
     CHECK(entry.make() != nullptr);
   }
-  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy"});
+  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings"});
 }
 
 TEST_CASE("the data section describes its options and those of the source") {
@@ -44,7 +44,7 @@ TEST_CASE("the data section describes its options and those of the source") {
   CHECK(notes_of(options).keys == Names{"source", "noise", "correlation", "zero_weights", "samples", "features",
                                         "test_fraction", "standardize", "standardize_target"});
   Options file = file_options("csv", "t.csv");
-  CHECK(notes_of(file).keys == Names{"source", "path", "target", "header", "separator", "missing", "samples",
+  CHECK(notes_of(file).keys == Names{"source", "path", "target", "user", "item", "header", "separator", "missing", "samples",
                                      "features", "test_fraction", "standardize", "standardize_target"});
 }
 

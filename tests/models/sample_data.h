@@ -71,7 +71,8 @@ struct Case {
 inline constexpr Case linear_models[] = {
     {"least_squares", 0}, {"logistic_regression", 2}, {"softmax_regression", 2}, {"softmax_regression", 5}};
 inline constexpr Case all_models[] = {{"least_squares", 0},      {"logistic_regression", 2}, {"softmax_regression", 2},
-                                      {"softmax_regression", 5}, {"perceptron", 0},          {"perceptron", 5}};
+                                      {"softmax_regression", 5}, {"perceptron", 0},          {"perceptron", 5},
+                                      {"k_means", 0},             {"matrix_factorization", 0}};
 
 /// A perceptron is 7-4-3-outputs here, and smooth.
 inline std::unique_ptr<Model> make(const Case& c, double l2 = 0.0) {
@@ -83,6 +84,19 @@ inline std::unique_ptr<Model> make(const Case& c, double l2 = 0.0) {
   return model;
 }
 
-inline Data sample_data(const Case& c, std::int64_t n, std::int64_t d) { return sample_data(n, d, c.classes); }
+/// Rating i is of item (5 i + 1) mod 3 by user (3 i + i^2) mod 4.
+inline Data sample_ratings(std::int64_t n) {
+  Data data{.problem = {.features = 2, .classes = 0, .users = 4, .items = 3}, .x = {}, .y = sample_data(n, 1, 0).y};
+  for (std::int64_t i = 0; i < n; ++i) {
+    data.x.push_back(static_cast<double>((3 * i + i * i) % 4));
+    data.x.push_back(static_cast<double>((5 * i + 1) % 3));
+  }
+  return data;
+}
+
+/// What the model can be fitted to.
+inline Data sample_data(const Case& c, std::int64_t n, std::int64_t d) {
+  return c.kind == "matrix_factorization" ? sample_ratings(n) : sample_data(n, d, c.classes);
+}
 
 }  // namespace simgrad::models::test

@@ -1,0 +1,53 @@
+#include "data/ratings.h"
+
+#include <cmath>
+
+namespace simgrad::data {
+
+namespace {
+
+/// Whose factors: beside the rows (rank 0) and what they share (rank 1).
+enum class Side : std::uint32_t { user = 2, item = 3 };
+
+base::Stream factors_of(std::uint64_t seed, Side side, std::uint64_t number) {
+  return base::Stream(
+      {.seed = seed, .purpose = base::Purpose::data, .step = number, .rank = static_cast<std::uint32_t>(side)});
+}
+
+}  // namespace
+
+void Ratings::describe(base::Describer& d) {
+  const auto many = base::Bounds::between(1.0, 1e9);
+  d.integer("users", users, "how many", many);
+  d.integer("items", items, "how many", many);
+  d.integer("factors", factors, "hidden numbers a user and an item", base::Bounds::between(1.0, 1e4));
+  d.number("noise", noise, "the share of a rating's standard deviation that no factor explains",
+           base::Bounds::between(0.0, 1.0));
+}
+
+Dataset Ratings::load(const Request& request) const {
+  Request shaped = request;
+  shaped.features = 2;
+  Dataset set = blank_dataset(about.kind, Task::recommendation, shaped);
+  set.feature_names = {"user", "item"};
+  set.target_name = "rating";
+  set.users = users;
+  set.items = items;
+
+  const double scale = std::sqrt((1.0 - noise * noise) / static_cast<double>(factors));
+  for (std::int64_t row = 0; row < set.rows; ++row) {
+    base::Stream stream = row_stream(request.seed, row);
+    const std::uint64_t user = stream.below(static_cast<std::uint64_t>(users));
+    const std::uint64_t item = stream.below(static_cast<std::uint64_t>(items));
+    base::Stream p = factors_of(request.seed, Side::user, user), q = factors_of(request.seed, Side::item, item);
+    double taste = 0.0;
+    for (std::int64_t k = 0; k < factors; ++k) taste += p.normal() * q.normal();
+    double* const x = set.features.data() + 2 * row;
+    x[0] = static_cast<double>(user);
+    x[1] = static_cast<double>(item);
+    set.targets[static_cast<std::size_t>(row)] = 3.0 + scale * taste + noise * stream.normal();
+  }
+  return set;
+}
+
+}  // namespace simgrad::data
