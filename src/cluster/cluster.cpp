@@ -36,17 +36,17 @@ constexpr const char* context_factory = "--cfg=contexts/factory:raw";
 
 PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost", rank)), rank_(rank) {}
 
-Cluster::Cluster(const Options& options, int hosts) : options_(options) {
+Cluster::Cluster(const Options& options, int hosts, bool many_to_many) : options_(options) {
   if (hosts > most_hosts)
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_hosts));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
   real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
-  set_up_engine(hosts);
+  set_up_engine(hosts, many_to_many);
 }
 
 Cluster::~Cluster() = default;
 
-void Cluster::set_up_engine(int hosts) {
+void Cluster::set_up_engine(int hosts, bool many_to_many) {
   base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
   // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
   // needed when numbers are computed in the actor.
@@ -54,6 +54,9 @@ void Cluster::set_up_engine(int hosts) {
                                  "--log=root.thresh:critical",
                                  "--log=root.app:file:/dev/null"};
   for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
+  // On a platform share_fairly() touches every flow once more when all are past their latency.
+  if (many_to_many && options_.platform.empty())
+    for (std::string& flag : flags_for_many_to_many()) words.push_back(std::move(flag));
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   auto count = static_cast<int>(arguments.size());

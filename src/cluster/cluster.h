@@ -31,8 +31,9 @@ class PeerLost : public std::runtime_error {
 class Cluster {
  public:
   /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
+  /// many_to_many: several ranks send to several at a time; see flags_for_many_to_many in network_model.h.
   /// Errors: base::ScenarioError for a platform that is malformed or too small.
-  Cluster(const Options& options, int hosts);
+  Cluster(const Options& options, int hosts, bool many_to_many = false);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -61,7 +62,7 @@ class Cluster {
 
  private:
   friend class World;
-  void set_up_engine(int hosts);
+  void set_up_engine(int hosts, bool many_to_many);
   void on_deadlock();
   void kill_everyone();
 

@@ -106,7 +106,7 @@ Pending Communicator::start_send(int target, Packet packet) const {
   require_alive(target);
   Message& message = world_->new_message();
   message.channel = &to(target);
-  const auto bytes = static_cast<std::uint64_t>(packet.bytes());
+  const auto bytes = message.channel->local ? 0 : static_cast<std::uint64_t>(packet.bytes());
   message.packet = std::move(packet);
   Pending pending(*this, target);
   const sg4::CommPtr transfer = message.channel->mailbox->put_async(&message, bytes);

@@ -28,6 +28,8 @@ class Pending {
 
   /// What was received; an empty packet for a send. Errors: PeerLost.
   Packet wait();
+  /// Whether wait() is still to be called.
+  bool under_way() const { return transfer_ != nullptr; }
   /// After wait(): when the transfer started.
   double start_s() const { return start_s_; }
 

@@ -4,6 +4,8 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "base/errors.h"
+
 namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
@@ -44,6 +46,20 @@ Inbox::Arrival Inbox::next() {
   self.account.leave(world.now(), entry.transfer_start_s);
   self.occupation = {};
   return std::move(entry.arrival);
+}
+
+bool Inbox::compute(double flops) {
+  if (!shelf_->entries.empty()) return false;
+  World& world = communicator_.world();
+  World::Rank& self = world.ranks_[static_cast<std::size_t>(communicator_.world_rank(communicator_.rank()))];
+  base::check(!self.shares_cores, "a computation that may be given up shares no cores");
+  const double seconds = flops / (world.cluster().speed(self.host) * self.relative_speed);
+  if (!(seconds > 0.0)) return true;
+  self.account.enter(Account::State::computing, world.now());
+  const bool undisturbed = shelf_->filled->acquire_timeout(seconds);
+  self.account.leave(world.now());
+  if (!undisturbed) shelf_->filled->release();  // next() will take it
+  return undisturbed;
 }
 
 }  // namespace simgrad::cluster

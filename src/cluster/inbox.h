@@ -21,6 +21,9 @@ class Inbox {
   };
   /// Blocks until a message has come in.
   Arrival next();
+  /// Computes, but gives up when a message comes in or is there already. Returns whether it got to the end.
+  /// Virtual time: the flops', at the rank's speed, or until the message. The rank is alone on its cores.
+  bool compute(double flops);
 
  private:
   struct Shelf;

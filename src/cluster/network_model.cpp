@@ -40,6 +40,10 @@ std::vector<std::string> simgrid_flags(NetworkModel model) {
   return flags;
 }
 
+std::vector<std::string> flags_for_many_to_many() {
+  return {"--cfg=network/optim:Full", "--cfg=network/maxmin-selective-update:no"};
+}
+
 namespace {
 
 simgrid::kernel::resource::Model* network() {
@@ -58,8 +62,10 @@ void share_fairly() {
   const auto latent = std::make_shared<Latent>();
   auto* const model = network();
   // The factor of latency is asked for while SimGrid creates a flow, which is then the last of its started ones.
-  const auto on_new_flow = [model, latent](double, const sg4::Host*, const sg4::Host*, const std::vector<sg4::Link*>& links,
-                                   const std::unordered_set<sg4::NetZone*>&) {
+  const auto on_new_flow = [model, latent](double, const sg4::Host* source, const sg4::Host* target,
+                                           const std::vector<sg4::Link*>& links,
+                                           const std::unordered_set<sg4::NetZone*>&) {
+    if (source == target) return 0.0;
     const double latency = std::accumulate(links.begin(), links.end(), 0.0, [](double sum, const sg4::Link* link) {
       return sum + link->get_latency();
     });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <simgrid/Exception.hpp>
 #include <simgrid/s4u.hpp>
 #include <utility>
@@ -22,14 +23,26 @@ double start_of(const sg4::Comm* transfer) { return transfer ? transfer->get_sta
 
 }  // namespace
 
-World::World(Cluster& cluster, std::string name, int workers, int servers)
+World::World(Cluster& cluster, std::string name, int workers, int servers, std::vector<int> hosts)
     : cluster_(cluster),
       name_(std::move(name)),
       workers_(workers),
       servers_(servers),
       ranks_(static_cast<std::size_t>(workers + servers)),
       meetings_(std::make_unique<Meetings>(*this)) {
-  base::check(workers + servers <= cluster.hosts(), "a host for every rank");
+  if (hosts.empty()) {
+    hosts.resize(ranks_.size());
+    std::iota(hosts.begin(), hosts.end(), 0);
+  }
+  base::check(hosts.size() == ranks_.size(), "every rank lives on one host");
+  std::unordered_map<int, int> living, cores;
+  for (int rank = 0; rank < size(); ++rank) {
+    const int host = ranks_[static_cast<std::size_t>(rank)].host = hosts[static_cast<std::size_t>(rank)];
+    base::check(host < cluster.hosts(), "a host for every rank");
+    ++living[host];
+    if (rank < workers) ++cores[host];
+  }
+  for (Rank& rank : ranks_) rank.shares_cores = living[rank.host] > std::max(1, cores[rank.host]);
   cluster_.worlds_.push_back(this);
 }
 
@@ -41,7 +54,7 @@ void World::start_beside(int rank, std::function<void()> body) { start_actor(ran
 
 void World::start_actor(int rank, bool main, std::function<void()> body) {
   if (main) ranks_[static_cast<std::size_t>(rank)].running = true;
-  const sg4::ActorPtr actor = sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(rank),
+  const sg4::ActorPtr actor = sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(host(rank)),
                                                  [this, rank, main, work = std::move(body)] {
                                                    run_guarded(rank, main, work);
                                                  });
@@ -71,10 +84,14 @@ void World::run_guarded(int rank, bool main, const std::function<void()>& body) 
 }
 
 void World::compute(int rank, double flops, Activity* activity) {
-  const double seconds = flops / (cluster_.speed(rank) * relative_speed(rank));
+  const Rank& self = ranks_[static_cast<std::size_t>(rank)];
+  const double seconds = flops / (cluster_.speed(self.host) * self.relative_speed);
   if (!(seconds > 0.0)) return;
   if (activity) activity->account.enter(Account::State::computing, now());
-  sg4::this_actor::sleep_for(seconds);
+  if (self.shares_cores)
+    sg4::this_actor::execute(flops / self.relative_speed);
+  else
+    sg4::this_actor::sleep_for(seconds);
   if (activity) activity->account.leave(now());
 }
 
@@ -115,29 +132,36 @@ void World::settle_all() {
   }
 }
 
+void World::settle_down(Rank& rank) {
+  settle(rank);
+  rank.account.enter(Account::State::down, now());
+  rank.occupation = {};
+  rank.alive = false;
+  rank.running = false;
+}
+
 void World::crash(int rank) {
-  Rank& lost = ranks_.at(static_cast<std::size_t>(rank));
-  if (!lost.alive || ended_) return;
-  settle(lost);
-  lost.account.enter(Account::State::down, now());
-  lost.occupation = {};
-  lost.alive = false;
-  lost.running = false;
+  if (!alive(rank) || ended_) return;
+  const int lost = host(rank);
+  for (Rank& each : ranks_)
+    if (each.host == lost) settle_down(each);
   // SimGrid forgets the transfers of a host that goes down, and so must we; one that has arrived may still be taken.
   for (Message& message : messages_)
-    if (message.transfer && (message.channel->source == rank || message.channel->target == rank)) {
+    if (message.transfer && (host(message.channel->source) == lost || host(message.channel->target) == lost)) {
       count_started(message);
       message.transfer = nullptr;
     }
-  cluster_.host(rank)->turn_off();
+  cluster_.host(lost)->turn_off();
 }
 
 void World::revive(int rank) {
-  Rank& back = ranks_.at(static_cast<std::size_t>(rank));
-  if (back.alive || ended_) return;
-  cluster_.host(rank)->turn_on();
-  back.account.leave(now());
-  back.alive = true;
+  if (alive(rank) || ended_) return;
+  cluster_.host(host(rank))->turn_on();
+  for (Rank& each : ranks_) {
+    if (each.host != host(rank)) continue;
+    each.account.leave(now());
+    each.alive = true;
+  }
 }
 
 void World::kill_actors() {
@@ -185,6 +209,7 @@ void World::end() {
 
 void World::count(Message& message) {
   if (std::exchange(message.counted, true)) return;
+  if (message.channel->local) return;
   message.channel->bytes += message.packet.bytes();
   ++message.channel->messages;
 }
@@ -205,7 +230,7 @@ void World::count_links() {
     if (bytes == 0) continue;
     route.clear();
     double latency = 0.0;
-    cluster_.host(ends.first)->route_to(cluster_.host(ends.second), route, &latency);
+    cluster_.host(host(ends.first))->route_to(cluster_.host(host(ends.second)), route, &latency);
     for (const sg4::Link* link : route) {
       const auto [at, fresh] = row.try_emplace(link, cut_.links.size());
       if (fresh) cut_.links.push_back({link->get_name(), 0, 0.0});
@@ -279,6 +304,7 @@ Channel& World::channel(int generation, int source, int target) {
     channel.mailbox = sg4::Mailbox::by_name(fmt::format("{}/{}/{}>{}", name_, generation, source, target));
     channel.source = source;
     channel.target = target;
+    channel.local = same_host(source, target);
   }
   return channel;
 }

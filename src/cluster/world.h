@@ -40,6 +40,7 @@ struct Channel {
   simgrid::s4u::Mailbox* mailbox = nullptr;
   int source = 0;
   int target = 0;
+  bool local = false;  ///< both live on one host: nothing goes over a wire
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
 };
@@ -72,8 +73,10 @@ class Meetings;
 
 class World {
  public:
-  /// Ranks 0 .. workers-1 are workers, the next `servers` servers; rank r lives on host r.
-  World(Cluster& cluster, std::string name, int workers, int servers);
+  /// Ranks 0 .. workers-1 are workers, the next `servers` servers.  hosts: where each rank lives; empty: rank r on
+  /// host r. Messages between ranks of one host take no time and count no bytes. A host has a core for each worker that
+  /// lives on it, and one at least; where more ranks than that compute at a time, they share its speed fairly.
+  World(Cluster& cluster, std::string name, int workers, int servers, std::vector<int> hosts = {});
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -83,6 +86,8 @@ class World {
   int servers() const { return servers_; }
   int size() const { return workers_ + servers_; }
   double now() const { return cluster_.now(); }
+  int host(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).host; }
+  bool same_host(int rank, int other) const { return host(rank) == host(other); }
 
   /// Starts an actor of a rank. The main one's time is the rank's time; others serve it beside and end with it.
   /// Whatever it throws ends the run, with rank, step and virtual time in the text; PeerLost goes to `on_peer_lost`.
@@ -102,7 +107,7 @@ class World {
   int current_rank() const;
 
   bool alive(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).alive; }
-  /// The rank's host goes down, with its actors and their transfers; its time is `down` until revive.
+  /// The rank's host goes down, with all its ranks' actors and their transfers; their time is `down` until revive.
   void crash(int rank);
   void revive(int rank);
   /// All actors die; their accounts wait. For a recovery, which then starts new ones, and for the end.
@@ -139,6 +144,8 @@ class World {
     double followed_communicate_s = 0.0;
     std::int64_t step = -1;
     double relative_speed = 1.0;
+    int host = 0;
+    bool shares_cores = false;  ///< with another rank of its host
     bool alive = true;
     bool running = false;  ///< its main actor has not ended
   };
@@ -146,6 +153,7 @@ class World {
   void compute(int rank, double flops, Activity* activity);
   /// What the rank is blocked in, itself or by the actor beside that it waits for.
   static const Occupation& blocked_in(const Rank& rank) { return rank.followed ? rank.followed->occupation : rank.occupation; }
+  void settle_down(Rank& rank);
   void start_actor(int rank, bool main, std::function<void()> body);
   void run_guarded(int rank, bool main, const std::function<void()>& body);
   void follow(Rank& rank, Activity& beside);

@@ -96,8 +96,12 @@ void look_at_platform(Settings& settings, const Document& document, Files& files
   const std::string& file = settings.cluster.platform;
   if (file.empty()) return;
   const cluster::PlatformProbe& probe = files.platform(file);
-  int servers = 0;
-  for (const StrategyEntry& entry : settings.strategies) servers = std::max(servers, entry.strategy->servers());
+  std::int64_t hosts = 0;
+  for (const StrategyEntry& entry : settings.strategies) {
+    const std::int64_t workers = entry.strategy->workers(settings.cluster.workers);
+    hosts = std::max(hosts, std::int64_t{1} + std::ranges::max(entry.strategy->hosts(static_cast<int>(workers))));
+  }
+  const std::int64_t servers = std::max<std::int64_t>(0, hosts - settings.cluster.workers);
   if (!probe.error.empty())
     faults.add(document.position("cluster.platform"), probe.error);
   else if (probe.hosts < settings.cluster.workers + servers)

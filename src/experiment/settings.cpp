@@ -97,8 +97,8 @@ std::optional<std::int64_t> known_rows(const Settings& settings) {
 }
 
 void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, Faults& faults) {
-  if (const std::string why = settings.model.model->unfit(problem); !why.empty())
-    faults.add(settings.places.model, why);
+  const std::string unsuited = settings.model.model->unfit(problem);
+  if (!unsuited.empty()) faults.add(settings.places.model, unsuited);
   if (settings.training.partition->by_class() && problem.classes == 0)
     faults.add(settings.places.partition,
                fmt::format("partition = \"{}\" goes by classes, but the data are a regression's; use a model that "
@@ -112,6 +112,15 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
     faults.add(settings.places.workers,
                fmt::format("{} workers for {} training rows; expected at most one worker a row",
                            settings.cluster.workers, rows));
+  if (!unsuited.empty()) return;  // the model's parameters cannot be counted
+  const std::int64_t parameters = settings.model.model->parameters(problem);
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
+    const strategies::Strategy& strategy = *settings.strategies[i].strategy;
+    const std::string why = strategy.unfit({.parameters = parameters,
+                                            .workers = strategy.workers(settings.cluster.workers),
+                                            .optimizer = *settings.training.optimizer});
+    if (!why.empty()) faults.add(settings.places.strategies.at(i), why);
+  }
 }
 
 namespace {
@@ -129,10 +138,11 @@ Settings::Places places_of(const Document& document) {
           .model = first({"model.kind", "model"}),
           .batch = first({"training.batch_size_per_worker", "training.batch_size", "training"}),
           .workers = first({"cluster.workers", "cluster"}),
-          .partition = first({"training.partition", "training"})};
+          .partition = first({"training.partition", "training"}),
+          .strategies = {}};
 }
 
-void check_strategies(const Settings& settings, const Document& document, Faults& faults) {
+void check_strategies(Settings& settings, const Document& document, Faults& faults) {
   // A strategy that could not be read has a fault already, and goes by its defaults here.
   const bool sound = faults.empty();
   if (settings.strategies.empty() && (sound || !document.contains("strategy")))
@@ -140,6 +150,7 @@ void check_strategies(const Settings& settings, const Document& document, Faults
   std::set<std::string> labels;
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const StrategyEntry& entry = settings.strategies[i];
+    settings.places.strategies.push_back(document.position(fmt::format("strategy.{}", i)));
     if (entry.strategy && (sound || entry.label) && !labels.insert(entry.name()).second)
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("two strategies are labelled \"{}\"; give one of them a label of its own", entry.name()));

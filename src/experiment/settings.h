@@ -48,6 +48,7 @@ struct Settings : base::Described {
   /// Where the scenario says what only the data can contradict.
   struct Places {
     scenario::Position data, size, test_fraction, model, batch, workers, partition;
+    std::vector<scenario::Position> strategies;
   };
   Places places;
 
@@ -71,7 +72,7 @@ Settings read_settings(const scenario::Document& document, scenario::Faults& fau
 /// How many training rows there will be, where that is known before any data are loaded.
 std::optional<std::int64_t> known_rows(const Settings& settings);
 
-/// Adds a fault where the model, the batch or the workers do not suit so many training rows of that problem.
+/// Adds a fault where the model, the batch, the workers or a strategy do not suit so many training rows of that problem.
 void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

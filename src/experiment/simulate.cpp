@@ -52,7 +52,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
                                  }});
   const auto workers = static_cast<int>(run.workers);
   training::Program program = strategies::program(run.strategy);
-  cluster::Cluster cluster(settings.cluster, workers + program.servers);
+  cluster::Cluster cluster(settings.cluster, program.hosts_needed(workers), program.many_to_many);
   const training::Learning learning(learning_setup(run, data), dispatcher);
   training::Training training(cluster, learning, std::move(program),
                               {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate},

@@ -1,23 +1,28 @@
 #include "strategies/parameter_server.h"
 
-#include <array>
-#include <deque>
-#include <utility>
+#include <fmt/format.h>
 
-#include "cluster/inbox.h"
-#include "collectives/flat.h"
+#include <array>
+#include <numeric>
+
+#include "strategies/parameter_store.h"
 
 namespace simgrad::strategies {
 
+using base::Bounds;
 using base::Choice;
-using cluster::Inbox;
-using cluster::Packet;
-using cluster::Pending;
 
 namespace {
 
-constexpr std::array consistencies{Choice{"bsp", "a step's gradients are all summed before the parameters change"},
-                                   Choice{"asp", "every gradient is applied as it comes"}};
+constexpr std::array consistencies{
+    Choice{"bsp", "a step's gradients are all summed before the parameters change"},
+    Choice{"asp", "every gradient is applied as it comes"},
+    Choice{"ssp", "every gradient is applied as it comes, but nobody runs ahead of the slowest by more than staleness_bound"}};
+constexpr std::array placements{
+    Choice{"dedicated", "each server on a host of its own"},
+    Choice{"colocated", "server i on worker i's host: they share its NIC and its cores, and talk to each other for free"}};
+constexpr std::array shardings{Choice{"range", "contiguous stretches whose lengths differ by at most one"},
+                               Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
 constexpr std::array parts{Choice{"sum", "as it is: the parts of P workers add up to one gradient"},
                            Choice{"mean", "times P, as a gradient of its own (Downpour's convention)"}};
 
@@ -25,53 +30,97 @@ constexpr std::array parts{Choice{"sum", "as it is: the parts of P workers add u
 
 void ParameterServer::describe(base::Describer& d) {
   d.choice("consistency", consistency, consistencies, "when the parameters change");
-  d.integer("servers", shards, "number of servers; more than one comes with a later release", base::Bounds::between(1, 1));
-  d.choice("gradient", part, parts, "how a worker's part counts when it is applied alone (asp)");
-  if (part == Part::mean && consistency == Consistency::bsp)
-    d.refuse("gradient", "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
-                         "it out, or set consistency = \"asp\"");
+  d.integer("servers", shards, "number of servers, each of which holds a shard of the parameters",
+            Bounds::between(1, 30'000));
+  d.choice("placement", placement, placements, "where the servers are");
+  d.choice("sharding", dealt_by, shardings, "which parameters are whose, with more servers than one");
+  d.integer("staleness_bound", staleness_bound,
+            "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
+            Bounds::at_least(0));
+  d.integer("backup_workers", backup_workers,
+            "bsp: an update takes the first P - backup_workers gradients of its step; later ones are dropped",
+            Bounds::at_least(0));
+  d.integer("k_batch", k_batch,
+            "an update takes K gradients from whomever they come; bsp: computed at the present parameters, and all start "
+            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async)",
+            Bounds::at_least(1));
+  d.flag("staleness_aware", staleness_aware, "a gradient's learning rate is divided by its staleness (asp, ssp)");
+  d.number("delay_compensation", delay_compensation,
+           "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
+           Bounds::at_least(0));
+  d.choice("gradient", part, parts, "how a worker's part counts when it is applied alone (asp, ssp)");
+  refuse_contradictions(d);
 }
 
+void ParameterServer::refuse_contradictions(base::Describer& d) const {
+  const bool bsp = consistency == Consistency::bsp;
+  if (part == Part::mean && bsp)
+    d.refuse("gradient", "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
+                         "it out, or set consistency = \"asp\"");
+  if (staleness_bound && consistency != Consistency::ssp)
+    d.refuse("staleness_bound", "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"; set that, "
+                                "or leave staleness_bound out");
+  if (backup_workers > 0 && !bsp)
+    d.refuse("backup_workers", "backup_workers are for consistency = \"bsp\", where somebody waits for the last; leave "
+                               "them out, or set that");
+  if (backup_workers > 0 && k_batch)
+    d.refuse("k_batch", "backup_workers and k_batch both say how many gradients an update takes; leave one of them out");
+  if (k_batch && consistency == Consistency::ssp)
+    d.refuse("k_batch", "k_batch is for consistency = \"bsp\" or \"asp\"; ssp applies each gradient as it comes");
+  if (restarts() && placement == Placement::colocated)
+    d.refuse("placement", "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of "
+                          "k_batch under bsp; set placement = \"dedicated\", or consistency = \"asp\"");
+  const char* fresh = "no gradient is stale under bsp, nor under ssp with bound 0; leave it out, or set consistency = \"asp\"";
+  if (staleness_aware && !stale()) d.refuse("staleness_aware", fmt::format("staleness_aware: {}", fresh));
+  if (delay_compensation > 0.0 && !stale()) d.refuse("delay_compensation", fmt::format("delay_compensation: {}", fresh));
+}
+
+std::string ParameterServer::unfit(const Fit& fit) const {
+  if (shards > fit.parameters)
+    return fmt::format("servers = {}, but the model has {} parameter{}; expected at most one server a parameter", shards,
+                       fit.parameters, fit.parameters == 1 ? "" : "s");
+  if (placement == Placement::colocated && shards > fit.workers)
+    return fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or placement = "
+                       "\"dedicated\"",
+                       shards, fit.workers, fit.workers == 1 ? "" : "s");
+  if (backup_workers >= fit.workers)
+    return fmt::format("backup_workers = {} of {} worker{} leaves no gradient to wait for; expected fewer than workers",
+                       backup_workers, fit.workers, fit.workers == 1 ? "" : "s");
+  if (shards > 1 && !fit.optimizer.elementwise())
+    return fmt::format("servers = {}, but the optimizer's update of one parameter depends on others, which another server "
+                       "holds; set servers = 1, or take an optimizer that works element by element",
+                       shards);
+  return {};
+}
+
+std::vector<int> ParameterServer::hosts(int P) const {
+  std::vector<int> all(static_cast<std::size_t>(P + servers()));
+  std::iota(all.begin(), all.end(), 0);
+  if (placement == Placement::colocated) std::iota(all.begin() + P, all.end(), 0);
+  return all;
+}
+
+bool ParameterServer::synchronous() const { return !stale() && backup_workers == 0 && !k_batch; }
+
+std::int64_t ParameterServer::gradients_an_update() const { return stale() ? k_batch.value_or(1) : 0; }
+
 void ParameterServer::operator()(Worker& worker) const {
-  const int server = worker.server();
-  Packet pulled = worker.comm().receive(server);  // the first pull
-  for (;;) {                                      // the training ends it, while it waits for an answer
-    const Tensor g = worker.gradient(pulled.tensor);
-    worker.comm().send(server, Packet(g, pulled.version));
-    pulled = worker.comm().receive(server);  // the answer to a push is the parameters
+  if (restarts()) return work_and_restart(worker);
+  ParameterStore store(worker);
+  for (;;) {  // the training ends it, while it waits for an answer
+    const Pulled at = store.pull();
+    // Who comes too late goes on with the present step's batch.
+    const Tensor g = backup_workers > 0 ? worker.gradient(at.w, at.versions.front()) : worker.gradient(at.w);
+    store.push(g, at);
   }
 }
 
 void ParameterServer::operator()(Server& server) const {
-  if (consistency == Consistency::bsp)
-    serve_synchronously(server);
-  else
-    serve_as_they_come(server);
-}
-
-void ParameterServer::serve_synchronously(Server& server) const {
-  const int root = server.comm().rank();
-  State state = server.start();
-  while (server.continues(state)) {
-    collectives::FlatReduce pushes(server.comm(), root);
-    collectives::flat_broadcast(server.comm(), root, Packet(state.w, state.step));
-    server.update(state, pushes.sum());
-  }
-}
-
-void ParameterServer::serve_as_they_come(Server& server) const {
-  const int P = server.workers();
-  State state = server.start();
-  std::deque<Pending> answers(static_cast<std::size_t>(P));  // by worker: its next push comes after its answer
-  Inbox pushes(server.comm(), 0, P);
-  for (int worker = 0; worker < P; ++worker)
-    answers[static_cast<std::size_t>(worker)] = server.comm().start_send(worker, Packet(state.w, state.step));
-  while (server.continues(state)) {
-    auto [worker, push] = pushes.next();
-    server.apply_late(state, part == Part::mean ? P * push.tensor : push.tensor, worker, push.version);
-    answers[static_cast<std::size_t>(worker)].wait();  // over long since: the push came after it
-    answers[static_cast<std::size_t>(worker)] = server.comm().start_send(worker, Packet(state.w, state.step));
-  }
+  if (consistency == Consistency::asp) return serve_asp(server);
+  if (stale()) return serve_ssp(server);
+  if (k_batch) return serve_first_k(server);
+  if (backup_workers > 0) return serve_first_of_all(server);
+  serve_bsp(server);
 }
 
 }  // namespace simgrad::strategies

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/describe.h"
 #include "base/registry.h"
@@ -26,10 +28,29 @@ class Strategy : public base::Described {
   /// What a server does, where there are servers.
   virtual void operator()(Server& server) const;
   virtual int servers() const { return 0; }
+  /// The host on which each rank lives, workers first, then servers; 0, 1, 2, ... are hosts of their own.
+  virtual std::vector<int> hosts(int P) const;
+  /// Whether several ranks send to several at a time, as to the servers of shards.
+  virtual bool many_to_many() const { return servers() > 1; }
   /// How many workers it takes out of P.
   virtual std::int64_t workers(std::int64_t P) const { return P; }
   /// Whether every step is one update by all gradients of the step.
   virtual bool synchronous() const { return true; }
+  /// Where that is not so: how many gradients an update takes; 0: about as many as there are workers.
+  virtual std::int64_t gradients_an_update() const { return 1; }
+  /// Who holds what is trained; by default the servers, if there are any.
+  virtual std::optional<training::Holder> holder() const { return {}; }
+  /// How servers share the parameters; by default each holds all of them.
+  virtual std::optional<training::Sharding> sharding() const { return {}; }
+
+  /// What can only be judged once the problem is known.
+  struct Fit {
+    std::int64_t parameters = 0;
+    std::int64_t workers = 0;
+    const training::Optimizer& optimizer;
+  };
+  /// Why it cannot train that: which two numbers or options contradict, and what to do; empty if it can.
+  virtual std::string unfit(const Fit&) const { return {}; }
 };
 
 /// single, mapreduce, parameter_server, allreduce, gossip

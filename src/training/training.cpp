@@ -38,7 +38,8 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       learning_(learning),
       program_(std::move(program)),
       setup_(std::move(setup)),
-      world_(cluster, "train", workers, program_.servers),
+      world_(cluster, "train", workers, static_cast<int>(program_.places(workers).size()) - workers,
+             program_.places(workers)),
       sample_limit_(sample_limit(setup_.stop, learning.rows())),
       recovery_(std::make_unique<Recovery>(*this, cluster.options().failures)) {
   step_limit_ = setup_.stop.steps;
@@ -48,8 +49,12 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     sample_limit_.reset();
   }
   const std::vector<double>& speeds = cluster.options().relative_speeds;
-  for (std::size_t rank = 0; rank < speeds.size() && std::cmp_less(rank, workers); ++rank)
-    world_.set_relative_speed(static_cast<int>(rank), speeds[rank]);
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    // A server on a worker's host is as fast as that worker.
+    const int as = rank < workers ? rank : world_.host(rank);
+    if (as < workers && std::cmp_less(as, speeds.size()))
+      world_.set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
+  }
   if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric(learning.problem());
   record_.network_model = name(cluster.options().network_model);
 }
@@ -76,8 +81,12 @@ void Training::launch() {
       checkpoints_.clear();
     }
   }
+  last_by_samples_.reset();
+  memory_.reset();
   count_members();
   if (living_workers_ == 0) return cluster_.fail("no worker is left");
+  if (world_.servers() > 0 && living_servers_ == 0) return cluster_.fail("no server is left");
+  deal_shards();
   if (generation_ > 0)
     record_.notes.push_back(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
                                         restored_step_.value_or(0), living_workers_, living_workers_ == 1 ? "" : "s"));
@@ -100,18 +109,67 @@ base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step
                        .attempt = static_cast<std::uint16_t>(generation_)});
 }
 
-/// Ranks that run ahead have computed more than the steps that are complete.
-std::int64_t Training::samples_at(std::int64_t step) const {
-  return synchronous() ? lost_samples_ + step * learning_.batches().batch() : samples_;
+double Training::rounds(std::int64_t step) const {
+  if (program_.synchronous || program_.gradients_an_update == 0) return static_cast<double>(step);
+  return static_cast<double>(step * program_.gradients_an_update) / living_workers_;
+}
+
+/// Ranks that run ahead have computed more than the steps that are complete; servers may be ahead of each other.
+std::int64_t Training::samples_at(const Observed& state) const {
+  if (synchronous()) return lost_samples_ + state.step * learning_.batches().batch();
+  return reporters() > 1 ? state.samples : samples_;
+}
+
+Holder Training::holder() const {
+  return program_.holder.value_or(world_.servers() > 0 ? Holder::servers : Holder::workers);
+}
+
+int Training::reporters() const {
+  switch (holder()) {
+    case Holder::workers: return living_workers_;
+    case Holder::servers: return living_servers_;
+    case Holder::memory: break;
+  }
+  return 1;
+}
+
+/// Of the state gone back to, too: a generation may have fewer servers than the one before.
+void Training::deal_shards() {
+  const Sharding sharding = program_.sharding.value_or(Sharding::range);
+  const int servers = program_.sharding ? living_servers_ : 1;
+  const std::optional<Shards> before =
+      std::exchange(shards_, Shards(sharding, servers, learning_.parameters(), learning_.dispatcher()));
+  if (!program_.sharding || !restored_step_ || before->servers() == servers) return;
+  std::map<int, State>& kept = checkpoints_.at(*restored_step_);
+  const auto dealt_again = [&](const auto& vector_of) {
+    std::vector<Tensor> parts;
+    for (const auto& [rank, state] : kept) parts.push_back(vector_of(state));
+    return shards_->split(before->whole(parts));
+  };
+  const std::vector<Tensor> w = dealt_again([](const State& state) { return state.w; });
+  std::vector<State> states;
+  for (const Tensor& part : w) states.push_back({.w = part, .memory = {}, .step = *restored_step_});
+  for (std::size_t m = 0; m < kept.begin()->second.memory.size(); ++m) {
+    const std::vector<Tensor> parts = dealt_again([m](const State& state) { return state.memory[m]; });
+    for (std::size_t j = 0; j < parts.size(); ++j) states[j].memory.push_back(parts[j]);
+  }
+  kept.clear();
+  for (std::size_t j = 0; j < states.size(); ++j)
+    kept[(*members_)[static_cast<std::size_t>(living_workers_) + j]] = std::move(states[j]);
+}
+
+State& Training::memory() {
+  if (!memory_) memory_ = start_state(members_->front());
+  return *memory_;
 }
 
 void Training::count_members() {
   std::vector<int> living;
-  living_workers_ = 0;
+  living_workers_ = living_servers_ = 0;
   for (int rank = 0; rank < world_.size(); ++rank) {
     if (!world_.alive(rank)) continue;
     living.push_back(rank);
-    if (rank < world_.workers()) ++living_workers_;
+    ++(rank < world_.workers() ? living_workers_ : living_servers_);
   }
   members_ = std::make_shared<const std::vector<int>>(std::move(living));
 }
@@ -137,6 +195,7 @@ State Training::start_state(int rank) const {
     return own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
   }
   State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
+  if (program_.sharding && rank >= world_.workers()) state.w = shards_->split(state.w)[place(rank)];
   setup_.options.optimizer->start(state);
   return state;
 }
@@ -148,12 +207,13 @@ void Training::add_staleness(std::int64_t updates) {
 }
 
 bool Training::last_step(std::int64_t step) const {
-  return (step_limit_ && step >= *step_limit_) || (sample_limit_ && samples_ >= *sample_limit_);
+  return (step_limit_ && step >= *step_limit_) || (last_by_samples_ && step >= *last_by_samples_);
 }
 
 std::size_t Training::place(int rank) const {
   const auto at = std::lower_bound(members_->begin(), members_->end(), rank) - members_->begin();
-  return static_cast<std::size_t>(program_.servers > 0 ? at - living_workers_ : at);
+  if (holder() == Holder::memory) return 0;
+  return static_cast<std::size_t>(holder() == Holder::servers ? at - living_workers_ : at);
 }
 
 bool Training::arrive(int rank, const State& state) {
@@ -163,10 +223,14 @@ bool Training::arrive(int rank, const State& state) {
   Arrivals& arrivals = arrivals_[state.step];
   arrivals.replicas.resize(static_cast<std::size_t>(reporters()));
   arrivals.replicas[place(rank)] = state.w;
+  if (place(rank) == 0) {  // it counts the samples
+    arrivals.samples = samples_;
+    if (sample_limit_ && samples_ >= *sample_limit_ && !last_by_samples_) last_by_samples_ = state.step;
+  }
   if (++arrivals.reports == reporters()) {
-    std::vector<Tensor> replicas = std::move(arrivals.replicas);
+    Observed observed{state.step, std::move(arrivals.replicas), arrivals.samples};
     arrivals_.erase(state.step);
-    observe(state.step, std::move(replicas));
+    observe(std::move(observed));
   }
   return !world_.ended() && !last_step(state.step);
 }
@@ -186,8 +250,9 @@ bool Training::due(std::int64_t step) const {
   return step % every.value_or(1) == 0;
 }
 
-void Training::observe(std::int64_t step, std::vector<Tensor> replicas) {
-  latest_ = {step, std::move(replicas)};
+void Training::observe(Observed state) {
+  latest_ = std::move(state);
+  const std::int64_t step = latest_.step;
   evaluated_latest_ = false;
   update_progress(step);
   if (due(step)) evaluate(latest_);
@@ -197,13 +262,13 @@ void Training::observe(std::int64_t step, std::vector<Tensor> replicas) {
 
 void Training::evaluate(const Observed& state) {
   evaluated_latest_ = true;
-  record::Evaluation row{.step = state.step, .simulated_s = world_.now(), .samples = samples_at(state.step), .loss = {}, .metric = {},
+  record::Evaluation row{.step = state.step, .simulated_s = world_.now(), .samples = samples_at(state), .loss = {}, .metric = {},
                          .consensus_distance = {}};
-  const Tensor w = mean(state.replicas);
+  const Tensor w = program_.sharding ? shards_->whole(state.replicas) : mean(state.replicas);
   const Score score = learning_.score(w);
   row.loss = score.loss;
   row.metric = score.metric;
-  if (program_.servers == 0 && world_.workers() > 1 && learning_.dispatcher().numbers())
+  if (holder() == Holder::workers && world_.workers() > 1 && learning_.dispatcher().numbers())
     row.consensus_distance = consensus_distance(state.replicas, w);
   record_.curve.push_back(row);
   if (!score.loss) return;
@@ -276,7 +341,7 @@ void Training::update_progress(std::int64_t step) {
 record::Record Training::take_record() {
   world_.fill(record_);
   record_.steps = latest_.step;
-  record_.samples = samples_at(latest_.step);
+  record_.samples = samples_at(latest_);
   record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
   if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;
   if (stalenesses_ > 0) record_.staleness_mean = staleness_sum_ / static_cast<double>(stalenesses_);

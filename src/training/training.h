@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,20 +19,11 @@
 #include "record/record.h"
 #include "training/learning.h"
 #include "training/options.h"
+#include "training/program.h"
+#include "training/shards.h"
 #include "training/state.h"
 
 namespace simgrad::training {
-
-class Worker;
-class Server;
-
-/// What the ranks run.
-struct Program {
-  std::function<void(Worker&)> work;
-  std::function<void(Server&)> serve;  ///< null without servers
-  int servers = 0;
-  bool synchronous = true;  ///< false: the server applies gradients as they come, one update each
-};
 
 class Training {
  public:
@@ -58,7 +48,7 @@ class Training {
   bool arrive(int rank, const State& state);
   /// The state to go on from: of step 0, or of the last checkpoint that every rank reached.
   State start_state(int rank) const;
-  /// Gradient samples: as they are computed where a step is one update, as they are applied by an asynchronous server.
+  /// Gradient samples: as they are computed where a step is one update by all, else as they are applied.
   void add_samples(std::int64_t samples) { samples_ += samples; }
   void add_staleness(std::int64_t updates);
   void set_spectral_gap(double gap) { record_.spectral_gap = gap; }
@@ -73,9 +63,13 @@ class Training {
   /// dealt by step alone, so that a repeated step sees the same rows.
   base::Stream stream(base::Purpose purpose, int rank, std::int64_t step) const;
   int living_workers() const { return living_workers_; }
+  /// How the parameters are dealt to the servers of this generation; all to each where the program does not deal them.
+  const Shards& shards() const { return *shards_; }
+  /// The one state of workers that share their memory.
+  State& memory();
   bool synchronous() const { return program_.synchronous; }
-  /// Updates that make one synchronous step: 1, or P of an asynchronous server.
-  int updates_per_round() const { return synchronous() ? 1 : living_workers_; }
+  /// After so many steps every worker has given so many gradients, on average.
+  double rounds(std::int64_t step) const;
 
   /// How far the run is, 0 .. 1, for a progress line; may be watched from another process.
   void show_progress_in(double* progress) { progress_ = progress; }
@@ -92,10 +86,12 @@ class Training {
   struct Arrivals {
     std::vector<values::Tensor> replicas;  ///< in the order of the ranks, whoever comes first
     int reports = 0;
+    std::int64_t samples = 0;              ///< that an asynchronous training has counted up to this step
   };
   struct Observed {
     std::int64_t step = 0;
     std::vector<values::Tensor> replicas;
+    std::int64_t samples = 0;
   };
 
   void launch();
@@ -103,12 +99,14 @@ class Training {
   void count_members();
   void schedule_timers();
   void look_every(double period_s, std::int64_t count);
-  int reporters() const { return program_.servers > 0 ? program_.servers : living_workers_; }
+  void deal_shards();
+  Holder holder() const;
+  int reporters() const;
   void keep_checkpoint(int rank, const State& state);
   std::size_t place(int rank) const;
-  std::int64_t samples_at(std::int64_t step) const;
+  std::int64_t samples_at(const Observed& state) const;
   bool deadlocked();
-  void observe(std::int64_t step, std::vector<values::Tensor> replicas);
+  void observe(Observed state);
   void evaluate(const Observed& state);
   bool due(std::int64_t step) const;
   bool last_step(std::int64_t step) const;
@@ -124,8 +122,12 @@ class Training {
   record::Record record_;
   std::optional<std::int64_t> step_limit_;    ///< of a synchronous training, from steps, samples and epochs
   std::optional<std::int64_t> sample_limit_;  ///< of an asynchronous one
+  std::optional<std::int64_t> last_by_samples_;  ///< the step that reached it
   cluster::Communicator::Members members_;
+  std::optional<Shards> shards_;
+  std::optional<State> memory_;
   int living_workers_ = 0;
+  int living_servers_ = 0;
   int generation_ = 0;
   std::map<std::int64_t, Arrivals> arrivals_;
   std::map<std::int64_t, std::map<int, State>> checkpoints_;  ///< by step, by rank; the complete one is the first

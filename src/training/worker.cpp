@@ -17,7 +17,7 @@ bool Participant::continues(const State& state) const {
 void Participant::update(State& state, const Tensor& g) const {
   const Options& options = training_.setup().options;
   comm_.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()));
-  const double rounds = static_cast<double>(state.step) / training_.updates_per_round();
+  const double rounds = training_.rounds(state.step);
   const double lr = options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds);
   options.optimizer->update(state, g, lr, training_.learning().layers());
   ++state.step;
@@ -33,12 +33,13 @@ void Participant::move_centres(State& state, const Tensor& sums) const {
 
 Worker::Worker(Training& training, int position)
     : Participant(training, position),
-      iteration_(training.start_state(world_rank()).step / training.updates_per_round()) {}
+      iteration_(static_cast<std::int64_t>(training.rounds(training.start_state(world_rank()).step))) {}
 
-Tensor Worker::gradient(const Tensor& w) {
-  training().world().set_step(world_rank(), iteration_);
+Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
+  training().world().set_step(world_rank(), step);
   const Learning& learning = training().learning();
-  const Tensor g = learning.gradient(w, iteration_++, comm().rank(), workers());
+  iteration_ = step + 1;
+  const Tensor g = learning.gradient(w, step, comm().rank(), workers());
   compute(learning.gradient_flops(comm().rank(), workers()));
   return g;
 }
@@ -56,9 +57,21 @@ void Worker::compute(double flops) {
   if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
 }
 
+std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w) {
+  training().world().set_step(world_rank(), iteration_);
+  const Learning& learning = training().learning();
+  if (!news.compute(learning.gradient_flops(comm().rank(), workers()))) return {};
+  return learning.gradient(w, iteration_++, comm().rank(), workers());
+}
+
+void Server::count(int worker, std::optional<std::int64_t> staleness) const {
+  if (shard() != 0) return;
+  training().add_samples(rows(worker));
+  if (staleness) training().add_staleness(*staleness);
+}
+
 void Server::apply_late(State& state, const Tensor& part, int worker, std::int64_t computed_at_step) const {
-  training().add_staleness(state.step - computed_at_step);
-  training().add_samples(training().learning().batches().count(worker, workers()));
+  count(worker, state.step - computed_at_step);
   update(state, part);
 }
 

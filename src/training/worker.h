@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "cluster/communicator.h"
+#include "cluster/inbox.h"
 #include "training/state.h"
 #include "training/training.h"
 
@@ -25,6 +27,8 @@ class Participant {
   /// Reports the state to the training, which evaluates, tests the stopping rules and checkpoints; takes no virtual
   /// time. Returns whether to go on.
   bool continues(const State& state) const;
+  /// How the parameters are dealt to the servers.
+  const Shards& shards() const { return training_.shards(); }
   /// One update with gradient g.  Virtual time: the optimizer's flops, unless reductions are free.
   void update(State& state, const values::Tensor& g) const;
   /// One step of Lloyd's algorithm: every centre in state.w moves to the mean of its rows.  sums: those of all ranks'
@@ -45,12 +49,18 @@ class Worker : public Participant {
 
   /// This rank's part of the gradient of the mean loss over the next batch, at w; the parts of all ranks add up to the
   /// gradient.  w: (d).  Returns (d).  Virtual time: flops / speed. Every call takes the next step's batch.
-  values::Tensor gradient(const values::Tensor& w);
+  values::Tensor gradient(const values::Tensor& w) { return gradient(w, iteration_); }
+  /// The same over that step's batch.
+  values::Tensor gradient(const values::Tensor& w, std::int64_t step);
+  /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or until
+  /// then.
+  std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
   /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);
-  /// The first server's place in comm().
+  /// The first server's place in comm(), and how many there are.
   int server() const { return workers(); }
+  int servers() const { return comm().size() - workers(); }
 
  private:
   /// Passes over this rank's share of a batch.
@@ -63,8 +73,14 @@ class Server : public Participant {
  public:
   using Participant::Participant;
 
-  /// One update with the part of one worker alone, computed at the parameters of an earlier step: its rows count as
-  /// samples now, and its age as staleness.
+  /// Its place among the servers.
+  int shard() const { return comm().rank() - workers(); }
+  /// How many rows a worker's part of the gradient is taken over.
+  std::int64_t rows(int worker) const { return training().learning().batches().count(worker, workers()); }
+  /// A worker's gradient is applied: its rows count as samples, its age as staleness. Servers of shards all say it; it
+  /// counts once, by the first.
+  void count(int worker, std::optional<std::int64_t> staleness = {}) const;
+  /// One update with the part of one worker alone, computed at the parameters of an earlier step.
   void apply_late(State& state, const values::Tensor& part, int worker, std::int64_t computed_at_step) const;
 };
 

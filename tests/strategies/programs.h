@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,35 @@ inline training::Program parameter_server(Consistency consistency, strategies::P
   return strategies::program(strategy);
 }
 
+/// A parameter server with options of its own: `servers({.consistency = ..., .shards = 4})` sets those fields.
+struct Servers {
+  Consistency consistency = Consistency::bsp;
+  std::int64_t shards = 1;
+  strategies::Placement placement = strategies::Placement::dedicated;
+  training::Sharding dealt_by = training::Sharding::range;
+  std::optional<std::int64_t> staleness_bound = {};
+  std::int64_t backup_workers = 0;
+  std::optional<std::int64_t> k_batch = {};
+  bool staleness_aware = false;
+  double delay_compensation = 0.0;
+  strategies::Part part = strategies::Part::sum;
+};
+
+inline training::Program servers(const Servers& options) {
+  auto strategy = std::make_shared<strategies::ParameterServer>();
+  strategy->consistency = options.consistency;
+  strategy->shards = options.shards;
+  strategy->placement = options.placement;
+  strategy->dealt_by = options.dealt_by;
+  strategy->staleness_bound = options.staleness_bound;
+  strategy->backup_workers = options.backup_workers;
+  strategy->k_batch = options.k_batch;
+  strategy->staleness_aware = options.staleness_aware;
+  strategy->delay_compensation = options.delay_compensation;
+  strategy->part = options.part;
+  return strategies::program(strategy);
+}
+
 inline training::Program gossip(Graph graph, GossipUpdate update) {
   auto strategy = std::make_shared<strategies::Gossip>();
   strategy->graph = graph;
@@ -46,6 +76,18 @@ inline std::vector<Named> parallel_strategies() {
   return {{"mapreduce", mapreduce()},
           {"bsp", parameter_server(Consistency::bsp)},
           {"asp", parameter_server(Consistency::asp)},
+          {"three shards", servers({.shards = 3})},
+          {"asp, three shards by hash",
+           servers({.consistency = Consistency::asp, .shards = 3, .dealt_by = training::Sharding::hash})},
+          {"colocated", servers({.shards = 4, .placement = strategies::Placement::colocated})},
+          {"asp, colocated", servers({.consistency = Consistency::asp, .shards = 2,
+                                      .placement = strategies::Placement::colocated})},
+          {"ssp", servers({.consistency = Consistency::ssp, .shards = 2, .staleness_bound = 2})},
+          {"backup worker", servers({.shards = 2, .backup_workers = 1})},
+          {"K-batch-sync", servers({.shards = 2, .k_batch = 3})},
+          {"K-batch-async", servers({.consistency = Consistency::asp, .k_batch = 3})},
+          {"delay compensation", servers({.consistency = Consistency::asp, .shards = 2, .staleness_aware = true,
+                                          .delay_compensation = 0.5})},
           {"allreduce", ring_allreduce()},
           {"gossip", gossip(Graph::ring, GossipUpdate::combine_then_adapt)}};
 }

@@ -114,7 +114,7 @@ struct Trial {
     const auto model = std::make_shared<WatchedModel>("least_squares");
     model->flops_a_row = flops_a_row;
     values::Dispatcher dispatcher({.threads = threads, .numbers = training.numbers, .label = {}});
-    cluster::Cluster hosts(cluster, workers + program.servers);
+    cluster::Cluster hosts(cluster, program.hosts_needed(workers), program.many_to_many);
     const training::Learning learning({.data = training.numbers ? std::make_shared<const data::Split>(data()) : nullptr,
                                        .model = model,
                                        .problem = problem(),

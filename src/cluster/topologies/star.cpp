@@ -25,9 +25,20 @@ sg4::SplitDuplexLink* new_arm(sg4::NetZone& zone, const std::string& name, doubl
   return link;
 }
 
-sg4::Host* new_host(sg4::NetZone& zone, const std::string& name, double speed, sg4::SplitDuplexLink* arm) {
+/// What ranks of one host tell each other crosses no NIC.
+sg4::Link* new_loopback(sg4::NetZone& zone, const std::string& name) {
+  sg4::Link* link = zone.create_link(name, 1e15);
+  link->set_latency(0.0);
+  link->set_sharing_policy(sg4::Link::SharingPolicy::FATPIPE);
+  link->seal();
+  return link;
+}
+
+sg4::Host* new_host(sg4::NetZone& zone, const std::string& name, double speed, sg4::SplitDuplexLink* arm,
+                    sg4::Link* loopback) {
   sg4::Host* host = zone.create_host(name, speed);
   zone.add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{arm, upwards}}, true);
+  zone.add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr, {sg4::LinkInRoute(loopback)});
   host->seal();
   return host;
 }
@@ -60,6 +71,7 @@ std::string Star::unfit(const Machine& machine) const {
 
 std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int workers) const {
   sg4::NetZone* zone = new_star_zone("star");
+  sg4::Link* own_loopback = new_loopback(*zone, "loopback");
   std::vector<sg4::Host*> built;
   built.reserve(static_cast<std::size_t>(hosts));
   const auto name = [&] { return fmt::format("host-{}", built.size()); };
@@ -68,11 +80,12 @@ std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int worke
   const int shared = devices_per_host > 1 ? std::min(hosts, workers) : 0;
   for (int nic = 0; std::cmp_less(built.size(), shared); ++nic) {
     sg4::NetZone* inside = new_star_zone(fmt::format("machine-{}", nic));
+    sg4::Link* loopback = new_loopback(*inside, fmt::format("loopback-{}", nic));
     inside->set_parent(zone);
     const int last = std::min(static_cast<int>(built.size()) + devices(), shared);
     while (std::cmp_less(built.size(), last)) {
       auto* arm = new_arm(*inside, fmt::format("device-{}", built.size()), inside_bandwidth, inside_s);
-      built.push_back(new_host(*inside, name(), machine.speed_flops_per_s, arm));
+      built.push_back(new_host(*inside, name(), machine.speed_flops_per_s, arm, loopback));
     }
     auto* gateway = inside->create_router(fmt::format("gateway-{}", nic));
     inside->seal();
@@ -83,7 +96,7 @@ std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int worke
   }
   while (std::cmp_less(built.size(), hosts)) {
     auto* arm = new_arm(*zone, fmt::format("nic-{}", built.size()), machine.bandwidth_bytes_per_s, machine.latency_s);
-    built.push_back(new_host(*zone, name(), machine.speed_flops_per_s, arm));
+    built.push_back(new_host(*zone, name(), machine.speed_flops_per_s, arm, own_loopback));
   }
   zone->seal();
   return built;

@@ -1,0 +1,55 @@
+#include "strategies/late_gradients.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace simgrad::strategies {
+
+LateGradients::LateGradients(const ParameterServer& options, const Server& server, const State& start)
+    : options_(options), server_(server) {
+  if (options.delay_compensation > 0.0) pulled_.assign(static_cast<std::size_t>(server.workers()), start.w);
+}
+
+void LateGradients::pulls(int worker, const State& state) {
+  if (!pulled_.empty()) pulled_[static_cast<std::size_t>(worker)] = state.w;
+}
+
+Tensor LateGradients::corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const {
+  server_.count(worker, staleness);
+  Tensor g = part;
+  const training::Learning& learning = server_.training().learning();
+  if (!pulled_.empty()) {
+    // The part of a share 1/q of the rows is g/q, so that q g_part g_part is its share of the product.
+    const double q = static_cast<double>(learning.batches().batch()) / static_cast<double>(std::max<std::int64_t>(1, server_.rows(worker)));
+    server_.comm().charge_reduction(5.0 * static_cast<double>(g.size()));
+    g = compensated(learning.dispatcher(), g, state.w, pulled_[static_cast<std::size_t>(worker)],
+                    q * options_.delay_compensation);
+  }
+  double weight = 1.0;
+  if (options_.part == Part::mean)
+    weight = static_cast<double>(server_.workers()) / static_cast<double>(options_.k_batch.value_or(1));
+  if (options_.staleness_aware) weight /= static_cast<double>(std::max<std::int64_t>(1, staleness));
+  return weight == 1.0 ? g : weight * g;
+}
+
+void LateGradients::apply(const std::vector<Tensor>& parts, State& state) const {
+  if (parts.size() > 1)
+    server_.comm().charge_reduction(static_cast<double>(state.w.size()) * static_cast<double>(parts.size()));
+  server_.update(state, values::sum(parts));
+}
+
+Tensor compensated(values::Dispatcher& dispatcher, const Tensor& g, const Tensor& w, const Tensor& v, double lambda) {
+  if (w.identity() == v.identity()) return g;
+  const std::array inputs{g, w, v};
+  const std::array key{std::bit_cast<std::uint64_t>(lambda)};
+  const values::Operation operation{
+      .name = "compensate_delay", .key = key, .seconds = 3e-9 * static_cast<double>(g.size()), .in_place = 1};
+  return dispatcher.dispatch(operation, g.size(), inputs,
+                             [lambda](std::span<const std::span<const double>> in, std::span<double> out) {
+                               for (std::size_t i = 0; i < out.size(); ++i)
+                                 out[i] = in[0][i] + lambda * in[0][i] * in[0][i] * (in[1][i] - in[2][i]);
+                             });
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,36 @@
+/// What a gradient is worth that was computed at older parameters.
+///
+/// Source: staleness-aware learning rate: W. Zhang, S. Gupta, X. Lian, J. Liu, "Staleness-aware Async-SGD for Distributed
+/// Deep Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay
+/// Compensation", ICML 2017, Algorithm 2.
+#pragma once
+
+#include <vector>
+
+#include "strategies/parameter_server.h"
+
+namespace simgrad::strategies {
+
+/// The server's side of it: it keeps what every worker has pulled where delays are compensated.
+class LateGradients {
+ public:
+  LateGradients(const ParameterServer& options, const Server& server, const State& start);
+
+  /// The worker gets these parameters now.
+  void pulls(int worker, const State& state);
+  /// Its part of the gradient as it counts at the present state; counts its rows and its staleness.
+  /// Virtual time: 5 flops a parameter where delays are compensated.
+  Tensor corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const;
+  /// One update by their sum.  Virtual time: the additions and the optimizer's flops.
+  void apply(const std::vector<Tensor>& parts, State& state) const;
+
+ private:
+  const ParameterServer& options_;
+  const Server& server_;
+  std::vector<Tensor> pulled_;  ///< by worker
+};
+
+/// g + lambda g g (w - v), element by element.  All (d).  Source: as above, equation 10.
+Tensor compensated(values::Dispatcher& dispatcher, const Tensor& g, const Tensor& w, const Tensor& v, double lambda);
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,123 @@
+/// Bulk synchronous servers: an update waits for the gradients of its step, all of them or the first ones.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "collectives/flat.h"
+#include "strategies/parameter_server.h"
+#include "strategies/parameter_store.h"
+
+namespace simgrad::strategies {
+
+using cluster::Inbox;
+using cluster::Packet;
+
+/// Every step: all pull, all push, one update by the sum.
+void ParameterServer::serve_bsp(Server& server) const {
+  const int P = server.workers();
+  std::vector<int> mine(static_cast<std::size_t>(P) + 1);
+  std::iota(mine.begin(), mine.end() - 1, 0);
+  mine.back() = server.comm().rank();
+  const cluster::Communicator group = server.comm().part(mine);
+  State state = server.start();
+  while (server.continues(state)) {
+    collectives::FlatReduce pushes(group, P);
+    collectives::flat_broadcast(group, P, Packet(state.w, state.step));
+    const Tensor g = pushes.sum();
+    server.update(state, part == Part::mean ? P * g : g);
+    if (consistency == Consistency::ssp && server.shard() == 0)
+      for (int worker = 0; worker < P; ++worker) server.training().add_staleness(0);
+  }
+}
+
+namespace {
+
+/// Gradients of one step, from some of the workers.
+class Came {
+ public:
+  void add(int worker, const Tensor& g, const Server& server) {
+    parts_.emplace(worker, g);
+    rows_ += server.rows(worker);
+  }
+  std::int64_t size() const { return static_cast<std::int64_t>(parts_.size()); }
+
+  /// The mean gradient over the rows that came, added in the order of the workers. Virtual time: the additions.
+  Tensor mean(const Server& server) const {
+    std::vector<Tensor> terms;
+    for (const auto& [worker, g] : parts_) {
+      terms.push_back(g);
+      server.count(worker);
+    }
+    const std::int64_t batch = server.training().learning().batches().batch();
+    server.comm().charge_reduction(static_cast<double>(terms.front().size()) * static_cast<double>(terms.size()));
+    const Tensor sum = values::sum(terms);
+    return rows_ == batch ? sum : static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows_)) * sum;
+  }
+
+ private:
+  std::multimap<int, Tensor> parts_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace
+
+/// Backup workers. The first P - b of a step's gradients make its update; who comes later is answered with the newest
+/// parameters, and its gradient dropped.
+void ParameterServer::serve_first_of_all(Server& server) const {
+  const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
+  State state = server.start();
+  Answers answers(server);
+  Inbox pushes(server.comm(), 0, server.workers());
+  answers.send_all(state);
+  while (server.continues(state)) {
+    Came came;
+    std::vector<int> waiting;
+    while (came.size() < enough) {
+      auto [worker, push] = pushes.next();
+      if (push.version == state.step) {
+        came.add(worker, push.tensor, server);
+        waiting.push_back(worker);
+      } else {
+        answers.send(worker, state);  // too late
+      }
+    }
+    server.update(state, came.mean(server));
+    for (const int worker : waiting) answers.send(worker, state);
+  }
+}
+
+/// K-batch-sync. Any K gradients computed at the present parameters make an update, which everybody is told.
+void ParameterServer::serve_first_k(Server& server) const {
+  State state = server.start();
+  Answers answers(server);
+  Inbox pushes(server.comm(), 0, server.workers());
+  answers.send_all(state);
+  while (server.continues(state)) {
+    Came came;
+    while (came.size() < *k_batch) {
+      auto [worker, push] = pushes.next();
+      if (push.version == state.step) came.add(worker, push.tensor, server);
+    }
+    server.update(state, came.mean(server));
+    answers.send_all(state);
+  }
+}
+
+/// Gradient after gradient at the parameters it has; the one under way is given up when newer ones come.
+void ParameterServer::work_and_restart(Worker& worker) const {
+  Inbox news(worker.comm(), worker.server(), worker.servers());
+  std::vector<Tensor> parts(static_cast<std::size_t>(worker.servers()));
+  std::vector<std::int64_t> versions(parts.size(), -1);
+  for (;;) {
+    do {  // until all shards are of one version
+      auto [server, packet] = news.next();
+      const auto shard = static_cast<std::size_t>(server - worker.server());
+      parts[shard] = std::move(packet.tensor);
+      versions[shard] = packet.version;
+    } while (std::ranges::adjacent_find(versions, std::ranges::not_equal_to{}) != versions.end());
+    const Tensor w = worker.shards().whole(parts);
+    while (const auto g = worker.gradient_unless(news, w)) push_shards(worker, *g, versions);
+  }
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,49 @@
+/// The two sides of a parameter server: its shards as a worker sees them, its workers as a server sees them.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "cluster/communicator.h"
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+/// What a worker has pulled: the parameters, and each shard's version.
+struct Pulled {
+  Tensor w;
+  std::vector<std::int64_t> versions;
+};
+
+/// All servers together, as a worker sees them. An answer to a push is the parameters, so there are no requests.
+class ParameterStore {
+ public:
+  explicit ParameterStore(Worker& worker);
+  /// Blocks until every server has sent its shard.
+  Pulled pull();
+  /// Blocks until every server has its part of g; the answers may come in meanwhile.
+  void push(const Tensor& g, const Pulled& computed_at);
+
+ private:
+  void expect_answers();
+
+  Worker& worker_;
+  std::vector<cluster::Pending> answers_;
+};
+
+/// Sends g's shards to all servers at once, each with the version of the shard it was computed at.
+void push_shards(Worker& worker, const Tensor& g, const std::vector<std::int64_t>& versions);
+
+/// A server's answers to its workers: one under way to each.
+class Answers {
+ public:
+  explicit Answers(const Server& server);
+  void send(int worker, const State& state);
+  void send_all(const State& state);
+
+ private:
+  const Server& server_;
+  std::deque<cluster::Pending> under_way_;  ///< by worker
+};
+
+}  // namespace simgrad::strategies

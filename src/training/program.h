@@ -1,0 +1,41 @@
+/// What the ranks of a training run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "training/shards.h"
+
+namespace simgrad::training {
+
+class Worker;
+class Server;
+
+/// Who holds the state that is trained, and reports it.
+enum class Holder {
+  workers,  ///< each a replica
+  servers,  ///< each a shard, or the one server all of it
+  memory    ///< that all workers share
+};
+
+struct Program {
+  std::function<void(Worker&)> work;
+  std::function<void(Server&)> serve;  ///< null without servers
+  int servers = 0;
+  bool synchronous = true;  ///< every step is one update by all gradients of the step
+  /// Otherwise: how many gradients an update takes; 0: about as many as there are workers.
+  std::int64_t gradients_an_update = 1;
+  std::optional<Holder> holder = {};      ///< default: the servers, if there are any
+  std::optional<Sharding> sharding = {};  ///< how servers that hold the state share it
+  /// The hosts on which P workers and then the servers live, if not each on its own; says how many servers there are.
+  std::function<std::vector<int>(int P)> hosts = {};
+
+  bool many_to_many = false;  ///< several ranks send to several at a time
+
+  std::vector<int> places(int P) const;
+  int hosts_needed(int P) const;
+};
+
+}  // namespace simgrad::training

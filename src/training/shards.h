@@ -1,0 +1,44 @@
+/// Which parameters each of s servers holds.
+///
+/// Source: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014 (ranges of keys);
+/// by hash of the key: J. Dean et al., "Large Scale Distributed Deep Networks", NIPS 2012, and many after it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "values/dispatcher.h"
+#include "values/tensor.h"
+
+namespace simgrad::training {
+
+enum class Sharding {
+  range,  ///< s contiguous stretches whose lengths differ by at most one
+  hash    ///< each parameter by a fixed hash of its place: the lengths are as hashing gives them
+};
+
+/// Deals the parameters to s servers. One server holds all of them, as they are.
+class Shards {
+ public:
+  Shards(Sharding sharding, int servers, std::int64_t parameters, values::Dispatcher& dispatcher);
+
+  int servers() const { return static_cast<int>(first_.size()) - 1; }
+  std::int64_t count(int server) const;
+  /// Each server's part of x, in the order of the servers.  x: (d).
+  std::vector<values::Tensor> split(const values::Tensor& x) const;
+  /// The vector of these parts, one of each server.  Returns (d).
+  values::Tensor whole(std::span<const values::Tensor> parts) const;
+
+ private:
+  using Order = std::shared_ptr<const std::vector<std::int64_t>>;
+  values::Tensor permuted(const char* name, const values::Tensor& x, const Order& order) const;
+
+  values::Dispatcher* dispatcher_;
+  std::vector<std::int64_t> first_;  ///< where each server's part begins among the dealt ones, and their number
+  Order dealt_;                      ///< by place among the dealt: which parameter; null: as they are
+  Order place_;                      ///< by parameter: its place among the dealt
+};
+
+}  // namespace simgrad::training
