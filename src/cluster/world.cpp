@@ -42,6 +42,7 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
     ++living[host];
     if (rank < workers) ++cores[host];
   }
+  own_hosts_ = living.size() == ranks_.size();
   for (Rank& rank : ranks_) rank.shares_cores = living[rank.host] > std::max(1, cores[rank.host]);
   cluster_.worlds_.push_back(this);
 }
@@ -292,7 +293,7 @@ bool World::stuck() const {
 bool World::uncontended() const {
   const Options& options = cluster_.options();
   return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
-         options.platform.empty() && options.topology->uncontended() && options.failures.crashes.empty();
+         options.platform.empty() && own_hosts_ && options.topology->uncontended() && options.failures.crashes.empty();
 }
 
 Channel& World::channel(int generation, int source, int target) {

@@ -172,6 +172,7 @@ class World {
   int workers_;
   int servers_;
   std::vector<Rank> ranks_;
+  bool own_hosts_ = true;  ///< no two ranks live on one
   std::unordered_map<std::uint64_t, Channel> channels_;
   std::deque<Message> messages_;
   std::vector<Message*> free_messages_;

@@ -1,6 +1,9 @@
 #include "base/errors.h"
 #include "strategies/allreduce.h"
+#include "strategies/byteps.h"
+#include "strategies/easgd.h"
 #include "strategies/gossip.h"
+#include "strategies/hogwild.h"
 #include "strategies/mapreduce.h"
 #include "strategies/parameter_server.h"
 #include "strategies/single.h"
@@ -24,6 +27,9 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, ParameterServer>(),
       base::entry<Strategy, Allreduce>(),
       base::entry<Strategy, Gossip>(),
+      base::entry<Strategy, BytePs>(),
+      base::entry<Strategy, Easgd>(),
+      base::entry<Strategy, Hogwild>(),
   });
   return table;
 }

@@ -53,7 +53,7 @@ class Strategy : public base::Described {
   virtual std::string unfit(const Fit&) const { return {}; }
 };
 
-/// single, mapreduce, parameter_server, allreduce, gossip
+/// single, mapreduce, parameter_server, allreduce, gossip, byteps, easgd, hogwild
 const base::Registry<Strategy>& registry();
 
 /// What training runs; it keeps the strategy alive.

@@ -15,9 +15,17 @@ bool Participant::continues(const State& state) const {
 }
 
 void Participant::update(State& state, const Tensor& g) const {
+  charge_update(state);
+  apply(training_.rounds(state.step), state, g);
+}
+
+void Participant::charge_update(const State& state) const {
+  const double flops = training_.setup().options.optimizer->flops();
+  comm_.charge_reduction(flops * static_cast<double>(state.w.size()));
+}
+
+void Participant::apply(double rounds, State& state, const Tensor& g) const {
   const Options& options = training_.setup().options;
-  comm_.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()));
-  const double rounds = training_.rounds(state.step);
   const double lr = options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds);
   options.optimizer->update(state, g, lr, training_.learning().layers());
   ++state.step;
@@ -62,6 +70,23 @@ std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor
   const Learning& learning = training().learning();
   if (!news.compute(learning.gradient_flops(comm().rank(), workers()))) return {};
   return learning.gradient(w, iteration_++, comm().rank(), workers());
+}
+
+void Worker::count(std::int64_t staleness) const {
+  training().add_samples(training().learning().batches().count(comm().rank(), workers()));
+  training().add_staleness(staleness);
+}
+
+State Worker::start_alone(const Tensor& w, std::int64_t step) {
+  State state{.w = w, .memory = {}, .step = step};
+  training().setup().options.optimizer->start(state);
+  iteration_ = step;
+  return state;
+}
+
+void Worker::update_alone(State& state, const Tensor& g) const {
+  charge_update(state);
+  apply(static_cast<double>(state.step), state, g);
 }
 
 void Server::count(int worker, std::optional<std::int64_t> staleness) const {

@@ -37,6 +37,9 @@ class Participant {
 
  protected:
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
+  void charge_update(const State& state) const;
+  /// One update at the learning rate of that many rounds; takes no time.
+  void apply(double rounds, State& state, const values::Tensor& g) const;
 
  private:
   Training& training_;
@@ -58,6 +61,13 @@ class Worker : public Participant {
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
   /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);
+  /// The state that all workers share, where they are cores of one host: whoever has made an update reports it.
+  State& memory() const { return training().memory(); }
+  /// An update of it is made by this core's gradient: its rows count as samples, its age as staleness.
+  void count(std::int64_t staleness) const;
+  /// A replica of its own after `step` updates, w; and its next update, at the learning rate of its own step.
+  State start_alone(const values::Tensor& w, std::int64_t step);
+  void update_alone(State& state, const values::Tensor& g) const;
   /// The first server's place in comm(), and how many there are.
   int server() const { return workers(); }
   int servers() const { return comm().size() - workers(); }
@@ -73,6 +83,8 @@ class Server : public Participant {
  public:
   using Participant::Participant;
 
+  /// A vector of as many numbers as there are parameters: for their number alone.
+  values::Tensor shape() const { return training().learning().dispatcher().zeros(training().learning().parameters()); }
   /// Its place among the servers.
   int shard() const { return comm().rank() - workers(); }
   /// How many rows a worker's part of the gradient is taken over.

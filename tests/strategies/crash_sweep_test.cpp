@@ -45,6 +45,19 @@ TEST_CASE("gossip shrinks well after a crash at any time") {
   sweep(gossip(Graph::ring, GossipUpdate::combine_then_adapt), Recovery::shrink);
 }
 
+TEST_CASE("every kind of parameter server restarts well after a crash at any time") {
+  for (const auto& [name, program] : every_server()) {
+    CAPTURE(name);
+    sweep(program, Recovery::restart);
+  }
+}
+TEST_CASE("every kind of parameter server shrinks well after a crash at any time") {
+  for (const auto& [name, program] : every_server()) {
+    CAPTURE(name);
+    sweep(program, Recovery::shrink);
+  }
+}
+
 TEST_CASE("a crash at the very moment a step ends leaves a training that ends well") {
   for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
     const Trial trial = fragile(program);

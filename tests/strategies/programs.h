@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "strategies/allreduce.h"
+#include "strategies/byteps.h"
+#include "strategies/easgd.h"
 #include "strategies/gossip.h"
+#include "strategies/hogwild.h"
 #include "strategies/mapreduce.h"
 #include "strategies/parameter_server.h"
 #include "strategies/single.h"
@@ -59,6 +62,23 @@ inline training::Program servers(const Servers& options) {
   return strategies::program(strategy);
 }
 
+inline training::Program hogwild() { return strategies::program(std::make_shared<strategies::Hogwild>()); }
+
+inline training::Program byteps(std::int64_t spare_hosts, std::int64_t partitions) {
+  auto strategy = std::make_shared<strategies::BytePs>();
+  strategy->spare_hosts = spare_hosts;
+  strategy->partitions = partitions;
+  return strategies::program(strategy);
+}
+
+inline training::Program easgd(std::int64_t period, double moving_rate, bool together) {
+  auto strategy = std::make_shared<strategies::Easgd>();
+  strategy->period = period;
+  strategy->moving_rate = moving_rate;
+  strategy->together = together;
+  return strategies::program(strategy);
+}
+
 inline training::Program gossip(Graph graph, GossipUpdate update) {
   auto strategy = std::make_shared<strategies::Gossip>();
   strategy->graph = graph;
@@ -71,12 +91,9 @@ struct Named {
   training::Program program;
 };
 
-/// All that use the network, one of each kind.
-inline std::vector<Named> parallel_strategies() {
-  return {{"mapreduce", mapreduce()},
-          {"bsp", parameter_server(Consistency::bsp)},
-          {"asp", parameter_server(Consistency::asp)},
-          {"three shards", servers({.shards = 3})},
+/// Parameter servers that differ from plain bsp and asp.
+inline std::vector<Named> every_server() {
+  return {{"three shards", servers({.shards = 3})},
           {"asp, three shards by hash",
            servers({.consistency = Consistency::asp, .shards = 3, .dealt_by = training::Sharding::hash})},
           {"colocated", servers({.shards = 4, .placement = strategies::Placement::colocated})},
@@ -88,8 +105,22 @@ inline std::vector<Named> parallel_strategies() {
           {"K-batch-async", servers({.consistency = Consistency::asp, .k_batch = 3})},
           {"delay compensation", servers({.consistency = Consistency::asp, .shards = 2, .staleness_aware = true,
                                           .delay_compensation = 0.5})},
+          {"easgd", easgd(2, 0.9, false)},
+          {"easgd, synchronous", easgd(2, 0.9, true)},
+          {"byteps", byteps(2, 3)},
+          {"byteps, spare hosts only", byteps(4, 2)}};
+}
+
+/// All that use the network, one of each kind.
+inline std::vector<Named> parallel_strategies() {
+  std::vector<Named> all = every_server();
+  const std::vector<Named> others{{"mapreduce", mapreduce()},
+          {"bsp", parameter_server(Consistency::bsp)},
+          {"asp", parameter_server(Consistency::asp)},
           {"allreduce", ring_allreduce()},
           {"gossip", gossip(Graph::ring, GossipUpdate::combine_then_adapt)}};
+  all.insert(all.begin(), others.begin(), others.end());
+  return all;
 }
 
 }  // namespace simgrad::tests

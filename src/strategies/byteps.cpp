@@ -1,0 +1,128 @@
+#include "strategies/byteps.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cluster/communicator.h"
+
+namespace simgrad::strategies {
+
+using base::Bounds;
+using cluster::Pending;
+
+namespace {
+
+/// Beyond so many messages to one service the ratio is rounded.
+constexpr std::int64_t most_messages = 8;
+
+/// Stretches whose lengths differ by at most one.
+std::vector<Tensor> cut(const Tensor& x, std::int64_t pieces) {
+  std::vector<Tensor> all;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    const std::int64_t first = x.size() * i / pieces;
+    all.push_back(values::slice(x, first, x.size() * (i + 1) / pieces - first));
+  }
+  return all;
+}
+
+/// A service's part of x, as the messages that carry it.
+std::vector<Tensor> messages_of(const Tensor& x, const SummationShare& share) {
+  if (share.messages == 0) return {};
+  return cut(values::slice(x, share.first, share.count), share.messages);
+}
+
+}  // namespace
+
+std::vector<SummationShare> summation_shares(int n, int k, std::int64_t numbers) {
+  // Weights of a worker's host and of a spare one. With n spare hosts or more these do everything.
+  std::int64_t own = std::max(0, n - k);
+  std::int64_t spare = 2 * (n - 1);
+  if (n == 1) own = 1;  // nothing travels
+  const std::int64_t all = n * own + k * spare;
+  std::int64_t factor = std::max<std::int64_t>(1, std::gcd(own, spare));
+  const std::int64_t larger = std::max(own, spare) / factor;
+  if (larger > most_messages) factor = factor * larger / most_messages;
+  const auto messages = [&](std::int64_t weight) {
+    return weight == 0 ? 0 : static_cast<int>(std::max<std::int64_t>(1, (weight + factor / 2) / factor));
+  };
+  std::vector<SummationShare> shares;
+  std::int64_t before = 0;
+  for (int j = 0; j < n + k; ++j) {
+    const std::int64_t weight = j < n ? own : spare;
+    const std::int64_t first = numbers * before / all;
+    before += weight;
+    shares.push_back({first, numbers * before / all - first, messages(weight)});
+  }
+  return shares;
+}
+
+void BytePs::describe(base::Describer& d) {
+  d.integer("spare_hosts", spare_hosts, "k: hosts without a worker that sum gradients, too", Bounds::between(0, 10'000));
+  d.integer("partitions", partitions, "c: into how many pieces the vector is cut, so that pushes and pulls overlap",
+            Bounds::between(1, 10'000));
+}
+
+std::vector<int> BytePs::hosts(int P) const {
+  std::vector<int> all(static_cast<std::size_t>(2 * P + spare_hosts));
+  std::iota(all.begin(), all.begin() + P, 0);
+  std::iota(all.begin() + P, all.end(), 0);  // P services beside the workers, the others behind them
+  return all;
+}
+
+void BytePs::operator()(Worker& worker) const {
+  const int n = worker.workers();
+  State state = worker.start();
+  while (worker.continues(state)) {
+    const Tensor g = worker.gradient(state.w);
+    std::vector<Pending> answers;
+    for (const Tensor& partition : cut(g, partitions)) {
+      const auto shares = summation_shares(n, worker.servers() - n, partition.size());
+      std::vector<Pending> under_way;
+      for (int j = 0; j < worker.servers(); ++j)
+        for (const Tensor& message : messages_of(partition, shares[static_cast<std::size_t>(j)])) {
+          answers.push_back(worker.comm().start_receive(worker.server() + j));
+          under_way.push_back(worker.comm().start_send(worker.server() + j, message));
+        }
+      for (Pending& push : under_way) push.wait();
+    }
+    std::vector<Tensor> sums;
+    for (Pending& answer : answers) sums.push_back(answer.wait().tensor);
+    worker.update(state, values::concatenate(sums));
+  }
+}
+
+void BytePs::operator()(Server& service) const {
+  const int n = service.workers();
+  const int k = service.comm().size() - 2 * n;
+  const auto lengths = cut(service.shape(), partitions);
+  const auto share = [&](const Tensor& partition) {
+    return summation_shares(n, k, partition.size())[static_cast<std::size_t>(service.shard())];
+  };
+  if (share(lengths.front()).messages == 0) return;  // spare hosts do everything
+  // Of each partition in turn: the next one's pushes come in while this one is summed and sent back.
+  const auto expect = [&](const Tensor& partition) {
+    std::vector<std::vector<Pending>> pushes(static_cast<std::size_t>(share(partition).messages));
+    for (std::vector<Pending>& message : pushes)
+      for (int worker = 0; worker < n; ++worker) message.push_back(service.comm().start_receive(worker));
+    return pushes;
+  };
+  std::vector<Pending> answers;
+  auto pushes = expect(lengths.front());
+  for (std::size_t q = 0;; q = (q + 1) % lengths.size()) {  // the training ends it, while it waits for a push
+    auto next = expect(lengths[(q + 1) % lengths.size()]);
+    std::vector<Tensor> sums;
+    for (std::vector<Pending>& message : pushes) {
+      std::vector<Tensor> parts;
+      for (Pending& push : message) parts.push_back(push.wait().tensor);
+      sums.push_back(values::sum(parts));
+    }
+    service.comm().charge_reduction(static_cast<double>(n) * static_cast<double>(share(lengths[q]).count));
+    for (Pending& answer : answers) answer.wait();  // of the partition before
+    answers.clear();
+    for (const Tensor& sum : sums)
+      for (int worker = 0; worker < n; ++worker) answers.push_back(service.comm().start_send(worker, sum));
+    pushes = std::move(next);
+  }
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,44 @@
+/// BytePS: every worker holds a replica; gradients are summed by services on k spare hosts and on the workers' own, each
+/// with as much of the vector as makes all network cards equally busy.
+///
+/// Source: Y. Jiang, Y. Zhu, C. Lan, B. Yi, Y. Cui, C. Guo, "A Unified Architecture for Accelerating Distributed DNN
+/// Training in Heterogeneous GPU/CPU Clusters", OSDI 2020. With n workers a spare host sums 2(n-1) / D of the vector and
+/// a worker's host (n-k) / D, D = n^2 + k n - 2 k; pushes and pulls at once then take 2 n (n-1) M beta / D.
+/// Pushes and pulls overlap as far as the vector is cut in partitions: c of them take (c+1) alpha and, for k = 0, exactly
+/// 2 (n-1) M beta / n; for k = n, (1 + 1/c) M beta; between these, between 1 and 1 + 1/c times the optimum.
+#pragma once
+
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+struct BytePs : Strategy {
+  static constexpr base::About about{
+      .kind = "byteps",
+      .summary = "replicas on the workers; gradients are summed on k spare hosts and on the workers' own, in the best split",
+      .cost = "t_c + (c+1) alpha + (1 to 1 + 1/c) 2 n (n-1) M beta / (n^2 + k n - 2 k) + t_update a step; "
+              "the summing takes at most M gamma",
+      .source = "Y. Jiang et al., A Unified Architecture for Accelerating Distributed DNN Training, 2020"};
+
+  std::int64_t spare_hosts = 0;
+  std::int64_t partitions = 8;
+
+  void describe(base::Describer& d) override;
+  std::vector<int> hosts(int P) const override;
+  bool many_to_many() const override { return true; }
+  std::optional<training::Holder> holder() const override { return training::Holder::workers; }
+  void operator()(Worker& worker) const override;
+  void operator()(Server& service) const override;
+};
+
+/// What a service sums of every partition: the numbers from first on, which travel as so many messages. Fair sharing
+/// gives every message the same rate, so that shares of different sizes travel in numbers of messages to match.
+struct SummationShare {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  int messages = 0;
+};
+/// Of n services on the workers' hosts, then k on spare ones.
+std::vector<SummationShare> summation_shares(int n, int k, std::int64_t numbers);
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,69 @@
+#include "strategies/easgd.h"
+
+#include "cluster/inbox.h"
+#include "strategies/parameter_store.h"
+
+namespace simgrad::strategies {
+
+using base::Bounds;
+using cluster::Inbox;
+using cluster::Packet;
+
+void Easgd::describe(base::Describer& d) {
+  d.integer("period", period, "local steps between two exchanges with the centre (tau)", Bounds::at_least(1));
+  d.number("moving_rate", moving_rate, "beta: how far P exchanges move the centre to the replicas; alpha = beta / P",
+           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  d.flag("synchronous", together, "whether the centre answers when all replicas have come, and moves by all at once");
+}
+
+void Easgd::operator()(Worker& worker) const {
+  const Packet first = worker.comm().receive(worker.server());
+  State x = worker.start_alone(first.tensor, first.version * period / (together ? 1 : worker.workers()));
+  for (;;) {  // the training ends it, while it waits for the centre
+    for (std::int64_t t = 0; t < period; ++t) worker.update_alone(x, worker.workers() * worker.gradient(x.w));
+    cluster::Pending answer = worker.comm().start_receive(worker.server());
+    worker.comm().send(worker.server(), Packet(x.w));
+    const Tensor centre = answer.wait().tensor;
+    worker.comm().charge_reduction(3.0 * static_cast<double>(x.w.size()));
+    x.w = values::add_scaled(x.w, -elasticity(worker.workers()), x.w - centre);
+  }
+}
+
+void Easgd::operator()(Server& server) const {
+  if (together) return serve_together(server);
+  const double alpha = elasticity(server.workers());
+  State centre = server.start();
+  Answers answers(server);
+  Inbox replicas(server.comm(), 0, server.workers());
+  answers.send_all(centre);
+  while (server.continues(centre)) {
+    auto [worker, x] = replicas.next();
+    answers.send(worker, centre);  // both sides move by the difference to the centre as it was
+    server.comm().charge_reduction(3.0 * static_cast<double>(centre.w.size()));
+    centre.w = values::add_scaled(centre.w, alpha, x.tensor - centre.w);
+    for (std::int64_t t = 0; t < period; ++t) server.count(worker);
+    ++centre.step;
+  }
+}
+
+void Easgd::serve_together(Server& server) const {
+  const int P = server.workers();
+  State centre = server.start();
+  Answers answers(server);
+  Inbox replicas(server.comm(), 0, P);
+  answers.send_all(centre);
+  while (server.continues(centre)) {
+    std::vector<Tensor> differences(static_cast<std::size_t>(P));
+    for (int came = 0; came < P; ++came) {
+      auto [worker, x] = replicas.next();
+      differences[static_cast<std::size_t>(worker)] = x.tensor - centre.w;
+      for (std::int64_t t = 0; t < period; ++t) server.count(worker);
+    }
+    answers.send_all(centre);
+    server.comm().charge_reduction(3.0 * P * static_cast<double>(centre.w.size()));
+    centre.w = values::add_scaled(centre.w, elasticity(P), values::sum(differences));
+    ++centre.step;
+  }
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,36 @@
+/// Elastic averaging: every worker trains a replica of its own, and every so many steps the replica and a centre that a
+/// server holds pull at each other.
+///
+/// Source: S. Zhang, A. Choromanska, Y. LeCun, "Deep learning with Elastic Averaging SGD", NIPS 2015, Algorithm 1
+/// (asynchronous) and equations 5 and 6 (synchronous). alpha = moving_rate / P.
+/// Cost per round of `period` local steps: period (t_c + t_update) + 2 alpha + 2 P M beta + 3 d / speed at a worker and
+/// 3 P d / speed at the server, all workers arriving together.
+#pragma once
+
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+struct Easgd : Strategy {
+  static constexpr base::About about{
+      .kind = "easgd",
+      .summary = "workers train replicas of their own, which a server's centre and they pull together elastically",
+      .cost = "period (t_c + t_update) + 2 alpha + 2 P M beta a round of one exchange each; the server adds 3 P d flops",
+      .source = "S. Zhang, A. Choromanska, Y. LeCun, Deep learning with Elastic Averaging SGD, 2015"};
+
+  std::int64_t period = 10;
+  double moving_rate = 0.9;
+  bool together = false;
+
+  void describe(base::Describer& d) override;
+  int servers() const override { return 1; }
+  bool synchronous() const override { return false; }
+  void operator()(Worker& worker) const override;
+  void operator()(Server& server) const override;
+
+ private:
+  double elasticity(int P) const { return moving_rate / P; }
+  void serve_together(Server& server) const;
+};
+
+}  // namespace simgrad::strategies
