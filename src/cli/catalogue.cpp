@@ -9,6 +9,7 @@
 #include "data/source.h"
 #include "experiment/settings.h"
 #include "models/model.h"
+#include "strategies/storage.h"
 #include "strategies/strategy.h"
 #include "training/options.h"
 
@@ -58,6 +59,7 @@ std::vector<Kind> everything() {
   all.push_back(kind("optimizers", "optimizer", "training.optimizer", training::optimizers()));
   all.push_back(kind("schedules", "schedule", "training.schedule", training::schedules()));
   all.push_back(kind("partitions", "partition", "training.partition", training::partitions()));
+  all.push_back(kind("storages", "storage", "storage of the strategy mapreduce", strategies::storages()));
   all.push_back({"sections", "section", "of a scenario", {}});
   all.back().items = {section<experiment::Settings>("scenario", "the file"),
                       section<cluster::Options>("cluster", "hosts, links, the network model, what goes wrong"),

@@ -118,7 +118,8 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
     const strategies::Strategy& strategy = *settings.strategies[i].strategy;
     const std::string why = strategy.unfit({.parameters = parameters,
                                             .workers = strategy.workers(settings.cluster.workers),
-                                            .optimizer = *settings.training.optimizer});
+                                            .optimizer = *settings.training.optimizer,
+                                            .model = *settings.model.model});
     if (!why.empty()) faults.add(settings.places.strategies.at(i), why);
   }
 }

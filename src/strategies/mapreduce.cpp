@@ -1,25 +1,156 @@
 #include "strategies/mapreduce.h"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+#include <vector>
+
 #include "collectives/flat.h"
 
 namespace simgrad::strategies {
 
+using cluster::Packet;
+using cluster::Pending;
+
+namespace {
+
+constexpr std::array jobs{
+    base::Choice{"gradient", "rows to their gradients; the optimizer updates the parameters with the sum"},
+    base::Choice{"k_means",
+                 "rows to the nearest centre; each centre moves to the mean of its rows (Lloyd's algorithm; the optimizer "
+                 "is left aside); goes with the model k_means"}};
+
+}  // namespace
+
+void MapReduce::describe(base::Describer& d) {
+  using base::Bounds;
+  d.choice("job", job, jobs, "what is mapped and reduced");
+  d.component("broadcast", broadcast, "how the parameters reach the workers");
+  d.flag("combiner", combiner, "whether a worker adds its rows' gradients itself; false: each row's gradient travels");
+  d.integer("reducers", reducers, "servers, each with a stretch of the parameters, which it reduces and broadcasts",
+            Bounds::between(1, 10'000));
+  d.integer("splits", splits,
+            "pieces a worker that a step's batch is cut into; more than one: a worker that is through with one asks for "
+            "the next (every worker can read all rows, as from a replicated file system)",
+            Bounds::between(1, 1000));
+  d.flag("speculative", speculative, "whether workers without a split map copies of the slowest; the first result counts");
+  d.component("storage", storage, "where rows and sums are kept from round to round");
+  if (job == Job::k_means && reducers > 1)
+    d.refuse("reducers", fmt::format("job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers "
+                                     "= {} hold stretches; set reducers = 1",
+                                     reducers));
+  const bool flat = broadcast.kind() == collectives::FlatBroadcast::about.kind;
+  if (!flat && reducers > 1)
+    d.refuse("broadcast", fmt::format("broadcast = \"{}\" is one reducer's, but reducers = {} send their stretches at once; "
+                                      "leave broadcast out, or set reducers = 1",
+                                      broadcast.kind(), reducers));
+  if (!flat && splits > 1)
+    d.refuse("broadcast", fmt::format("broadcast = \"{}\" passes through workers, but with splits = {} they wait for orders; "
+                                      "leave broadcast out, or set splits = 1",
+                                      broadcast.kind(), splits));
+  if (speculative && splits == 1)
+    d.refuse("speculative", "speculative = true needs splits above 1: with one split a worker all begin and nobody is "
+                            "idle; give splits, or leave speculative out");
+}
+
+std::string MapReduce::unfit(const Fit& fit) const {
+  if (job == Job::k_means && fit.model.predicts() != models::Predicts::cluster)
+    return "job = \"k_means\" moves the centres of the model k_means, but the model is another; set [model] kind = "
+           "\"k_means\", or job = \"gradient\"";
+  if (reducers > fit.parameters)
+    return fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
+                       reducers, fit.parameters, fit.parameters == 1 ? "" : "s");
+  if (reducers > 1 && !fit.optimizer.elementwise())
+    return fmt::format("reducers = {}, but the optimizer needs all parameters at once; use one reducer, or another "
+                       "optimizer",
+                       reducers);
+  return {};
+}
+
+std::int64_t MapReduce::numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const {
+  if (combiner) return size;
+  // A row's gradient is as long as a sum of them; to k-means a row gives itself, and that it is one row.
+  return rows * (job == Job::gradient ? size : learning.problem().features + 1);
+}
+
+std::vector<Packet> MapReduce::sliced(const Worker& worker, const Tensor& x, std::int64_t rows) const {
+  std::vector<Packet> packets;
+  for (Tensor& slice : job == Job::gradient ? worker.shards().split(x) : std::vector{x}) {
+    const std::int64_t size = slice.size();
+    packets.emplace_back(std::move(slice));
+    packets.back().more_bytes = 8 * (numbers_sent(worker.training().learning(), size, rows) - size);
+  }
+  return packets;
+}
+
+double MapReduce::disk_flops(const training::Participant& self, double bytes) const {
+  const cluster::World& world = self.training().world();
+  const int rank = self.comm().world_rank(self.comm().rank());
+  return storage->seconds(bytes) * world.cluster().speed(world.host(rank)) * world.relative_speed(rank);
+}
+
+void MapReduce::use_disk(const training::Participant& self, double bytes) const {
+  self.training().world().compute(self.comm().world_rank(self.comm().rank()), disk_flops(self, bytes));
+}
+
 void MapReduce::operator()(Worker& worker) const {
+  if (splits > 1) return map_splits(worker);
+  const training::Learning& learning = worker.training().learning();
+  const int P = worker.workers();
   for (;;) {  // the training ends it, while it waits for the next broadcast
-    const Tensor w = collectives::flat_broadcast(worker.comm(), worker.server(), {}).tensor;
-    const Tensor g = worker.gradient(w);
-    worker.comm().send(worker.server(), g);
+    const Tensor w = parameters(worker);
+    const std::int64_t rows = learning.batches().count(worker.comm().rank(), P);
+    use_disk(worker, static_cast<double>(rows * learning.row_bytes()));
+    std::vector<Packet> slices = sliced(worker, job == Job::gradient ? worker.gradient(w) : worker.assignments(w), rows);
+    std::vector<Pending> sends;
+    double bytes = 0.0;
+    for (const Packet& slice : slices) bytes += static_cast<double>(slice.bytes());
+    use_disk(worker, bytes);
+    for (int j = 0; j < worker.servers(); ++j)
+      sends.push_back(worker.comm().start_send(worker.server() + j, std::move(slices[static_cast<std::size_t>(j)])));
+    for (Pending& send : sends) send.wait();
   }
 }
 
+Tensor MapReduce::parameters(Worker& worker) const {
+  if (reducers == 1) {
+    const std::int64_t length = worker.training().learning().parameters();
+    return (*broadcast)(worker.comm(), worker.server(), {}, length).tensor;
+  }
+  std::vector<Pending> receives;
+  for (int j = 0; j < worker.servers(); ++j) receives.push_back(worker.comm().start_receive(worker.server() + j));
+  std::vector<Tensor> slices;
+  for (Pending& receive : receives) slices.push_back(receive.wait().tensor);
+  return worker.shards().whole(slices);
+}
+
 void MapReduce::operator()(Server& server) const {
-  const int root = server.comm().rank();
+  if (splits > 1) return reduce_splits(server);
+  const int P = server.workers();
+  std::vector<int> members(static_cast<std::size_t>(P));
+  std::iota(members.begin(), members.end(), 0);
+  members.push_back(server.comm().rank());
+  const cluster::Communicator group = server.comm().part(members);
   State state = server.start();
   while (server.continues(state)) {
-    collectives::flat_broadcast(server.comm(), root, state.w);
-    collectives::FlatReduce reduce(server.comm(), root);
-    server.update(state, reduce.sum());
+    (*broadcast)(group, P, state.w, state.w.size());
+    collectives::FlatReduce reduce(group, P);
+    finish_round(server, state, reduce.sum(), P);
   }
+}
+
+void MapReduce::finish_round(Server& server, State& state, const Tensor& sum, std::int64_t sums) const {
+  const training::Learning& learning = server.training().learning();
+  const std::int64_t combined = sums * sum.size();  // added already
+  const std::int64_t received = combiner ? combined : numbers_sent(learning, sum.size(), learning.batches().batch());
+  use_disk(server, 2.0 * 8.0 * static_cast<double>(received));
+  if (received > combined) server.comm().charge_reduction(static_cast<double>(received - combined));
+  if (job == Job::gradient)
+    server.update(state, sum);
+  else
+    server.move_centres(state, sum);
+  use_disk(server, static_cast<double>(state.w.size_bytes()));
 }
 
 }  // namespace simgrad::strategies

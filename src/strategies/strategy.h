@@ -48,6 +48,7 @@ class Strategy : public base::Described {
     std::int64_t parameters = 0;
     std::int64_t workers = 0;
     const training::Optimizer& optimizer;
+    const models::Model& model;
   };
   /// Why it cannot train that: which two numbers or options contradict, and what to do; empty if it can.
   virtual std::string unfit(const Fit&) const { return {}; }

@@ -45,6 +45,8 @@ class Learning {
   const Batches& batches() const { return batches_; }
   const models::Model& model() const { return *setup_.model; }
   const models::Problem& problem() const { return setup_.problem; }
+  /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included.
+  std::int64_t row_bytes() const { return 8 * setup_.problem.features; }
   values::Dispatcher& dispatcher() const { return dispatcher_; }
 
   values::Tensor initial_values() const;

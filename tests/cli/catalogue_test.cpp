@@ -47,7 +47,7 @@ void check_explained(const std::string& scenario, const std::string& explanation
 }
 
 const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies",
-                                        "network_models", "optimizers",  "schedules", "partitions", "sections"};
+                                        "network_models", "optimizers",  "schedules", "partitions", "storages", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip"};
 const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means"};
@@ -150,6 +150,11 @@ TEST_CASE("every key that the parser knows in a component is explained") {
     check_explained(
         with(small, "[stop]", "[training.partition]\nkind = \"" + std::string(partition) + "\"\n" + unknown + "[stop]"),
         said("explain " + std::string(partition)) + "  kind (");
+}
+
+TEST_CASE("what mapreduce stores on is listed with its options") {
+  CHECK(contains(said("explain disk"), "  bandwidth (a bandwidth, "));
+  CHECK(contains(said("explain mapreduce"), "  storage (one of memory, disk, default \"memory\")\n"));
 }
 
 TEST_CASE("explain tells an option's type, range, default and meaning") {

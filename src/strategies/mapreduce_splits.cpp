@@ -1,0 +1,171 @@
+/// Dynamic assignment: the first reducer is the master as well, and deals splits to workers as they ask for them.
+///
+/// Reports and orders are messages without bytes: a split costs 2 alpha more than its work. A result follows its report's
+/// answer, and travels while its worker maps the next split.
+#include <vector>
+
+#include "base/errors.h"
+#include "cluster/inbox.h"
+#include "strategies/job_tracker.h"
+#include "strategies/mapreduce.h"
+
+namespace simgrad::strategies {
+
+using cluster::Inbox;
+using cluster::Packet;
+using cluster::Pending;
+
+namespace {
+
+/// What stands beside a message's array: the round, a split or none, and whether a result is wanted.
+struct Tag {
+  std::int64_t step = 0;
+  std::optional<int> split;
+  bool accepted = false;
+
+  std::int64_t packed(int splits) const {
+    return (step * (splits + 1) + split.value_or(splits)) * 2 + (accepted ? 1 : 0);
+  }
+  static Tag unpacked(std::int64_t number, int splits) {
+    const auto split = static_cast<int>(number / 2 % (splits + 1));
+    return {.step = number / 2 / (splits + 1),
+            .split = split < splits ? std::optional(split) : std::nullopt,
+            .accepted = number % 2 == 1};
+  }
+};
+
+Packet note(const Tag& tag, int splits) {
+  Packet packet;
+  packet.version = tag.packed(splits);
+  return packet;
+}
+
+/// What a worker hears of reducers: the stretches of the parameters, and orders between them.
+class News {
+ public:
+  explicit News(Worker& worker)
+      : worker_(worker), inbox_(worker.comm(), worker.server(), worker.servers()), slices_(static_cast<std::size_t>(worker.servers())) {}
+
+  /// Blocks until every reducer has sent its stretch of the next round's parameters; orders of the last are void.
+  Tensor parameters() {
+    while (came_ < worker_.servers()) next();
+    came_ = 0;
+    return worker_.shards().whole(slices_);
+  }
+  std::int64_t step() const { return step_; }
+
+  /// Maps for that long, unless the next round begins meanwhile: then somebody else was faster. Whether it got through.
+  bool compute(double flops) { return came_ == 0 && inbox_.compute(flops); }
+
+  /// Blocks until the master has answered; nothing if the next round has begun.
+  std::optional<Tag> order(int splits) {
+    while (came_ == 0)
+      if (const auto number = next())
+        if (const Tag tag = Tag::unpacked(*number, splits); tag.step == step_) return tag;
+    return {};
+  }
+
+ private:
+  /// The number of an order; nothing if it was parameters.
+  std::optional<std::int64_t> next() {
+    auto [server, packet] = inbox_.next();
+    if (!packet.tensor) return packet.version;
+    slices_[static_cast<std::size_t>(server - worker_.server())] = std::move(packet.tensor);
+    ++came_;
+    step_ = packet.version;
+    return {};
+  }
+
+  Worker& worker_;
+  Inbox inbox_;
+  std::vector<Tensor> slices_;
+  int came_ = 0;  ///< of the next round's
+  std::int64_t step_ = -1;
+};
+
+void finish(std::vector<Pending>& sends) {
+  for (Pending& send : sends) send.wait();
+  sends.clear();
+}
+
+}  // namespace
+
+double MapReduce::map_flops(const training::Learning& learning, int split, int all) const {
+  return job == Job::gradient ? learning.gradient_flops(split, all) : learning.assignment_flops(split, all);
+}
+
+Tensor MapReduce::mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const {
+  return job == Job::gradient ? learning.gradient(w, step, split, all) : learning.assignments(w, step, split, all);
+}
+
+std::int64_t MapReduce::sum_size(const training::Learning& learning) const {
+  const std::int64_t d = learning.problem().features;
+  return job == Job::gradient ? learning.parameters() : learning.parameters() / d * (d + 1);
+}
+
+void MapReduce::map_splits(Worker& worker) const {
+  const training::Learning& learning = worker.training().learning();
+  const int master = worker.server();
+  const int all = worker.workers() * static_cast<int>(splits);
+  News news(worker);
+  std::vector<Pending> results;
+  for (;;) {
+    const Tensor w = news.parameters();
+    const std::int64_t step = news.step();
+    std::optional<int> split = worker.comm().rank();
+    while (split) {
+      const std::int64_t rows = learning.batches().count(*split, all);
+      const std::int64_t written = 8 * numbers_sent(learning, sum_size(learning), rows);
+      const double disk = disk_flops(worker, static_cast<double>(rows * learning.row_bytes() + written));
+      if (!news.compute(map_flops(learning, *split, all) + disk)) break;
+      worker.comm().send(master, note({.step = step, .split = split}, all));
+      const auto order = news.order(all);
+      if (!order) break;
+      if (order->accepted) {
+        finish(results);
+        worker.training().add_samples(rows);
+        std::vector<Packet> slices = sliced(worker, mapped(learning, w, step, *split, all), rows);
+        for (int j = 0; j < worker.servers(); ++j) {
+          Packet& slice = slices[static_cast<std::size_t>(j)];
+          slice.version = Tag{.step = step, .split = split}.packed(all);
+          results.push_back(worker.comm().start_send(master + j, std::move(slice)));
+        }
+      }
+      split = order->split;
+    }
+  }
+}
+
+void MapReduce::reduce_splits(Server& server) const {
+  const int P = server.workers();
+  const int all = P * static_cast<int>(splits);
+  State state = server.start();
+  Inbox mail(server.comm(), 0, P);
+  std::vector<Pending> sends;
+  while (server.continues(state)) {
+    for (int worker = 0; worker < P; ++worker)
+      sends.push_back(server.comm().start_send(worker, Packet(state.w, state.step)));
+    JobTracker tracker(P, all, speculative);
+    std::vector<Tensor> sums(static_cast<std::size_t>(all));
+    for (int missing = all; missing > 0;) {
+      auto [worker, packet] = mail.next();
+      const Tag tag = Tag::unpacked(packet.version, all);
+      if (packet.tensor) {
+        base::check(tag.step == state.step && !sums[static_cast<std::size_t>(*tag.split)], "a split has one result");
+        sums[static_cast<std::size_t>(*tag.split)] = std::move(packet.tensor);
+        --missing;
+      } else if (tag.step == state.step) {  // else a copy that came too late
+        const JobTracker::Order order = tracker.finished(*tag.split);
+        sends.push_back(server.comm().start_send(
+            worker, note({.step = tag.step, .split = order.split, .accepted = order.accepted}, all)));
+      }
+    }
+    finish(sends);
+    const Tensor g = values::sum(sums);
+    sums.clear();  // whatever is added by now need not be kept
+    server.comm().charge_reduction(static_cast<double>(all) * static_cast<double>(g.size()));
+    finish_round(server, state, g, all);
+  }
+}
+
+}  // namespace simgrad::strategies

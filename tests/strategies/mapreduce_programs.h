@@ -1,0 +1,37 @@
+// MapReduce with its options, and what its rounds take.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "strategies/mapreduce.h"
+#include "training/trial.h"
+
+namespace simgrad::tests {
+
+struct MapReduceOptions {
+  strategies::Job job = strategies::Job::gradient;
+  const char* broadcast = "flat";
+  bool combiner = true;
+  int reducers = 1;
+  int splits = 1;
+  bool speculative = false;
+  double disk_bytes_per_s = 0.0;  ///< 0: memory
+};
+
+inline training::Program mapreduce(const MapReduceOptions& options) {
+  auto strategy = std::make_shared<strategies::MapReduce>();
+  strategy->job = options.job;
+  strategy->broadcast.choose(options.broadcast);
+  strategy->combiner = options.combiner;
+  strategy->reducers = options.reducers;
+  strategy->splits = options.splits;
+  strategy->speculative = options.speculative;
+  if (options.disk_bytes_per_s > 0.0) {
+    strategy->storage.choose("disk");
+    dynamic_cast<strategies::DiskStorage&>(*strategy->storage.object()).bandwidth_bytes_per_s = options.disk_bytes_per_s;
+  }
+  return strategies::program(strategy);
+}
+
+}  // namespace simgrad::tests
