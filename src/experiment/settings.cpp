@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "data/limits.h"
 
 namespace simgrad::experiment {
 
@@ -114,6 +115,12 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                            settings.cluster.workers, rows));
   if (!unsuited.empty()) return;  // the model's parameters cannot be counted
   const std::int64_t parameters = settings.model.model->parameters(problem);
+  if (settings.training.numbers && parameters > data::cells_most)
+    faults.add(settings.places.model,
+               fmt::format("{} has {} parameters here, {:.1f} GiB; expected at most {}; for more, simulate the timing "
+                           "only (training.numbers = false)",
+                           settings.model.model.kind(), parameters, static_cast<double>(parameters) * 8.0 / 0x1.0p30,
+                           data::cells_most));
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const strategies::Strategy& strategy = *settings.strategies[i].strategy;
     const std::string why = strategy.unfit({.parameters = parameters,

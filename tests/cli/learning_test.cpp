@@ -120,6 +120,15 @@ TEST_CASE("matrix factorization learns ratings, made or read, and says its r2") 
   CHECK(program("run x.toml", scratch).exit_code == 0);
 }
 
+TEST_CASE("more parameters than memory holds are refused, and simulated where only the timing is asked for") {
+  const std::string wide = with_model("kind = \"perceptron\"\nhidden = [100000, 100000]", "source = \"blobs\"");
+  check_refused(wide,
+                {"x.toml:16:1: perceptron has 10001000003 parameters here, 74.5 GiB; expected at most 2147483648"});
+  const Scratch scratch;
+  scratch.write("x.toml", with(wide, "learning_rate = 0.1", "learning_rate = 0.1\nnumbers = false"));
+  CHECK(program("run x.toml", scratch).exit_code == 0);
+}
+
 TEST_CASE("timing only, matrix factorization knows its users and items from the generator, and not from a file") {
   const std::string text =
       with(with(with_model("kind = \"matrix_factorization\"", "source = \"ratings\"\nusers = 1000000\nitems = 1000"),

@@ -179,3 +179,32 @@ TEST_CASE("classroom: the platform's file is read, and twelve computers do not m
     CHECK(speedup(run) < static_cast<double>(run.workers));
   }
 }
+
+TEST_CASE("large_batches: only a learning rate that grows with the batch turns sixteen workers into time saved") {
+  const auto results = results_of("large_batches.toml");
+  const auto with = [&](int workers, const std::string& scaling) -> const record::Record& {
+    return run_of(*results, "allreduce", R"({"cluster.workers":)" + std::to_string(workers) +
+                                             R"(,"training.learning_rate_scaling":")" + scaling + "\"}")
+        .record;
+  };
+  const record::Record& one = with(1, "none");
+  CHECK(with(1, "linear").time_to_target_s == one.time_to_target_s);
+  CHECK(static_cast<double>(with(16, "linear").samples) < 1.3 * static_cast<double>(one.samples));
+  CHECK(with(16, "linear").time_to_target_s.value() < one.time_to_target_s.value() / 4);
+  CHECK(static_cast<double>(with(4, "none").steps) > 0.9 * static_cast<double>(one.steps));
+  CHECK(with(4, "none").time_to_target_s.value() > one.time_to_target_s.value());
+  CHECK(with(16, "none").status == record::Status::stopped);
+}
+
+TEST_CASE("recommendation: eight workers are slower than one with few ratings a step, and faster with many") {
+  const auto results = results_of("recommendation.toml");
+  for (const outputs::Run& run : results->runs) {
+    INFO(run.label << " " << run.parameters.dump());
+    CHECK(reached(run));
+    CHECK(run.record.metric_name == "r2");
+    CHECK(run.record.curve.back().metric > 0.85);
+    CHECK(speedup(run) < 4.0);
+  }
+  for (const char* label : {"parameter_server", "allreduce"}) CHECK(speedup(run_of(*results, label, R"({"data.samples":5000})")) < 0.5);
+  CHECK(speedup(run_of(*results, "allreduce", R"({"data.samples":100000})")) > 3.0);
+}
