@@ -90,8 +90,7 @@ void check_length(const ArrayFile& file) {
 
 Dataset labelled(const ArrayFile& samples, const ArrayFile& labels, const Request& request) {
   if (labels.columns() != 1)
-    throw base::ScenarioError(
-        fmt::format("{}: {} numbers a row, expected one label", labels.path, labels.columns()));
+    throw base::ScenarioError(fmt::format("{}: {} numbers a row, expected one label", labels.path, labels.columns()));
   if (labels.rows() != samples.rows())
     throw base::ScenarioError(fmt::format("{}: {} labels, expected {}, as many as there are samples in {}", labels.path,
                                           labels.rows(), samples.rows(), samples.path));
@@ -107,9 +106,9 @@ Dataset labelled(const ArrayFile& samples, const ArrayFile& labels, const Reques
   const std::vector<double> classes = set.targets;
   for (std::size_t row = 0; row < classes.size(); ++row)
     if (classes[row] != std::floor(classes[row]))
-      throw base::ScenarioError(fmt::format(
-          "{}: row {} is {}, expected a whole number, a class; to predict numbers use a regression model", labels.path,
-          row, classes[row]));
+      throw base::ScenarioError(
+          fmt::format("{}: row {} is {}, expected a whole number, a class; to predict numbers use a regression model",
+                      labels.path, row, classes[row]));
   set_classes<double>(set, classes, fmt::format("{}: the label", labels.path));
   return set;
 }

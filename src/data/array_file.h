@@ -20,8 +20,8 @@ struct Element {
 /// A file's numbers, not yet decoded, and their shape. The first dimension counts rows; the others, flattened, are a
 /// row's columns.
 struct ArrayFile {
-  std::string path;   ///< for errors
-  std::string bytes;  ///< of the whole file
+  std::string path;       ///< for errors
+  std::string bytes;      ///< of the whole file
   std::size_t begin = 0;  ///< where the numbers start
   Element element;
   std::vector<std::int64_t> shape;

@@ -45,15 +45,16 @@ Element element_of(std::uint8_t type, const std::string& path) {
 void read_header(ArrayFile& file) {
   const std::string& bytes = file.bytes;
   if (bytes.size() < 4 || byte(bytes, 0) != 0 || byte(bytes, 1) != 0)
-    throw base::ScenarioError(fmt::format("{}: does not begin with two zero bytes, a type and a number of dimensions, "
-                                          "expected an IDX file",
-                                          file.path));
+    throw base::ScenarioError(
+        fmt::format("{}: does not begin with two zero bytes, a type and a number of dimensions, "
+                    "expected an IDX file",
+                    file.path));
   file.element = element_of(byte(bytes, 2), file.path);
   const std::size_t dimensions = byte(bytes, 3);
   file.begin = 4 + 4 * dimensions;
   if (bytes.size() < file.begin)
-    throw base::ScenarioError(fmt::format("{}: cut short in its header, expected the lengths of {} dimensions",
-                                          file.path, dimensions));
+    throw base::ScenarioError(
+        fmt::format("{}: cut short in its header, expected the lengths of {} dimensions", file.path, dimensions));
   for (std::size_t at = 4; at < file.begin; at += 4)
     file.shape.push_back((std::int64_t{byte(bytes, at)} << 24) | (std::int64_t{byte(bytes, at + 1)} << 16) |
                          (std::int64_t{byte(bytes, at + 2)} << 8) | std::int64_t{byte(bytes, at + 3)});

@@ -21,8 +21,8 @@ std::size_t byte(std::string_view bytes, std::size_t at) { return static_cast<st
 /// The element that a `descr` such as "<f8" or "|u1" names.
 Element element_of(const std::string& descr, const std::string& path) {
   const auto refuse = [&] {
-    throw base::ScenarioError(
-        fmt::format("{}: numbers of type {}, expected b1, i1, i2, i4, i8, u1, u2, u4, u8, f4 or f8", path, shown(descr)));
+    throw base::ScenarioError(fmt::format(
+        "{}: numbers of type {}, expected b1, i1, i2, i4, i8, u1, u2, u4, u8, f4 or f8", path, shown(descr)));
   };
   if (descr.size() != 3) refuse();
   Element element{.kind = {}, .bytes = descr[2] - '0', .big_endian = descr[0] == '>'};
@@ -68,7 +68,8 @@ std::string_view header_text(std::string_view bytes, const std::string& path, st
 }
 
 ArrayFile array_of(std::string bytes, const std::string& path) {
-  ArrayFile file{.path = path, .bytes = std::move(bytes), .begin = 0, .element = {}, .shape = {}, .columns_first = false};
+  ArrayFile file{
+      .path = path, .bytes = std::move(bytes), .begin = 0, .element = {}, .shape = {}, .columns_first = false};
   const NpyHeader header = npy_header(header_text(file.bytes, path, file.begin), path);
   file.element = element_of(header.descr, path);
   file.shape = header.shape;

@@ -14,8 +14,8 @@ struct NpyHeader {
   std::vector<std::int64_t> shape;
 };
 
-/// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, the entries in any order.  `path` is for errors.
-/// Errors: ScenarioError `path: ...` for anything else, records (a list of fields as `descr`) among it.
+/// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, the entries in any order.  `path` is for
+/// errors. Errors: ScenarioError `path: ...` for anything else, records (a list of fields as `descr`) among it.
 NpyHeader npy_header(std::string_view text, const std::string& path);
 
 }  // namespace simgrad::data

@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::array jobs{
     base::Choice{"gradient", "rows to their gradients; the optimizer updates the parameters with the sum"},
-    base::Choice{"k_means",
-                 "rows to the nearest centre; each centre moves to the mean of its rows (Lloyd's algorithm; the optimizer "
-                 "is left aside); goes with the model k_means"}};
+    base::Choice{
+        "k_means",
+        "rows to the nearest centre; each centre moves to the mean of its rows (Lloyd's algorithm; the optimizer "
+        "is left aside); goes with the model k_means"}};
 
 }  // namespace
 
@@ -30,28 +31,34 @@ void MapReduce::describe(base::Describer& d) {
   d.flag("combiner", combiner, "whether a worker adds its rows' gradients itself; false: each row's gradient travels");
   d.integer("reducers", reducers, "servers, each with a stretch of the parameters, which it reduces and broadcasts",
             Bounds::between(1, 10'000));
-  d.integer("splits", splits,
-            "pieces a worker that a step's batch is cut into; more than one: a worker that is through with one asks for "
-            "the next (every worker can read all rows, as from a replicated file system)",
-            Bounds::between(1, 1000));
-  d.flag("speculative", speculative, "whether workers without a split map copies of the slowest; the first result counts");
+  d.integer(
+      "splits", splits,
+      "pieces a worker that a step's batch is cut into; more than one: a worker that is through with one asks for "
+      "the next (every worker can read all rows, as from a replicated file system)",
+      Bounds::between(1, 1000));
+  d.flag("speculative", speculative,
+         "whether workers without a split map copies of the slowest; the first result counts");
   d.component("storage", storage, "where rows and sums are kept from round to round");
   if (job == Job::k_means && reducers > 1)
-    d.refuse("reducers", fmt::format("job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers "
-                                     "= {} hold stretches; set reducers = 1",
-                                     reducers));
+    d.refuse("reducers",
+             fmt::format("job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers "
+                         "= {} hold stretches; set reducers = 1",
+                         reducers));
   const bool flat = broadcast.kind() == collectives::FlatBroadcast::about.kind;
   if (!flat && reducers > 1)
-    d.refuse("broadcast", fmt::format("broadcast = \"{}\" is one reducer's, but reducers = {} send their stretches at once; "
-                                      "leave broadcast out, or set reducers = 1",
-                                      broadcast.kind(), reducers));
+    d.refuse("broadcast",
+             fmt::format("broadcast = \"{}\" is one reducer's, but reducers = {} send their stretches at once; "
+                         "leave broadcast out, or set reducers = 1",
+                         broadcast.kind(), reducers));
   if (!flat && splits > 1)
-    d.refuse("broadcast", fmt::format("broadcast = \"{}\" passes through workers, but with splits = {} they wait for orders; "
-                                      "leave broadcast out, or set splits = 1",
-                                      broadcast.kind(), splits));
+    d.refuse("broadcast",
+             fmt::format("broadcast = \"{}\" passes through workers, but with splits = {} they wait for orders; "
+                         "leave broadcast out, or set splits = 1",
+                         broadcast.kind(), splits));
   if (speculative && splits == 1)
-    d.refuse("speculative", "speculative = true needs splits above 1: with one split a worker all begin and nobody is "
-                            "idle; give splits, or leave speculative out");
+    d.refuse("speculative",
+             "speculative = true needs splits above 1: with one split a worker all begin and nobody is "
+             "idle; give splits, or leave speculative out");
 }
 
 std::string MapReduce::unfit(const Fit& fit) const {
@@ -62,9 +69,10 @@ std::string MapReduce::unfit(const Fit& fit) const {
     return fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
                        reducers, fit.parameters, fit.parameters == 1 ? "" : "s");
   if (reducers > 1 && !fit.optimizer.elementwise())
-    return fmt::format("reducers = {}, but the optimizer needs all parameters at once; use one reducer, or another "
-                       "optimizer",
-                       reducers);
+    return fmt::format(
+        "reducers = {}, but the optimizer needs all parameters at once; use one reducer, or another "
+        "optimizer",
+        reducers);
   return {};
 }
 
@@ -102,7 +110,8 @@ void MapReduce::operator()(Worker& worker) const {
     const Tensor w = parameters(worker);
     const std::int64_t rows = learning.batches().count(worker.comm().rank(), P);
     use_disk(worker, static_cast<double>(rows * learning.row_bytes()));
-    std::vector<Packet> slices = sliced(worker, job == Job::gradient ? worker.gradient(w) : worker.assignments(w), rows);
+    std::vector<Packet> slices =
+        sliced(worker, job == Job::gradient ? worker.gradient(w) : worker.assignments(w), rows);
     std::vector<Pending> sends;
     double bytes = 0.0;
     for (const Packet& slice : slices) bytes += static_cast<double>(slice.bytes());

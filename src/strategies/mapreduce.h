@@ -1,12 +1,13 @@
 /// MapReduce: reducers broadcast the parameters, every worker maps its rows to the sum of their gradients (the
 /// combiner), the reducers reduce the sums and update.
 ///
-/// Source: C.-T. Chu et al., "Map-Reduce for Machine Learning on Multicore", NIPS 2006; J. Dean, S. Ghemawat,
-/// "MapReduce: Simplified Data Processing on Large Clusters", OSDI 2004; in memory: M. Zaharia et al., "Resilient
-/// Distributed Datasets", NSDI 2012.
+/// Source: C.-T. Chu et al., "Map-Reduce for Machine Learning on Multicore", NIPS 2006 (k-means, too); J. Dean,
+/// S. Ghemawat, "MapReduce: Simplified Data Processing on Large Clusters", OSDI 2004; in memory: M. Zaharia et al.,
+/// "Resilient Distributed Datasets", NSDI 2012.
 /// Cost per step, one reducer, a split a worker: t_c + 2 alpha + 2 P M beta + P M gamma + t_update; its NIC carries
-/// everything. Another broadcast: its cost for alpha + P M beta. r reducers: max(M, P M / r) for P M. Without the combiner a worker sends rows M and not M, and B M gamma
-/// for P M gamma, B the rows of a batch. Disks: storage.h.
+/// everything. Another broadcast: its own cost, with P + 1 members, for alpha + P M beta. r reducers: max(M, P M / r)
+/// beta for P M beta, P M gamma / r. Without the combiner a worker sends (its rows) M, and the reducer adds as many.
+/// Splits: mapreduce_splits.cpp. Disks: storage.h.
 #pragma once
 
 #include "collectives/broadcast.h"
@@ -25,7 +26,8 @@ struct MapReduce : Strategy {
   static constexpr base::About about{
       .kind = "mapreduce",
       .summary = "reducers broadcast the parameters, workers map their rows to gradient sums, the reducers reduce them",
-      .cost = "one reducer: t_c + 2 alpha + 2 P M beta + P M gamma + t_update a step; r reducers: max(M, P M / r) for P M",
+      .cost =
+          "one reducer: t_c + 2 alpha + 2 P M beta + P M gamma + t_update a step; r reducers: max(M, P M / r) for P M",
       .source = "C.-T. Chu et al., Map-Reduce for Machine Learning on Multicore, 2006"};
 
   Job job = Job::gradient;

@@ -1,7 +1,7 @@
 /// Dynamic assignment: the first reducer is the master as well, and deals splits to workers as they ask for them.
 ///
-/// Reports and orders are messages without bytes: a split costs 2 alpha more than its work. A result follows its report's
-/// answer, and travels while its worker maps the next split.
+/// Reports and orders are messages without bytes: a split costs 2 alpha more than its work. A result follows its
+/// report's answer, and travels while its worker maps the next split.
 #include <vector>
 
 #include "base/errors.h"
@@ -44,7 +44,9 @@ Packet note(const Tag& tag, int splits) {
 class News {
  public:
   explicit News(Worker& worker)
-      : worker_(worker), inbox_(worker.comm(), worker.server(), worker.servers()), slices_(static_cast<std::size_t>(worker.servers())) {}
+      : worker_(worker),
+        inbox_(worker.comm(), worker.server(), worker.servers()),
+        slices_(static_cast<std::size_t>(worker.servers())) {}
 
   /// Blocks until every reducer has sent its stretch of the next round's parameters; orders of the last are void.
   Tensor parameters() {
@@ -94,7 +96,8 @@ double MapReduce::map_flops(const training::Learning& learning, int split, int a
   return job == Job::gradient ? learning.gradient_flops(split, all) : learning.assignment_flops(split, all);
 }
 
-Tensor MapReduce::mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const {
+Tensor MapReduce::mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split,
+                         int all) const {
   return job == Job::gradient ? learning.gradient(w, step, split, all) : learning.assignments(w, step, split, all);
 }
 

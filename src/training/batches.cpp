@@ -35,8 +35,8 @@ std::int64_t Batches::share(const DataShards& shards, int part, int parts) const
   const std::int64_t dealt = options_.batch - each * parts;
   const std::int64_t beyond = options_.rows - each * parts;
   const auto until = [&](int r) {
-    return static_cast<std::int64_t>(static_cast<__int128>(dealt) * (shards.starts[static_cast<std::size_t>(r)] - each * r) /
-                                     beyond);
+    return static_cast<std::int64_t>(static_cast<__int128>(dealt) *
+                                     (shards.starts[static_cast<std::size_t>(r)] - each * r) / beyond);
   };
   return each + until(part + 1) - until(part);
 }

@@ -25,8 +25,8 @@ struct RowSet {
 class Batches {
  public:
   struct Options {
-    std::int64_t rows = 0;    ///< of the training set
-    std::int64_t batch = 0;   ///< a step's rows over all ranks; at most `rows`
+    std::int64_t rows = 0;   ///< of the training set
+    std::int64_t batch = 0;  ///< a step's rows over all ranks; at most `rows`
     std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     std::uint64_t seed = 1;
     std::shared_ptr<const data::Dataset> labelled = {};  ///< the training set, for partitions by class

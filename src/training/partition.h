@@ -17,7 +17,8 @@ constexpr std::int64_t stretch(std::int64_t n, std::int64_t part, std::int64_t p
 struct DataShards {
   std::vector<std::int64_t> rows;    ///< rank 0's, then rank 1's, ...; empty: as they stand in the data
   std::vector<std::int64_t> starts;  ///< (P + 1): rank r's are the places starts[r] .. starts[r + 1] - 1 of `rows`
-  bool even = true;  ///< all ranks have the same share of a step's batch, to a row; else each in proportion to its shard
+  bool even =
+      true;  ///< all ranks have the same share of a step's batch, to a row; else each in proportion to its shard
 
   std::int64_t first(int part) const { return starts[static_cast<std::size_t>(part)]; }
   std::int64_t size(int part) const { return starts[static_cast<std::size_t>(part) + 1] - first(part); }

@@ -12,7 +12,8 @@ std::string scenario(const std::string& source, const std::string& samples, cons
 }
 
 /// Six samples of two unsigned bytes, and their classes.
-const std::string samples = std::string("\0\0\x08\x02\0\0\0\x06\0\0\0\x02", 12) + "az" + "bx" + "yc" + "xa" + "ay" + "zb";
+const std::string samples =
+    std::string("\0\0\x08\x02\0\0\0\x06\0\0\0\x02", 12) + "az" + "bx" + "yc" + "xa" + "ay" + "zb";
 const std::string labels = std::string("\0\0\x08\x01\0\0\0\x06", 8) + std::string("\0\0\1\1\0\1", 6);
 
 Scratch& written(Scratch& scratch, const std::string& text) {

@@ -12,14 +12,16 @@ std::string mapreduce(const std::string& options) {
 }  // namespace
 
 TEST_CASE("copies of the slowest splits need more than one split a worker") {
-  check_refused(mapreduce("speculative = true\n"),
-                {"x.toml:26:1: speculative = true needs splits above 1: with one split a worker all begin and nobody is "
-                 "idle; give splits, or leave speculative out"});
+  check_refused(
+      mapreduce("speculative = true\n"),
+      {"x.toml:26:1: speculative = true needs splits above 1: with one split a worker all begin and nobody is "
+       "idle; give splits, or leave speculative out"});
 }
 
 TEST_CASE("more reducers than parameters are refused, once the parameters are known") {
-  check_refused(mapreduce("reducers = 6\n"),
-                {"x.toml:24:1: reducers = 6, but the model has 5 parameters; expected at most one reducer a parameter"});
+  check_refused(
+      mapreduce("reducers = 6\n"),
+      {"x.toml:24:1: reducers = 6, but the model has 5 parameters; expected at most one reducer a parameter"});
   CHECK(each(results_of(mapreduce("reducers = 5\n")), "status") == std::vector<Json>{"stopped"});
 }
 
@@ -29,23 +31,27 @@ TEST_CASE("mapreduce's storage is a name, or a table with options, and unknown o
   CHECK(results["runs"][0]["label"] == "mapreduce(storage=disk, storage.bandwidth=8Mbps)");
   check_refused(mapreduce("storage = \"tape\"\n"), {"x.toml:26:11: unknown storage \"tape\"; known: memory, disk"});
   check_refused(mapreduce("storage = { kind = \"memory\", bandwidth = \"1MB/s\" }\n"), {"x.toml:26:30: "});
-  check_refused(mapreduce("storage = { kind = \"disk\", bandwidth = \"0MB/s\" }\n"), {"x.toml:26:40: bandwidth must be above 0"});
+  check_refused(mapreduce("storage = { kind = \"disk\", bandwidth = \"0MB/s\" }\n"),
+                {"x.toml:26:40: bandwidth must be above 0"});
 }
 
 TEST_CASE("a broadcast that passes through workers goes with one reducer and one split a worker") {
-  check_refused(mapreduce("broadcast = \"chain\"\nreducers = 2\n"),
-                {"x.toml:26:1: broadcast = \"chain\" is one reducer's, but reducers = 2 send their stretches at once; leave "
-                 "broadcast out, or set reducers = 1"});
-  check_refused(mapreduce("broadcast = \"binomial\"\nsplits = 2\n"),
-                {"x.toml:26:1: broadcast = \"binomial\" passes through workers, but with splits = 2 they wait for orders; "
-                 "leave broadcast out, or set splits = 1"});
+  check_refused(
+      mapreduce("broadcast = \"chain\"\nreducers = 2\n"),
+      {"x.toml:26:1: broadcast = \"chain\" is one reducer's, but reducers = 2 send their stretches at once; leave "
+       "broadcast out, or set reducers = 1"});
+  check_refused(
+      mapreduce("broadcast = \"binomial\"\nsplits = 2\n"),
+      {"x.toml:26:1: broadcast = \"binomial\" passes through workers, but with splits = 2 they wait for orders; "
+       "leave broadcast out, or set splits = 1"});
 }
 
 TEST_CASE("the k-means job goes with the model k_means and one reducer") {
   check_refused(mapreduce("job = \"k_means\"\n"),
                 {"x.toml:24:1: job = \"k_means\" moves the centres of the model k_means, but the model is another; set "
                  "[model] kind = \"k_means\", or job = \"gradient\""});
-  check_refused(mapreduce("job = \"k_means\"\nreducers = 2\n"),
-                {"x.toml:27:1: job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers = 2 "
-                 "hold stretches; set reducers = 1"});
+  check_refused(
+      mapreduce("job = \"k_means\"\nreducers = 2\n"),
+      {"x.toml:27:1: job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers = 2 "
+       "hold stretches; set reducers = 1"});
 }

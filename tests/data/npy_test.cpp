@@ -30,7 +30,8 @@ std::string refusal(const std::string& samples, const std::string& labels, Task 
 
 const Numbers six{1.5, -2, 3, 4e-3, 0, 7};
 const std::string samples = npy_file(npy_dictionary("<f8", "(3, 2)"), bytes_of(six, false));
-const std::string labels = npy_file(npy_dictionary("<i8", "(3,)"), bytes_of(std::vector<std::int64_t>{5, -1, 5}, false));
+const std::string labels =
+    npy_file(npy_dictionary("<i8", "(3,)"), bytes_of(std::vector<std::int64_t>{5, -1, 5}, false));
 
 /// The features of a column of three numbers.
 template <class T>
@@ -60,7 +61,8 @@ TEST_CASE("NPY files are read from their paths: samples row by row, labels as cl
 }
 
 TEST_CASE("NPY labels of a regression are numbers as they are") {
-  const std::string numbers = npy_file(npy_dictionary("<f4", "(3, 1)"), bytes_of(std::vector<float>{0.5F, 1, 2}, false));
+  const std::string numbers =
+      npy_file(npy_dictionary("<f4", "(3, 1)"), bytes_of(std::vector<float>{0.5F, 1, 2}, false));
   CHECK(read(samples, numbers).targets == Numbers{0.5, 1, 2});
   CHECK(refusal(samples, numbers, Task::classification).starts_with("y.npy: row 0 is 0.5, expected a whole number"));
 }
@@ -91,7 +93,8 @@ TEST_CASE("versions 2 and 3 of the NPY format have longer lengths") {
 }
 
 TEST_CASE("Fortran's order is column by column") {
-  const std::string file = npy_file(npy_dictionary("<f8", "(3, 2)", true), bytes_of(Numbers{1.5, 3, 0, -2, 4e-3, 7}, false));
+  const std::string file =
+      npy_file(npy_dictionary("<f8", "(3, 2)", true), bytes_of(Numbers{1.5, 3, 0, -2, 4e-3, 7}, false));
   CHECK(read(file, labels).features == six);
   CHECK(refused_header(npy_dictionary("<f8", "(3, 1, 2)", true)) ==
         "x.npy: 3 dimensions in Fortran's order, expected two at most, or C's order; save "
@@ -120,7 +123,8 @@ TEST_CASE("NPY types that are no numbers are refused") {
 TEST_CASE("a malformed NPY header is refused, and says where") {
   CHECK(refused_header("{'descr': '<f8', 'shape': (3, 2), }") ==
         "x.npy: the header lacks an entry, expected descr, fortran_order and shape");
-  CHECK(refused_header("{'descr': '<f8', 'descr': '<f8'}").starts_with("x.npy: the header's entry \"descr\", expected"));
+  CHECK(
+      refused_header("{'descr': '<f8', 'descr': '<f8'}").starts_with("x.npy: the header's entry \"descr\", expected"));
   CHECK(refused_header("{'color': 'red'}").starts_with("x.npy: the header's entry \"color\", expected"));
   CHECK(refused_header("{'fortran_order': 0}").ends_with("expected True or False"));
   CHECK(refused_header("{'shape': (3, -2)}").ends_with("expected the length of a dimension"));

@@ -8,7 +8,8 @@ TEST_CASE("combiner: adding first saves the rows' gradients on the wire, and mor
   const auto results = results_of("combiner.toml");
   const auto of = [&](const char* label) -> const record::Record& { return run_of(*results, label).record; };
   // 8 times the parameters a step, and 8 sums or 2000 gradients.
-  CHECK(static_cast<double>(of("no combiner").bytes) == Approx((8.0 + 2000.0) / 16.0 * static_cast<double>(of("combiner").bytes)));
+  CHECK(static_cast<double>(of("no combiner").bytes) ==
+        Approx((8.0 + 2000.0) / 16.0 * static_cast<double>(of("combiner").bytes)));
   CHECK(of("no combiner, 4 reducers").bytes == of("no combiner").bytes);
   CHECK(of("no combiner").simulated_s > 30.0 * of("combiner").simulated_s);
   CHECK(of("no combiner").simulated_s > 3.0 * of("no combiner, 4 reducers").simulated_s);

@@ -11,7 +11,8 @@ TEST_CASE("who_has_which_rows: the replicas of gossip drift apart with their row
   };
   const std::string dirichlet = R"({"kind":"dirichlet","alpha":0.3})";
   for (const std::string& partition : {dirichlet, std::string("\"by_label\"")})
-    CHECK(at("allreduce", partition).final_loss.value() == Approx(at("allreduce", "\"iid\"").final_loss.value()).epsilon(1e-9));
+    CHECK(at("allreduce", partition).final_loss.value() ==
+          Approx(at("allreduce", "\"iid\"").final_loss.value()).epsilon(1e-9));
   const auto distance = [&](const std::string& partition) {
     return at("gossip", partition).curve.back().consensus_distance.value();
   };

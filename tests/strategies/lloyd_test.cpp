@@ -1,9 +1,8 @@
 // MapReduce's k-means: Lloyd's algorithm as one writes it down, whatever the splits.
-#include "models/k_means.h"
-
 #include <memory>
 
 #include "catch.h"
+#include "models/k_means.h"
 #include "simulation.h"
 #include "strategies/mapreduce_programs.h"
 
@@ -30,7 +29,8 @@ std::shared_ptr<const data::Split> three_heaps() {
   split->train = linear_data(rows, d, 7);
   const double centres[3][2] = {{0, 3}, {3, 0}, {-3, -3}};
   for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < d; ++j) split->train.features[static_cast<std::size_t>(i * d + j)] += centres[i % 3][j];
+    for (std::int64_t j = 0; j < d; ++j)
+      split->train.features[static_cast<std::size_t>(i * d + j)] += centres[i % 3][j];
   return split;
 }
 
@@ -45,8 +45,11 @@ Clustered clustered(const MapReduceOptions& options, bool numbers = true) {
     cluster::Options star = ideal_star();
     cluster::Cluster hosts(star, 4 + program.servers);
     values::Dispatcher dispatcher({.numbers = numbers, .label = {}});
-    const training::Learning learning({.data = numbers ? three_heaps() : nullptr, .model = three_clusters(),
-                                       .problem = problem, .rows = rows, .batch = rows},
+    const training::Learning learning({.data = numbers ? three_heaps() : nullptr,
+                                       .model = three_clusters(),
+                                       .problem = problem,
+                                       .rows = rows,
+                                       .batch = rows},
                                       dispatcher);
     training::Training::Setup setup;
     setup.stop.steps = steps;
@@ -112,7 +115,8 @@ TEST_CASE("the k-means job is Lloyd's algorithm, with splits, copies and without
       }
 }
 
-TEST_CASE("a round of k-means takes its assignments, k d numbers out, k (d + 1) back, their additions and k d divisions") {
+TEST_CASE(
+    "a round of k-means takes its assignments, k d numbers out, k (d + 1) back, their additions and k d divisions") {
   constexpr int P = 4;
   const double assign_s = three_clusters()->assignment_flops(problem, rows / P) / speed;
   for (const bool combiner : {true, false}) {

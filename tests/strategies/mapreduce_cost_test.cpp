@@ -116,7 +116,8 @@ TEST_CASE("the time at the disk is the disk's, whatever the host's speed, and co
   const record::Record even = trial.run().record;
   trial.cluster.relative_speeds = {1.0, 0.5};
   const record::Record odd = trial.run().record;
-  // Only the gradient takes twice as long; its sum then comes when the other's is in, so that it has the link to itself.
+  // Only the gradient takes twice as long; its sum then comes when the other's is in, so that it has the link to
+  // itself.
   const double alone_s = trial.message_bytes() / B;
   CHECK(trial.gradient_s() > alone_s);
   CHECK(odd.simulated_s - even.simulated_s == Approx(steps * (trial.gradient_s() - alone_s)).epsilon(1e-6));

@@ -39,7 +39,8 @@ TEST_CASE("the parameters after every step do not depend on broadcast, combiner,
     REQUIRE(plain.evaluated.size() == 41);
     for (const MapReduceOptions& options : all_options()) {
       const Outcome outcome = trial_of(options, workers).run();
-      CAPTURE(options.broadcast, options.combiner, options.reducers, options.splits, options.speculative, outcome.record.error);
+      CAPTURE(options.broadcast, options.combiner, options.reducers, options.splits, options.speculative,
+              outcome.record.error);
       REQUIRE(outcome.evaluated.size() == plain.evaluated.size());
       for (std::size_t k = 1; k < plain.evaluated.size(); ++k)
         REQUIRE(relative_distance(outcome.evaluated[k], plain.evaluated[k]) < 1e-12);

@@ -29,7 +29,8 @@ inline training::Program mapreduce(const MapReduceOptions& options) {
   strategy->speculative = options.speculative;
   if (options.disk_bytes_per_s > 0.0) {
     strategy->storage.choose("disk");
-    dynamic_cast<strategies::DiskStorage&>(*strategy->storage.object()).bandwidth_bytes_per_s = options.disk_bytes_per_s;
+    dynamic_cast<strategies::DiskStorage&>(*strategy->storage.object()).bandwidth_bytes_per_s =
+        options.disk_bytes_per_s;
   }
   return strategies::program(strategy);
 }

@@ -51,8 +51,7 @@ TEST_CASE("with dynamic splits the slow worker maps one, while the others map el
 
 TEST_CASE("an idle worker's copy of the slow split is through first") {
   // Two of the three map their last splits and the third the copy, all in the fourth turn; three results at once.
-  check_step(one_slow({.splits = 3, .speculative = true}),
-             begin_s + 4 * turn_s + alpha + 3 * M_s + reduce_s(12));
+  check_step(one_slow({.splits = 3, .speculative = true}), begin_s + 4 * turn_s + alpha + 3 * M_s + reduce_s(12));
 }
 
 TEST_CASE("without stragglers a split costs 2 alpha beyond its work") {
@@ -78,8 +77,8 @@ TEST_CASE("a result that is dropped does not travel, and reports weigh nothing")
 }
 
 TEST_CASE("a copy that comes second, while the first's result still travels, is told so and sends nothing") {
-  // Rank 2 maps split 6 from 1.7 to 3.3 ms; rank 0, idle at 3 ms, a copy of it until 4 ms, when rank 2's result, of 1 ms,
-  // and others still travel.
+  // Rank 2 maps split 6 from 1.7 to 3.3 ms; rank 0, idle at 3 ms, a copy of it until 4 ms, when rank 2's result, of 1
+  // ms, and others still travel.
   Trial trial = one_slow({.splits = 2, .speculative = true});
   trial.features = 125'000;
   trial.batch = 8;

@@ -31,7 +31,8 @@ Numbers by_turns(std::int64_t n, int k) {
 }
 
 Rows shard_of(const DataShards& shards, int part) {
-  if (!shards.rows.empty()) return {shards.rows.begin() + shards.first(part), shards.rows.begin() + shards.first(part + 1)};
+  if (!shards.rows.empty())
+    return {shards.rows.begin() + shards.first(part), shards.rows.begin() + shards.first(part + 1)};
   Rows rows(static_cast<std::size_t>(shards.size(part)));
   std::iota(rows.begin(), rows.end(), shards.first(part));
   return rows;
@@ -223,9 +224,9 @@ TEST_CASE("the parts of all ranks add up to the gradient of the batch, whatever 
   const std::shared_ptr<const models::Model> model = models::registry().find("logistic_regression")->make();
   values::Dispatcher dispatcher({.label = {}});
   for (const auto& partition : uneven()) {
-    const Learning learning({.data = split, .model = model, .problem = problem, .rows = 50, .batch = 50,
-                             .partition = partition},
-                            dispatcher);
+    const Learning learning(
+        {.data = split, .model = model, .problem = problem, .rows = 50, .batch = 50, .partition = partition},
+        dispatcher);
     const auto w = dispatcher.constant({0.3, -0.2, 0.1});
     Numbers whole(3);
     model->gradient(problem, {split->train.features.data(), split->train.targets.data(), 3, 0, 50}, w.value(), 1.0 / 50,

@@ -36,9 +36,8 @@ DataShards Dirichlet::shards(const Owned& owned, int parts) const {
 
   std::vector<Rows> shards(static_cast<std::size_t>(parts));
   for (const auto& [label, rows] : by_class) {
-    base::Stream stream({.seed = owned.seed,
-                         .purpose = base::Purpose::partition,
-                         .step = static_cast<std::uint64_t>(label)});
+    base::Stream stream(
+        {.seed = owned.seed, .purpose = base::Purpose::partition, .step = static_cast<std::uint64_t>(label)});
     const auto starts = cuts(static_cast<std::int64_t>(rows.size()), dirichlet(alpha, parts, stream));
     for (std::size_t r = 0; r < shards.size(); ++r)
       shards[r].insert(shards[r].end(), rows.begin() + starts[r], rows.begin() + starts[r + 1]);

@@ -12,9 +12,10 @@ struct Dirichlet : Partition {
       .kind = "dirichlet",
       .summary = "each class's rows go to the ranks in Dirichlet(alpha) proportions",
       .cost = "",
-      .source = "T.-M. H. Hsu et al., Measuring the Effects of Non-Identical Data Distribution for Federated Visual "
-                "Classification, 2019; class by class: M. Yurochkin et al., Bayesian Nonparametric Federated Learning "
-                "of Neural Networks, 2019"};
+      .source =
+          "T.-M. H. Hsu et al., Measuring the Effects of Non-Identical Data Distribution for Federated Visual "
+          "Classification, 2019; class by class: M. Yurochkin et al., Bayesian Nonparametric Federated Learning "
+          "of Neural Networks, 2019"};
 
   double alpha = 0.5;
 

@@ -7,11 +7,10 @@ namespace simgrad::training {
 
 /// A step's global batch depends on the seed and the step alone: one worker or sixteen, it is the same training.
 struct Iid : Partition {
-  static constexpr base::About about{
-      .kind = "iid",
-      .summary = "a step's batch is drawn from all rows and split evenly over the ranks",
-      .cost = "",
-      .source = ""};
+  static constexpr base::About about{.kind = "iid",
+                                     .summary = "a step's batch is drawn from all rows and split evenly over the ranks",
+                                     .cost = "",
+                                     .source = ""};
 
   bool shared() const override { return true; }
   DataShards shards(const Owned& owned, int parts) const override;

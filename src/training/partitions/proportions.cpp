@@ -19,7 +19,8 @@ double log_gamma_of_large_shape(double alpha, base::Stream& stream) {
     const double t = 1.0 + c * x;
     if (t <= 0.0) continue;
     const double v = t * t * t;
-    if (std::log(positive_uniform(stream)) < 0.5 * x * x + d - d * v + d * std::log(v)) return std::log(d) + std::log(v);
+    if (std::log(positive_uniform(stream)) < 0.5 * x * x + d - d * v + d * std::log(v))
+      return std::log(d) + std::log(v);
   }
 }
 

@@ -10,8 +10,8 @@
 namespace simgrad::training {
 
 /// A draw of the symmetric Dirichlet distribution: n proportions that add up to 1. Small alpha: few of them large.
-/// Source: normalised gamma variates; G. Marsaglia, W. W. Tsang, "A Simple Method for Generating Gamma Variables", 2000,
-/// in logarithms, so that a small alpha does not make all of them zero.
+/// Source: normalised gamma variates; G. Marsaglia, W. W. Tsang, "A Simple Method for Generating Gamma Variables",
+/// 2000, in logarithms, so that a small alpha does not make all of them zero.
 std::vector<double> dirichlet(double alpha, int n, base::Stream& stream);
 
 /// Where each of n pieces of `count` things begins, and the end: (n + 1), cut at the cumulated proportions.

@@ -11,7 +11,8 @@ struct Quantity : Partition {
       .kind = "quantity",
       .summary = "ranks have Dirichlet(alpha) proportions of the shuffled rows: unequally many, equally distributed",
       .cost = "",
-      .source = "Q. Li, Y. Diao, Q. Chen, B. He, Federated Learning on Non-IID Data Silos: An Experimental Study, 2022"};
+      .source =
+          "Q. Li, Y. Diao, Q. Chen, B. He, Federated Learning on Non-IID Data Silos: An Experimental Study, 2022"};
 
   double alpha = 0.5;
 
