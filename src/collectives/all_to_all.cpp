@@ -32,7 +32,7 @@ class Pairwise final : public JointSchedule {
     }
     return kept;
   }
-  Tensor by_messages(const cluster::Communicator& comm, const Tensor& x, Combination) const override {
+  Tensor by_messages(const cluster::Communicator& comm, Tensor x, Combination) const override {
     std::vector<Tensor> chunks(static_cast<std::size_t>(P_));
     chunks[static_cast<std::size_t>(comm.rank())] = slice(x, comm.rank());
     for (int round = 0; round < rounds(); ++round) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "base/describe.h"
 #include "base/registry.h"
@@ -20,17 +21,17 @@ class Allreduce : public base::Described {
   void describe(base::Describer&) override {}
 
   /// x: (d) on every member, any d >= 0.  Returns (d).  Virtual time: the cost line of the algorithm; for a mean also d
-  /// flops.  Errors: cluster::PeerLost.
-  values::Tensor operator()(const cluster::Communicator& comm, const values::Tensor& x,
+  /// flops.  Errors: cluster::PeerLost.  x is taken over, so that it lives no longer than it takes to combine it.
+  values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x,
                             Reduction reduction = Reduction::sum) const {
-    return finish(comm, reduction, combine(comm, x, combination(reduction)));
+    return finish(comm, reduction, combine(comm, std::move(x), combination(reduction)));
   }
 
   /// Why it makes no sense on such a cluster, or empty.
   virtual std::string unfit(const cluster::Options& /*cluster*/) const { return {}; }
 
  protected:
-  virtual values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+  virtual values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                                  values::Combination how) const = 0;
 };
 

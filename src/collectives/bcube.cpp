@@ -61,7 +61,7 @@ void BCube::describe(base::Describer& d) {
   d.integer("base", base, "members of a group, where the factors of P allow it", base::Bounds::between(2, 1024));
 }
 
-Tensor BCube::combine(const Communicator& comm, const Tensor& x, Combination how) const {
+Tensor BCube::combine(const Communicator& comm, Tensor x, Combination how) const {
   const int P = comm.size();
   const Split split(x.size(), P);
   Tensor own = x;

@@ -20,7 +20,7 @@ struct BCube : Allreduce {
 
   void describe(base::Describer& d) override;
  protected:
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                          values::Combination how) const override;
 };
 

@@ -116,8 +116,8 @@ class ScheduledCourse : public cluster::Course {
 
 }  // namespace
 
-Tensor JointSchedule::by_messages(const cluster::Communicator& comm, const Tensor& x, values::Combination how) const {
-  return run(comm, *this, x, how).tensor;
+Tensor JointSchedule::by_messages(const cluster::Communicator& comm, Tensor x, values::Combination how) const {
+  return run(comm, *this, std::move(x), how).tensor;
 }
 
 std::vector<Passage> JointSchedule::passages(const Fabric& fabric, std::span<const double> arrivals,
@@ -130,14 +130,15 @@ Loads JointSchedule::loads(const Fabric& fabric, std::span<const double> arrival
 }
 
 Tensor together(const cluster::Communicator& comm, const std::function<std::shared_ptr<const JointSchedule>()>& make,
-                const Tensor& x, values::Combination how) {
+                Tensor x, values::Combination how) {
   if (comm.size() == 1) return x;
-  if (comm.meets()) return comm.meet([&] { return std::make_shared<ScheduledCourse>(make(), how); }, x);
-  return make()->by_messages(comm, x, how);
+  if (comm.meets()) return comm.meet([&] { return std::make_shared<ScheduledCourse>(make(), how); }, std::move(x));
+  return make()->by_messages(comm, std::move(x), how);
 }
 
-Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, const Tensor& x, values::Combination how) const {
-  return together(comm, [&] { return schedule(x.size(), comm.size()); }, x, how);
+Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, Tensor x, values::Combination how) const {
+  const std::int64_t length = x.size();
+  return together(comm, [&] { return schedule(length, comm.size()); }, std::move(x), how);
 }
 
 }  // namespace simgrad::collectives

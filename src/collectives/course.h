@@ -23,7 +23,7 @@ class JointSchedule : public Schedule {
   /// What each member keeps of what all have brought, combined in the order in which the messages would combine it.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought, values::Combination how) const = 0;
   /// One member's part, message by message.
-  virtual values::Tensor by_messages(const cluster::Communicator& comm, const values::Tensor& x,
+  virtual values::Tensor by_messages(const cluster::Communicator& comm, values::Tensor x,
                                      values::Combination how) const;
   /// When each member is through, round by round; see cluster::Course.
   virtual std::vector<cluster::Passage> passages(const cluster::Fabric& fabric, std::span<const double> arrivals,
@@ -37,14 +37,14 @@ class ScheduledAllreduce : public Allreduce {
   virtual std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const = 0;
 
  protected:
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x, values::Combination how) const final;
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;
 };
 
 /// This member's part.  make: the schedule, the same on every member.  x: what it brings.  Returns what it keeps.
 /// Virtual time, bytes and numbers are the same on both ways.
 /// Errors: cluster::PeerLost.
 values::Tensor together(const cluster::Communicator& comm,
-                        const std::function<std::shared_ptr<const JointSchedule>()>& make, const values::Tensor& x,
+                        const std::function<std::shared_ptr<const JointSchedule>()>& make, values::Tensor x,
                         values::Combination how = values::Combination::add);
 
 }  // namespace simgrad::collectives

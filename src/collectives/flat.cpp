@@ -27,7 +27,7 @@ Tensor FlatReduce::sum() {
   std::vector<Tensor> parts;
   for (Pending& receive : receives_) parts.push_back(receive.wait().tensor);
   comm_.charge_reduction(static_cast<double>(parts.front().size()) * static_cast<double>(parts.size()));
-  return values::sum(parts);
+  return values::sum(std::move(parts));
 }
 
 Tensor FlatReduce::combine(values::Combination how, Tensor own) {
@@ -41,10 +41,10 @@ Packet FlatBroadcast::operator()(const Communicator& comm, int root, Packet pack
   return flat_broadcast(comm, root, std::move(packet));
 }
 
-Tensor Naive::combine(const Communicator& comm, const Tensor& x, values::Combination how) const {
+Tensor Naive::combine(const Communicator& comm, Tensor x, values::Combination how) const {
   if (comm.size() == 1) return x;
-  if (comm.rank() == 0) return flat_broadcast(comm, 0, FlatReduce(comm, 0).combine(how, x)).tensor;
-  comm.send(0, x);
+  if (comm.rank() == 0) return flat_broadcast(comm, 0, FlatReduce(comm, 0).combine(how, std::move(x))).tensor;
+  comm.send(0, std::move(x));
   return flat_broadcast(comm, 0, {}).tensor;
 }
 

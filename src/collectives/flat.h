@@ -48,7 +48,7 @@ struct Naive : Allreduce {
       .source = ""};
 
  protected:
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                          values::Combination how) const override;
 };
 

@@ -41,7 +41,7 @@ std::string Hierarchical::unfit(const cluster::Options& cluster) const {
          "hosts several (topology = { kind = \"star\", devices = 4 }), or choose algorithm = \"ring\"";
 }
 
-Tensor Hierarchical::combine(const Communicator& comm, const Tensor& x, Combination how) const {
+Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how) const {
   const auto groups = by_machine(comm);
   const auto& mine = *std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
     return std::find(group.begin(), group.end(), comm.rank()) != group.end();

@@ -20,7 +20,7 @@ struct Hierarchical : Allreduce {
 
   std::string unfit(const cluster::Options& cluster) const override;
  protected:
-  values::Tensor combine(const cluster::Communicator& comm, const values::Tensor& x,
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                          values::Combination how) const override;
 };
 

@@ -7,8 +7,8 @@ void Allreduce::describe(base::Describer& d) { d.component("algorithm", algorith
 void Allreduce::operator()(Worker& worker) const {
   State state = worker.start();
   while (worker.continues(state)) {
-    const Tensor g = worker.gradient(state.w);
-    worker.update(state, (*algorithm)(worker.comm(), g));
+    const Tensor g = (*algorithm)(worker.comm(), worker.gradient(state.w));
+    worker.update(state, g);
   }
 }
 

@@ -68,6 +68,7 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
     Lock lock(mutex_);
     for (const Tensor& input : inputs) schedule_.read(Node::of(input).root());
     settle(*node);
+    if (!pool_ && options_.numbers && !node->error) schedule_.add_unread(*node);
     if (operation.numbered) numbering_.insert(*node, key);
     wake(lock);
   }
@@ -107,8 +108,9 @@ std::shared_ptr<Node> Dispatcher::Impl::known(const Numbering::Key& key) {
 }
 
 bool Dispatcher::Impl::runs_here(const Operation& operation, std::span<const Tensor> inputs) const {
-  if (!pool_) return true;
-  return operation.seconds < options_.inline_below_s &&
+  // Without a pool only the lack of room for results is a reason to put work off.
+  const bool soon = pool_ ? operation.seconds < options_.inline_below_s : schedule_.room_for_unread();
+  return soon &&
          std::none_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return Node::of(input).pending(); });
 }
 
@@ -131,6 +133,7 @@ void Dispatcher::Impl::hand_over(Node& node, const Operation& operation, std::sp
   node.work = std::move(work);
   schedule_.add(node);
   if (operation.numbered) numbering_.insert(node, key);
+  if (!pool_) work_here(lock, [] { return false; });
   wake(lock);
 }
 

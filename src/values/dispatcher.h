@@ -45,11 +45,11 @@ using Kernel = std::function<void(std::span<const std::span<const double>> input
 class Dispatcher {
  public:
   struct Options {
-    int threads = 0;      ///< threads for the numbers beside the caller's own; 0: everything at once in the caller
+    int threads = 0;      ///< threads for the numbers beside the caller's own; 0: in the caller, at once if possible
     bool numbers = true;  ///< false: timing only; shapes, identities and value numbering, no kernel is ever called
     double inline_below_s = 20e-6;                  ///< work shorter than this with ready inputs runs at once
     std::int64_t pending_limit = 1 << 16;           ///< closures held; a dispatch beyond it waits for the pool
-    std::int64_t unread_bytes_limit = std::int64_t{2} << 30;  ///< results without a consumer: beyond it none are added
+    std::int64_t unread_bytes_limit = std::int64_t{256} << 20;  ///< results without a consumer: beyond it none are added
     std::function<Label()> label = {};                ///< called in the dispatching thread
   };
 

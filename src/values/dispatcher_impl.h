@@ -49,6 +49,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   bool has_room() const;
   void wait_for_room(Lock& lock);
   void wake(Lock& lock);
+  void work_here(Lock& lock, const std::function<bool()>& done);
   void pump() noexcept;
   std::shared_ptr<Node> next();
   void run(Node& node);
@@ -78,6 +79,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   std::int64_t peak_bytes_ = 0;
   std::vector<std::unique_ptr<Work>> dropped_;  // work whose node died, to be destroyed without the lock
   bool draining_ = false;
+  bool working_here_ = false;  // without a pool: the timeline runs what was held
 };
 
 /// Runs the kernel into the node's buffer, which is the lender's if there is one; leaves an error's text in the node

@@ -3,6 +3,7 @@
 /// A pump is a task of the pool that runs work until there is none to start; there are at most as many as threads. It
 /// never waits, so the pool's threads are TBB's to park. A pump that takes work starts another if more is left.
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 #include "values/dispatcher_impl.h"
@@ -37,6 +38,7 @@ void Dispatcher::Impl::await(Node& node) {
   Lock lock(mutex_);
   schedule_.want(node);
   schedule_.read(node);
+  if (!pool_) return work_here(lock, [&] { return !node.pending(); });
   awaited_ = &node;
   wake(lock);
   changed_.wait(lock, [&] { return !node.pending(); });
@@ -50,6 +52,7 @@ bool Dispatcher::Impl::has_room() const {
 void Dispatcher::Impl::wait_for_room(Lock& lock) {
   if (schedule_.pending() < pending_limit_) return;
   full_ = true;
+  if (!pool_) work_here(lock, [&] { return has_room(); });
   wake(lock);
   changed_.wait(lock, [&] { return has_room(); });
   full_ = false;
@@ -62,6 +65,20 @@ void Dispatcher::Impl::wake(Lock& lock) {
   lock.unlock();
   pool_->start([impl = shared_from_this()] { impl->pump(); });
   lock.lock();
+}
+
+/// Without a pool: the timeline runs what may be started, until `done`.
+void Dispatcher::Impl::work_here(Lock& lock, const std::function<bool()>& done) {
+  if (std::exchange(working_here_, true)) return;
+  while (!done()) {
+    const std::shared_ptr<Node> node = schedule_.take(full_);
+    if (!node) break;
+    node->work->lender = lender(*node);
+    lock.unlock();
+    run(*node);
+    lock.lock();
+  }
+  working_here_ = false;
 }
 
 void Dispatcher::Impl::pump() noexcept {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 #include "base/errors.h"
 #include "values/dispatcher_impl.h"
@@ -19,6 +20,7 @@ using Inputs = std::span<const std::span<const double>>;
 using Result = std::span<double>;
 
 constexpr double seconds_per_byte = 1e-10;  // one core streaming from memory
+constexpr std::int64_t bytes_at_a_time = std::int64_t{64} << 20;
 constexpr std::size_t block = 2048;         // 16 KB: the partial sums stay in the first-level cache
 
 double seconds(std::size_t operands, std::int64_t size) {
@@ -164,10 +166,20 @@ Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scale
   return dispatch_sum("weighted_sum", key, terms, {scales.begin(), scales.end()});
 }
 
-Tensor sum(std::span<const Tensor> terms) {
+Tensor sum(std::vector<Tensor> terms) {
   check(!terms.empty(), "a sum needs a term");
-  if (terms.size() == 1) return terms.front();
-  return dispatch_sum("sum", {}, terms, std::vector<double>(terms.size(), 1.0));  // 1 x is x, to the last bit
+  // Sums of sums from the left are the sum, to the last bit; so is 1 x, which is x.
+  const std::int64_t length = std::max<std::int64_t>(terms.front().size(), 1);
+  const auto at_a_time = static_cast<std::size_t>(std::clamp<std::int64_t>(bytes_at_a_time / (8 * length), 2, 1 << 20));
+  std::vector<Tensor> group;
+  for (std::size_t next = 0; next < terms.size();) {
+    const std::size_t count = std::min(at_a_time - group.size(), terms.size() - next);
+    std::move(terms.begin() + static_cast<std::ptrdiff_t>(next), terms.begin() + static_cast<std::ptrdiff_t>(next + count),
+              std::back_inserter(group));
+    next += count;
+    if (group.size() > 1) group = {dispatch_sum("sum", {}, group, std::vector<double>(group.size(), 1.0))};
+  }
+  return group.front();
 }
 
 Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count) {

@@ -53,10 +53,15 @@ void Schedule::read(Node& node) {
   unread_bytes_ -= 8 * node.size;
 }
 
+void Schedule::add_unread(Node& node) {
+  node.unread = true;
+  unread_bytes_ += 8 * node.size;
+}
+
 bool Schedule::startable(bool also_held) const {
   if (ready_.empty()) return false;
   const bool is_unread = ready_.begin()->first.group == Priority::Group::unread;
-  return !is_unread || also_held || unread_bytes_ <= unread_bytes_limit_;
+  return !is_unread || also_held || room_for_unread();
 }
 
 std::shared_ptr<Node> Schedule::take(bool also_held) {
@@ -66,10 +71,7 @@ std::shared_ptr<Node> Schedule::take(bool also_held) {
     dequeue(node);
     std::shared_ptr<Node> taken = node.weak_from_this().lock();
     if (!taken) continue;
-    if (is_unread) {
-      node.unread = true;
-      unread_bytes_ += 8 * node.size;  // now, so that what runs at once cannot outgrow the limit together
-    }
+    if (is_unread) add_unread(node);  // now, so that what runs at once cannot outgrow the limit together
     return taken;
   }
   return nullptr;

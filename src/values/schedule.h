@@ -28,6 +28,8 @@ class Schedule {
   void want(Node& node);    ///< somebody waits for it, and so for all it depends on
   void read(Node& node);    ///< it has a consumer, or is looked at, or is gone: no longer unread
 
+  bool room_for_unread() const { return unread_bytes_ <= unread_bytes_limit_; }
+  void add_unread(Node& node);  ///< it has run without being in the schedule, and nobody has read it
   bool startable(bool also_held) const;
   /// The next node to run, or null. Skips nodes whose last handle is just being dropped by another thread.
   std::shared_ptr<Node> take(bool also_held);

@@ -50,8 +50,9 @@ Tensor operator*(double scale, const Tensor& a);
 Tensor add_scaled(const Tensor& a, double scale, const Tensor& b);
 /// sum of scales[i] * terms[i], added in the order of the terms; at least one term, all of one size.
 Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scales);
-/// terms[0] + terms[1] + ..., added in that order.
-Tensor sum(std::span<const Tensor> terms);
+/// terms[0] + terms[1] + ..., added in that order. Long terms are added a few at a time: so that none is held for longer
+/// than it takes, they are taken over.
+Tensor sum(std::vector<Tensor> terms);
 /// Element by element the larger or smaller of two; as with +, the order of a and b does not matter.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);

@@ -80,8 +80,8 @@ std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int worke
   const int shared = devices_per_host > 1 ? std::min(hosts, workers) : 0;
   for (int nic = 0; std::cmp_less(built.size(), shared); ++nic) {
     sg4::NetZone* inside = new_star_zone(fmt::format("machine-{}", nic));
-    sg4::Link* loopback = new_loopback(*inside, fmt::format("loopback-{}", nic));
     inside->set_parent(zone);
+    sg4::Link* loopback = new_loopback(*inside, fmt::format("loopback-{}", nic));
     const int last = std::min(static_cast<int>(built.size()) + devices(), shared);
     while (std::cmp_less(built.size(), last)) {
       auto* arm = new_arm(*inside, fmt::format("device-{}", built.size()), inside_bandwidth, inside_s);
