@@ -40,8 +40,8 @@ std::vector<SummationShare> summation_shares(int n, int k, std::int64_t numbers)
   if (n == 1) own = 1;  // nothing travels
   const std::int64_t all = n * own + k * spare;
   std::int64_t factor = std::max<std::int64_t>(1, std::gcd(own, spare));
-  const std::int64_t larger = std::max(own, spare) / factor;
-  if (larger > most_messages) factor = factor * larger / most_messages;
+  const std::int64_t larger = std::max(own, spare);
+  if (larger > most_messages * factor) factor = (larger + most_messages - 1) / most_messages;
   const auto messages = [&](std::int64_t weight) {
     return weight == 0 ? 0 : static_cast<int>(std::max<std::int64_t>(1, (weight + factor / 2) / factor));
   };
