@@ -42,6 +42,7 @@ ordered_json identity(const RunPlan& run) {
 std::shared_ptr<const Settings> alone(const RunPlan& run) {
   auto settings = std::make_shared<Settings>(*run.settings);
   const cluster::Options& cluster = run.settings->cluster;
+  settings->strategies.clear();  // they are for more workers
   settings->cluster = {};
   settings->cluster.workers = 1;
   settings->cluster.machine.speed_flops_per_s = settings->nominal_flops_per_s;

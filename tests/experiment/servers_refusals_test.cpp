@@ -1,0 +1,62 @@
+// What a parameter server's options contradict: each other, the workers, the model and the optimizer.
+#include "base/errors.h"
+#include "catch.h"
+#include "experiment/scenario.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+/// `small` has 4 workers and 3 features, so that the model has 3 parameters.
+void check_refused(const std::string& options, const std::string& why, const std::string& optimizer = "sgd") {
+  CAPTURE(options);
+  try {
+    planned(small + "[training]\noptimizer = \"" + optimizer + "\"\n[[strategy]]\nkind = \"parameter_server\"\n" + options);
+    FAIL("accepted");
+  } catch (const base::ScenarioError& error) {
+    const std::string text = error.what();
+    CAPTURE(text);
+    CHECK(text.find(why) != std::string::npos);
+    CHECK(text.find("x.toml:") != std::string::npos);
+  }
+}
+
+void check_accepted(const std::string& options) {
+  CAPTURE(options);
+  CHECK(planned(small + "[[strategy]]\nkind = \"parameter_server\"\n" + options).runs.size() == 1);
+}
+
+}  // namespace
+
+TEST_CASE("options of a parameter server that contradict each other are refused with both names") {
+  check_refused("staleness_bound = 2\n", "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"");
+  check_refused("consistency = \"asp\"\nbackup_workers = 1\n", "backup_workers are for consistency = \"bsp\"");
+  check_refused("backup_workers = 1\nk_batch = 2\n", "backup_workers and k_batch both say how many gradients");
+  check_refused("consistency = \"ssp\"\nk_batch = 2\n", "k_batch is for consistency = \"bsp\" or \"asp\"");
+  check_refused("k_batch = 2\nplacement = \"colocated\"\n", "placement = \"colocated\" shares cores");
+  check_refused("staleness_aware = true\n", "staleness_aware: no gradient is stale under bsp");
+  check_refused("delay_compensation = 0.1\n", "delay_compensation: no gradient is stale under bsp");
+  check_refused("consistency = \"ssp\"\nstaleness_bound = 0\nstaleness_aware = true\n", "no gradient is stale");
+}
+
+TEST_CASE("a parameter server that does not fit the workers, the model or the optimizer is refused with both numbers") {
+  check_refused("servers = 5\n", "servers = 5, but the model has 3 parameters");
+  check_refused("servers = 5\nplacement = \"colocated\"\n", "servers = 5");
+  check_refused("backup_workers = 4\n", "backup_workers = 4 of 4 workers leaves no gradient to wait for");
+  check_refused("servers = 2\n", "servers = 2, but the optimizer's update of one parameter depends on others", "lamb");
+}
+
+TEST_CASE("more colocated servers than workers are refused") {
+  std::string text = small + "[[strategy]]\nkind = \"parameter_server\"\nservers = 3\nplacement = \"colocated\"\n";
+  text.replace(text.find("workers = 4"), 11, "workers = 2");
+  CHECK_THROWS_WITH(planned(text), Catch::Contains("servers = 3 colocated with 2 workers"));
+}
+
+TEST_CASE("a parameter server at the ends of its ranges is accepted") {
+  check_accepted("servers = 3\nplacement = \"colocated\"\nsharding = \"hash\"\n");
+  check_accepted("backup_workers = 3\n");
+  check_accepted("consistency = \"ssp\"\n");
+  check_accepted("k_batch = 9\nservers = 2\n");
+  check_accepted("consistency = \"asp\"\nk_batch = 4\nstaleness_aware = true\ndelay_compensation = 0.5\n");
+}
