@@ -139,7 +139,7 @@ values::Tensor Communicator::meet(const std::function<std::shared_ptr<const Cour
   return world_->meetings_->attend(members_, generation_, position_, course, std::move(brought));
 }
 
-int Communicator::machine(int member) const { return world_->cluster().machine(world_rank(member)); }
+int Communicator::machine(int member) const { return world_->cluster().machine(world_->host(world_rank(member))); }
 
 void Communicator::charge_reduction(double flops) const {
   if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops, activity_);

@@ -50,7 +50,7 @@ Meetings::Group& Meetings::group(const Members& members, int generation) {
     const Options& options = world_.cluster().options();
     found->fabric = {options.machine.latency_s, options.machine.bandwidth_bytes_per_s, {}};
     for (const int rank : *members) {
-      const double speed = world_.cluster().speed(rank) * world_.relative_speed(rank);
+      const double speed = world_.cluster().speed(world_.host(rank)) * world_.relative_speed(rank);
       found->fabric.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / speed : 0.0);
       found->wake.push_back(sg4::Semaphore::create(0));
     }

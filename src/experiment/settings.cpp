@@ -126,7 +126,8 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
     const std::string why = strategy.unfit({.parameters = parameters,
                                             .workers = strategy.workers(settings.cluster.workers),
                                             .optimizer = *settings.training.optimizer,
-                                            .model = *settings.model.model});
+                                            .model = *settings.model.model,
+                                            .cluster = settings.cluster});
     if (!why.empty()) faults.add(settings.places.strategies.at(i), why);
   }
 }

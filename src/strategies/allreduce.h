@@ -1,8 +1,11 @@
 /// Data-parallel training with an allreduce: every rank holds a replica, and all apply the sum of all gradients.
 ///
 /// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020.
-/// Cost per step: t_c + T_allreduce(P, M) + t_update.
+/// Cost per step: t_c + T_allreduce(P, M) + t_update. With buckets, c_i the end of bucket i's allreduce and b_i that of the
+/// backward pass through its layers: c_i = max(b_i, c_(i-1)) + T_allreduce(P, M_i); the step takes the last c_i + t_update.
 #pragma once
+
+#include <optional>
 
 #include "collectives/allreduce.h"
 #include "strategies/strategy.h"
@@ -12,14 +15,19 @@ namespace simgrad::strategies {
 struct Allreduce : Strategy {
   static constexpr base::About about{
       .kind = "allreduce",
-      .summary = "every rank holds a replica, and all apply the sum of all gradients",
+      .summary = "every rank holds a replica, and all apply the sum of all gradients (distributed data parallel)",
       .cost = "t_c + T_allreduce + t_update a step; ring: 2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma",
       .source = "S. Li et al., PyTorch Distributed, 2020; P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce, 2009"};
 
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  std::optional<double> bucket_bytes;
 
   void describe(base::Describer& d) override;
+  std::string unfit(const Fit& fit) const override { return algorithm->unfit(fit.cluster); }
   void operator()(Worker& worker) const override;
+
+ private:
+  void in_buckets(Worker& worker) const;
 };
 
 }  // namespace simgrad::strategies

@@ -1,5 +1,6 @@
 #include "base/errors.h"
 #include "strategies/allreduce.h"
+#include "strategies/data_parallel.h"
 #include "strategies/byteps.h"
 #include "strategies/easgd.h"
 #include "strategies/gossip.h"
@@ -26,6 +27,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, MapReduce>(),
       base::entry<Strategy, ParameterServer>(),
       base::entry<Strategy, Allreduce>(),
+      base::entry<Strategy, DataParallel>(),
       base::entry<Strategy, Gossip>(),
       base::entry<Strategy, BytePs>(),
       base::entry<Strategy, Easgd>(),

@@ -49,12 +49,13 @@ class Strategy : public base::Described {
     std::int64_t workers = 0;
     const training::Optimizer& optimizer;
     const models::Model& model;
+    const cluster::Options& cluster;
   };
   /// Why it cannot train that: which two numbers or options contradict, and what to do; empty if it can.
   virtual std::string unfit(const Fit&) const { return {}; }
 };
 
-/// single, mapreduce, parameter_server, allreduce, gossip, byteps, easgd, hogwild
+/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild
 const base::Registry<Strategy>& registry();
 
 /// What training runs; it keeps the strategy alive.

@@ -17,6 +17,7 @@ class Server;
 enum class Holder {
   workers,  ///< each a replica
   servers,  ///< each a shard, or the one server all of it
+  master,   ///< the first worker alone
   memory    ///< that all workers share
 };
 

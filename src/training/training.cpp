@@ -128,6 +128,7 @@ int Training::reporters() const {
   switch (holder()) {
     case Holder::workers: return living_workers_;
     case Holder::servers: return living_servers_;
+    case Holder::master:
     case Holder::memory: break;
   }
   return 1;
@@ -212,7 +213,7 @@ bool Training::last_step(std::int64_t step) const {
 
 std::size_t Training::place(int rank) const {
   const auto at = std::lower_bound(members_->begin(), members_->end(), rank) - members_->begin();
-  if (holder() == Holder::memory) return 0;
+  if (holder() == Holder::memory || holder() == Holder::master) return 0;
   return static_cast<std::size_t>(holder() == Holder::servers ? at - living_workers_ : at);
 }
 

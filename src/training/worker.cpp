@@ -52,6 +52,23 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   return g;
 }
 
+Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
+  training().world().set_step(world_rank(), iteration_);
+  const Learning& learning = training().learning();
+  const Tensor g = learning.gradient(w, iteration_++, comm().rank(), workers());
+  const std::int64_t rows = learning.batches().count(comm().rank(), workers());
+  const std::vector<models::Layer>& layers = learning.layers();
+  double forward_flops = 0.0;
+  for (const models::Layer& layer : layers) forward_flops += layer.forward_flops;
+  training().world().compute(world_rank(), forward_flops * static_cast<double>(rows));
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    training().world().compute(world_rank(), layer->backward_flops * static_cast<double>(rows));
+    ready(g, *layer);
+  }
+  training().add_samples(rows);
+  return g;
+}
+
 Tensor Worker::assignments(const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "cluster/communicator.h"
@@ -55,6 +56,10 @@ class Worker : public Participant {
   values::Tensor gradient(const values::Tensor& w) { return gradient(w, iteration_); }
   /// The same over that step's batch.
   values::Tensor gradient(const values::Tensor& w, std::int64_t step);
+  /// The next batch's gradient, layer by layer: forwards through all of them, then backwards, from the last to the first.
+  /// ready(g, layer): called when the backward pass has gone through a layer, whose stretch of g is complete then.
+  using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
+  values::Tensor gradient(const values::Tensor& w, const LayerReady& ready);
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or until
   /// then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);

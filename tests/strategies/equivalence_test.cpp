@@ -41,6 +41,14 @@ std::vector<Named> sequential_in_disguise() {
   return {{"mapreduce", mapreduce()},
           {"bsp", parameter_server(Consistency::bsp)},
           {"ring allreduce", ring_allreduce()},
+          {"recursive doubling", allreduce("recursive_doubling")},
+          {"rabenseifner", allreduce("rabenseifner")},
+          {"tree", allreduce("tree")},
+          {"double binary tree", allreduce("double_binary_tree")},
+          {"bcube", allreduce("bcube")},
+          {"naive allreduce", allreduce("naive")},
+          {"allreduce in buckets", allreduce("ring", 1.0)},
+          {"data_parallel", data_parallel()},
           {"complete graph, adapt then combine", gossip(Graph::complete, GossipUpdate::adapt_then_combine)},
           {"complete graph, gradient exchange", gossip(Graph::complete, GossipUpdate::gradient_exchange)}};
 }

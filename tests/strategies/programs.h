@@ -8,6 +8,7 @@
 
 #include "strategies/allreduce.h"
 #include "strategies/byteps.h"
+#include "strategies/data_parallel.h"
 #include "strategies/easgd.h"
 #include "strategies/gossip.h"
 #include "strategies/hogwild.h"
@@ -24,6 +25,14 @@ using strategies::Graph;
 
 inline training::Program single() { return strategies::program(std::make_shared<strategies::Single>()); }
 inline training::Program mapreduce() { return strategies::program(std::make_shared<strategies::MapReduce>()); }
+inline training::Program data_parallel() { return strategies::program(std::make_shared<strategies::DataParallel>()); }
+
+inline training::Program allreduce(std::string_view algorithm, std::optional<double> bucket_bytes = {}) {
+  auto strategy = std::make_shared<strategies::Allreduce>();
+  strategy->algorithm.choose(algorithm);
+  strategy->bucket_bytes = bucket_bytes;
+  return strategies::program(strategy);
+}
 inline training::Program ring_allreduce() { return strategies::program(std::make_shared<strategies::Allreduce>()); }
 
 inline training::Program parameter_server(Consistency consistency, strategies::Part part = strategies::Part::sum) {
@@ -118,6 +127,8 @@ inline std::vector<Named> parallel_strategies() {
           {"bsp", parameter_server(Consistency::bsp)},
           {"asp", parameter_server(Consistency::asp)},
           {"allreduce", ring_allreduce()},
+          {"allreduce in buckets", allreduce("ring", 8.0)},
+          {"data_parallel", data_parallel()},
           {"gossip", gossip(Graph::ring, GossipUpdate::combine_then_adapt)}};
   all.insert(all.begin(), others.begin(), others.end());
   return all;

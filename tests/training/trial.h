@@ -74,6 +74,7 @@ struct Trial {
   std::optional<std::int64_t> batch = {};  ///< none: all rows
   std::uint64_t seed = 1;
   std::optional<double> flops_a_row = {};  ///< none: the model's own, 4 d
+  int layers = 1;                          ///< of the model, equally long
   int threads = 0;
   cluster::Options cluster = ideal_star();
   training::Options training = {};
@@ -113,6 +114,7 @@ struct Trial {
   Outcome run_here() const {
     const auto model = std::make_shared<WatchedModel>("least_squares");
     model->flops_a_row = flops_a_row;
+    model->layers_made = layers;
     values::Dispatcher dispatcher({.threads = threads, .numbers = training.numbers, .label = {}});
     cluster::Cluster hosts(cluster, program.hosts_needed(workers), program.many_to_many);
     const training::Learning learning({.data = training.numbers ? std::make_shared<const data::Split>(data()) : nullptr,

@@ -20,12 +20,21 @@ class WatchedModel final : public models::Model {
   explicit WatchedModel(std::string_view kind) : model_(models::registry().find(kind)->make()) {}
 
   std::optional<double> flops_a_row;  ///< instead of the model's own
+  int layers_made = 1;                ///< equally long ones, with equal flops
 
   models::Predicts predicts() const override { return model_->predicts(); }
   std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
   std::vector<models::Layer> layers(const models::Problem& problem) const override {
     std::vector<models::Layer> layers = model_->layers(problem);
     if (flops_a_row) layers.front().forward_flops = layers.front().backward_flops = *flops_a_row / 2.0;
+    if (layers_made == 1) return layers;
+    const models::Layer whole = layers.front();
+    layers.clear();
+    for (int i = 0; i < layers_made; ++i)
+      layers.push_back({.first = whole.count * i / layers_made,
+                        .count = whole.count * (i + 1) / layers_made - whole.count * i / layers_made,
+                        .forward_flops = whole.forward_flops / layers_made,
+                        .backward_flops = whole.backward_flops / layers_made});
     return layers;
   }
   void gradient(const models::Problem& problem, const models::Samples& rows, std::span<const double> w, double scale,

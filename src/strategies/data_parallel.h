@@ -1,0 +1,29 @@
+/// Data parallelism with a master device, the older way on one machine: the first worker deals out the batch and the
+/// parameters in every step, and gathers the gradients.
+///
+/// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020, section 2.2
+/// (DataParallel).
+/// Cost per step: 2 alpha + (2(P-1) M + bytes of the others' rows) beta + t_c + (P-1) M gamma + t_update; all of it through
+/// the master's link.
+#pragma once
+
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+struct DataParallel : Strategy {
+  static constexpr base::About about{
+      .kind = "data_parallel",
+      .summary = "a master device deals out batch and parameters in every step, and gathers the gradients",
+      .cost = "2 alpha + (2(P-1) M + (P-1)/P batch bytes) beta + t_c + (P-1) M gamma + t_update a step",
+      .source = "S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, 2020"};
+
+  std::optional<training::Holder> holder() const override { return training::Holder::master; }
+  void operator()(Worker& worker) const override;
+
+ private:
+  void lead(Worker& master) const;
+  void follow(Worker& device) const;
+};
+
+}  // namespace simgrad::strategies
