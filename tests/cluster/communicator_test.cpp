@@ -66,6 +66,66 @@ struct Stage {
 
 }  // namespace
 
+TEST_CASE("flows from several hosts to several share both ends, one's last number included, where many send to many") {
+  // Two receive from three: 6, 5 and 5 units. All at a third of B until 15 units are in; then the one that is left of the
+  // first sender's two flows at half of B each, for its own link is full: 17 in all.
+  constexpr double unit = 1e6;
+  const auto pushed = tests::numbers_of_child([] {
+    Cluster cluster(star(5), 5, true);
+    World world(cluster, "w", 5, 0);
+    values::Dispatcher timing({.numbers = false, .label = {}});
+    const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1, 2, 3, 4});
+    std::vector<double> at;
+    for (int r = 0; r < 5; ++r)
+      world.start(r, [&, r] {
+        const Communicator comm(world, members, r, 0);
+        std::vector<Pending> transfers;
+        if (r < 2)
+          for (int sender = 2; sender < 5; ++sender) transfers.push_back(comm.start_receive(sender));
+        else
+          for (int target = 0; target < 2; ++target)
+            transfers.push_back(comm.start_send(target, timing.zeros((r == 2 ? 6 : 5) * static_cast<std::int64_t>(unit) / 8)));
+        for (Pending& transfer : transfers) transfer.wait();
+        at.push_back(comm.now());
+      });
+    cluster.run();
+    world.end();
+    std::ranges::sort(at);
+    return at;
+  });
+  CHECK(pushed.front() == Approx(alpha + 15 * unit / B).epsilon(1e-9));
+  CHECK(pushed.back() == Approx(alpha + 17 * unit / B).epsilon(1e-9));
+}
+
+TEST_CASE("ranks of one host tell each other for free, and go down together") {
+  const auto pushed = tests::numbers_of_child([] {
+    Cluster cluster(star(2), 2);
+    World world(cluster, "w", 2, 1, {0, 1, 1});
+    values::Dispatcher timing({.numbers = false, .label = {}});
+    const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1, 2});
+    std::vector<double> at;
+    for (int r = 0; r < 3; ++r)
+      world.start(r, [&, r] {
+        const Communicator comm(world, members, r, 0);
+        if (r == 1) comm.send(2, timing.zeros(1'000'000));
+        if (r == 2) comm.receive(1);
+        if (r == 2) at.push_back(comm.now());
+      });
+    cluster.at(1.0, [&] {
+      world.crash(1);
+      at.insert(at.end(), {world.alive(0) ? 1.0 : 0.0, world.alive(1) ? 1.0 : 0.0, world.alive(2) ? 1.0 : 0.0});
+    });
+    world.start(0, [&] { world.compute(0, 2e9); });
+    cluster.run();
+    world.end();
+    record::Record record;
+    world.fill(record);
+    at.insert(at.end(), {static_cast<double>(record.bytes), static_cast<double>(record.messages)});
+    return at;
+  });
+  CHECK(pushed == std::vector<double>{0.0, 1.0, 0.0, 0.0, 0.0, 0.0});
+}
+
 TEST_CASE("bytes that travel beside an array count as its own do") {
   const auto pushed = Stage::run(2, [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
     Packet rows(d.zeros(1000));
