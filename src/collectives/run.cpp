@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
@@ -17,14 +18,14 @@ namespace {
 /// A vector of which a member holds parts, each as it was brought, received or combined.
 class Parts {
  public:
-  Parts(Stretch stretch, const Tensor& x) {
-    if (stretch.count > 0) parts_.emplace(stretch.first, x);
-    empty_ = x;
+  Parts(Stretch stretch, Tensor x) {
+    if (x) empty_ = values::slice(x, 0, 0);
+    if (stretch.count > 0) parts_.emplace(stretch.first, std::move(x));
   }
 
   /// All of the stretch, which the member holds.
   Tensor take(Stretch wanted) {
-    if (wanted.count == 0) return nothing();
+    if (wanted.count == 0) return empty_;
     std::vector<Tensor> found;
     auto at = std::prev(parts_.upper_bound(wanted.first));
     for (std::int64_t first = wanted.first; first < wanted.end(); ++at) {
@@ -38,7 +39,7 @@ class Parts {
   }
 
   void put(Stretch place, Tensor x) {
-    if (!empty_) empty_ = x;
+    if (!empty_ && x) empty_ = values::slice(x, 0, 0);
     if (place.count == 0) return;
     cut(place.first);
     cut(place.end());
@@ -47,8 +48,6 @@ class Parts {
   }
 
  private:
-  Tensor nothing() const { return empty_ ? values::slice(empty_, 0, 0) : Tensor(); }
-
   /// Makes a part begin at `first`, if one lies across it.
   void cut(std::int64_t first) {
     auto across = parts_.lower_bound(first);
@@ -61,7 +60,7 @@ class Parts {
   }
 
   std::map<std::int64_t, Tensor> parts_;  ///< by first element
-  Tensor empty_;                          ///< any tensor: where an empty one comes from
+  Tensor empty_;                          ///< for stretches of no length
 };
 
 /// Parts of a vector without numbers, of which only the length is seen: all of one length are one tensor.
@@ -107,7 +106,7 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
          [](const Turn&, const Packet&) {});
     return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.version);
   }
-  Parts parts(schedule.brings(comm.rank()), x.tensor);
+  Parts parts(schedule.brings(comm.rank()), std::exchange(x.tensor, Tensor()));
   for (int round = 0; round < rounds; ++round)
     go(comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
        [&](const Turn& turn, Packet received) {

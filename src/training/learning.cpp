@@ -56,10 +56,10 @@ const data::Dataset& Learning::evaluation_set() const {
 }
 
 Tensor Learning::initial_values() const {
-  std::vector<double> w(static_cast<std::size_t>(setup_.data ? parameters_ : 0));
-  if (!setup_.data) return dispatcher_.zeros(parameters_);
-  setup_.model->initial_values(setup_.problem, setup_.seed, w);
-  return dispatcher_.constant(std::move(w));
+  // All ranks begin with one tensor.
+  return dispatcher_.dispatch({.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)}, parameters_, {},
+                              [model = setup_.model, problem = setup_.problem, seed = setup_.seed](
+                                  auto, std::span<double> w) { model->initial_values(problem, seed, w); });
 }
 
 double Learning::gradient_flops(int part, int parts) const {
