@@ -27,6 +27,8 @@ class Allreduce : public base::Described {
     return finish(comm, reduction, combine(comm, std::move(x), combination(reduction)));
   }
 
+  /// Whether several members send to several at a time.
+  virtual bool many_to_many() const { return false; }
   /// Why it makes no sense on such a cluster, or empty.
   virtual std::string unfit(const cluster::Options& /*cluster*/) const { return {}; }
 

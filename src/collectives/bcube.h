@@ -19,6 +19,7 @@ struct BCube : Allreduce {
   std::int64_t base = 4;
 
   void describe(base::Describer& d) override;
+  bool many_to_many() const override { return true; }
  protected:
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                          values::Combination how) const override;

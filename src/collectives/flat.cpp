@@ -41,11 +41,4 @@ Packet FlatBroadcast::operator()(const Communicator& comm, int root, Packet pack
   return flat_broadcast(comm, root, std::move(packet));
 }
 
-Tensor Naive::combine(const Communicator& comm, Tensor x, values::Combination how) const {
-  if (comm.size() == 1) return x;
-  if (comm.rank() == 0) return flat_broadcast(comm, 0, FlatReduce(comm, 0).combine(how, std::move(x))).tensor;
-  comm.send(0, std::move(x));
-  return flat_broadcast(comm, 0, {}).tensor;
-}
-
 }  // namespace simgrad::collectives

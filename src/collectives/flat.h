@@ -3,9 +3,7 @@
 /// Cost with n other members: alpha + n M beta each; the reduce adds n M gamma at the root after the last arrival.
 #pragma once
 
-#include <span>
 
-#include "collectives/allreduce.h"
 #include "collectives/broadcast.h"
 
 namespace simgrad::collectives {
@@ -37,19 +35,6 @@ struct FlatBroadcast : Broadcast {
 
   cluster::Packet operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                              std::int64_t length) const override;
-};
-
-/// Flat reduce to member 0, then flat broadcast.
-struct Naive : Allreduce {
-  static constexpr base::About about{
-      .kind = "naive",
-      .summary = "everybody sends to one member, which sends the result to everybody",
-      .cost = "2 alpha + 2(P-1) M beta + (P-1) M gamma",
-      .source = ""};
-
- protected:
-  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
-                         values::Combination how) const override;
 };
 
 }  // namespace simgrad::collectives

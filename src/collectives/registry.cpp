@@ -5,6 +5,7 @@
 #include "collectives/double_binary_tree.h"
 #include "collectives/flat.h"
 #include "collectives/hierarchical.h"
+#include "collectives/naive.h"
 #include "collectives/ring.h"
 #include "collectives/van_de_geijn.h"
 

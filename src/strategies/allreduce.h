@@ -23,6 +23,7 @@ struct Allreduce : Strategy {
   std::optional<double> bucket_bytes;
 
   void describe(base::Describer& d) override;
+  bool many_to_many() const override { return algorithm->many_to_many(); }
   std::string unfit(const Fit& fit) const override { return algorithm->unfit(fit.cluster); }
   void operator()(Worker& worker) const override;
 

@@ -28,6 +28,7 @@ struct Gossip : Strategy {
   GossipUpdate update = GossipUpdate::combine_then_adapt;
 
   void describe(base::Describer& d) override;
+  bool many_to_many() const override { return true; }
   void operator()(Worker& worker) const override;
 };
 

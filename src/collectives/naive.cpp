@@ -1,0 +1,98 @@
+#include "collectives/naive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cluster/meeting.h"
+#include "collectives/flat.h"
+#include "collectives/shared_link.h"
+
+namespace simgrad::collectives {
+
+using cluster::Communicator;
+using cluster::Fabric;
+using cluster::Loads;
+using cluster::Passage;
+using values::Combination;
+using values::Tensor;
+
+namespace {
+
+Tensor by_messages(const Communicator& comm, Tensor x, Combination how) {
+  if (comm.rank() == 0) return flat_broadcast(comm, 0, FlatReduce(comm, 0).combine(how, std::move(x))).tensor;
+  comm.send(0, std::move(x));
+  return flat_broadcast(comm, 0, {}).tensor;
+}
+
+/// The same at the last arrival: member 0's link is shared on the way in by who has come, on the way out by all.
+class NaiveCourse final : public cluster::Course {
+ public:
+  NaiveCourse(std::int64_t length, Combination how) : length_(length), how_(how) {}
+
+  std::string signature() const override { return fmt::format("naive {}", length_); }
+
+  std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
+    const Times times(*this, fabric, arrivals);
+    const double end = times.answer + fabric.latency_s + static_cast<double>(arrivals.size() - 1) * bytes() / fabric.bandwidth_bytes_per_s;
+    const auto until_cut = [until](double from, double to) { return from < until ? std::min(to, until) - from : 0.0; };
+    std::vector<Passage> all(arrivals.size(), {.end_s = end, .compute_s = 0.0, .communicate_s = 0.0});
+    double now = arrivals[0];  // member 0 takes the messages in the order of the members
+    for (std::size_t m = 1; m < arrivals.size(); ++m) {
+      all[m].communicate_s = until_cut(times.starts[m - 1], times.ends[m - 1]) + until_cut(times.answer, end);
+      if (times.ends[m - 1] <= now) continue;
+      all[0].communicate_s += until_cut(std::max(now, times.starts[m - 1]), times.ends[m - 1]);
+      now = times.ends[m - 1];
+    }
+    all[0].compute_s = until_cut(times.gathered, times.answer);
+    all[0].communicate_s += until_cut(times.answer, end);
+    return all;
+  }
+
+  Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
+    const Times times(*this, fabric, arrivals);
+    Loads loads;
+    for (int m = 1; m < static_cast<int>(arrivals.size()); ++m) {
+      if (times.starts[static_cast<std::size_t>(m - 1)] <= until) loads[{m, 0}] = {8 * length_, 1};
+      if (times.answer <= until) loads[{0, m}] = {8 * length_, 1};
+    }
+    return loads;
+  }
+
+  std::vector<Tensor> results(std::vector<Tensor> brought) const override {
+    Tensor all = std::move(brought.front());
+    for (std::size_t m = 1; m < brought.size(); ++m) all = values::combine(how_, all, std::exchange(brought[m], Tensor()));
+    return std::vector(brought.size(), all);
+  }
+
+ private:
+  double bytes() const { return 8.0 * static_cast<double>(length_); }
+
+  struct Times {
+    Times(const NaiveCourse& course, const Fabric& fabric, std::span<const double> arrivals) {
+      for (const double arrival : arrivals.subspan(1)) starts.push_back(std::max(arrival, arrivals[0]));
+      ends = ends_through_one_link(fabric, starts, course.bytes());
+      gathered = *std::max_element(ends.begin(), ends.end());
+      answer = gathered + static_cast<double>(course.length_) * static_cast<double>(ends.size()) * fabric.seconds_per_flop[0];
+    }
+    std::vector<double> starts;  ///< of the messages of members 1, 2, ...
+    std::vector<double> ends;
+    double gathered = 0.0;
+    double answer = 0.0;  ///< when the broadcast starts
+  };
+
+  std::int64_t length_;
+  Combination how_;
+};
+
+}  // namespace
+
+Tensor Naive::combine(const Communicator& comm, Tensor x, Combination how) const {
+  if (comm.size() == 1) return x;
+  if (!comm.meets()) return by_messages(comm, std::move(x), how);
+  const std::int64_t length = x.size();
+  return comm.meet([&] { return std::make_shared<NaiveCourse>(length, how); }, std::move(x));
+}
+
+}  // namespace simgrad::collectives

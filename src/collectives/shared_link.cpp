@@ -1,0 +1,39 @@
+#include "collectives/shared_link.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace simgrad::collectives {
+
+std::vector<double> ends_through_one_link(const cluster::Fabric& fabric, std::span<const double> starts, double bytes) {
+  std::vector<std::size_t> order(starts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
+  while (!order.empty() && std::isinf(starts[order.back()])) order.pop_back();
+
+  std::vector<double> ends(starts.size(), cluster::Course::uncut);
+  std::vector<double> due(order.size());  // in bytes served to each: when a message is through
+  double now = 0.0;
+  double served = 0.0;
+  std::size_t first = 0;  // order[first .. come - 1] are under way
+  std::size_t come = 0;
+  while (first < order.size()) {
+    const auto sharing = static_cast<double>(come - first);
+    const double comes = come < order.size() ? starts[order[come]] + fabric.latency_s : cluster::Course::uncut;
+    const double through = come > first ? now + std::max(0.0, due[first] - served) * sharing / fabric.bandwidth_bytes_per_s
+                                        : cluster::Course::uncut;
+    if (comes < through) {
+      if (come > first) served += (comes - now) * fabric.bandwidth_bytes_per_s / sharing;
+      now = comes;
+      due[come++] = served + bytes;
+    } else {
+      served = due[first];
+      now = through;
+      ends[order[first++]] = now;
+    }
+  }
+  return ends;
+}
+
+}  // namespace simgrad::collectives

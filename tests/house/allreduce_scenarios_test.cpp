@@ -1,0 +1,44 @@
+// The claims of the scenarios about allreduces.
+#include "house/results.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+namespace {
+
+double step_s(const outputs::Run& run) { return run.record.simulated_s / static_cast<double>(run.record.steps); }
+
+}  // namespace
+
+TEST_CASE("which_allreduce: rounds decide for short vectors, bytes for long ones") {
+  const auto results = results_of("which_allreduce.toml");
+  const auto takes = [&](const std::string& label, int features) {
+    return run_of(*results, label, R"({"data.features":)" + std::to_string(features) + "}").record.simulated_s;
+  };
+  CHECK(takes("naive", 100) < takes("recursive_doubling", 100));
+  CHECK(takes("recursive_doubling", 100) < takes("rabenseifner", 100));
+  CHECK(takes("rabenseifner", 100) < takes("ring", 100));
+  for (const char* thrifty : {"ring", "rabenseifner", "bcube"}) {
+    CHECK(takes(thrifty, 1'000'000) < takes("double_binary_tree", 1'000'000));
+    CHECK(takes("double_binary_tree", 1'000'000) < takes("recursive_doubling", 1'000'000));
+  }
+  CHECK(takes("double_binary_tree", 100) < takes("ring", 100));
+  CHECK(takes("naive", 1'000'000) > 10 * takes("ring", 1'000'000));
+  const auto sent = [&](const std::string& label) {
+    return run_of(*results, label, R"({"data.features":1000000})").record.bytes;
+  };
+  CHECK(sent("recursive_doubling") > 2 * sent("ring"));
+}
+
+TEST_CASE("buckets: a master device is the slowest, buckets of a layer the fastest") {
+  const auto results = results_of("buckets.toml");
+  const auto takes = [&](const std::string& label) { return step_s(run_of(*results, label)); };
+  CHECK(takes("buckets of a layer") < takes("buckets of two layers"));
+  CHECK(takes("buckets of two layers") < takes("one allreduce"));
+  CHECK(takes("one allreduce") < 0.5 * takes("data_parallel"));
+}
+
+TEST_CASE("hosts_of_devices: summing inside the hosts first spares the cards") {
+  const auto results = results_of("hosts_of_devices.toml");
+  CHECK(step_s(run_of(*results, "hierarchical")) < 0.5 * step_s(run_of(*results, "ring")));
+}
