@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <simgrid/s4u.hpp>
 #include <sys/resource.h>
@@ -14,7 +16,11 @@
 
 #include "bench/measure.h"
 #include "cluster/network_model.h"
+#include "cluster/topologies/star.h"
+#include "collectives/all_to_all.h"
+#include "collectives/binomial.h"
 #include "collectives/course.h"
+#include "collectives/ring.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -36,15 +42,23 @@ double peak_mib() {
 
 struct Measured {
   double step_s = 0.0;
+  double messages = 0.0;  ///< a step
   double peak_mib = 0.0;
 };
 
-/// `steps` allreduces of 1 MB by P ranks that come at different times, without numbers.
-Measured ours(const collectives::Allreduce& allreduce, int P, int steps, cluster::Collectives way) {
+using Body = std::function<void(const cluster::Communicator&, const values::Tensor& x)>;
+
+/// `steps` times that by P ranks that come at different times, each with 1 MB, without numbers.
+Measured ours(const Body& body, int P, int steps, cluster::Collectives way, bool in_hosts) {
   const auto measured = tests::numbers_of_child([&] {
     cluster::Options options;
     options.workers = P;
     options.collectives = way;
+    if (in_hosts) {
+      auto star = std::make_unique<cluster::Star>();
+      star->devices_per_host = 8;
+      options.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
+    }
     cluster::Cluster cluster(options, P);
     cluster::World world(cluster, "w", P, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
@@ -57,14 +71,18 @@ Measured ours(const collectives::Allreduce& allreduce, int P, int steps, cluster
         const values::Tensor x = timing.zeros(length);
         for (int s = 0; s < steps; ++s) {
           world.compute(r, 1e4 * (r % 37));
-          allreduce(comm, x);
+          body(comm, x);
         }
       });
     const double start = processor_s();
     cluster.run();
-    return std::vector{(processor_s() - start) / steps, peak_mib()};
+    const double took = processor_s() - start;
+    world.end();
+    record::Record record;
+    world.fill(record);
+    return std::vector{took / steps, static_cast<double>(record.messages) / steps, peak_mib()};
   });
-  return {measured[0], measured[1]};
+  return {measured[0], measured[1], measured[2]};
 }
 
 /// The schedule's messages and additions by plain SimGrid.
@@ -122,12 +140,45 @@ double bare(const JointSchedule& schedule, int P, int steps) {
   })[0];
 }
 
-double messages_of(const JointSchedule& schedule, int P) {
-  double messages = 0.0;
-  for (int round = 0; round < schedule.rounds(); ++round)
-    for (int r = 0; r < P; ++r)
-      if (schedule.turn(round, r).target >= 0) ++messages;
-  return messages;
+struct Case {
+  std::string_view name;
+  Body body;
+  std::shared_ptr<const collectives::ScheduledAllreduce> scheduled;  ///< null: no bare program sends the same
+  bool has_two_ways = false;
+  bool in_hosts = false;  ///< eight ranks each
+};
+
+std::vector<Case> cases() {
+  using cluster::Communicator;
+  using values::Tensor;
+  std::vector<Case> all;
+  for (const auto& entry : collectives::allreduces().entries()) {
+    const std::shared_ptr<const collectives::Allreduce> algorithm = entry.make();
+    all.push_back({entry.about.kind, [algorithm](const Communicator& comm, const Tensor& x) { (*algorithm)(comm, x); },
+                   std::dynamic_pointer_cast<const collectives::ScheduledAllreduce>(algorithm),
+                   !algorithm->many_to_many() && entry.about.kind != "hierarchical", entry.about.kind == "hierarchical"});
+  }
+  for (const auto& entry : collectives::broadcasts().entries()) {
+    const std::shared_ptr<const collectives::Broadcast> algorithm = entry.make();
+    all.push_back({entry.about.kind, [algorithm](const Communicator& comm, const Tensor& x) {
+                     (*algorithm)(comm, 0, comm.rank() == 0 ? x : Tensor(), length);
+                   }, nullptr});
+  }
+  const auto chunk = [](const Communicator& comm, const Tensor& x) {
+    return values::slice(x, 0, collectives::Split(length, comm.size()).chunk(comm.rank()).count);
+  };
+  all.push_back({"reduce_scatter", [](const Communicator& comm, const Tensor& x) { collectives::reduce_scatter(comm, x); },
+                 nullptr, true});
+  all.push_back({"all_gather", [chunk](const Communicator& comm, const Tensor& x) {
+                   collectives::all_gather(comm, chunk(comm, x), length);
+                 }, nullptr, true});
+  all.push_back({"all_to_all", [](const Communicator& comm, const Tensor& x) { collectives::all_to_all(comm, x); }, nullptr, true});
+  all.push_back({"reduce", [](const Communicator& comm, const Tensor& x) { collectives::reduce(comm, 0, x); }, nullptr});
+  all.push_back({"scatter", [](const Communicator& comm, const Tensor& x) { collectives::scatter(comm, 0, x, length); }, nullptr});
+  all.push_back({"gather", [chunk](const Communicator& comm, const Tensor& x) {
+                   collectives::gather(comm, 0, chunk(comm, x), length);
+                 }, nullptr});
+  return all;
 }
 
 }  // namespace
@@ -137,37 +188,36 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 3;
   const int largest = argc > 2 ? std::atoi(argv[2]) : 16'384;
   constexpr double most_by_messages = 3e6;
-  fmt::print("allreduce of 1 MB, ranks at different times, timing only; processor seconds, medians of {} rounds\n", rounds);
+  fmt::print("1 MB a rank, ranks at different times, timing only; processor seconds, medians of {} rounds\n", rounds);
   fmt::print("{:<19} {:>6} {:>12} | {:>11} {:>11} {:>9} | {:>11} {:>9} {:>8}\n", "", "P", "messages", "bare msg/s",
              "by messages", "/ bare", "auto msg/s", "s a step", "MiB");
-  for (const auto& entry : collectives::allreduces().entries()) {
-    const auto algorithm = entry.make();
+  for (const Case& c : cases())
     for (const int P : {16, 64, 256, 1024, 4096, 16'384}) {
-      if (P > largest) continue;
-      const auto* scheduled = dynamic_cast<const collectives::ScheduledAllreduce*>(algorithm.get());
-      if (!scheduled && (P > 256 || entry.about.kind == "hierarchical")) continue;
-      const auto schedule = scheduled ? scheduled->schedule(length, P) : nullptr;
-      double messages = schedule ? messages_of(*schedule, P) : 0.0;
-      if (entry.about.kind == "naive") messages = 2.0 * (P - 1);
-      if (entry.about.kind == "bcube") messages = 2.0 * P * 3.0 * std::log(P) / std::log(4.0);
-      const int steps = std::max(1, static_cast<int>(1e6 / std::max(messages, 1.0) / 4));
+      if (P > largest || (!c.has_two_ways && P > 1024)) continue;
+      const auto run = [&](int steps, cluster::Collectives way) { return ours(c.body, P, steps, way, c.in_hosts); };
+      // all_to_all makes as many tensors as messages, also at once
+      if (c.name == "all_to_all" && P > 1024) continue;
+      const double messages = run(1, c.has_two_ways ? cluster::Collectives::automatic : cluster::Collectives::messages).messages;
+      const int steps = std::max(1, static_cast<int>(2.5e5 / messages));
       std::vector<double> plain, sent, ratio, computed, memory;
       for (int i = 0; i < rounds; ++i) {
         if (messages <= most_by_messages) {
-          if (schedule) plain.push_back(bare(*schedule, P, steps));
-          sent.push_back(ours(*algorithm, P, steps, cluster::Collectives::messages).step_s);
-          if (schedule) ratio.push_back(plain.back() / sent.back());
+          sent.push_back(run(steps, cluster::Collectives::messages).step_s);
+          if (c.scheduled) {
+            plain.push_back(bare(*c.scheduled->schedule(length, P), P, steps));
+            ratio.push_back(plain.back() / sent.back());
+          }
         }
-        const Measured at_once = ours(*algorithm, P, schedule ? std::max(2, steps / 10) : steps, cluster::Collectives::automatic);
+        if (!c.has_two_ways) continue;
+        const Measured at_once = run(std::max(2, steps / 10), cluster::Collectives::automatic);
         computed.push_back(at_once.step_s);
         memory.push_back(at_once.peak_mib);
       }
-      const auto rate = [&](const std::vector<double>& seconds) {
-        return seconds.empty() ? std::string("-") : fmt::format("{:.0f} k", messages / bench::median(seconds) / 1e3);
-      };
-      fmt::print("{:<19} {:>6} {:>12.0f} | {:>11} {:>11} {:>9} | {:>11} {:>9.4f} {:>8.0f}\n", entry.about.kind, P, messages,
-                 rate(plain), rate(sent), ratio.empty() ? "-" : fmt::format("{:.2f}", bench::median(ratio)),
-                 rate(computed), bench::median(computed), bench::median(memory));
+      const auto shown = [](const std::vector<double>& x, auto text) { return x.empty() ? std::string("-") : text(bench::median(x)); };
+      const auto rate = [&](double s) { return fmt::format("{:.0f} k", messages / s / 1e3); };
+      fmt::print("{:<19} {:>6} {:>12.0f} | {:>11} {:>11} {:>9} | {:>11} {:>9} {:>8}\n", c.name, P, messages, shown(plain, rate),
+                 shown(sent, rate), shown(ratio, [](double x) { return fmt::format("{:.2f}", x); }), shown(computed, rate),
+                 shown(computed, [](double x) { return fmt::format("{:.4f}", x); }),
+                 shown(memory, [](double x) { return fmt::format("{:.0f}", x); }));
     }
-  }
 }
