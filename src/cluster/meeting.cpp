@@ -42,23 +42,20 @@ struct Meetings::Group {
 Meetings::~Meetings() = default;
 
 Meetings::Group& Meetings::group(const Members& members, int generation) {
-  std::shared_ptr<Group>& known = known_[{generation, members.get()}];
-  if (known) return *known;
+  const auto known = known_.find({generation, members.get()});
+  if (known != known_.end()) return *known->second;
   std::shared_ptr<Group>& found = groups_[{generation, *members}];
-  if (!found) {
-    found = std::make_shared<Group>();
-    const Options& options = world_.cluster().options();
-    found->fabric = {options.machine.latency_s, options.machine.bandwidth_bytes_per_s, {}};
-    for (const int rank : *members) {
-      const double speed = world_.cluster().speed(world_.host(rank)) * world_.relative_speed(rank);
-      found->fabric.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / speed : 0.0);
-      found->wake.push_back(sg4::Semaphore::create(0));
-    }
+  if (found) return *found;
+  found = std::make_shared<Group>();
+  found->members = members;  // kept, so that no other communicator's members come to lie at their place
+  known_[{generation, members.get()}] = found.get();
+  const Options& options = world_.cluster().options();
+  found->fabric = {options.machine.latency_s, options.machine.bandwidth_bytes_per_s, {}};
+  for (const int rank : *members) {
+    const double speed = world_.cluster().speed(world_.host(rank)) * world_.relative_speed(rank);
+    found->fabric.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / speed : 0.0);
+    found->wake.push_back(sg4::Semaphore::create(0));
   }
-  // Kept with it, so that no other communicator's members come to lie at the same place.
-  if (!found->members) found->members = members;
-  if (found->members == members) known = found;
-  else known_.erase({generation, members.get()});
   return *found;
 }
 

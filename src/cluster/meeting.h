@@ -91,7 +91,7 @@ class Meetings {
 
   World& world_;
   std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups_;
-  std::map<std::pair<int, const std::vector<int>*>, std::shared_ptr<Group>> known_;  ///< the same, found without looking in
+  std::map<std::pair<int, const std::vector<int>*>, Group*> known_;  ///< the same, found without looking at the members
   Loads carried_;
 };
 

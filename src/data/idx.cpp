@@ -60,35 +60,18 @@ void read_header(ArrayFile& file) {
                          (std::int64_t{byte(bytes, at + 2)} << 8) | std::int64_t{byte(bytes, at + 3)});
 }
 
-/// Of a compressed file no more is unpacked than its header announces, and a byte to see whether there is more.
-ArrayFile array_of(std::string bytes, const std::string& path) {
-  ArrayFile file{.path = path, .bytes = {}, .begin = 0, .element = {}, .shape = {}, .columns_first = false};
-  const bool compressed = gzipped(bytes);
-  file.bytes = compressed ? inflated(bytes, header_most, path) : std::move(bytes);
-  read_header(file);
-  const auto whole = file.begin + static_cast<std::size_t>(payload_bytes(path, file.shape, file.element));
-  if (compressed) file.bytes = inflated(bytes, whole + 1, path);
-  check_length(file);
-  return file;
-}
-
 }  // namespace
 
-void Idx::describe(base::Describer& d) {
-  d.path("path", path, "the file of the samples");
-  d.path("labels_path", labels_path, "the file of their labels");
-  if (path.empty()) d.refuse("path", "the data source \"idx\" needs the path of a file of samples");
-  if (labels_path.empty()) d.refuse("labels_path", "the data source \"idx\" needs the path of a file of labels");
-}
-
-Dataset Idx::load(const Request& request) const {
-  std::string samples = file_contents(path);
-  return read(std::move(samples), file_contents(labels_path), request);
-}
-
-Dataset Idx::read(std::string samples, std::string labels, const Request& request) const {
-  const ArrayFile named = array_of(std::move(labels), labels_path);
-  return labelled(array_of(std::move(samples), path), named, request);
+/// Of a compressed file no more is unpacked than its header announces, and a byte to see whether there is more.
+ArrayFile Idx::array_of(std::string bytes, const std::string& file_name) const {
+  ArrayFile file{.path = file_name, .bytes = {}, .begin = 0, .element = {}, .shape = {}, .columns_first = false};
+  const bool compressed = gzipped(bytes);
+  file.bytes = compressed ? inflated(bytes, header_most, file_name) : std::move(bytes);
+  read_header(file);
+  const auto whole = file.begin + static_cast<std::size_t>(payload_bytes(file_name, file.shape, file.element));
+  if (compressed) file.bytes = inflated(bytes, whole + 1, file_name);
+  check_length(file);
+  return file;
 }
 
 }  // namespace simgrad::data

@@ -67,39 +67,22 @@ std::string_view header_text(std::string_view bytes, const std::string& path, st
   return bytes.substr(8 + width, length);
 }
 
-ArrayFile array_of(std::string bytes, const std::string& path) {
+}  // namespace
+
+ArrayFile Npy::array_of(std::string bytes, const std::string& file_name) const {
   ArrayFile file{
-      .path = path, .bytes = std::move(bytes), .begin = 0, .element = {}, .shape = {}, .columns_first = false};
-  const NpyHeader header = npy_header(header_text(file.bytes, path, file.begin), path);
-  file.element = element_of(header.descr, path);
+      .path = file_name, .bytes = std::move(bytes), .begin = 0, .element = {}, .shape = {}, .columns_first = false};
+  const NpyHeader header = npy_header(header_text(file.bytes, file_name, file.begin), file_name);
+  file.element = element_of(header.descr, file_name);
   file.shape = header.shape;
   file.columns_first = header.fortran_order && header.shape.size() == 2;
   if (header.fortran_order && header.shape.size() > 2)
     throw base::ScenarioError(
         fmt::format("{}: {} dimensions in Fortran's order, expected two at most, or C's order; save "
                     "numpy.ascontiguousarray(...) of it",
-                    path, header.shape.size()));
+                    file_name, header.shape.size()));
   check_length(file);
   return file;
-}
-
-}  // namespace
-
-void Npy::describe(base::Describer& d) {
-  d.path("path", path, "the file of the samples");
-  d.path("labels_path", labels_path, "the file of their labels");
-  if (path.empty()) d.refuse("path", "the data source \"npy\" needs the path of a file of samples");
-  if (labels_path.empty()) d.refuse("labels_path", "the data source \"npy\" needs the path of a file of labels");
-}
-
-Dataset Npy::load(const Request& request) const {
-  std::string samples = file_contents(path);
-  return read(std::move(samples), file_contents(labels_path), request);
-}
-
-Dataset Npy::read(std::string samples, std::string labels, const Request& request) const {
-  const ArrayFile named = array_of(std::move(labels), labels_path);
-  return labelled(array_of(std::move(samples), path), named, request);
 }
 
 }  // namespace simgrad::data

@@ -14,8 +14,8 @@
 #include <sys/resource.h>
 #include <vector>
 
+#include "bench/bare.h"
 #include "bench/measure.h"
-#include "cluster/network_model.h"
 #include "cluster/topologies/star.h"
 #include "collectives/all_to_all.h"
 #include "collectives/binomial.h"
@@ -88,25 +88,7 @@ Measured ours(const Body& body, int P, int steps, cluster::Collectives way, bool
 /// The schedule's messages and additions by plain SimGrid.
 double bare(const JointSchedule& schedule, int P, int steps) {
   return tests::numbers_of_child([&] {
-    std::vector<std::string> words{"bare", "--cfg=contexts/stack-size:512", "--log=root.thresh:critical"};
-    for (const std::string& flag : cluster::simgrid_flags(cluster::NetworkModel::ideal)) words.push_back(flag);
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    auto count = static_cast<int>(arguments.size());
-    arguments.push_back(nullptr);
-    sg4::Engine engine(&count, arguments.data());
-    auto* zone = sg4::create_star_zone("star");
-    std::vector<sg4::Host*> hosts;
-    for (int r = 0; r < P; ++r) {
-      auto* host = zone->create_host(fmt::format("host-{}", r), 1e10);
-      auto* nic = zone->create_split_duplex_link(fmt::format("nic-{}", r), 125e6);
-      nic->set_latency(25e-6);
-      nic->seal();
-      zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{nic, sg4::LinkInRoute::Direction::UP}}, true);
-      host->seal();
-      hosts.push_back(host);
-    }
-    zone->seal();
+    const std::vector<sg4::Host*> hosts = bench::bare_star(P);
     const auto mailbox = [](int from, int to) { return sg4::Mailbox::by_name(fmt::format("{}>{}", from, to)); };
     for (int r = 0; r < P; ++r)
       sg4::Actor::create("rank", hosts[static_cast<std::size_t>(r)], [&, r] {
@@ -135,7 +117,7 @@ double bare(const JointSchedule& schedule, int P, int steps) {
         }
       });
     const double start = processor_s();
-    engine.run();
+    sg4::Engine::get_instance()->run();
     return std::vector{(processor_s() - start) / steps};
   })[0];
 }

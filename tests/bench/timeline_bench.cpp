@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cluster/communicator.h"
-#include "cluster/network_model.h"
+#include "bench/bare.h"
 #include "bench/measure.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
@@ -55,25 +55,7 @@ double ours(const Case& c) {
 }
 
 double bare(const Case& c) {
-  std::vector<std::string> words{"bare", "--cfg=contexts/stack-size:512", "--log=root.thresh:critical"};
-  for (const std::string& flag : cluster::simgrid_flags(cluster::NetworkModel::ideal)) words.push_back(flag);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  auto count = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
-  sg4::Engine engine(&count, arguments.data());
-  auto* zone = sg4::create_star_zone("star");
-  std::vector<sg4::Host*> hosts;
-  for (int r = 0; r < c.ranks; ++r) {
-    auto* host = zone->create_host(fmt::format("host-{}", r), 1e10);
-    auto* nic = zone->create_split_duplex_link(fmt::format("nic-{}", r), 125e6);
-    nic->set_latency(25e-6);
-    nic->seal();
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{nic, sg4::LinkInRoute::Direction::UP}}, true);
-    host->seal();
-    hosts.push_back(host);
-  }
-  zone->seal();
+  const std::vector<sg4::Host*> hosts = bench::bare_star(c.ranks);
   for (int r = 0; r < c.ranks; ++r)
     sg4::Actor::create("rank", hosts[static_cast<std::size_t>(r)], [&c, r] {
       auto* to = sg4::Mailbox::by_name(fmt::format("{}", (r + 1) % c.ranks));
@@ -86,7 +68,7 @@ double bare(const Case& c) {
       }
     });
   const double start = processor_s();
-  engine.run();
+  sg4::Engine::get_instance()->run();
   return processor_s() - start;
 }
 
