@@ -42,3 +42,19 @@ TEST_CASE("hosts_of_devices: summing inside the hosts first spares the cards") {
   const auto results = results_of("hosts_of_devices.toml");
   CHECK(step_s(run_of(*results, "hierarchical")) < 0.5 * step_s(run_of(*results, "ring")));
 }
+
+TEST_CASE("ring_and_workers: a worker's bytes do not grow with the workers, the latency does") {
+  const auto results = results_of("ring_and_workers.toml");
+  const auto at = [&](int features, int workers) -> const outputs::Run& {
+    return run_of(*results, "allreduce",
+                  R"({"data.features":)" + std::to_string(features) + R"(,"cluster.workers":)" + std::to_string(workers) + "}");
+  };
+  for (const int workers : {2, 4, 8, 16, 32}) {
+    const auto sent = static_cast<double>(at(1'000'000, workers).record.ranks[0].bytes_sent);
+    CHECK(sent / 10 == Approx(2.0 * (workers - 1) / workers * 8e6).epsilon(1e-6));
+    const double latency_s = 2.0 * (workers - 1) * 20e-6;
+    CHECK(mean_communicate_s(at(10, workers)) / 10 == Approx(latency_s).epsilon(0.01));
+  }
+  CHECK(mean_communicate_s(at(1'000'000, 32)) < 2.2 * mean_communicate_s(at(1'000'000, 2)));
+  CHECK(mean_communicate_s(at(10, 32)) > 30 * mean_communicate_s(at(10, 2)));
+}
