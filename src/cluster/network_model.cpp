@@ -79,8 +79,14 @@ void share_fairly() {
     return 1.0;
   };
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(on_new_flow);
-  // A flow that ends before its latency is paid (a host went down) must not be touched any more.
-  sg4::Link::on_communication_state_change_cb([latent](auto& flow, Action::State) { latent->erase(&flow); });
+  // A flow that ends with its latency or before (it is empty, or a host went down) must not be touched any more, nor may
+  // its timer find a later flow at the same place.
+  sg4::Link::on_communication_state_change_cb([latent](auto& flow, Action::State) {
+    const auto found = latent->find(&flow);
+    if (found == latent->end()) return;
+    found->second->remove();
+    latent->erase(found);
+  });
 }
 
 }  // namespace simgrad::cluster

@@ -1,13 +1,16 @@
 #include "collectives/ring_walk.h"
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "base/vectors.h"
 
 namespace simgrad::collectives {
 
 namespace {
 
 /// start[r + 1], end[r + 1]: of the transfer from r to r + 1, which begins when both have come.
-[[gnu::target_clones("avx2", "default")]]
+SIMGRAD_AVX2_IF_THERE
 void transfer(std::size_t P, const double* __restrict now, const double* __restrict transfer_s,
                              double* __restrict start, double* __restrict end) {
   for (std::size_t r = 0; r < P; ++r) {
@@ -18,7 +21,7 @@ void transfer(std::size_t P, const double* __restrict now, const double* __restr
 }
 
 /// Each member waits for what it receives, then for what it sends.
-[[gnu::target_clones("avx2", "default")]]
+SIMGRAD_AVX2_IF_THERE
 void wait_for_both(std::size_t P, const double* __restrict start, const double* __restrict end,
                                   double* __restrict communicate_s, double* __restrict now) {
   for (std::size_t r = 0; r < P; ++r) {
@@ -31,7 +34,7 @@ void wait_for_both(std::size_t P, const double* __restrict start, const double* 
   }
 }
 
-[[gnu::target_clones("avx2", "default")]]
+SIMGRAD_AVX2_IF_THERE
 void combine(std::size_t P, const double* __restrict flops, const double* __restrict seconds_per_flop,
                             double* __restrict compute_s, double* __restrict now) {
   for (std::size_t r = 0; r < P; ++r) {

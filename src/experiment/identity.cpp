@@ -90,8 +90,11 @@ RunPlan plan_baseline(const RunPlan& run) {
   baseline.settings = alone(run);
   baseline.label = "baseline";
   baseline.kind = strategies::Single::about.kind;
-  baseline.strategy = std::make_shared<const strategies::Single>();
+  baseline.strategy = run.strategy->alone();
+  // Where it is plain gradient descent its options are not worth a word.
+  const auto* single = dynamic_cast<const strategies::Single*>(baseline.strategy.get());
   baseline.options = ordered_json::object();
+  if (single && single->job == strategies::Job::k_means) baseline.options["job"] = "k_means";
   baseline.seed = run.seed;
   baseline.workers = 1;
   baseline.id = baseline.work = name_of(identity(baseline));

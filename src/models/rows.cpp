@@ -8,6 +8,10 @@
 /// Random batches of 256 of these rows: 0.53 to 0.61 of Eigen's products on blocks of 32 rows copied together.
 #include "models/rows.h"
 
+#include <cstdlib>
+
+#include "base/vectors.h"
+
 namespace simgrad::models {
 namespace {
 
@@ -43,13 +47,8 @@ RowBlock row_block(const Samples& rows, std::int64_t at) {
   return block;
 }
 
-// AVX2 halves the instructions. It is chosen when the program is loaded, and without FMA, so that all processors agree
-// on every bit. Elsewhere (clang, other processors, other C libraries) the same loops are compiled for the baseline.
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
-[[gnu::target_clones("avx2", "default")]]
-#endif
-BlockNumbers
-dot(const RowBlock& block, const double* w, std::int64_t d) {
+// AVX2 halves the instructions.
+SIMGRAD_AVX2_IF_THERE BlockNumbers dot(const RowBlock& block, const double* w, std::int64_t d) {
   const auto [x0, x1, x2, x3] = block.x;
   Lanes s0{}, s1{}, s2{}, s3{};
   std::int64_t j = 0;
@@ -70,10 +69,7 @@ dot(const RowBlock& block, const double* w, std::int64_t d) {
   return s;
 }
 
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
-[[gnu::target_clones("avx2", "default")]]
-#endif
-void add(const RowBlock& block, const BlockNumbers& r, double* __restrict g, std::int64_t d) {
+SIMGRAD_AVX2_IF_THERE void add(const RowBlock& block, const BlockNumbers& r, double* __restrict g, std::int64_t d) {
   const auto [x0, x1, x2, x3] = block.x;
   const auto [r0, r1, r2, r3] = r;
   if (block.count == RowBlock::capacity) {

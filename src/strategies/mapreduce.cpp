@@ -2,27 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <numeric>
 #include <vector>
 
 #include "collectives/flat.h"
+#include "strategies/single.h"
 
 namespace simgrad::strategies {
 
 using cluster::Packet;
 using cluster::Pending;
-
-namespace {
-
-constexpr std::array jobs{
-    base::Choice{"gradient", "rows to their gradients; the optimizer updates the parameters with the sum"},
-    base::Choice{
-        "k_means",
-        "rows to the nearest centre; each centre moves to the mean of its rows (Lloyd's algorithm; the optimizer "
-        "is left aside); goes with the model k_means"}};
-
-}  // namespace
 
 void MapReduce::describe(base::Describer& d) {
   using base::Bounds;
@@ -59,6 +48,12 @@ void MapReduce::describe(base::Describer& d) {
     d.refuse("speculative",
              "speculative = true needs splits above 1: with one split a worker all begin and nobody is "
              "idle; give splits, or leave speculative out");
+}
+
+std::shared_ptr<const Strategy> MapReduce::alone() const {
+  auto single = std::make_shared<Single>();
+  single->job = job;
+  return single;
 }
 
 std::string MapReduce::unfit(const Fit& fit) const {

@@ -11,16 +11,11 @@
 #pragma once
 
 #include "collectives/broadcast.h"
+#include "strategies/job.h"
 #include "strategies/storage.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {
-
-/// What is mapped and reduced.
-enum class Job {
-  gradient,  ///< rows to their gradients; the sum updates the parameters
-  k_means    ///< rows to their nearest centres (Lloyd's algorithm); each centre moves to the mean of its rows
-};
 
 struct MapReduce : Strategy {
   static constexpr base::About about{
@@ -41,6 +36,7 @@ struct MapReduce : Strategy {
   void describe(base::Describer& d) override;
   int servers() const override { return static_cast<int>(reducers); }
   std::optional<training::Sharding> sharding() const override { return training::Sharding::range; }
+  std::shared_ptr<const Strategy> alone() const override;
   std::string unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;

@@ -1,7 +1,6 @@
-#include "base/errors.h"
 #include "strategies/allreduce.h"
-#include "strategies/data_parallel.h"
 #include "strategies/byteps.h"
+#include "strategies/data_parallel.h"
 #include "strategies/easgd.h"
 #include "strategies/gossip.h"
 #include "strategies/hogwild.h"
@@ -9,17 +8,7 @@
 #include "strategies/parameter_server.h"
 #include "strategies/single.h"
 
-#include <numeric>
-
 namespace simgrad::strategies {
-
-std::vector<int> Strategy::hosts(int P) const {
-  std::vector<int> own(static_cast<std::size_t>(P + servers()));
-  std::iota(own.begin(), own.end(), 0);
-  return own;
-}
-
-void Strategy::operator()(Server&) const { base::check(false, "a strategy without servers serves nothing"); }
 
 const base::Registry<Strategy>& registry() {
   static const base::Registry<Strategy> table({
@@ -34,18 +23,6 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, Hogwild>(),
   });
   return table;
-}
-
-training::Program program(std::shared_ptr<const Strategy> strategy) {
-  training::Program program{.work = {}, .serve = {}, .servers = strategy->servers(),
-                            .synchronous = strategy->synchronous(),
-                            .gradients_an_update = strategy->gradients_an_update(), .holder = strategy->holder(),
-                            .sharding = strategy->sharding()};
-  program.many_to_many = strategy->many_to_many();
-  program.hosts = [strategy](int P) { return strategy->hosts(P); };
-  program.work = [strategy](Worker& worker) { (*strategy)(worker); };
-  program.serve = [strategy](Server& server) { (*strategy)(server); };
-  return program;
 }
 
 }  // namespace simgrad::strategies

@@ -3,6 +3,7 @@
 /// Cost per step: the gradient of the whole batch and one update.
 #pragma once
 
+#include "strategies/job.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {
@@ -13,7 +14,12 @@ struct Single : Strategy {
                                      .cost = "t_c + t_update a step",
                                      .source = ""};
 
+  Job job = Job::gradient;
+
+  void describe(base::Describer& d) override;
   std::int64_t workers(std::int64_t) const override { return 1; }
+  std::shared_ptr<const Strategy> alone() const override { return std::make_shared<Single>(*this); }
+  std::string unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
 };
 

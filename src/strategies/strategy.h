@@ -34,6 +34,8 @@ class Strategy : public base::Described {
   virtual bool many_to_many() const { return servers() > 1; }
   /// How many workers it takes out of P.
   virtual std::int64_t workers(std::int64_t P) const { return P; }
+  /// What one worker without a network does instead: the baseline of its speed-up.
+  virtual std::shared_ptr<const Strategy> alone() const;
   /// Whether every step is one update by all gradients of the step.
   virtual bool synchronous() const { return true; }
   /// Where that is not so: how many gradients an update takes; 0: about as many as there are workers.

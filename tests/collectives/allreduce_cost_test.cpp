@@ -163,3 +163,14 @@ TEST_CASE("the ring's bytes a rank do not grow with P, and its latency does") {
     CHECK(takes("ring", P, false, 0) == Approx(2 * (P - 1) * alpha).epsilon(1e-9));
   }
 }
+
+TEST_CASE("empty messages pay their latency, wherever latencies differ") {
+  // A flow that ends with its latency leaves nothing behind that a later flow could meet.
+  const auto ring = collectives::allreduces().find("ring")->make();
+  for (const int P : {4, 10, 40}) {
+    CAPTURE(P);
+    const Taken all = taken({.P = P, .numbers = false, .devices = 2}, *ring, 0);
+    CHECK(all.end_s == Approx(2 * (P - 1) * alpha).epsilon(1e-9));
+    for (const auto& member : all.outcome.members) CHECK(member.end_s == Approx(2 * (P - 1) * alpha).epsilon(1e-9));
+  }
+}

@@ -55,6 +55,12 @@ TEST_CASE("clustering: Lloyd's rounds never raise the loss, are through sooner t
     CHECK(lloyd.curve[k].loss.value() <= lloyd.curve[k - 1].loss.value() * (1.0 + 1e-12));
   CHECK(lloyd.curve[5].loss < steps.curve[5].loss);
   CHECK(lloyd.final_loss.value() <= steps.final_loss.value());
+  // One worker that does the same is what each is compared with.
+  REQUIRE(results->baselines.size() == 2);
+  for (const outputs::Run& baseline : results->baselines) {
+    const double same = baseline.options.contains("job") ? *lloyd.final_loss : *steps.final_loss;
+    CHECK(baseline.record.final_loss.value() == Approx(same).epsilon(1e-9));
+  }
   // Every worker sends 4 (10 + 1) numbers and is sent 4 x 10; without a combiner 11 numbers a row travel.
   CHECK(lloyd.bytes == 30 * 8 * (40 + 44) * 8);
   CHECK(run_of(*results, "Lloyd, no combiner").record.bytes == 30 * (8 * 40 + 20000 * 11) * 8);

@@ -1,0 +1,33 @@
+#include "strategies/strategy.h"
+
+#include <numeric>
+
+#include "base/errors.h"
+#include "strategies/single.h"
+
+namespace simgrad::strategies {
+
+
+std::vector<int> Strategy::hosts(int P) const {
+  std::vector<int> own(static_cast<std::size_t>(P + servers()));
+  std::iota(own.begin(), own.end(), 0);
+  return own;
+}
+
+void Strategy::operator()(Server&) const { base::check(false, "a strategy without servers serves nothing"); }
+
+std::shared_ptr<const Strategy> Strategy::alone() const { return std::make_shared<Single>(); }
+
+training::Program program(std::shared_ptr<const Strategy> strategy) {
+  training::Program program{.work = {}, .serve = {}, .servers = strategy->servers(),
+                            .synchronous = strategy->synchronous(),
+                            .gradients_an_update = strategy->gradients_an_update(), .holder = strategy->holder(),
+                            .sharding = strategy->sharding()};
+  program.many_to_many = strategy->many_to_many();
+  program.hosts = [strategy](int P) { return strategy->hosts(P); };
+  program.work = [strategy](Worker& worker) { (*strategy)(worker); };
+  program.serve = [strategy](Server& server) { (*strategy)(server); };
+  return program;
+}
+
+}  // namespace simgrad::strategies
