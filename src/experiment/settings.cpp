@@ -126,9 +126,17 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
     const std::string why = strategy.unfit({.parameters = parameters,
                                             .workers = strategy.workers(settings.cluster.workers),
                                             .optimizer = *settings.training.optimizer,
+                                            .optimizer_kind = settings.training.optimizer.kind(),
                                             .model = *settings.model.model,
+                                            .model_kind = settings.model.model.kind(),
                                             .cluster = settings.cluster});
     if (!why.empty()) faults.add(settings.places.strategies.at(i), why);
+    const std::int64_t P = strategy.workers(settings.cluster.workers);
+    if (const std::int64_t batch = settings.batch(rows); !strategy.synchronous() && batch < P && P <= rows)
+      faults.add(settings.places.strategies.at(i),
+                 fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; give "
+                             "at least one row a worker",
+                             batch, P));
   }
 }
 

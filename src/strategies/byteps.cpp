@@ -12,8 +12,9 @@ using cluster::Pending;
 
 namespace {
 
-/// Beyond so many messages to one service the ratio is rounded.
-constexpr std::int64_t most_messages = 8;
+/// Beyond so many messages to one of so many services the ratio is rounded. Every worker sends to every service: fewer,
+/// the more of them there are.
+std::int64_t most_messages(std::int64_t services) { return std::clamp<std::int64_t>(128 / services, 3, 8); }
 
 /// Stretches whose lengths differ by at most one.
 std::vector<Tensor> cut(const Tensor& x, std::int64_t pieces) {
@@ -39,9 +40,11 @@ std::vector<SummationShare> summation_shares(int n, int k, std::int64_t numbers)
   std::int64_t spare = 2 * (n - 1);
   if (n == 1) own = 1;  // nothing travels
   const std::int64_t all = n * own + k * spare;
+  if (k == 0) spare = own;  // there is no ratio to keep
   std::int64_t factor = std::max<std::int64_t>(1, std::gcd(own, spare));
   const std::int64_t larger = std::max(own, spare);
-  if (larger > most_messages * factor) factor = (larger + most_messages - 1) / most_messages;
+  const std::int64_t most = most_messages(n + k);
+  if (larger > most * factor) factor = (larger + most - 1) / most;
   const auto messages = [&](std::int64_t weight) {
     return weight == 0 ? 0 : static_cast<int>(std::max<std::int64_t>(1, (weight + factor / 2) / factor));
   };

@@ -15,28 +15,35 @@ void LateGradients::pulls(int worker, const State& state) {
   if (!pulled_.empty()) pulled_[static_cast<std::size_t>(worker)] = state.w;
 }
 
-Tensor LateGradients::corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const {
-  server_.count(worker, staleness);
-  Tensor g = part;
+LateGradient LateGradients::corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const {
+  if (pulled_.empty()) return {part, worker, staleness};
   const training::Learning& learning = server_.training().learning();
-  if (!pulled_.empty()) {
-    // The part of a share 1/q of the rows is g/q, so that q g_part g_part is its share of the product.
-    const double q = static_cast<double>(learning.batches().batch()) / static_cast<double>(std::max<std::int64_t>(1, server_.rows(worker)));
-    server_.comm().charge_reduction(5.0 * static_cast<double>(g.size()));
-    g = compensated(learning.dispatcher(), g, state.w, pulled_[static_cast<std::size_t>(worker)],
-                    q * options_.delay_compensation);
-  }
-  double weight = 1.0;
-  if (options_.part == Part::mean)
-    weight = static_cast<double>(server_.workers()) / static_cast<double>(options_.k_batch.value_or(1));
-  if (options_.staleness_aware) weight /= static_cast<double>(std::max<std::int64_t>(1, staleness));
-  return weight == 1.0 ? g : weight * g;
+  // The part of a share 1/q of the rows is g/q, so that q g_part g_part is its share of the product.
+  const double q = static_cast<double>(learning.batches().batch()) / static_cast<double>(std::max<std::int64_t>(1, server_.rows(worker)));
+  server_.comm().charge_reduction(5.0 * static_cast<double>(part.size()));
+  return {compensated(learning.dispatcher(), part, state.w, pulled_[static_cast<std::size_t>(worker)],
+                      q * options_.delay_compensation),
+          worker, staleness};
 }
 
-void LateGradients::apply(const std::vector<Tensor>& parts, State& state) const {
+void LateGradients::apply(const std::vector<LateGradient>& parts, State& state) const {
+  std::vector<Tensor> terms;
+  std::int64_t rows = 0;
+  for (const LateGradient& part : parts) {
+    terms.push_back(part.g);
+    rows += server_.rows(part.worker);
+  }
   if (parts.size() > 1)
     server_.comm().charge_reduction(static_cast<double>(state.w.size()) * static_cast<double>(parts.size()));
-  server_.update(state, values::sum(parts));
+  const Tensor sum = values::sum(terms);
+  double weight = 1.0;
+  if (options_.k_batch)
+    weight = static_cast<double>(server_.training().learning().batches().batch()) / static_cast<double>(std::max<std::int64_t>(1, rows));
+  else if (options_.part == Part::mean)
+    weight = server_.workers();
+  const std::int64_t divisor = options_.staleness_aware ? std::max<std::int64_t>(1, parts.front().staleness) : 1;
+  server_.update(state, weight == 1.0 ? sum : weight * sum, 1.0 / static_cast<double>(divisor));
+  for (const LateGradient& part : parts) server_.count(part.worker, part.staleness);
 }
 
 Tensor compensated(values::Dispatcher& dispatcher, const Tensor& g, const Tensor& w, const Tensor& v, double lambda) {

@@ -11,6 +11,13 @@
 
 namespace simgrad::strategies {
 
+/// One worker's part of the gradient, as it counts at the present state.
+struct LateGradient {
+  Tensor g;  ///< (d)
+  int worker = 0;
+  std::int64_t staleness = 0;
+};
+
 /// The server's side of it: it keeps what every worker has pulled where delays are compensated.
 class LateGradients {
  public:
@@ -18,11 +25,12 @@ class LateGradients {
 
   /// The worker gets these parameters now.
   void pulls(int worker, const State& state);
-  /// Its part of the gradient as it counts at the present state; counts its rows and its staleness.
-  /// Virtual time: 5 flops a parameter where delays are compensated.
-  Tensor corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const;
-  /// One update by their sum.  Virtual time: the additions and the optimizer's flops.
-  void apply(const std::vector<Tensor>& parts, State& state) const;
+  /// What becomes of its part of the gradient at the present state.  Virtual time: 5 flops a parameter where delays are
+  /// compensated.
+  LateGradient corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const;
+  /// One update: by one worker's part, or for K-batch by the mean gradient over all rows. Counts rows and staleness.
+  /// Virtual time: the additions and the optimizer's flops.
+  void apply(const std::vector<LateGradient>& parts, State& state) const;
 
  private:
   const ParameterServer& options_;

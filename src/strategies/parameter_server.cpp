@@ -29,7 +29,8 @@ constexpr std::array parts{Choice{"sum", "as it is: the parts of P workers add u
 }  // namespace
 
 void ParameterServer::describe(base::Describer& d) {
-  d.choice("consistency", consistency, consistencies, "when the parameters change");
+  d.choice("consistency", consistency, consistencies,
+           "when the parameters change; a staleness that is reported counts updates under asp, clocks under ssp");
   d.integer("servers", shards, "number of servers, each of which holds a shard of the parameters",
             Bounds::between(1, 30'000));
   d.choice("placement", placement, placements, "where the servers are");
@@ -42,7 +43,7 @@ void ParameterServer::describe(base::Describer& d) {
             Bounds::at_least(0));
   d.integer("k_batch", k_batch,
             "an update takes K gradients from whomever they come; bsp: computed at the present parameters, and all start "
-            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async)",
+            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over their rows",
             Bounds::at_least(1));
   d.flag("staleness_aware", staleness_aware, "a gradient's learning rate is divided by its staleness (asp, ssp)");
   d.number("delay_compensation", delay_compensation,
@@ -67,6 +68,15 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
     d.refuse("k_batch", "backup_workers and k_batch both say how many gradients an update takes; leave one of them out");
   if (k_batch && consistency == Consistency::ssp)
     d.refuse("k_batch", "k_batch is for consistency = \"bsp\" or \"asp\"; ssp applies each gradient as it comes");
+  if (k_batch && consistency == Consistency::asp && part == Part::mean)
+    d.refuse("gradient", "gradient = \"mean\" says how a part counts alone, but k_batch takes the mean over the rows of "
+                         "several; leave one of them out");
+  if (k_batch && staleness_aware)
+    d.refuse("staleness_aware", "staleness_aware divides an update's learning rate by its gradient's staleness, but "
+                                "k_batch makes an update of several gradients; leave one of them out");
+  if (dealt_by == training::Sharding::hash && shards == 1)
+    d.refuse("sharding", "sharding = \"hash\" deals the parameters to several servers, but servers = 1 holds all; leave "
+                         "sharding out, or take more servers");
   if (restarts() && placement == Placement::colocated)
     d.refuse("placement", "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of "
                           "k_batch under bsp; set placement = \"dedicated\", or consistency = \"asp\"");
@@ -77,19 +87,20 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
 
 std::string ParameterServer::unfit(const Fit& fit) const {
   if (shards > fit.parameters)
-    return fmt::format("servers = {}, but the model has {} parameter{}; expected at most one server a parameter", shards,
-                       fit.parameters, fit.parameters == 1 ? "" : "s");
+    return fmt::format("servers = {}, but {} has {} parameter{} here; expected at most one server a parameter", shards,
+                       fit.model_kind, fit.parameters, fit.parameters == 1 ? "" : "s");
   if (placement == Placement::colocated && shards > fit.workers)
     return fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or placement = "
                        "\"dedicated\"",
                        shards, fit.workers, fit.workers == 1 ? "" : "s");
   if (backup_workers >= fit.workers)
-    return fmt::format("backup_workers = {} of {} worker{} leaves no gradient to wait for; expected fewer than workers",
-                       backup_workers, fit.workers, fit.workers == 1 ? "" : "s");
+    return fmt::format("backup_workers = {}, but cluster.workers = {}, which leaves no gradient to wait for; expected "
+                       "fewer backup workers than workers",
+                       backup_workers, fit.workers);
   if (shards > 1 && !fit.optimizer.elementwise())
-    return fmt::format("servers = {}, but the optimizer's update of one parameter depends on others, which another server "
-                       "holds; set servers = 1, or take an optimizer that works element by element",
-                       shards);
+    return fmt::format("servers = {}, but under optimizer = \"{}\" the update of one parameter depends on others, which "
+                       "another server holds; set servers = 1, or take an optimizer that works element by element",
+                       shards, fit.optimizer_kind);
   return {};
 }
 
@@ -102,7 +113,7 @@ std::vector<int> ParameterServer::hosts(int P) const {
 
 bool ParameterServer::synchronous() const { return !stale() && backup_workers == 0 && !k_batch; }
 
-std::int64_t ParameterServer::gradients_an_update() const { return stale() ? k_batch.value_or(1) : 0; }
+std::int64_t ParameterServer::gradients_an_update() const { return k_batch.value_or(stale() ? 1 : 0); }
 
 void ParameterServer::operator()(Worker& worker) const {
   if (restarts()) return work_and_restart(worker);

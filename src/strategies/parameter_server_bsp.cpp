@@ -41,17 +41,17 @@ class Came {
   }
   std::int64_t size() const { return static_cast<std::int64_t>(parts_.size()); }
 
-  /// The mean gradient over the rows that came, added in the order of the workers. Virtual time: the additions.
-  Tensor mean(const Server& server) const {
+  /// One update by the mean gradient over the rows that came, added in the order of the workers; counts them.
+  /// Virtual time: the additions and the optimizer's flops.
+  void apply(const Server& server, State& state) const {
     std::vector<Tensor> terms;
-    for (const auto& [worker, g] : parts_) {
-      terms.push_back(g);
-      server.count(worker);
-    }
+    for (const auto& [worker, g] : parts_) terms.push_back(g);
     const std::int64_t batch = server.training().learning().batches().batch();
     server.comm().charge_reduction(static_cast<double>(terms.front().size()) * static_cast<double>(terms.size()));
     const Tensor sum = values::sum(terms);
-    return rows_ == batch ? sum : static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows_)) * sum;
+    const double weight = static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows_));
+    server.update(state, rows_ == batch ? sum : weight * sum);
+    for (const auto& [worker, g] : parts_) server.count(worker);
   }
 
  private:
@@ -65,41 +65,37 @@ class Came {
 /// parameters, and its gradient dropped.
 void ParameterServer::serve_first_of_all(Server& server) const {
   const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
-  State state = server.start();
-  Answers answers(server);
-  Inbox pushes(server.comm(), 0, server.workers());
-  answers.send_all(state);
+  Service service(server);
+  State& state = service.state;
   while (server.continues(state)) {
     Came came;
     std::vector<int> waiting;
     while (came.size() < enough) {
-      auto [worker, push] = pushes.next();
+      auto [worker, push] = service.pushes.next();
       if (push.version == state.step) {
         came.add(worker, push.tensor, server);
         waiting.push_back(worker);
       } else {
-        answers.send(worker, state);  // too late
+        service.answers.send(worker, state);  // too late
       }
     }
-    server.update(state, came.mean(server));
-    for (const int worker : waiting) answers.send(worker, state);
+    came.apply(server, state);
+    for (const int worker : waiting) service.answers.send(worker, state);
   }
 }
 
 /// K-batch-sync. Any K gradients computed at the present parameters make an update, which everybody is told.
 void ParameterServer::serve_first_k(Server& server) const {
-  State state = server.start();
-  Answers answers(server);
-  Inbox pushes(server.comm(), 0, server.workers());
-  answers.send_all(state);
+  Service service(server);
+  State& state = service.state;
   while (server.continues(state)) {
     Came came;
     while (came.size() < *k_batch) {
-      auto [worker, push] = pushes.next();
+      auto [worker, push] = service.pushes.next();
       if (push.version == state.step) came.add(worker, push.tensor, server);
     }
-    server.update(state, came.mean(server));
-    answers.send_all(state);
+    came.apply(server, state);
+    service.answers.send_all(state);
   }
 }
 

@@ -49,4 +49,9 @@ void Answers::send_all(const State& state) {
   for (int worker = 0; worker < server_.workers(); ++worker) send(worker, state);
 }
 
+Service::Service(const Server& server)
+    : state(server.start()), answers(server), pushes(server.comm(), 0, server.workers()) {
+  answers.send_all(state);
+}
+
 }  // namespace simgrad::strategies

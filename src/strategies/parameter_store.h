@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cluster/communicator.h"
+#include "cluster/inbox.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {
@@ -44,6 +45,15 @@ class Answers {
  private:
   const Server& server_;
   std::deque<cluster::Pending> under_way_;  ///< by worker
+};
+
+/// A server at work: it has sent everybody the parameters to start with, and their pushes come in.
+struct Service {
+  explicit Service(const Server& server);
+
+  State state;
+  Answers answers;
+  cluster::Inbox pushes;
 };
 
 }  // namespace simgrad::strategies

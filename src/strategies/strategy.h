@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/describe.h"
@@ -50,7 +51,9 @@ class Strategy : public base::Described {
     std::int64_t parameters = 0;
     std::int64_t workers = 0;
     const training::Optimizer& optimizer;
+    std::string_view optimizer_kind;
     const models::Model& model;
+    std::string_view model_kind;
     const cluster::Options& cluster;
   };
   /// Why it cannot train that: which two numbers or options contradict, and what to do; empty if it can.

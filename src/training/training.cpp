@@ -114,10 +114,11 @@ double Training::rounds(std::int64_t step) const {
   return static_cast<double>(step * program_.gradients_an_update) / living_workers_;
 }
 
-/// Ranks that run ahead have computed more than the steps that are complete; servers may be ahead of each other.
+/// Those that the state has seen: ranks that run ahead have computed more than the steps that are complete, servers may
+/// be ahead of each other, and cores of one host go on at the moment of the end.
 std::int64_t Training::samples_at(const Observed& state) const {
   if (synchronous()) return lost_samples_ + state.step * learning_.batches().batch();
-  return reporters() > 1 ? state.samples : samples_;
+  return state.samples;
 }
 
 Holder Training::holder() const {
@@ -202,6 +203,7 @@ State Training::start_state(int rank) const {
 }
 
 void Training::add_staleness(std::int64_t updates) {
+  if (world_.ended()) return;  // who was busy at the very end goes on for that moment, but no state has its update
   ++stalenesses_;
   staleness_sum_ += static_cast<double>(updates);
   record_.staleness_max = std::max(record_.staleness_max.value_or(0.0), static_cast<double>(updates));

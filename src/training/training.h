@@ -50,6 +50,7 @@ class Training {
   State start_state(int rank) const;
   /// Gradient samples: as they are computed where a step is one update by all, else as they are applied.
   void add_samples(std::int64_t samples) { samples_ += samples; }
+  /// Of a gradient that is applied; after the end, of none.
   void add_staleness(std::int64_t updates);
   void set_spectral_gap(double gap) { record_.spectral_gap = gap; }
 

@@ -14,9 +14,9 @@ bool Participant::continues(const State& state) const {
   return training_.arrive(world_rank(), state);
 }
 
-void Participant::update(State& state, const Tensor& g) const {
+void Participant::update(State& state, const Tensor& g, double rate_factor) const {
   charge_update(state);
-  apply(training_.rounds(state.step), state, g);
+  apply(training_.rounds(state.step), state, g, rate_factor);
 }
 
 void Participant::charge_update(const State& state) const {
@@ -24,9 +24,10 @@ void Participant::charge_update(const State& state) const {
   comm_.charge_reduction(flops * static_cast<double>(state.w.size()));
 }
 
-void Participant::apply(double rounds, State& state, const Tensor& g) const {
+void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
   const Options& options = training_.setup().options;
-  const double lr = options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds);
+  const double lr = options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds) *
+                    rate_factor;
   options.optimizer->update(state, g, lr, training_.learning().layers());
   ++state.step;
   training_.world().set_step(world_rank(), state.step);

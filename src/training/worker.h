@@ -30,8 +30,9 @@ class Participant {
   bool continues(const State& state) const;
   /// How the parameters are dealt to the servers.
   const Shards& shards() const { return training_.shards(); }
-  /// One update with gradient g.  Virtual time: the optimizer's flops, unless reductions are free.
-  void update(State& state, const values::Tensor& g) const;
+  /// One update with gradient g, at so many times the learning rate.  Virtual time: the optimizer's flops, unless
+  /// reductions are free.
+  void update(State& state, const values::Tensor& g, double rate_factor = 1.0) const;
   /// One step of Lloyd's algorithm: every centre in state.w moves to the mean of its rows.  sums: those of all ranks'
   /// `assignments`.  Virtual time: a division a number, unless reductions are free.
   void move_centres(State& state, const values::Tensor& sums) const;
@@ -39,8 +40,8 @@ class Participant {
  protected:
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
   void charge_update(const State& state) const;
-  /// One update at the learning rate of that many rounds; takes no time.
-  void apply(double rounds, State& state, const values::Tensor& g) const;
+  /// One update at the learning rate of that many rounds, times a factor; takes no time.
+  void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 
  private:
   Training& training_;

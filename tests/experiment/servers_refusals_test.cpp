@@ -38,13 +38,16 @@ TEST_CASE("options of a parameter server that contradict each other are refused 
   check_refused("staleness_aware = true\n", "staleness_aware: no gradient is stale under bsp");
   check_refused("delay_compensation = 0.1\n", "delay_compensation: no gradient is stale under bsp");
   check_refused("consistency = \"ssp\"\nstaleness_bound = 0\nstaleness_aware = true\n", "no gradient is stale");
+  check_refused("consistency = \"asp\"\nk_batch = 2\nstaleness_aware = true\n", "but k_batch makes an update of several");
+  check_refused("consistency = \"asp\"\nk_batch = 2\ngradient = \"mean\"\n", "but k_batch takes the mean over the rows");
+  check_refused("sharding = \"hash\"\n", "sharding = \"hash\" deals the parameters to several servers, but servers = 1");
 }
 
 TEST_CASE("a parameter server that does not fit the workers, the model or the optimizer is refused with both numbers") {
-  check_refused("servers = 5\n", "servers = 5, but the model has 3 parameters");
+  check_refused("servers = 5\n", "servers = 5, but least_squares has 3 parameters here");
   check_refused("servers = 5\nplacement = \"colocated\"\n", "servers = 5");
-  check_refused("backup_workers = 4\n", "backup_workers = 4 of 4 workers leaves no gradient to wait for");
-  check_refused("servers = 2\n", "servers = 2, but the optimizer's update of one parameter depends on others", "lamb");
+  check_refused("backup_workers = 4\n", "backup_workers = 4, but cluster.workers = 4, which leaves no gradient");
+  check_refused("servers = 2\n", "servers = 2, but under optimizer = \"lamb\" the update of one parameter", "lamb");
 }
 
 TEST_CASE("more colocated servers than workers are refused") {
@@ -58,5 +61,22 @@ TEST_CASE("a parameter server at the ends of its ranges is accepted") {
   check_accepted("backup_workers = 3\n");
   check_accepted("consistency = \"ssp\"\n");
   check_accepted("k_batch = 9\nservers = 2\n");
-  check_accepted("consistency = \"asp\"\nk_batch = 4\nstaleness_aware = true\ndelay_compensation = 0.5\n");
+  check_accepted("consistency = \"asp\"\nk_batch = 4\ndelay_compensation = 0.5\n");
+  check_accepted("consistency = \"asp\"\nstaleness_aware = true\ndelay_compensation = 0.5\n");
+}
+
+TEST_CASE("a batch that leaves ranks without rows is refused where a rank updates alone, and taken where all add up") {
+  const auto plan = [](const std::string& strategy, const std::string& batch) {
+    return planned(small + "[training]\nbatch_size = " + batch + "\n[[strategy]]\nkind = " + strategy + "\n");
+  };
+  for (const char* strategy : {"\"parameter_server\"\nconsistency = \"asp\"", "\"parameter_server\"\nconsistency = \"ssp\"",
+                               "\"parameter_server\"\nk_batch = 2", "\"easgd\"", "\"hogwild\""}) {
+    CAPTURE(strategy);
+    CHECK_THROWS_WITH(plan(strategy, "3"), Catch::Contains("batch_size = 3 for 4 workers leaves ranks without rows"));
+    CHECK(plan(strategy, "4").runs.size() == 1);
+  }
+  for (const char* strategy : {"\"parameter_server\"", "\"allreduce\"", "\"single\""}) {
+    CAPTURE(strategy);
+    CHECK(plan(strategy, "3").runs.size() == 1);
+  }
 }

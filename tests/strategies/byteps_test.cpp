@@ -14,8 +14,8 @@ constexpr std::int64_t d = 5040 * 143 * 17;
 constexpr double M = 8.0 * d;
 
 /// The time of one step's messages.
-double seconds(int n, std::int64_t k, std::int64_t c) {
-  Trial trial{.program = byteps(k, c), .workers = n, .rows = 48 * 5 * 7 * 11 * 13, .features = d};
+double seconds(int n, std::int64_t k, std::int64_t c, std::int64_t numbers = d) {
+  Trial trial{.program = byteps(k, c), .workers = n, .rows = 48 * 5 * 7 * 11 * 13, .features = numbers};
   trial.batch = n;
   trial.training.numbers = false;
   trial.cluster.charge_reductions = false;
@@ -27,7 +27,7 @@ double seconds(int n, std::int64_t k, std::int64_t c) {
 }
 
 /// t = 2 n (n-1) M / ((n^2 + k n - 2 k) B)
-double optimum_s(int n, int k) { return 2.0 * n * (n - 1) * M / ((n * n + k * n - 2.0 * k) * B); }
+double optimum_s(int n, int k, double bytes = M) { return 2.0 * n * (n - 1) * bytes / ((n * n + k * n - 2.0 * k) * B); }
 
 }  // namespace
 
@@ -49,6 +49,23 @@ TEST_CASE("with as many spare hosts as workers byteps takes (c+1) (alpha + M / (
       CHECK(optimum_s(n, n) == Approx(M / B).epsilon(1e-12));
       const double whole_numbers = 2.0 * n * 8.0 * c / B;
       CHECK(std::abs(seconds(n, n, c) - (c + 1) * (alpha + M / (c * B))) < whole_numbers);
+    }
+}
+
+TEST_CASE("where few messages keep the ratio of the shares, byteps takes (c+1) (alpha + the published optimum / c)") {
+  struct Hosts {
+    int n;
+    int k;
+  };
+  // (n-k) : 2(n-1) is 1:2, 1:2, 1:2, 1:3, 1:6, 1:2, 1:4, 1:5, 1:7
+  for (const auto [n, k] : {Hosts{2, 1}, Hosts{3, 1}, Hosts{4, 1}, Hosts{4, 2}, Hosts{4, 3}, Hosts{5, 1}, Hosts{5, 3},
+                            Hosts{6, 4}, Hosts{8, 6}})
+    for (const int c : {1, 2, 8}) {
+      CAPTURE(n, k, c);
+      const std::int64_t D = n * n + k * n - 2 * k;
+      const std::int64_t numbers = D * c * 840'000;  // whole messages
+      const double expected = (c + 1) * (alpha + optimum_s(n, k, 8.0 * static_cast<double>(numbers)) / c);
+      CHECK(seconds(n, k, c, numbers) == Approx(expected).epsilon(1e-9));
     }
 }
 
@@ -79,6 +96,7 @@ TEST_CASE("the shares of the vector are the published ones, and add up") {
         if (n > 1) CHECK(std::abs(static_cast<double>(share.count) - published * d) <= 1.0);
         CHECK((share.messages > 0 || share.count == 0));
         CHECK(share.messages <= 8);
+        if (k == 0) CHECK(share.messages == 1);
       }
       CHECK(next == d);
     }

@@ -126,8 +126,9 @@ TEST_CASE("K-batch-sync takes several gradients of a fast worker, and the slow o
   CHECK(record.ranks[3].bytes_sent == 0);
 }
 
-TEST_CASE("K-batch-async with K = 1 is asp, and with K more it updates once for K gradients") {
-  const Outcome asp = one_slow(servers({.consistency = Consistency::asp}), 40).run();
+TEST_CASE("K-batch-async with K = 1 is asp with gradient = mean, and with K more it updates once for K gradients") {
+  const Outcome asp =
+      one_slow(servers({.consistency = Consistency::asp, .part = strategies::Part::mean}), 40).run();
   const Outcome one = one_slow(servers({.consistency = Consistency::asp, .k_batch = 1}), 40).run();
   CHECK(one.evaluated == asp.evaluated);
   const Outcome four = one_slow(servers({.consistency = Consistency::asp, .k_batch = 4}), 10).run();
@@ -137,6 +138,39 @@ TEST_CASE("K-batch-async with K = 1 is asp, and with K more it updates once for 
   const Outcome two = one_slow(servers({.consistency = Consistency::asp, .k_batch = 2}), 200).run();
   const Outcome many = one_slow(servers({.consistency = Consistency::asp}), 400).run();
   CHECK(*two.record.staleness_mean == Approx(*many.record.staleness_mean / 2).epsilon(0.2));
+}
+
+TEST_CASE("K-batch-sync and K-batch-async make the same first update: by the mean over the rows of K gradients") {
+  for (const std::int64_t K : {2, 3}) {
+    CAPTURE(K);
+    Trial trial = one_slow(servers({.k_batch = K}), 1);
+    trial.cluster.relative_speeds = {1.0, 0.9, 0.8, 0.7};
+    const Outcome sync = trial.run();
+    trial.program = servers({.consistency = Consistency::asp, .k_batch = K});
+    const Outcome async = trial.run();
+    std::vector<double> w(6);
+    const std::vector<double> start = w;
+    const data::Dataset set = trial.data().train;
+    for (int r = 0; r < static_cast<int>(K); ++r) {
+      const auto g = part_of(trial, set, start, 0, r);
+      for (std::size_t i = 0; i < w.size(); ++i)
+        w[i] -= trial.training.learning_rate * 4.0 / static_cast<double>(K) * g[i];
+    }
+    CHECK(relative_distance(sync.final_parameters(), w) < 1e-12);
+    CHECK(relative_distance(async.final_parameters(), w) < 1e-12);
+    CHECK(sync.record.samples == 10 * K);
+    CHECK(async.record.samples == 10 * K);
+  }
+}
+
+TEST_CASE("gradients that wait for the others of their K count when these have come") {
+  // Pushes at 10, 11, 12.5 and 14 ms, and at 20 ms again: by 18 ms one update, and one gradient that waits.
+  Trial trial = one_slow(servers({.consistency = Consistency::asp, .k_batch = 3}), 1000);
+  trial.cluster.relative_speeds = {1.0, 0.9, 0.8, 0.7};
+  trial.stop.time_s = 0.018;
+  const record::Record record = trial.run().record;
+  CHECK(record.steps == 1);
+  CHECK(record.samples == 3 * 10);
 }
 
 TEST_CASE("asp's staleness is near P - 1 whatever the noise of the workers' speeds") {

@@ -87,3 +87,15 @@ TEST_CASE("when hogwild's host crashes all cores are down, and go on from the la
   CHECK(record.steps == 60);
   for (const auto& rank : record.ranks) CHECK(rank.down_s == Approx(1.0).epsilon(1e-9));
 }
+
+TEST_CASE("hogwild's samples and staleness are those of the updates in the state that is reported") {
+  // All four cores make their second update at one moment, of which the stop lets the first one count.
+  Trial trial = cores(4, 5);
+  trial.batch = 200;
+  const record::Record record = trial.run().record;
+  CHECK(record.steps == 5);
+  CHECK(record.samples == 5 * 50);
+  CHECK(record.curve.back().samples == 5 * 50);
+  // Ages of the five: 0, 1, 2, 3, and 3.
+  CHECK(*record.staleness_mean == Approx(9.0 / 5.0).epsilon(1e-12));
+}

@@ -50,6 +50,20 @@ TEST_CASE("staleness_aware divides a gradient's learning rate by its staleness, 
                     [](double g, double, double staleness) { return g / std::max(1.0, staleness); });
 }
 
+TEST_CASE("what staleness_aware divides is the learning rate, which an optimizer's memory does not see") {
+  Trial trial = in_turn(servers({.consistency = Consistency::asp, .staleness_aware = true}));
+  trial.training.optimizer.choose("momentum");
+  trial.training.learning_rate = 0.02;
+  std::vector<double> v(5);  // of the heavy ball, with the gradients as they are
+  std::size_t i = 0;
+  check_recursion(trial, [&](double g, double, double staleness) {
+    v[i] = 0.9 * v[i] + g;
+    const double step = v[i] / std::max(1.0, staleness);
+    i = (i + 1) % 5;
+    return step;
+  });
+}
+
 TEST_CASE("delay compensation adds lambda g^2 (w - v), for the part as for the whole gradient") {
   // The part is a third of a gradient, and so is its correction: q (g/q)^2 with q = 3.
   for (const std::int64_t s : {1, 2})
