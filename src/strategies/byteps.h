@@ -5,7 +5,8 @@
 /// Training in Heterogeneous GPU/CPU Clusters", OSDI 2020. With n workers a spare host sums 2(n-1) / D of the vector and
 /// a worker's host (n-k) / D, D = n^2 + k n - 2 k; pushes and pulls at once then take 2 n (n-1) M beta / D.
 /// Pushes and pulls overlap as far as the vector is cut in partitions: c of them take (c+1) alpha and, for k = 0, exactly
-/// 2 (n-1) M beta / n; for k = n, (1 + 1/c) M beta; between these, between 1 and 1 + 1/c times the optimum.
+/// 2 (n-1) M beta / n; with spare hosts 1 + 1/c times the optimum, because the first push and the last pull of a spare host
+/// overlap with nothing. That is exact where the ratio of the shares is one of few messages, and near it where not.
 #pragma once
 
 #include "strategies/strategy.h"
@@ -16,8 +17,9 @@ struct BytePs : Strategy {
   static constexpr base::About about{
       .kind = "byteps",
       .summary = "replicas on the workers; gradients are summed on k spare hosts and on the workers' own, in the best split",
-      .cost = "t_c + (c+1) alpha + (1 to 1 + 1/c) 2 n (n-1) M beta / (n^2 + k n - 2 k) + t_update a step; "
-              "the summing takes at most M gamma",
+      .cost = "t_c + (c+1) alpha + (1 + 1/c) 2 n (n-1) M beta / (n^2 + k n - 2 k) + t_update a step, with k = 0 without the "
+              "1/c; the summing takes at most M gamma; shares travel in a ratio of messages, rounded to at most 8 a "
+              "service, 3 with more than 32 services, where that takes up to a sixth more",
       .source = "Y. Jiang et al., A Unified Architecture for Accelerating Distributed DNN Training, 2020"};
 
   std::int64_t spare_hosts = 0;

@@ -15,11 +15,16 @@ void LateGradients::pulls(int worker, const State& state) {
   if (!pulled_.empty()) pulled_[static_cast<std::size_t>(worker)] = state.w;
 }
 
+double LateGradients::shares(std::int64_t rows) const {
+  const std::int64_t batch = server_.training().learning().batches().batch();
+  return static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows));
+}
+
 LateGradient LateGradients::corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const {
   if (pulled_.empty()) return {part, worker, staleness};
   const training::Learning& learning = server_.training().learning();
   // The part of a share 1/q of the rows is g/q, so that q g_part g_part is its share of the product.
-  const double q = static_cast<double>(learning.batches().batch()) / static_cast<double>(std::max<std::int64_t>(1, server_.rows(worker)));
+  const double q = shares(server_.rows(worker));
   server_.comm().charge_reduction(5.0 * static_cast<double>(part.size()));
   return {compensated(learning.dispatcher(), part, state.w, pulled_[static_cast<std::size_t>(worker)],
                       q * options_.delay_compensation),
@@ -38,7 +43,7 @@ void LateGradients::apply(const std::vector<LateGradient>& parts, State& state) 
   const Tensor sum = values::sum(terms);
   double weight = 1.0;
   if (options_.k_batch)
-    weight = static_cast<double>(server_.training().learning().batches().batch()) / static_cast<double>(std::max<std::int64_t>(1, rows));
+    weight = shares(rows);
   else if (options_.part == Part::mean)
     weight = server_.workers();
   const std::int64_t divisor = options_.staleness_aware ? std::max<std::int64_t>(1, parts.front().staleness) : 1;

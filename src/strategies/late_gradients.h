@@ -33,6 +33,9 @@ class LateGradients {
   void apply(const std::vector<LateGradient>& parts, State& state) const;
 
  private:
+  /// How many times so many rows a batch is.
+  double shares(std::int64_t rows) const;
+
   const ParameterServer& options_;
   const Server& server_;
   std::vector<Tensor> pulled_;  ///< by worker

@@ -43,7 +43,8 @@ void ParameterServer::describe(base::Describer& d) {
             Bounds::at_least(0));
   d.integer("k_batch", k_batch,
             "an update takes K gradients from whomever they come; bsp: computed at the present parameters, and all start "
-            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over their rows",
+            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
+            "their rows",
             Bounds::at_least(1));
   d.flag("staleness_aware", staleness_aware, "a gradient's learning rate is divided by its staleness (asp, ssp)");
   d.number("delay_compensation", delay_compensation,
