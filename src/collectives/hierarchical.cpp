@@ -37,6 +37,9 @@ Reduction reduction(Combination how) {
 
 std::string Hierarchical::unfit(const cluster::Options& cluster) const {
   if (cluster.topology->devices() > 1) return {};
+  if (!cluster.platform.empty())
+    return "algorithm = \"hierarchical\" works inside hosts first, but on the hosts of cluster.platform there is one rank "
+           "each; choose algorithm = \"ring\"";
   return "algorithm = \"hierarchical\" works inside hosts first, but cluster.topology puts one rank on each; give the "
          "hosts several (topology = { kind = \"star\", devices = 4 }), or choose algorithm = \"ring\"";
 }

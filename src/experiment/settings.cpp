@@ -123,17 +123,21 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                            data::cells_most));
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const strategies::Strategy& strategy = *settings.strategies[i].strategy;
-    const std::string why = strategy.unfit({.parameters = parameters,
-                                            .workers = strategy.workers(settings.cluster.workers),
-                                            .optimizer = *settings.training.optimizer,
-                                            .optimizer_kind = settings.training.optimizer.kind(),
-                                            .model = *settings.model.model,
-                                            .model_kind = settings.model.model.kind(),
-                                            .cluster = settings.cluster});
-    if (!why.empty()) faults.add(settings.places.strategies.at(i), why);
+    const auto why = strategy.unfit({.parameters = parameters,
+                                     .workers = strategy.workers(settings.cluster.workers),
+                                     .optimizer = *settings.training.optimizer,
+                                     .optimizer_kind = settings.training.optimizer.kind(),
+                                     .model = *settings.model.model,
+                                     .model_kind = settings.model.model.kind(),
+                                     .cluster = settings.cluster});
+    const Settings::Places::Strategy& place = settings.places.strategies.at(i);
+    if (why) {
+      const auto option = place.options.find(why->option);
+      faults.add(option == place.options.end() ? place.table : option->second, why->text);
+    }
     const std::int64_t P = strategy.workers(settings.cluster.workers);
     if (const std::int64_t batch = settings.batch(rows); !strategy.synchronous() && batch < P && P <= rows)
-      faults.add(settings.places.strategies.at(i),
+      faults.add(place.table,
                  fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; give "
                              "at least one row a worker",
                              batch, P));
@@ -159,6 +163,16 @@ Settings::Places places_of(const Document& document) {
           .strategies = {}};
 }
 
+Settings::Places::Strategy place_of(const StrategyEntry& entry, const std::string& table, const Document& document) {
+  Settings::Places::Strategy place{.table = document.position(table), .options = {}};
+  if (!entry.strategy) return place;
+  base::Slot<strategies::Strategy> slot = entry.strategy;
+  for (const scenario::OptionText& option : scenario::options(*slot.object()))
+    if (const std::string key = table + "." + option.key; document.contains(key))
+      place.options[option.key] = document.position(key);
+  return place;
+}
+
 void check_strategies(Settings& settings, const Document& document, Faults& faults) {
   // A strategy that could not be read has a fault already, and goes by its defaults here.
   const bool sound = faults.empty();
@@ -167,11 +181,29 @@ void check_strategies(Settings& settings, const Document& document, Faults& faul
   std::set<std::string> labels;
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const StrategyEntry& entry = settings.strategies[i];
-    settings.places.strategies.push_back(document.position(fmt::format("strategy.{}", i)));
+    settings.places.strategies.push_back(place_of(entry, fmt::format("strategy.{}", i), document));
     if (entry.strategy && (sound || entry.label) && !labels.insert(entry.name()).second)
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("two strategies are labelled \"{}\"; give one of them a label of its own", entry.name()));
   }
+}
+
+/// Options of the optimizer where no strategy uses it.
+void check_optimizer(const Settings& settings, const Document& document, Faults& faults) {
+  for (const StrategyEntry& entry : settings.strategies)
+    if (!entry.strategy || entry.strategy->optimizes()) return;
+  const training::Options& training = settings.training;
+  const auto refuse = [&](bool given, const char* key) {
+    if (given)
+      faults.add(document.position(fmt::format("training.{}", key)),
+                 fmt::format("{} is the optimizer's, but all strategies have job = \"k_means\", which moves centres to "
+                             "means; leave {} out, or set job = \"gradient\"",
+                             key, key));
+  };
+  refuse(training.optimizer.kind() != "sgd", "optimizer");
+  refuse(training.schedule.kind() != "constant", "schedule");
+  refuse(training.warmup_steps > 0, "warmup_steps");
+  refuse(training.learning_rate_scaling != training::RateScaling::none, "learning_rate_scaling");
 }
 
 /// Whether w is longer for more classes.
@@ -269,6 +301,7 @@ Settings read_settings(const Document& document, Faults& faults) {
   if (!settings.model.model) return settings;
   check_numbers(settings, document, faults);
   if (!faults.empty()) return settings;
+  check_optimizer(settings, document, faults);
   fill_in(settings);
   check_data(settings, faults);
   return settings;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -48,7 +49,12 @@ struct Settings : base::Described {
   /// Where the scenario says what only the data can contradict.
   struct Places {
     scenario::Position data, size, test_fraction, model, batch, workers, partition;
-    std::vector<scenario::Position> strategies;
+    /// A [[strategy]] and those of its options that are written.
+    struct Strategy {
+      scenario::Position table;
+      std::map<std::string, scenario::Position> options;
+    };
+    std::vector<Strategy> strategies;
   };
   Places places;
 

@@ -24,7 +24,10 @@ struct Allreduce : Strategy {
 
   void describe(base::Describer& d) override;
   bool many_to_many() const override { return algorithm->many_to_many(); }
-  std::string unfit(const Fit& fit) const override { return algorithm->unfit(fit.cluster); }
+  std::optional<Unfit> unfit(const Fit& fit) const override {
+    const std::string why = algorithm->unfit(fit.cluster);
+    return why.empty() ? std::nullopt : std::optional(Unfit{"algorithm", why});
+  }
   void operator()(Worker& worker) const override;
 
  private:

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "base/describe.h"
+#include "strategies/strategy.h"
 
 namespace simgrad::strategies {
 
@@ -18,5 +18,8 @@ inline constexpr std::array jobs{
         "k_means",
         "rows to the nearest centre; each centre moves to the mean of its rows (Lloyd's algorithm; the optimizer "
         "is left aside); goes with the model k_means"}};
+
+/// Why a strategy with the option `job` cannot train that model with it.
+std::optional<Strategy::Unfit> job_misfit(Job job, const Strategy::Fit& fit);
 
 }  // namespace simgrad::strategies

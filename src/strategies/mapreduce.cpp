@@ -56,18 +56,16 @@ std::shared_ptr<const Strategy> MapReduce::alone() const {
   return single;
 }
 
-std::string MapReduce::unfit(const Fit& fit) const {
-  if (job == Job::k_means && fit.model.predicts() != models::Predicts::cluster)
-    return "job = \"k_means\" moves the centres of the model k_means, but the model is another; set [model] kind = "
-           "\"k_means\", or job = \"gradient\"";
+std::optional<Strategy::Unfit> MapReduce::unfit(const Fit& fit) const {
+  if (auto misfit = job_misfit(job, fit)) return misfit;
   if (reducers > fit.parameters)
-    return fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
-                       reducers, fit.parameters, fit.parameters == 1 ? "" : "s");
+    return Unfit{"reducers",
+                 fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
+                             reducers, fit.parameters, fit.parameters == 1 ? "" : "s")};
   if (reducers > 1 && !fit.optimizer.elementwise())
-    return fmt::format(
-        "reducers = {}, but the optimizer needs all parameters at once; use one reducer, or another "
-        "optimizer",
-        reducers);
+    return Unfit{"reducers", fmt::format("reducers = {}, but optimizer = \"{}\" needs all parameters at once; set reducers = "
+                                         "1, or another optimizer",
+                                         reducers, fit.optimizer_kind)};
   return {};
 }
 

@@ -37,7 +37,8 @@ struct MapReduce : Strategy {
   int servers() const override { return static_cast<int>(reducers); }
   std::optional<training::Sharding> sharding() const override { return training::Sharding::range; }
   std::shared_ptr<const Strategy> alone() const override;
-  std::string unfit(const Fit& fit) const override;
+  bool optimizes() const override { return job == Job::gradient; }
+  std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 

@@ -86,22 +86,24 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
   if (delay_compensation > 0.0 && !stale()) d.refuse("delay_compensation", fmt::format("delay_compensation: {}", fresh));
 }
 
-std::string ParameterServer::unfit(const Fit& fit) const {
+std::optional<Strategy::Unfit> ParameterServer::unfit(const Fit& fit) const {
   if (shards > fit.parameters)
-    return fmt::format("servers = {}, but {} has {} parameter{} here; expected at most one server a parameter", shards,
-                       fit.model_kind, fit.parameters, fit.parameters == 1 ? "" : "s");
+    return Unfit{"servers", fmt::format("servers = {}, but {} has {} parameter{} here; expected at most one server a "
+                                        "parameter",
+                                        shards, fit.model_kind, fit.parameters, fit.parameters == 1 ? "" : "s")};
   if (placement == Placement::colocated && shards > fit.workers)
-    return fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or placement = "
-                       "\"dedicated\"",
-                       shards, fit.workers, fit.workers == 1 ? "" : "s");
+    return Unfit{"servers", fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or "
+                                        "placement = \"dedicated\"",
+                                        shards, fit.workers, fit.workers == 1 ? "" : "s")};
   if (backup_workers >= fit.workers)
-    return fmt::format("backup_workers = {}, but cluster.workers = {}, which leaves no gradient to wait for; expected "
-                       "fewer backup workers than workers",
-                       backup_workers, fit.workers);
+    return Unfit{"backup_workers", fmt::format("backup_workers = {}, but cluster.workers = {}, which leaves no gradient to "
+                                               "wait for; expected fewer backup workers than workers",
+                                               backup_workers, fit.workers)};
   if (shards > 1 && !fit.optimizer.elementwise())
-    return fmt::format("servers = {}, but under optimizer = \"{}\" the update of one parameter depends on others, which "
-                       "another server holds; set servers = 1, or take an optimizer that works element by element",
-                       shards, fit.optimizer_kind);
+    return Unfit{"servers", fmt::format("servers = {}, but under optimizer = \"{}\" the update of one parameter depends on "
+                                        "others, which another server holds; set servers = 1, or take an optimizer that "
+                                        "works element by element",
+                                        shards, fit.optimizer_kind)};
   return {};
 }
 

@@ -55,7 +55,7 @@ struct ParameterServer : Strategy {
   bool synchronous() const override;
   std::int64_t gradients_an_update() const override;
   std::optional<training::Sharding> sharding() const override { return dealt_by; }
-  std::string unfit(const Fit& fit) const override;
+  std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 

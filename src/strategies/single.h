@@ -19,7 +19,8 @@ struct Single : Strategy {
   void describe(base::Describer& d) override;
   std::int64_t workers(std::int64_t) const override { return 1; }
   std::shared_ptr<const Strategy> alone() const override { return std::make_shared<Single>(*this); }
-  std::string unfit(const Fit& fit) const override;
+  bool optimizes() const override { return job == Job::gradient; }
+  std::optional<Unfit> unfit(const Fit& fit) const override { return job_misfit(job, fit); }
   void operator()(Worker& worker) const override;
 };
 

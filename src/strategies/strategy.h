@@ -37,6 +37,8 @@ class Strategy : public base::Described {
   virtual std::int64_t workers(std::int64_t P) const { return P; }
   /// What one worker without a network does instead: the baseline of its speed-up.
   virtual std::shared_ptr<const Strategy> alone() const;
+  /// Whether updates are the optimizer's, at its learning rate.
+  virtual bool optimizes() const { return true; }
   /// Whether every step is one update by all gradients of the step.
   virtual bool synchronous() const { return true; }
   /// Where that is not so: how many gradients an update takes; 0: about as many as there are workers.
@@ -51,13 +53,18 @@ class Strategy : public base::Described {
     std::int64_t parameters = 0;
     std::int64_t workers = 0;
     const training::Optimizer& optimizer;
-    std::string_view optimizer_kind;
+    std::string_view optimizer_kind;  ///< as the scenario calls it
     const models::Model& model;
     std::string_view model_kind;
     const cluster::Options& cluster;
   };
-  /// Why it cannot train that: which two numbers or options contradict, and what to do; empty if it can.
-  virtual std::string unfit(const Fit&) const { return {}; }
+  /// Why it cannot train that.
+  struct Unfit {
+    std::string option;  ///< the key of its own that is at fault
+    std::string text;    ///< which two numbers or options contradict, and what to do
+  };
+  /// Nothing if it can.
+  virtual std::optional<Unfit> unfit(const Fit&) const { return {}; }
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild

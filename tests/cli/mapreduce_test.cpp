@@ -21,7 +21,7 @@ TEST_CASE("copies of the slowest splits need more than one split a worker") {
 TEST_CASE("more reducers than parameters are refused, once the parameters are known") {
   check_refused(
       mapreduce("reducers = 6\n"),
-      {"x.toml:24:1: reducers = 6, but the model has 5 parameters; expected at most one reducer a parameter"});
+      {"x.toml:26:1: reducers = 6, but the model has 5 parameters; expected at most one reducer a parameter"});
   CHECK(each(results_of(mapreduce("reducers = 5\n")), "status") == std::vector<Json>{"stopped"});
 }
 
@@ -48,8 +48,8 @@ TEST_CASE("a broadcast that passes through workers goes with one reducer and one
 
 TEST_CASE("the k-means job goes with the model k_means and one reducer") {
   check_refused(mapreduce("job = \"k_means\"\n"),
-                {"x.toml:24:1: job = \"k_means\" moves the centres of the model k_means, but the model is another; set "
-                 "[model] kind = \"k_means\", or job = \"gradient\""});
+                {"x.toml:26:1: job = \"k_means\" moves the centres of the model k_means, but [model] kind = "
+                 "\"least_squares\"; set that to \"k_means\", or job = \"gradient\""});
   check_refused(
       mapreduce("job = \"k_means\"\nreducers = 2\n"),
       {"x.toml:27:1: job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers = 2 "

@@ -1,4 +1,8 @@
 // What a parameter server's options contradict: each other, the workers, the model and the optimizer.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/scenario.h"
@@ -48,6 +52,16 @@ TEST_CASE("a parameter server that does not fit the workers, the model or the op
   check_refused("servers = 5\nplacement = \"colocated\"\n", "servers = 5");
   check_refused("backup_workers = 4\n", "backup_workers = 4, but cluster.workers = 4, which leaves no gradient");
   check_refused("servers = 2\n", "servers = 2, but under optimizer = \"lamb\" the update of one parameter", "lamb");
+}
+
+TEST_CASE("a misfit is told where the option is written, be it in the file or on the command line") {
+  const std::string head = small + "[[strategy]]\nkind = \"parameter_server\"\n";
+  const auto line = std::ranges::count(head, '\n') + 2;
+  const std::string why = "servers = 5, but least_squares has 3 parameters here; expected at most one server a parameter";
+  CHECK_THROWS_WITH(planned(head + "sharding = \"hash\"\nservers = 5\n"),
+                    Catch::EndsWith(fmt::format("x.toml:{}:1: {}", line, why)));
+  for (const std::string set : {"strategy.0.servers=5", "strategy.parameter_server.servers=5"})
+    CHECK_THROWS_WITH(planned(head, {.sets = {set}}), fmt::format("--set {}: {}", set, why));
 }
 
 TEST_CASE("more colocated servers than workers are refused") {

@@ -115,3 +115,19 @@ TEST_CASE("a partition by classes is refused for a regression, and where sizes d
                         "false reads none; use by_label, whose sizes are known, or quantity");
   }
 }
+
+TEST_CASE("an optimizer, a schedule, a warm-up that no strategy uses are refused; with one that does they are not") {
+  const auto lloyd = [](const std::string& line) {
+    std::string text = with_line("training", line);
+    text.replace(text.find("least_squares"), 13, "k_means");
+    text.replace(text.find(ring), ring.size(), "[[strategy]]\nkind = \"mapreduce\"\njob = \"k_means\"\n");
+    return text;
+  };
+  CHECK_NOTHROW(settings_of(lloyd("learning_rate = 0.5")));
+  for (const std::string line : {"optimizer = \"lamb\"", "schedule = \"inverse_time\"", "warmup_steps = 2",
+                                 "batch_size_per_worker = 2\nlearning_rate_scaling = \"linear\""}) {
+    const std::string last = line.substr(line.find('\n') + 1), key = last.substr(0, last.find(' '));
+    CHECK_THROWS_WITH(settings_of(lloyd(line)), Catch::Contains(key + " is the optimizer's, but all strategies have job"));
+    CHECK_NOTHROW(settings_of(lloyd(line) + ring));
+  }
+}
