@@ -33,16 +33,16 @@ Item section(std::string_view name, std::string_view summary) {
 Kind collectives_kind() {
   Kind made{"collectives", "collective", "[[strategy]] algorithm, broadcast", {}};
   static std::deque<std::string> summaries;
-  const auto add = [&](std::string_view operation, const auto& registry) {
+  const auto add = [&](std::string_view operation, const auto& registry, const char* where) {
     for (const auto& entry : registry.entries()) {
       base::About about = entry.about;
       about.summary = summaries.emplace_back(std::string(operation) + ": " + std::string(about.summary));
-      made.items.push_back({about, entry.make});
+      made.items.push_back({about, entry.make, where});
     }
   };
-  add("allreduce", collectives::allreduces());
-  add("broadcast", collectives::broadcasts());
-  for (const base::About& about : collectives::operations()) made.items.push_back({about, nullptr});
+  add("allreduce", collectives::allreduces(), "[[strategy]] algorithm");
+  add("broadcast", collectives::broadcasts(), "[[strategy]] broadcast (mapreduce)");
+  for (const base::About& about : collectives::operations()) made.items.push_back({about, nullptr, "used by others"});
   return made;
 }
 

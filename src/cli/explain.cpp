@@ -12,24 +12,42 @@ namespace simgrad::cli {
 
 namespace {
 
-void print_options(base::Described& component) {
-  const auto options = scenario::options(component);
-  if (options.empty()) {
-    fmt::print("  no options\n");
-    return;
-  }
-  for (const scenario::OptionText& option : options) {
-    fmt::print("  {} ({}{}{}{})\n      {}\n", option.key, option.type, option.range.empty() ? "" : ", ", option.range,
-               option.fallback.empty() ? "" : ", default " + option.fallback, option.meaning);
-    for (const auto& [name, meaning] : option.choices) fmt::print("        {}: {}\n", name, meaning);
-  }
+void print(const scenario::OptionText& option) {
+  fmt::print("  {} ({}{}{}{})\n      {}\n", option.key, option.type, option.range.empty() ? "" : ", ", option.range,
+             option.fallback.empty() ? "" : ", default " + option.fallback, option.meaning);
+  for (const auto& [name, meaning] : option.choices) fmt::print("        {}: {}\n", name, meaning);
 }
 
+void print_options(base::Described& component) {
+  const auto options = scenario::options(component);
+  if (options.empty()) fmt::print("  no options\n");
+  for (const scenario::OptionText& option : options) print(option);
+}
+
+const std::string& where(const Kind& kind, const Item& item) { return item.where.empty() ? kind.where : item.where; }
+
 void print(const Kind& kind, const Item& item) {
-  fmt::print("{} ({})\n  {}\n", item.about.kind, kind.where, item.about.summary);
+  fmt::print("{} ({})\n  {}\n", item.about.kind, where(kind, item), item.about.summary);
   if (!item.about.cost.empty()) fmt::print("  cost: {}\n", item.about.cost);
   if (!item.about.source.empty()) fmt::print("  source: {}\n", item.about.source);
   if (item.make) print_options(*item.make());
+}
+
+/// Whatever has an option of that name. Adds the names of all options to the known ones.
+bool explain_option(const std::string& wanted, std::vector<std::string>& known) {
+  bool found = false;
+  for (const Kind& kind : catalogue())
+    for (const Item& item : kind.items) {
+      if (!item.make) continue;
+      for (const scenario::OptionText& option : scenario::options(*item.make())) {
+        known.push_back(option.key);
+        if (option.key != wanted) continue;
+        fmt::print("{}{}: an option of {} ({})\n", found ? "\n" : "", wanted, item.about.kind, where(kind, item));
+        print(option);
+        found = true;
+      }
+    }
+  return found;
 }
 
 void explain(const std::string& wanted) {
@@ -47,7 +65,7 @@ void explain(const std::string& wanted) {
       found = true;
     }
   }
-  if (!found)
+  if (!found && !explain_option(wanted, known))
     throw base::ScenarioError(fmt::format("explain: unknown name \"{}\"{}", wanted, base::suggestion(wanted, known)));
 }
 
@@ -56,7 +74,7 @@ void explain(const std::string& wanted) {
 void add_explain(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("explain", "Every option of one thing: unit, default, range, cost, source");
   auto wanted = std::make_shared<std::string>();
-  command->add_option("name", *wanted, "A strategy, model, section, ...: whatever `list` shows")->required();
+  command->add_option("name", *wanted, "A strategy, model, section, ...: whatever `list` shows; or one option")->required();
   command->callback([wanted, &exit_code] {
     explain(*wanted);
     exit_code = Exit::ok;

@@ -1,5 +1,6 @@
 #include "cluster/inbox.h"
 
+#include <algorithm>
 #include <deque>
 #include <simgrid/s4u.hpp>
 #include <utility>
@@ -35,12 +36,26 @@ Inbox::Inbox(const Communicator& communicator, int first, int count)
                        });
 }
 
-Inbox::Arrival Inbox::next() {
+Inbox::Arrival Inbox::next() { return *take({}); }
+
+std::optional<Inbox::Arrival> Inbox::next_until(double virtual_s) {
+  const double left_s = virtual_s - communicator_.now();
+  if (shelf_->entries.empty() && !(left_s > 0.0)) return {};
+  return take(std::max(left_s, 0.0));
+}
+
+std::optional<Inbox::Arrival> Inbox::take(std::optional<double> timeout_s) {
   World& world = communicator_.world();
   World::Rank& self = world.ranks_[static_cast<std::size_t>(communicator_.world_rank(communicator_.rank()))];
   self.account.enter(Account::State::blocked, world.now());
   self.occupation = {Occupation::Kind::receiving, Occupation::anybody, nullptr};
-  shelf_->filled->acquire();
+  if (!timeout_s || !shelf_->entries.empty()) {
+    shelf_->filled->acquire();
+  } else if (shelf_->filled->acquire_timeout(*timeout_s)) {
+    self.account.leave(world.now());
+    self.occupation = {};
+    return {};
+  }
   Shelf::Entry entry = std::move(shelf_->entries.front());
   shelf_->entries.pop_front();
   self.account.leave(world.now(), entry.transfer_start_s);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "cluster/communicator.h"
@@ -21,12 +22,16 @@ class Inbox {
   };
   /// Blocks until a message has come in.
   Arrival next();
+  /// Blocks until then at the latest; nothing if no message has come in.
+  std::optional<Arrival> next_until(double virtual_s);
   /// Computes, but gives up when a message comes in or is there already. Returns whether it got to the end.
   /// Virtual time: the flops', at the rank's speed, or until the message. The rank is alone on its cores.
   bool compute(double flops);
 
  private:
   struct Shelf;
+  std::optional<Arrival> take(std::optional<double> timeout_s);
+
   const Communicator& communicator_;
   std::shared_ptr<Shelf> shelf_;
 };

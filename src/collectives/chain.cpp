@@ -1,5 +1,7 @@
 #include "collectives/chain.h"
 
+#include <algorithm>
+
 #include "collectives/run.h"
 
 namespace simgrad::collectives {
@@ -37,12 +39,13 @@ class Chain final : public Schedule {
 }  // namespace
 
 void ChainBroadcast::describe(base::Describer& d) {
-  d.integer("chunks", chunks, "pieces that the vector travels in", base::Bounds::between(1, 1'000'000));
+  d.integer("chunks", chunks, "pieces that the vector travels in, at most one a number", base::Bounds::between(1, 1'000'000));
 }
 
 cluster::Packet ChainBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                                            std::int64_t length) const {
-  return run(comm, Chain(length, static_cast<int>(chunks), comm.size(), root), std::move(packet));
+  const auto pieces = static_cast<int>(std::clamp<std::int64_t>(length, 1, chunks));  // none is empty
+  return run(comm, Chain(length, pieces, comm.size(), root), std::move(packet));
 }
 
 }  // namespace simgrad::collectives

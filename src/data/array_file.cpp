@@ -88,18 +88,23 @@ void check_length(const ArrayFile& file) {
                                         fmt::join(file.shape, ", ")));
 }
 
-Dataset labelled(const ArrayFile& samples, const ArrayFile& labels, const Request& request) {
-  if (labels.columns() != 1)
-    throw base::ScenarioError(fmt::format("{}: {} numbers a row, expected one label", labels.path, labels.columns()));
-  if (labels.rows() != samples.rows())
-    throw base::ScenarioError(fmt::format("{}: {} labels, expected {}, as many as there are samples in {}", labels.path,
-                                          labels.rows(), samples.rows(), samples.path));
+Dataset unlabelled(const ArrayFile& samples) {
   Dataset set = sized_dataset(samples.rows(), samples.columns(), samples.path);
   double* next = set.features.data();
   for (std::int64_t row = 0; row < set.rows; ++row)
     for (std::int64_t column = 0; column < set.columns; ++column) *next++ = finite(samples, row, column);
   for (std::int64_t j = 1; j <= set.columns; ++j) set.feature_names.push_back(fmt::format("feature_{}", j));
   set.target_name = "label";
+  return set;
+}
+
+Dataset labelled(const ArrayFile& samples, const ArrayFile& labels, const Request& request) {
+  if (labels.columns() != 1)
+    throw base::ScenarioError(fmt::format("{}: {} numbers a row, expected one label", labels.path, labels.columns()));
+  if (labels.rows() != samples.rows())
+    throw base::ScenarioError(fmt::format("{}: {} labels, expected {}, as many as there are samples in {}", labels.path,
+                                          labels.rows(), samples.rows(), samples.path));
+  Dataset set = unlabelled(samples);
   for (std::int64_t row = 0; row < set.rows; ++row) set.targets[static_cast<std::size_t>(row)] = finite(labels, row, 0);
   if (request.task != Task::classification) return set;
 

@@ -44,5 +44,7 @@ void check_length(const ArrayFile& file);
 /// Errors: ScenarioError `path: ...` for shapes that do not go together, numbers that are not finite, labels that are
 /// no classes.
 Dataset labelled(const ArrayFile& samples, const ArrayFile& labels, const Request& request);
+/// The same without labels; the target of every sample is 0.
+Dataset unlabelled(const ArrayFile& samples);
 
 }  // namespace simgrad::data

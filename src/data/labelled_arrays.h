@@ -13,14 +13,18 @@ namespace simgrad::data {
 class LabelledArrays : public Source {
  public:
   std::string path;         ///< samples
-  std::string labels_path;  ///< one number a sample
+  std::string labels_path;  ///< one number a sample; empty: none, for a clustering
 
   void describe(base::Describer& d) override;
   bool generates() const override { return false; }
-  std::vector<std::string> files() const override { return {path, labels_path}; }
+  bool suits(Task task) const override {
+    return task == Task::clustering || (task != Task::recommendation && !labels_path.empty());
+  }
+  std::vector<std::string> files() const override;
   Dataset load(const Request& request) const override;
 
-  /// The data set that the bytes of the two files mean; the paths serve for errors only.
+  /// The data set that the bytes of the two files mean; the paths serve for errors only, and
+  /// whether there are labels.
   Dataset read(std::string samples, std::string labels, const Request& request) const;
 
  protected:

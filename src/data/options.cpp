@@ -30,6 +30,10 @@ std::string_view name(Task task) {
 
 std::string task_conflict(const Options& options, Task task) {
   if (options.source->generates() || options.source->suits(task)) return {};
+  if (task != Task::recommendation)
+    return fmt::format("data source \"{}\" has no labels, which a {} needs; give labels_path, or a model that needs none "
+                       "([model] kind = \"k_means\")",
+                       options.source.kind(), name(task));
   return fmt::format(
       "data source \"{}\" does not tell users, items and their ratings; use \"ratings\" or \"csv\", or a model that "
       "predicts something else",

@@ -46,6 +46,8 @@ void Allreduce::operator()(Worker& worker) const {
 void Allreduce::in_buckets(Worker& worker) const {
   Overlap beside(worker.comm());
   State state = worker.start();
+  if (worker.comm().rank() == 0 && state.step == 0 && worker.training().learning().layers().size() == 1)
+    worker.training().note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
   while (worker.continues(state)) {
     std::vector<int> sums;  // last layers first
     Bucket bucket;

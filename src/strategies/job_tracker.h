@@ -5,39 +5,59 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
 namespace simgrad::strategies {
 
 /// Worker r begins with split r; who is through with one is given the next. Splits thus start in the order of their
-/// numbers, and of those that are still mapped the one with the lowest number is the slowest.
+/// numbers, and of those that are still mapped the one with the lowest number has been so for longest.
 class JobTracker {
  public:
-  /// At least as many splits as workers.
-  JobTracker(int workers, int splits, bool speculative);
+  /// At least as many splits as workers.  slow_factor: with copies, and then a split is slow once it has been mapped for
+  /// that many times the median of the splits that are done.  now: virtual seconds, as below.
+  JobTracker(int workers, int splits, std::optional<double> slow_factor, double now);
 
   struct Order {
     bool accepted = false;     ///< whether the worker was the first with its split: then its result counts
-    std::optional<int> split;  ///< what it maps next; nothing: it is idle until the next round
+    std::optional<int> split;  ///< what it maps next; nothing: it is idle until it is given a copy, or the next round
   };
-  /// A worker is through with a split. If none is left to start, it maps a copy of the slowest that is still mapped by
-  /// one worker alone, when that is wanted.
-  Order finished(int split);
+  /// A worker is through with its split. If none is left to start, it maps a copy of one that is slow, if any is.
+  Order finished(int worker, double now);
+
+  /// When there is an idle worker and a split to give it a copy of.
+  std::optional<double> next_copy_at() const;
+  struct Copy {
+    int worker = 0;
+    int split = 0;
+  };
+  /// To be called at that time or later: the worker that has been idle for longest, and what it maps.
+  Copy start_copy(double now);
 
   /// Copies that were started so far.
   int copies() const { return copies_; }
 
  private:
-  std::optional<int> next();
-
   struct Split {
+    double start = 0.0;
     bool done = false;
     bool copied = false;
   };
+  struct Attempt {
+    int split = 0;
+    double start = 0.0;
+  };
+  /// The split that has been mapped for longest, by one worker alone.
+  std::optional<int> longest() const;
+  int begin(int worker, int split, double now);
+
   std::vector<Split> splits_;
+  std::vector<Attempt> attempts_;  ///< each worker's present or last
+  std::deque<int> idle_;
+  std::vector<double> took_;       ///< by the splits that are done, in ascending order
   int started_;
-  bool speculative_;
+  std::optional<double> slow_factor_;
   int copies_ = 0;
 };
 

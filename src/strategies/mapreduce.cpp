@@ -26,7 +26,11 @@ void MapReduce::describe(base::Describer& d) {
       "the next (every worker can read all rows, as from a replicated file system)",
       Bounds::between(1, 1000));
   d.flag("speculative", speculative,
-         "whether workers without a split map copies of the slowest; the first result counts");
+         "whether workers without a split map copies of slow ones, longest first; the first result counts");
+  d.number("slow_factor", slow_factor,
+           "speculative: a split is slow once it is mapped for longer than so many times the median of the round's splits "
+           "that are done (default 1.5)",
+           Bounds::between(1, 1000));
   d.component("storage", storage, "where rows and sums are kept from round to round");
   if (job == Job::k_means && reducers > 1)
     d.refuse("reducers",
@@ -48,6 +52,9 @@ void MapReduce::describe(base::Describer& d) {
     d.refuse("speculative",
              "speculative = true needs splits above 1: with one split a worker all begin and nobody is "
              "idle; give splits, or leave speculative out");
+  if (slow_factor && !speculative)
+    d.refuse("slow_factor", "slow_factor says which splits are copied, but speculative = false copies none; set speculative "
+                            "= true, or leave slow_factor out");
 }
 
 std::shared_ptr<const Strategy> MapReduce::alone() const {

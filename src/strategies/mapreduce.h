@@ -31,6 +31,7 @@ struct MapReduce : Strategy {
   std::int64_t reducers = 1;
   std::int64_t splits = 1;  ///< a worker
   bool speculative = false;
+  std::optional<double> slow_factor;  ///< default 1.5
   base::Slot<Storage> storage{storages(), "memory"};
 
   void describe(base::Describer& d) override;

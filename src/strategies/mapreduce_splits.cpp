@@ -135,6 +135,8 @@ void MapReduce::map_splits(Worker& worker) const {
         }
       }
       split = order->split;
+      if (split || !speculative) continue;
+      if (const auto copy = news.order(all)) split = copy->split;  // once another's is slow
     }
   }
 }
@@ -148,19 +150,28 @@ void MapReduce::reduce_splits(Server& server) const {
   while (server.continues(state)) {
     for (int worker = 0; worker < P; ++worker)
       sends.push_back(server.comm().start_send(worker, Packet(state.w, state.step)));
-    JobTracker tracker(P, all, speculative);
+    JobTracker tracker(P, all, speculative ? std::optional(slow_factor.value_or(1.5)) : std::nullopt, server.now());
+    const auto answer = [&](int worker, const Tag& tag) {
+      sends.push_back(server.comm().start_send(worker, note(tag, all)));
+    };
     std::vector<Tensor> sums(static_cast<std::size_t>(all));
     for (int missing = all; missing > 0;) {
-      auto [worker, packet] = mail.next();
+      const auto copy_at = tracker.next_copy_at();
+      auto arrival = copy_at ? mail.next_until(*copy_at) : mail.next();
+      if (!arrival) {
+        const JobTracker::Copy copy = tracker.start_copy(server.now());
+        answer(copy.worker, {.step = state.step, .split = copy.split});
+        continue;
+      }
+      auto& [worker, packet] = *arrival;
       const Tag tag = Tag::unpacked(packet.version, all);
       if (packet.tensor) {
         base::check(tag.step == state.step && !sums[static_cast<std::size_t>(*tag.split)], "a split has one result");
         sums[static_cast<std::size_t>(*tag.split)] = std::move(packet.tensor);
         --missing;
       } else if (tag.step == state.step) {  // else a copy that came too late
-        const JobTracker::Order order = tracker.finished(*tag.split);
-        sends.push_back(server.comm().start_send(
-            worker, note({.step = tag.step, .split = order.split, .accepted = order.accepted}, all)));
+        const JobTracker::Order order = tracker.finished(worker, server.now());
+        answer(worker, {.step = tag.step, .split = order.split, .accepted = order.accepted});
       }
     }
     finish(sends);

@@ -59,5 +59,5 @@ TEST_CASE("faults of binary files name the file, end with 2, and a missing one w
   scratch.write("x.toml", scenario("npy", "x.idx", "y.idx"));
   check_refused(scratch, {"y.idx: does not begin with \"\\x93NUMPY\", expected an NPY file"});
   scratch.write("x.toml", with(scenario("npy", "x.idx", "y.idx"), "labels_path = \"y.idx\"\n", ""));
-  check_refused(scratch, {"x.toml:10:1: the data source \"npy\" needs the path of a file of labels"});
+  check_refused(scratch, {"x.toml:11:1: data source \"npy\" has no labels, which a "});
 }

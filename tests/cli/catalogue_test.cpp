@@ -181,3 +181,16 @@ TEST_CASE("unknown names of list and explain are told what was probably meant, a
   CHECK(listed.exit_code == 2);
   CHECK(listed.err.starts_with("list: unknown kind \"modles\"; did you mean \"models\"? Known: strategies, "));
 }
+
+TEST_CASE("an option is explained by its name, for everything that has it") {
+  CHECK(contains(said("explain staleness_bound"), "staleness_bound: an option of parameter_server ([[strategy]] kind)\n"
+                                                  "  staleness_bound (integer, "));
+  CHECK(contains(said("explain algorithm"), "algorithm: an option of allreduce ([[strategy]] kind)\n  algorithm (one of ring, "));
+  CHECK(contains(said("explain batch_size_per_worker"), "batch_size_per_worker: an option of training (of a scenario)\n"));
+}
+
+TEST_CASE("a collective is said to be chosen where it is, and nowhere else") {
+  CHECK(contains(said("explain ring"), "ring ([[strategy]] algorithm)\n"));
+  CHECK(contains(said("explain chain"), "chain ([[strategy]] broadcast (mapreduce))\n"));
+  CHECK(contains(said("explain reduce_scatter"), "reduce_scatter (used by others)\n"));
+}

@@ -63,6 +63,12 @@ TEST_CASE("a broadcast takes what its cost line says") {
   }
 }
 
+TEST_CASE("a chain has no more chunks than numbers") {
+  collectives::ChainBroadcast chain;
+  chain.chunks = 100;
+  CHECK(end_of(broadcast({.P = 5, .numbers = false}, chain, 2, 10)) == Approx((3 + 10) * (alpha + 8.0 / B)).epsilon(1e-9));
+}
+
 TEST_CASE("a chain of one chunk passes the whole vector on, of many it fills its links") {
   constexpr std::int64_t d = 1'000'000;
   collectives::ChainBroadcast chain;

@@ -161,3 +161,13 @@ TEST_CASE("NPY numbers that are not finite are refused") {
   CHECK(refusal(npy_file(npy_dictionary("<f8", "(3, 2)"), bytes_of(odd, false)), labels) ==
         "x.npy: row 1, column 0 is nan, expected a finite number");
 }
+
+TEST_CASE("an NPY file of samples alone serves a clustering") {
+  const Folder folder;
+  Npy npy;
+  npy.path = folder.file("x.npy", samples);
+  CHECK(npy.files() == std::vector{npy.path});
+  const Dataset set = npy.load({.task = Task::clustering});
+  CHECK(set.features == six);
+  CHECK(set.targets == Numbers{0, 0, 0});
+}

@@ -81,8 +81,11 @@ TEST_CASE("a file source without a path is refused") {
   for (const std::string kind : {"idx", "npy"}) {
     Options two = file_options(kind, "");
     CHECK(notes_of(two).refused.at("path") == "the data source \"" + kind + "\" needs the path of a file of samples");
-    CHECK(notes_of(two).refused.at("labels_path") ==
-          "the data source \"" + kind + "\" needs the path of a file of labels");
+    CHECK(notes_of(two).refused.count("labels_path") == 0);
+    CHECK(data::task_conflict(two, data::Task::clustering).empty());
+    CHECK(data::task_conflict(two, data::Task::regression) ==
+          "data source \"" + kind + "\" has no labels, which a regression needs; give labels_path, or a model that needs "
+          "none ([model] kind = \"k_means\")");
   }
 }
 

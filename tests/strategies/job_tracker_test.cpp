@@ -5,36 +5,51 @@
 using simgrad::strategies::JobTracker;
 
 TEST_CASE("splits are dealt in the order in which workers ask, each once") {
-  JobTracker tracker(2, 5, false);
-  // 0 and 1 are being mapped
-  CHECK(tracker.finished(1).split == 2);
-  CHECK(tracker.finished(2).split == 3);
-  CHECK(tracker.finished(0).split == 4);
-  for (const int split : {4, 3}) {
-    const JobTracker::Order order = tracker.finished(split);
+  JobTracker tracker(2, 5, {}, 0.0);
+  CHECK(tracker.finished(1, 1.0).split == 2);
+  CHECK(tracker.finished(1, 2.0).split == 3);
+  CHECK(tracker.finished(0, 3.0).split == 4);
+  for (const int worker : {0, 1}) {
+    const JobTracker::Order order = tracker.finished(worker, 4.0);
     CHECK(order.accepted);
     CHECK_FALSE(order.split);
+    CHECK_FALSE(tracker.next_copy_at());
   }
   CHECK(tracker.copies() == 0);
 }
 
-TEST_CASE("idle workers map copies of the slowest splits, one each, when that is wanted") {
-  JobTracker tracker(4, 6, true);
-  CHECK(tracker.finished(1).split == 4);
-  CHECK(tracker.finished(2).split == 5);
-  CHECK(tracker.finished(4).split == 0);  // 0 and 3 have been mapped for longest
-  CHECK(tracker.finished(5).split == 3);
+TEST_CASE("idle workers map copies of splits that are slow, longest first, one each, when that is wanted") {
+  JobTracker tracker(4, 6, 1.5, 0.0);
+  CHECK(tracker.finished(1, 1.0).split == 4);
+  CHECK(tracker.finished(2, 1.0).split == 5);
+  CHECK(tracker.finished(1, 2.0).split == 0);  // 0 and 3 have been mapped for 2 s, the others took one
+  CHECK(tracker.finished(2, 2.0).split == 3);
   CHECK(tracker.copies() == 2);
 }
 
+TEST_CASE("an idle worker waits until a split is slow: slow_factor medians after it began") {
+  JobTracker tracker(3, 4, 1.5, 0.0);
+  CHECK(tracker.finished(0, 1.0).split == 3);
+  CHECK_FALSE(tracker.finished(1, 1.2).split);  // 2 began at 0, 3 at 1
+  CHECK(*tracker.next_copy_at() == Approx(1.5 * 1.1));
+  CHECK_FALSE(tracker.finished(0, 1.6).split);  // 3, after 0.6 s: the median is 1
+  CHECK(*tracker.next_copy_at() == Approx(1.5));
+  const JobTracker::Copy copy = tracker.start_copy(1.6);
+  CHECK(copy.worker == 1);
+  CHECK(copy.split == 2);
+  CHECK_FALSE(tracker.next_copy_at());  // nothing is mapped by one worker alone
+  CHECK_FALSE(tracker.finished(2, 2.0).split);
+  CHECK_FALSE(tracker.finished(1, 2.6).accepted);
+}
+
 TEST_CASE("the first result of a split counts, and the other is dropped") {
-  JobTracker tracker(2, 3, true);
-  CHECK(tracker.finished(1).split == 2);
-  CHECK(tracker.finished(2).split == 0);
-  const JobTracker::Order copy = tracker.finished(0);
+  JobTracker tracker(2, 3, 1.5, 0.0);
+  CHECK(tracker.finished(1, 1.0).split == 2);
+  CHECK(tracker.finished(1, 2.0).split == 0);
+  const JobTracker::Order copy = tracker.finished(1, 3.0);
   CHECK(copy.accepted);
   CHECK_FALSE(copy.split);  // all is done
-  const JobTracker::Order original = tracker.finished(0);
+  const JobTracker::Order original = tracker.finished(0, 3.5);
   CHECK_FALSE(original.accepted);
   CHECK_FALSE(original.split);
 }

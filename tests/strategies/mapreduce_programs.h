@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "strategies/mapreduce.h"
@@ -16,6 +17,7 @@ struct MapReduceOptions {
   int reducers = 1;
   int splits = 1;
   bool speculative = false;
+  std::optional<double> slow_factor = {};
   double disk_bytes_per_s = 0.0;  ///< 0: memory
 };
 
@@ -27,6 +29,7 @@ inline training::Program mapreduce(const MapReduceOptions& options) {
   strategy->reducers = options.reducers;
   strategy->splits = options.splits;
   strategy->speculative = options.speculative;
+  strategy->slow_factor = options.slow_factor;
   if (options.disk_bytes_per_s > 0.0) {
     strategy->storage.choose("disk");
     dynamic_cast<strategies::DiskStorage&>(*strategy->storage.object()).bandwidth_bytes_per_s =

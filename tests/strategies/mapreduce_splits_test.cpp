@@ -68,6 +68,30 @@ TEST_CASE("two reducers have half of each result and of each sum") {
   check_step(trial, begin + 3 * turn_s + alpha + 2 * M_s + reduce_s(12) / 2);
 }
 
+TEST_CASE("where all are equally fast no split is copied: nobody computes beyond the own splits") {
+  for (const bool speculative : {false, true}) {
+    Trial trial = one_slow({.splits = 3, .speculative = speculative});
+    trial.cluster.relative_speeds.clear();
+    trial.batch = 37;  // one split has four rows, the others three
+    const record::Record record = trial.run().record;
+    REQUIRE(record.error.empty());
+    double computed_s = 0.0;
+    for (std::size_t worker = 0; worker < 4; ++worker) computed_s += record.ranks.at(worker).compute_s;
+    CHECK(computed_s == Approx(steps * 37 * split_s).epsilon(1e-9));
+    CHECK(record.samples == steps * 37);
+  }
+}
+
+TEST_CASE("a copy that begins too late costs its worker's time, and no other") {
+  // Workers 0 to 2 are through after four turns; the slow one after five splits, while a copy of its is being mapped.
+  const record::Record record = one_slow({.splits = 3, .speculative = true, .slow_factor = 4.2}).run().record;
+  CHECK(record.simulated_s == Approx(one_slow({.splits = 3}).run().record.simulated_s).epsilon(1e-9));
+  double computed_s = 0.0;
+  for (std::size_t worker = 0; worker < 3; ++worker) computed_s += record.ranks.at(worker).compute_s;
+  CHECK(computed_s > steps * 11.1 * split_s);
+  CHECK(computed_s <= steps * 12.0 * split_s);
+}
+
 TEST_CASE("a result that is dropped does not travel, and reports weigh nothing") {
   for (const bool speculative : {false, true}) {
     const record::Record record = one_slow({.splits = 3, .speculative = speculative}).run().record;
