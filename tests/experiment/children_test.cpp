@@ -29,7 +29,7 @@ TEST_CASE("a child that returns has no error, and takes some time") {
   const auto ended = end_of(children);
   CHECK(ended.task == 7);
   CHECK(ended.error.empty());
-  CHECK(ended.wall_s >= 0.02);
+  CHECK(ended.wall_s > 0.0);
   CHECK(children.empty());
 }
 
