@@ -163,3 +163,19 @@ TEST_CASE("collectives at the last arrival need an ideal star without failures")
   changed.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
   CHECK(!fast(changed));
 }
+
+TEST_CASE("hierarchical says what to change where every rank has a host of its own, on a platform file other than on a star") {
+  const auto hierarchical = collectives::allreduces().find("hierarchical")->make();
+  cluster::Options options;
+  CHECK(hierarchical->unfit(options).find("devices = 4") != std::string::npos);
+  options.platform = "hosts.xml";
+  const std::string advice = hierarchical->unfit(options);
+  CHECK(advice.find("platform") != std::string::npos);
+  CHECK(advice.find("devices = 4") == std::string::npos);
+  CHECK(advice.find("ring") != std::string::npos);
+  cluster::Options several;
+  auto star = std::make_unique<cluster::Star>();
+  star->devices_per_host = 2;
+  several.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
+  CHECK(hierarchical->unfit(several).empty());
+}

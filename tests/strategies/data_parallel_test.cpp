@@ -117,3 +117,10 @@ TEST_CASE("the master's link grows with the devices, the ring's does not") {
   CHECK(step_s(data_parallel(), 16) > 4 * step_s(data_parallel(), 4));
   CHECK(step_s(ring_allreduce(), 16) < 1.5 * step_s(ring_allreduce(), 4));
 }
+
+TEST_CASE("buckets of a model of one layer overlap nothing, which the run says") {
+  const auto notes = [](int layers) { return timed(allreduce("ring", 8.0), 4, 100, layers).run().record.notes; };
+  REQUIRE(notes(1).size() == 1);
+  CHECK(notes(1).front().find("one layer") != std::string::npos);
+  CHECK(notes(2).empty());
+}
