@@ -116,7 +116,7 @@ TEST_CASE("a partition by classes is refused for a regression, and where sizes d
   }
 }
 
-TEST_CASE("an optimizer, a schedule, a warm-up that no strategy uses are refused; with one that does they are not") {
+TEST_CASE("an optimizer, a schedule, a warm-up that no strategy uses are refused, and are not where one does") {
   const auto lloyd = [](const std::string& line) {
     std::string text = with_line("training", line);
     text.replace(text.find("least_squares"), 13, "k_means");
