@@ -118,7 +118,7 @@ void BytePs::operator()(Server& service) const {
     for (std::vector<Pending>& message : pushes) {
       std::vector<Tensor> parts;
       for (Pending& push : message) parts.push_back(push.wait().tensor);
-      sums.push_back(values::sum(parts));
+      sums.push_back(values::sum(std::move(parts)));
     }
     service.comm().charge_reduction(static_cast<double>(n) * static_cast<double>(share(lengths[q]).count));
     for (Pending& answer : answers) answer.wait();  // of the partition before

@@ -61,7 +61,7 @@ void Easgd::serve_together(Server& server) const {
     }
     answers.send_all(centre);
     server.comm().charge_reduction(3.0 * P * static_cast<double>(centre.w.size()));
-    centre.w = values::add_scaled(centre.w, elasticity(P), values::sum(differences));
+    centre.w = values::add_scaled(centre.w, elasticity(P), values::sum(std::move(differences)));
     ++centre.step;
   }
 }

@@ -2,6 +2,7 @@
 ///
 /// Reports and orders are messages without bytes: a split costs 2 alpha more than its work. A result follows its
 /// report's answer, and travels while its worker maps the next split.
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
@@ -175,8 +176,7 @@ void MapReduce::reduce_splits(Server& server) const {
       }
     }
     finish(sends);
-    const Tensor g = values::sum(sums);
-    sums.clear();  // whatever is added by now need not be kept
+    const Tensor g = values::sum(std::move(sums));
     server.comm().charge_reduction(static_cast<double>(all) * static_cast<double>(g.size()));
     finish_round(server, state, g, all);
   }

@@ -48,7 +48,7 @@ class Came {
     for (const auto& [worker, g] : parts_) terms.push_back(g);
     const std::int64_t batch = server.training().learning().batches().batch();
     server.comm().charge_reduction(static_cast<double>(terms.front().size()) * static_cast<double>(terms.size()));
-    const Tensor sum = values::sum(terms);
+    const Tensor sum = values::sum(std::move(terms));
     const double weight = static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows_));
     server.update(state, rows_ == batch ? sum : weight * sum);
     for (const auto& [worker, g] : parts_) server.count(worker);
