@@ -72,7 +72,9 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
   // A full batch is the same in every step, so equal w give equal results.
   const std::array<std::uint64_t, 3> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
                                          static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts)};
-  const values::Operation operation{.name = name, .key = key, .seconds = flops / flops_per_real_second};
+  // Even of no rows a result is written.
+  const values::Operation operation{
+      .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};
   const std::array inputs{w};
   return dispatcher_.dispatch(operation, size, inputs,
                               [data = setup_.data, batches = batches_, step, part, parts, work](
