@@ -45,6 +45,24 @@ std::vector<Spelling> with_prefixes(std::span<const Base> bases, bool binary) {
   return all;
 }
 
+std::vector<Spelling> per_gigabyte(std::string_view then) {
+  std::vector<Spelling> all;
+  for (const char* dollar : {"$", "USD"})
+    for (const Spelling& size : {Spelling{"GB"}, {"MB", 3}, {"TB", -3}, {"GiB", 0, 1.0, 1.073741824}})
+      all.push_back({fmt::format("{}/{}{}", dollar, size.text, then), size.decimal, size.factor, size.divisor});
+  return all;
+}
+
+/// Of two names for one unit: the second is so many times the first.
+std::vector<Spelling> with_second_prefixes(std::string_view first, std::string_view second, double times) {
+  std::vector<Spelling> all;
+  for (const Prefix& prefix : second_prefixes) {
+    all.push_back({fmt::format("{}{}", prefix.text, first), prefix.decimal});
+    all.push_back({fmt::format("{}{}", prefix.text, second), prefix.decimal, times, 1.0});
+  }
+  return all;
+}
+
 const std::vector<Spelling>& spellings(Unit unit) {
   // Both micro signs: U+00B5, which keyboards make, and the Greek letter U+03BC, which Unicode prefers.
   static const std::vector<Spelling> times{{"s"},      {"ms", -3},  {"us", -6},     {"\u00b5s", -6}, {"\u03bcs", -6},
@@ -57,6 +75,12 @@ const std::vector<Spelling>& spellings(Unit unit) {
       std::array<Base, 8>{
           {{"F", 1}, {"f", 1}, {"FLOPS", 1}, {"flops", 1}, {"FLOP/s", 1}, {"flop/s", 1}, {"Flops", 1}, {"Flop/s", 1}}},
       false);
+  static const std::vector<Spelling> wages{{"$/h"}, {"USD/h"}, {"$/hour"}};
+  static const std::vector<Spelling> tolls = per_gigabyte("");
+  static const std::vector<Spelling> rents = per_gigabyte("/month");
+  static const std::vector<Spelling> powers{{"W"}, {"mW", -3}, {"kW", 3}, {"MW", 6}};
+  static const std::vector<Spelling> energies = with_second_prefixes("J/B", "J/bit", 8.0);
+  static const std::vector<Spelling> carbons{{"gCO2/kWh"}, {"g/kWh"}, {"gCO2e/kWh"}, {"kgCO2/kWh", 3}, {"kg/kWh", 3}};
   switch (unit) {
     case Unit::seconds:
       return times;
@@ -66,6 +90,18 @@ const std::vector<Spelling>& spellings(Unit unit) {
       return rates;
     case Unit::flops_per_second:
       return speeds;
+    case Unit::dollars_per_hour:
+      return wages;
+    case Unit::dollars_per_gigabyte:
+      return tolls;
+    case Unit::dollars_per_gigabyte_month:
+      return rents;
+    case Unit::watts:
+      return powers;
+    case Unit::joules_per_byte:
+      return energies;
+    case Unit::grams_per_kilowatt_hour:
+      return carbons;
   }
   invariant_broken("an unknown unit", std::source_location::current());
 }
@@ -87,6 +123,18 @@ std::string_view accepted(Unit unit) {
       return "bps, bit/s, Bps, B/s with k, M, G, T, P (1000) or Ki, Mi, Gi, Ti, Pi (1024)";
     case Unit::flops_per_second:
       return "F, FLOPS, FLOP/s with k, M, G, T, P, E";
+    case Unit::dollars_per_hour:
+      return "$/h, USD/h";
+    case Unit::dollars_per_gigabyte:
+      return "$/MB, $/GB, $/GiB, $/TB";
+    case Unit::dollars_per_gigabyte_month:
+      return "$/GB/month, $/GiB/month, $/TB/month";
+    case Unit::watts:
+      return "mW, W, kW, MW";
+    case Unit::joules_per_byte:
+      return "J/B, J/bit with m, u, n, p";
+    case Unit::grams_per_kilowatt_hour:
+      return "gCO2/kWh, kgCO2/kWh";
   }
   return "";
 }
@@ -196,6 +244,18 @@ UnitName unit_name(Unit unit) {
       return {"a bandwidth", "10Gbps"};
     case Unit::flops_per_second:
       return {"a speed", "10GF"};
+    case Unit::dollars_per_hour:
+      return {"a price by the hour", "2.48$/h"};
+    case Unit::dollars_per_gigabyte:
+      return {"a price by size", "0.09$/GB"};
+    case Unit::dollars_per_gigabyte_month:
+      return {"a price of storage", "0.02$/GB/month"};
+    case Unit::watts:
+      return {"a power", "300W"};
+    case Unit::joules_per_byte:
+      return {"an energy by size", "10nJ/B"};
+    case Unit::grams_per_kilowatt_hour:
+      return {"a carbon intensity", "400gCO2/kWh"};
   }
   invariant_broken("an unknown unit", std::source_location::current());
 }

@@ -94,6 +94,18 @@ std::string format_quantity(double value, Unit unit) {
       return format_rate(value);
     case Unit::flops_per_second:
       return prefixed(value, decimal_prefixes, "F");
+    case Unit::dollars_per_hour:
+      return fmt::format("{}$/h", value);
+    case Unit::dollars_per_gigabyte:
+      return fmt::format("{}$/GB", value);
+    case Unit::dollars_per_gigabyte_month:
+      return fmt::format("{}$/GB/month", value);
+    case Unit::watts:
+      return fmt::format("{}W", value);
+    case Unit::joules_per_byte:
+      return prefixed(value, second_prefixes, "J/B");
+    case Unit::grams_per_kilowatt_hour:
+      return fmt::format("{}gCO2/kWh", value);
   }
   invariant_broken("an unknown unit", std::source_location::current());
 }

@@ -107,6 +107,21 @@ TEST_CASE("a speed is read in flop/s, and an E before F is exa, not an exponent"
   CHECK(parse_quantity(row.text, row.unit) == row.expected);
 }
 
+TEST_CASE("prices, powers and energies are read in the units they are quoted in") {
+  const auto row = GENERATE(values<Reading>({{"2.48$/h", Unit::dollars_per_hour, 2.48},
+                                             {"2.48 USD/h", Unit::dollars_per_hour, 2.48},
+                                             {"0.09$/GB", Unit::dollars_per_gigabyte, 0.09},
+                                             {"90$/TB", Unit::dollars_per_gigabyte, 0.09},
+                                             {"1.073741824$/GiB", Unit::dollars_per_gigabyte, 1.0},
+                                             {"23$/TB/month", Unit::dollars_per_gigabyte_month, 0.023},
+                                             {"0.3kW", Unit::watts, 300.0},
+                                             {"10nJ/B", Unit::joules_per_byte, 1e-8},
+                                             {"10pJ/bit", Unit::joules_per_byte, 8e-11},
+                                             {"0.4kgCO2/kWh", Unit::grams_per_kilowatt_hour, 400.0}}));
+  CAPTURE(row.text);
+  CHECK(parse_quantity(row.text, row.unit) == row.expected);
+}
+
 TEST_CASE("SimGrid's spellings mean what they mean in SimGrid") {
   // Values from SimGrid's manual, "Supported units": bps counts bits, Bps bytes, k 1000 and Ki 1024.
   const auto row = GENERATE(values<Reading>({{"50us", Unit::seconds, 5e-5},
@@ -184,7 +199,9 @@ TEST_CASE("quantities are written as people write them") {
 }
 
 TEST_CASE("what is written reads back to the same double") {
-  const auto unit = GENERATE(Unit::seconds, Unit::bytes, Unit::bytes_per_second, Unit::flops_per_second);
+  const auto unit = GENERATE(Unit::seconds, Unit::bytes, Unit::bytes_per_second, Unit::flops_per_second,
+                             Unit::dollars_per_hour, Unit::dollars_per_gigabyte, Unit::dollars_per_gigabyte_month,
+                             Unit::watts, Unit::joules_per_byte, Unit::grams_per_kilowatt_hour);
   std::vector<double> values = round_values();
   for (const double value : doubles_of_every_size(20000)) values.push_back(value);
   values.push_back(std::numeric_limits<double>::max());
@@ -199,7 +216,9 @@ TEST_CASE("what is written reads back to the same double") {
 }
 
 TEST_CASE("the example of every unit is a quantity of that unit") {
-  const auto unit = GENERATE(Unit::seconds, Unit::bytes, Unit::bytes_per_second, Unit::flops_per_second);
+  const auto unit = GENERATE(Unit::seconds, Unit::bytes, Unit::bytes_per_second, Unit::flops_per_second,
+                             Unit::dollars_per_hour, Unit::dollars_per_gigabyte, Unit::dollars_per_gigabyte_month,
+                             Unit::watts, Unit::joules_per_byte, Unit::grams_per_kilowatt_hour);
   const std::string example(unit_name(unit).example);
   CHECK(format_quantity(parse_quantity(example, unit), unit) == example);
 }
