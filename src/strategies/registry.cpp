@@ -4,6 +4,7 @@
 #include "strategies/easgd.h"
 #include "strategies/gossip.h"
 #include "strategies/hogwild.h"
+#include "strategies/local_sgd.h"
 #include "strategies/mapreduce.h"
 #include "strategies/parameter_server.h"
 #include "strategies/single.h"
@@ -21,6 +22,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, BytePs>(),
       base::entry<Strategy, Easgd>(),
       base::entry<Strategy, Hogwild>(),
+      base::entry<Strategy, LocalSgd>(),
   });
   return table;
 }

@@ -67,7 +67,7 @@ class Strategy : public base::Described {
   virtual std::optional<Unfit> unfit(const Fit&) const { return {}; }
 };
 
-/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild
+/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd
 const base::Registry<Strategy>& registry();
 
 /// What training runs; it keeps the strategy alive.

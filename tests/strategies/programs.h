@@ -12,6 +12,7 @@
 #include "strategies/easgd.h"
 #include "strategies/gossip.h"
 #include "strategies/hogwild.h"
+#include "strategies/local_sgd.h"
 #include "strategies/mapreduce.h"
 #include "strategies/parameter_server.h"
 #include "strategies/single.h"
@@ -88,6 +89,13 @@ inline training::Program easgd(std::int64_t period, double moving_rate, bool tog
   return strategies::program(strategy);
 }
 
+inline training::Program local_sgd(std::int64_t local_steps, std::string_view algorithm = "ring") {
+  auto strategy = std::make_shared<strategies::LocalSgd>();
+  strategy->local_steps = local_steps;
+  strategy->algorithm.choose(algorithm);
+  return strategies::program(strategy);
+}
+
 inline training::Program gossip(Graph graph, GossipUpdate update) {
   auto strategy = std::make_shared<strategies::Gossip>();
   strategy->graph = graph;
@@ -129,6 +137,7 @@ inline std::vector<Named> parallel_strategies() {
           {"allreduce", ring_allreduce()},
           {"allreduce in buckets", allreduce("ring", 8.0)},
           {"data_parallel", data_parallel()},
+          {"local_sgd", local_sgd(3)},
           {"gossip", gossip(Graph::ring, GossipUpdate::combine_then_adapt)}};
   all.insert(all.begin(), others.begin(), others.end());
   return all;
