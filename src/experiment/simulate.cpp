@@ -9,8 +9,6 @@
 
 namespace simgrad::experiment {
 
-namespace {
-
 training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
   const Settings& settings = *run.settings;
   const std::int64_t rows = data ? data->train.rows : *known_rows(settings);
@@ -23,8 +21,6 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
           .evaluate_on = settings.evaluate.on,
           .seed = run.seed};
 }
-
-}  // namespace
 
 Data load_data(const RunPlan& run) {
   const Settings& settings = *run.settings;

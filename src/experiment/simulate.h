@@ -6,6 +6,7 @@
 #include "data/dataset.h"
 #include "experiment/plan.h"
 #include "record/record.h"
+#include "training/learning.h"
 
 namespace simgrad::experiment {
 
@@ -17,6 +18,9 @@ Data load_data(const RunPlan& run);
 
 /// What the model is fitted to.
 models::Problem problem_of(const data::Split& data);
+
+/// What its ranks learn; data as loaded for it.
+training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 
 /// Runs it in this process, which must not have simulated anything before. A run that fails (a deadlock, an exception
 /// in a rank, the watchdog) is a record that says so.

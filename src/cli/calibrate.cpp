@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+#include "base/errors.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/selection.h"
+#include "experiment/calibrate.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+/// Three digits: more would not be there the next time.
+std::string speed(double flops_per_s) {
+  const double digit = std::pow(10.0, std::floor(std::log10(flops_per_s)) - 2.0);
+  return base::format_quantity(std::round(flops_per_s / digit) * digit, base::Unit::flops_per_second);
+}
+
+std::string text_of(const experiment::Calibration& found) {
+  return fmt::format(
+      "# This machine, one thread: {}, gradients of {} rows of {} features, {:.4g} flop each.\n"
+      "# {} gradients: a tenth of them slower than {}, a tenth faster than {}.\n"
+      "[cluster]\n"
+      "speed = \"{}\"\n",
+      found.model, found.rows, found.features, found.flops, found.gradients, speed(found.slow_flops_per_s),
+      speed(found.fast_flops_per_s), speed(found.median_flops_per_s));
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "calibrate", "Times this machine on a worker's gradients of the scenario; prints the speed as TOML to paste");
+  auto chosen = std::make_shared<Chosen>();
+  auto real_s = std::make_shared<double>(2.0);
+  add_selection(*command, *chosen);
+  command->add_option("--seconds", *real_s, "How long to measure")->check(CLI::Range(0.01, 3600.0));
+  command->callback([chosen, real_s, &exit_code] {
+    chosen->selection.baselines = false;
+    const experiment::Plan plan = experiment::make_plan(chosen->scenario, chosen->selection);
+    fmt::print("{}", text_of(experiment::calibrate(plan.runs.front(), *real_s)));
+    exit_code = Exit::ok;
+  });
+}
+
+}  // namespace simgrad::cli
