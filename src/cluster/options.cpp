@@ -65,7 +65,7 @@ void Options::describe(base::Describer& d) {
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));
   for (const Crash& crash : failures.crashes)
-    if (crash.rank >= workers)
+    if (crash.role == Role::worker && crash.rank >= workers)
       d.refuse("failures", fmt::format("a crash of rank {}, but the workers are ranks 0 to {}", crash.rank, workers - 1));
 }
 

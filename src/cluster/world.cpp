@@ -293,7 +293,7 @@ bool World::stuck() const {
 bool World::uncontended() const {
   const Options& options = cluster_.options();
   return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
-         options.platform.empty() && own_hosts_ && options.topology->uncontended() && options.failures.crashes.empty();
+         options.platform.empty() && own_hosts_ && options.topology->uncontended() && !options.failures.any();
 }
 
 Channel& World::channel(int generation, int source, int target) {

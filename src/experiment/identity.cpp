@@ -72,6 +72,8 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   run.kind = entry.strategy.kind();
   run.strategy = entry.strategy.shared();
   run.options = scenario::echo(*entry.strategy);
+  if (entry.recovery != OwnRecovery::cluster) run.options["recovery"] = name(entry.effective(settings->cluster));
+  run.recovery = entry.effective(settings->cluster);
   run.parameters = parameters;
   run.seed = seed;
   run.workers = run.strategy->workers(settings->cluster.workers);
@@ -80,7 +82,7 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   named["label"] = run.label;  // two rows of a table are two runs, even if they are the same work
   run.id = name_of(named);
   // A worker that is alone by choice does what the baseline does, unless something happens to it.
-  const bool undisturbed = settings->cluster.relative_speeds.empty() && settings->cluster.failures.crashes.empty();
+  const bool undisturbed = settings->cluster.relative_speeds.empty() && !settings->cluster.failures.any();
   if (run.kind == strategies::Single::about.kind && undisturbed) run.work = plan_baseline(run).work;
   return run;
 }

@@ -22,6 +22,7 @@ struct RunPlan {
   std::string label;
   std::string kind;
   std::shared_ptr<const strategies::Strategy> strategy;
+  cluster::Recovery recovery = cluster::Recovery::restart;
   nlohmann::ordered_json options;
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   std::uint64_t seed = 1;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "base/errors.h"
 #include "data/limits.h"
+#include "experiment/recoveries.h"
 
 namespace simgrad::experiment {
 
@@ -19,9 +21,27 @@ using scenario::Faults;
 
 void ModelSection::describe(base::Describer& d) { d.inline_component("kind", model, "the hypothesis"); }
 
+namespace {
+
+constexpr std::array own_recoveries{
+    base::Choice{"cluster", "as cluster.failures.recovery says"},
+    base::Choice{"restart", "all wait for the repair, then go on from the last checkpoint"},
+    base::Choice{"wait", "all wait for the repair, then go on from memory"},
+    base::Choice{"shrink", "the living go on from the last checkpoint, fewer for good"},
+    base::Choice{"elastic", "the living go on from memory; who is repaired joins again"},
+    base::Choice{"continue", "nobody stops"}};
+
+}  // namespace
+
 void StrategyEntry::describe(base::Describer& d) {
   d.inline_component("kind", strategy, "how the training is made parallel");
   d.text("label", label, "its name in tables; default: the kind, then the options that differ from their defaults");
+  d.choice("recovery", recovery, own_recoveries, "what it does after a failure (cluster.failures)");
+}
+
+cluster::Recovery StrategyEntry::effective(const cluster::Options& cluster) const {
+  if (recovery == OwnRecovery::cluster) return cluster.failures.recovery;
+  return static_cast<cluster::Recovery>(static_cast<int>(recovery) - 1);
 }
 
 std::string StrategyEntry::name() const {
@@ -30,6 +50,9 @@ std::string StrategyEntry::name() const {
   std::string options;
   for (const auto& [key, value] : scenario::differences(*strategy, *defaults))
     options += fmt::format("{}{}={}", options.empty() ? "" : ", ", key, value);
+  if (recovery != OwnRecovery::cluster)
+    options += fmt::format("{}recovery={}", options.empty() ? "" : ", ",
+                           own_recoveries.at(static_cast<std::size_t>(recovery)).name);
   return options.empty() ? std::string(strategy.kind()) : fmt::format("{}({})", strategy.kind(), options);
 }
 
@@ -160,6 +183,8 @@ Settings::Places places_of(const Document& document) {
           .batch = first({"training.batch_size_per_worker", "training.batch_size", "training"}),
           .workers = first({"cluster.workers", "cluster"}),
           .partition = first({"training.partition", "training"}),
+          .recovery = first({"cluster.failures.recovery", "cluster.failures", "cluster"}),
+          .crashes = first({"cluster.failures.crash", "cluster.failures", "cluster"}),
           .strategies = {}};
 }
 
@@ -170,6 +195,7 @@ Settings::Places::Strategy place_of(const StrategyEntry& entry, const std::strin
   for (const scenario::OptionText& option : scenario::options(*slot.object()))
     if (const std::string key = table + "." + option.key; document.contains(key))
       place.options[option.key] = document.position(key);
+  if (const std::string key = table + ".recovery"; document.contains(key)) place.options["recovery"] = document.position(key);
   return place;
 }
 
@@ -302,6 +328,7 @@ Settings read_settings(const Document& document, Faults& faults) {
   check_numbers(settings, document, faults);
   if (!faults.empty()) return settings;
   check_optimizer(settings, document, faults);
+  check_recoveries(settings, faults);
   fill_in(settings);
   check_data(settings, faults);
   return settings;

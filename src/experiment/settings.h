@@ -25,13 +25,18 @@ struct ModelSection : base::Described {
   void describe(base::Describer& d) override;
 };
 
+/// What one strategy does after a failure: its own way, or the cluster's.
+enum class OwnRecovery { cluster, restart, wait, shrink, elastic, in_place };
+
 /// One [[strategy]].
 struct StrategyEntry : base::Described {
   base::Slot<strategies::Strategy> strategy{strategies::registry()};
   std::optional<std::string> label;  ///< default: the kind, then the options that differ from their defaults
+  OwnRecovery recovery = OwnRecovery::cluster;
 
   void describe(base::Describer& d) override;
   std::string name() const;
+  cluster::Recovery effective(const cluster::Options& cluster) const;
 };
 
 struct Settings : base::Described {
@@ -48,7 +53,7 @@ struct Settings : base::Described {
 
   /// Where the scenario says what only the data can contradict.
   struct Places {
-    scenario::Position data, size, test_fraction, model, batch, workers, partition;
+    scenario::Position data, size, test_fraction, model, batch, workers, partition, recovery, crashes;
     /// A [[strategy]] and those of its options that are written.
     struct Strategy {
       scenario::Position table;

@@ -51,7 +51,8 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
   cluster::Cluster cluster(settings.cluster, program.hosts_needed(workers), program.many_to_many);
   const training::Learning learning(learning_setup(run, data), dispatcher);
   training::Training training(cluster, learning, std::move(program),
-                              {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate},
+                              {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate,
+                               .recovery = run.recovery},
                               workers);
   world = &training.world();
   training.show_progress_in(progress);

@@ -20,6 +20,10 @@ struct Hogwild : Strategy {
   std::vector<int> hosts(int P) const override { return std::vector<int>(static_cast<std::size_t>(P), 0); }
   bool synchronous() const override { return false; }
   std::optional<training::Holder> holder() const override { return training::Holder::memory; }
+  /// With its only host all memory is gone.
+  std::vector<cluster::Recovery> recoveries() const override {
+    return {cluster::Recovery::restart, cluster::Recovery::wait};
+  }
   void operator()(Worker& core) const override;
 };
 

@@ -21,6 +21,10 @@ struct Single : Strategy {
   std::shared_ptr<const Strategy> alone() const override { return std::make_shared<Single>(*this); }
   bool optimizes() const override { return job == Job::gradient; }
   std::optional<Unfit> unfit(const Fit& fit) const override { return job_misfit(job, fit); }
+  /// With its only host all memory is gone.
+  std::vector<cluster::Recovery> recoveries() const override {
+    return {cluster::Recovery::restart, cluster::Recovery::wait};
+  }
   void operator()(Worker& worker) const override;
 };
 

@@ -18,6 +18,11 @@ void Strategy::operator()(Server&) const { base::check(false, "a strategy withou
 
 std::shared_ptr<const Strategy> Strategy::alone() const { return std::make_shared<Single>(); }
 
+std::vector<cluster::Recovery> Strategy::recoveries() const {
+  using enum cluster::Recovery;
+  return {restart, wait, shrink, elastic};
+}
+
 training::Program program(std::shared_ptr<const Strategy> strategy) {
   training::Program program{.work = {}, .serve = {}, .servers = strategy->servers(),
                             .synchronous = strategy->synchronous(),

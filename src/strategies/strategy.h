@@ -48,6 +48,9 @@ class Strategy : public base::Described {
   /// How servers share the parameters; by default each holds all of them.
   virtual std::optional<training::Sharding> sharding() const { return {}; }
 
+  /// In which ways it recovers from failures.
+  virtual std::vector<cluster::Recovery> recoveries() const;
+
   /// What can only be judged once the problem is known.
   struct Fit {
     std::int64_t parameters = 0;

@@ -10,56 +10,76 @@ namespace simgrad::training {
 
 using cluster::Crash;
 
-Recovery::Recovery(Training& training, const cluster::FailureOptions& options)
-    : training_(training), options_(options) {}
+Recovery::Recovery(Training& training) : training_(training) {}
 
 void Recovery::schedule_crashes() {
-  for (const Crash& each : options_.crashes)
-    if (each.rank < training_.world().workers())
-      training_.cluster().at(each.at_s, [this, each] { crash(each); });
+  const cluster::World& world = training_.world();
+  for (const Crash& each : training_.cluster().options().failures.crashes) {
+    const bool server = each.role == cluster::Role::server;
+    if (each.rank >= (server ? world.servers() : world.workers())) continue;  // a strategy may take fewer
+    const int rank = static_cast<int>(each.rank) + (server ? world.workers() : 0);
+    training_.cluster().at(each.at_s, [this, rank, repair_s = each.repair_s] { crash(rank, repair_s); });
+  }
 }
 
-void Recovery::crash(const Crash& crash) {
+void Recovery::crash(int rank, std::optional<double> repair_s) {
   cluster::World& world = training_.world();
-  const int rank = static_cast<int>(crash.rank);
   if (world.ended() || !world.alive(rank)) return;
   world.crash(rank);
+  for (int each = 0; each < world.size(); ++each)
+    if (world.same_host(each, rank)) training_.forget(each);
   training_.note(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
-  if (crash.repair_s && options_.recovery == cluster::Recovery::restart) {
-    const double back_s = world.now() + *crash.repair_s;
-    resume_s_ = std::max(resume_s_, back_s);
-    repairs_.emplace_back(back_s, rank);
-    training_.cluster().at(back_s, [this] { revive_repaired(); });
+  if (repair_s && training_.recovery() != cluster::Recovery::shrink) {
+    repairs_.push_back({world.now() + *repair_s, rank});
+    training_.cluster().at(repairs_.back().back_s, [this] { come_back(); });
   }
   // A crash during a recovery joins it: resume() looks again at who lives and who is still to come back.
-  if (!pending_) {
-    pending_ = true;
-    training_.cluster().at(world.now() + options_.detection_s, [this] { revoke(); });
-  }
+  if (pending_) return;
+  pending_ = true;
+  training_.cluster().at(world.now() + training_.cluster().options().failures.detection_s, [this] { revoke(); });
 }
 
 void Recovery::revoke() {
-  if (training_.world().ended()) return;
-  training_.world().kill_actors();
-  resume_s_ = std::max(resume_s_, training_.world().now());
-  training_.cluster().at(resume_s_, [this] { resume(); });
+  cluster::World& world = training_.world();
+  if (world.ended()) return;
+  world.kill_actors();
+  revoked_ = true;
+  training_.cluster().at(world.now(), [this] { resume(); });
 }
 
-void Recovery::revive_repaired() {
-  for (const auto& [back_s, rank] : repairs_)
-    if (back_s <= training_.world().now()) training_.world().revive(rank);
-  std::erase_if(repairs_, [&](const auto& repair) { return repair.first <= training_.world().now(); });
+bool Recovery::revive_repaired() {
+  const double now = training_.world().now();
+  for (const Repair& repair : repairs_)
+    if (repair.back_s <= now) training_.world().revive(repair.rank);
+  return std::erase_if(repairs_, [&](const Repair& repair) { return repair.back_s <= now; }) > 0;
+}
+
+void Recovery::come_back() {
+  if (training_.world().ended() || !revive_repaired()) return;
+  if (pending_) return resume();
+  pending_ = true;  // under elastic the others have gone on: all start again with who is back
+  revoke();
+}
+
+bool Recovery::ready() const {
+  const cluster::World& world = training_.world();
+  if (repairs_.empty() || training_.recovery() == cluster::Recovery::shrink) return true;
+  if (training_.recovery() != cluster::Recovery::elastic) return false;
+  bool works = false;
+  for (int rank = 0; rank < world.workers(); ++rank) works = works || world.alive(rank);
+  const bool holds = training_.holder() == Holder::servers;
+  return works && std::ranges::none_of(repairs_, [&](const Repair& repair) {
+           for (int server = world.workers(); server < world.size(); ++server)
+             if (holds && world.same_host(server, repair.rank)) return true;
+           return false;
+         });
 }
 
 void Recovery::resume() {
-  cluster::World& world = training_.world();
-  if (world.ended()) return;
+  if (training_.world().ended() || !pending_ || !revoked_) return;
   revive_repaired();  // callbacks of one date come in no particular order
-  if (world.now() < resume_s_) {  // another crash meanwhile
-    training_.cluster().at(resume_s_, [this] { resume(); });
-    return;
-  }
-  pending_ = false;
+  if (!ready()) return;
+  pending_ = revoked_ = false;
   training_.relaunch();
 }
 

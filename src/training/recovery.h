@@ -1,36 +1,41 @@
-/// The one recovery driver: crashes the hosts that the scenario names, and gets the training going again.
+/// The one recovery driver: crashes hosts, and gets the training going again.
 #pragma once
 
-#include <utility>
+#include <optional>
 #include <vector>
-
-#include "cluster/failures/failures.h"
 
 namespace simgrad::training {
 
 class Training;
 
 /// After a crash and the detection time every rank's communicator is revoked: the actors of the old generation end, a
-/// partial collective with them. Then either all wait for the repair and the same ranks go on (restart), or the living
-/// ones go on at once (shrink), in a new generation, from the last checkpoint that every rank reached.
+/// partial collective with them. Then a new generation starts: once all are repaired (restart, wait), or at once with
+/// those that live (shrink, elastic; again with everyone who comes back under elastic). Servers that hold a shard which
+/// nobody else has are waited for, where they come back.
 class Recovery {
  public:
-  Recovery(Training& training, const cluster::FailureOptions& options);
+  explicit Recovery(Training& training);
   void schedule_crashes();
   /// Whether the ranks are between a crash and the next generation: nothing moves, and that is no deadlock.
   bool pending() const { return pending_; }
 
  private:
-  void crash(const cluster::Crash& crash);
+  void crash(int rank, std::optional<double> repair_s);
   void revoke();
-  void revive_repaired();
+  void come_back();
+  bool revive_repaired();
+  bool ready() const;
   void resume();
 
+  struct Repair {
+    double back_s = 0.0;
+    int rank = 0;  ///< one of the host's
+  };
+
   Training& training_;
-  cluster::FailureOptions options_;
-  std::vector<std::pair<double, int>> repairs_;  ///< when which rank's host is back
-  double resume_s_ = 0.0;  ///< not before: the latest repair
-  bool pending_ = false;   ///< a recovery is under way
+  std::vector<Repair> repairs_;  ///< to come
+  bool pending_ = false;         ///< a recovery is under way
+  bool revoked_ = false;         ///< the actors of the old generation have ended
 };
 
 }  // namespace simgrad::training

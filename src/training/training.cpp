@@ -41,7 +41,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       world_(cluster, "train", workers, static_cast<int>(program_.places(workers).size()) - workers,
              program_.places(workers)),
       sample_limit_(sample_limit(setup_.stop, learning.rows())),
-      recovery_(std::make_unique<Recovery>(*this, cluster.options().failures)) {
+      recovery_(std::make_unique<Recovery>(*this)) {
   step_limit_ = setup_.stop.steps;
   if (program_.synchronous && sample_limit_) {
     const std::int64_t batch = learning.batches().batch();
@@ -71,34 +71,62 @@ void Training::start() {
 
 void Training::launch() {
   arrivals_.clear();
-  // Checkpoints that not every rank reached are of no use; the complete one is what all go on from.
-  if (!checkpoints_.empty()) {
-    restored_step_.reset();
-    if (std::cmp_greater_equal(checkpoints_.begin()->second.size(), reporters())) {
-      restored_step_ = checkpoints_.begin()->first;
-      checkpoints_.erase(std::next(checkpoints_.begin()), checkpoints_.end());
-    } else {
-      checkpoints_.clear();
-    }
-  }
+  choose_source();
   last_by_samples_.reset();
   memory_.reset();
   count_members();
-  if (living_workers_ == 0) return cluster_.fail("no worker is left");
-  if (world_.servers() > 0 && living_servers_ == 0) return cluster_.fail("no server is left");
+  const auto nobody = [this](const char* role) {
+    cluster_.fail(fmt::format("no {0} is left: at {1:.6g} s the host of every {0} has crashed, and none of them comes back; "
+                              "let hosts be repaired (cluster.failures), or take more of them",
+                              role, world_.now()));
+  };
+  if (living_workers_ == 0) return nobody("worker");
+  if (world_.servers() > 0 && living_servers_ == 0) return nobody("server");
   deal_shards();
   if (generation_ > 0)
     record_.notes.push_back(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
-                                        restored_step_.value_or(0), living_workers_, living_workers_ == 1 ? "" : "s"));
+                                        restored_step(), living_workers_, living_workers_ == 1 ? "" : "s"));
   for (int position = 0; position < static_cast<int>(members_->size()); ++position)
     start_rank((*members_)[static_cast<std::size_t>(position)], position);
+}
+
+/// Of what ranks remember, else of the last checkpoint, else none. A replica is a whole state, a server's shard is not.
+void Training::choose_source() {
+  checkpoints_.settle();
+  recent_.settle();
+  const bool remembered = recent_.complete_step() && (holder() == Holder::servers ? recent_.whole() : !recent_.states().empty());
+  if (!remembered) recent_.clear();
+  source_ = remembered ? &recent_ : checkpoints_.complete_step() ? &checkpoints_ : nullptr;
+}
+
+std::int64_t Training::restored_step() const { return source_ ? *source_->complete_step() : 0; }
+
+void Training::forget(int rank) { recent_.forget(rank); }
+
+void Training::catch_up(const cluster::Communicator& comm) const {
+  if (source_ != &recent_ || holder() != Holder::workers) return;
+  const Snapshots::States& remembered = recent_.states();
+  std::vector<int> holders, joiners;  // places in the communicator
+  for (int place = 0; place < living_workers_; ++place)
+    (remembered.contains(comm.world_rank(place)) ? holders : joiners).push_back(place);
+  std::vector<cluster::Pending> sends;
+  for (std::size_t i = 0; i < joiners.size(); ++i) {
+    const int from = holders[i % holders.size()];
+    if (joiners[i] == comm.rank()) comm.receive(from);
+    if (from != comm.rank()) continue;
+    const State state = start_state(comm.world_rank(from));
+    cluster::Packet packet(state.w, state.step);
+    for (const Tensor& each : state.memory) packet.more_bytes += each.size_bytes();
+    sends.push_back(comm.start_send(joiners[i], std::move(packet)));
+  }
+  for (cluster::Pending& send : sends) send.wait();
 }
 
 void Training::relaunch() {
   ++generation_;
   resumed_ = true;
   launch();
-  if (synchronous()) lost_samples_ = samples_ - restored_step_.value_or(0) * learning_.batches().batch();
+  if (synchronous()) lost_samples_ = samples_ - restored_step() * learning_.batches().batch();
 }
 
 base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step) const {
@@ -141,8 +169,8 @@ void Training::deal_shards() {
   const int servers = program_.sharding ? living_servers_ : 1;
   const std::optional<Shards> before =
       std::exchange(shards_, Shards(sharding, servers, learning_.parameters(), learning_.dispatcher()));
-  if (!program_.sharding || !restored_step_ || before->servers() == servers) return;
-  std::map<int, State>& kept = checkpoints_.at(*restored_step_);
+  if (!program_.sharding || !source_ || before->servers() == servers) return;
+  Snapshots::States& kept = source_->states();
   const auto dealt_again = [&](const auto& vector_of) {
     std::vector<Tensor> parts;
     for (const auto& [rank, state] : kept) parts.push_back(vector_of(state));
@@ -150,7 +178,7 @@ void Training::deal_shards() {
   };
   const std::vector<Tensor> w = dealt_again([](const State& state) { return state.w; });
   std::vector<State> states;
-  for (const Tensor& part : w) states.push_back({.w = part, .memory = {}, .step = *restored_step_});
+  for (const Tensor& part : w) states.push_back({.w = part, .memory = {}, .step = restored_step()});
   for (std::size_t m = 0; m < kept.begin()->second.memory.size(); ++m) {
     const std::vector<Tensor> parts = dealt_again([m](const State& state) { return state.memory[m]; });
     for (std::size_t j = 0; j < parts.size(); ++j) states[j].memory.push_back(parts[j]);
@@ -180,6 +208,7 @@ void Training::start_rank(int rank, int position) {
   if (rank < world_.workers()) {
     world_.start(rank, [this, position] {
       Worker worker(*this, position);
+      catch_up(worker.comm());
       program_.work(worker);
     });
   } else {
@@ -191,8 +220,8 @@ void Training::start_rank(int rank, int position) {
 }
 
 State Training::start_state(int rank) const {
-  if (restored_step_) {
-    const auto& kept = checkpoints_.at(*restored_step_);
+  if (source_) {
+    const Snapshots::States& kept = source_->states();
     const auto own = kept.find(rank);
     return own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
   }
@@ -222,7 +251,7 @@ std::size_t Training::place(int rank) const {
 bool Training::arrive(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
-  keep_checkpoint(rank, state);
+  keep(rank, state);
   Arrivals& arrivals = arrivals_[state.step];
   arrivals.replicas.resize(static_cast<std::size_t>(reporters()));
   arrivals.replicas[place(rank)] = state.w;
@@ -238,12 +267,15 @@ bool Training::arrive(int rank, const State& state) {
   return !world_.ended() && !last_step(state.step);
 }
 
-void Training::keep_checkpoint(int rank, const State& state) {
+bool Training::remembers() const {
+  return recovery() == cluster::Recovery::wait || recovery() == cluster::Recovery::elastic;
+}
+
+void Training::keep(int rank, const State& state) {
+  if (state.step == 0 || !cluster_.options().failures.any()) return;
+  if (remembers()) recent_.keep(rank, state, reporters());
   const std::int64_t every = setup_.options.checkpoint_every_steps;
-  if (every == 0 || state.step == 0 || state.step % every != 0 || cluster_.options().failures.crashes.empty()) return;
-  auto& kept = checkpoints_[state.step];
-  kept.insert_or_assign(rank, state);
-  if (std::cmp_equal(kept.size(), reporters())) checkpoints_.erase(checkpoints_.begin(), checkpoints_.find(state.step));
+  if (every > 0 && state.step % every == 0) checkpoints_.keep(rank, state, reporters());
 }
 
 bool Training::due(std::int64_t step) const {

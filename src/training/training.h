@@ -21,6 +21,7 @@
 #include "training/options.h"
 #include "training/program.h"
 #include "training/shards.h"
+#include "training/snapshots.h"
 #include "training/state.h"
 
 namespace simgrad::training {
@@ -31,6 +32,7 @@ class Training {
     Options options;
     StopOptions stop;
     EvaluateOptions evaluate;
+    std::optional<cluster::Recovery> recovery = {};  ///< default: the cluster's
   };
   /// workers: at nominal speed times their relative one; the program's servers come on top.
   Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers);
@@ -46,8 +48,11 @@ class Training {
   /// A rank's state after state.step updates: checkpoints it, and once all who report have arrived at that step,
   /// observes it. Returns whether the training goes on for the rank.
   bool arrive(int rank, const State& state);
-  /// The state to go on from: of step 0, or of the last checkpoint that every rank reached.
+  /// The state to go on from: of step 0, of the last checkpoint that every rank reached, or from memory.
   State start_state(int rank) const;
+  /// At the start of a worker: who holds a replica sends it to those that have come back without theirs.
+  /// Virtual time: alpha + M beta.
+  void catch_up(const cluster::Communicator& comm) const;
   /// Gradient samples: as they are computed where a step is one update by all, else as they are applied.
   void add_samples(std::int64_t samples) { samples_ += samples; }
   /// Of a gradient that is applied; after the end, of none.
@@ -75,11 +80,16 @@ class Training {
   /// How far the run is, 0 .. 1, for a progress line; may be watched from another process.
   void show_progress_in(double* progress) { progress_ = progress; }
 
-  // What the recovery driver does.
+  // What the recovery driver asks and does.
+
+  cluster::Recovery recovery() const { return setup_.recovery.value_or(cluster_.options().failures.recovery); }
+  Holder holder() const;
+  /// What these ranks had in memory is gone.
+  void forget(int rank);
 
   void note(std::string text) { record_.notes.push_back(std::move(text)); }
   cluster::Cluster& cluster() const { return cluster_; }
-  /// Starts a new generation from the last checkpoint that every rank reached.
+  /// Starts a new generation, from memory or from the last checkpoint.
   void relaunch();
 
  private:
@@ -100,10 +110,12 @@ class Training {
   void count_members();
   void schedule_timers();
   void look_every(double period_s, std::int64_t count);
+  void choose_source();
+  std::int64_t restored_step() const;
   void deal_shards();
-  Holder holder() const;
   int reporters() const;
-  void keep_checkpoint(int rank, const State& state);
+  bool remembers() const;
+  void keep(int rank, const State& state);
   std::size_t place(int rank) const;
   std::int64_t samples_at(const Observed& state) const;
   bool deadlocked();
@@ -131,8 +143,9 @@ class Training {
   int living_servers_ = 0;
   int generation_ = 0;
   std::map<std::int64_t, Arrivals> arrivals_;
-  std::map<std::int64_t, std::map<int, State>> checkpoints_;  ///< by step, by rank; the complete one is the first
-  std::optional<std::int64_t> restored_step_;
+  Snapshots checkpoints_;
+  Snapshots recent_;              ///< what the ranks remember, where a recovery goes on from that
+  Snapshots* source_ = nullptr;   ///< of this generation's start; null: step 0
   Observed latest_;
   bool evaluated_latest_ = false;
   bool resumed_ = false;           ///< the next state seen is the one gone back to

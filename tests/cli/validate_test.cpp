@@ -131,6 +131,7 @@ on = "train"
 kind = "gossip"
 graph = "ring"
 update = "combine_then_adapt"
+recovery = "cluster"
 
 )");
 }
@@ -157,7 +158,7 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
   CHECK(scenario["cluster"]["workers"] == 2);
   CHECK(scenario["cluster"]["latency"] == "50us");
   CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
-  CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}}}));
+  CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}, {"recovery", "cluster"}}}));
   const std::string text = program("validate x.toml", scratch).out;
   for (const auto& [section, options] : scenario.items())
     if (options.is_object())

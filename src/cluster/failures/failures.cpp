@@ -12,30 +12,33 @@ namespace {
 
 constexpr std::array recoveries{
     Choice{"restart", "all wait for the repair, then go on from the last checkpoint"},
-    Choice{"shrink", "the living go on from the last checkpoint at once, with fewer ranks"}};
+    Choice{"wait", "all wait for the repair, then go on from the last step that all had completed: a living holder's "
+                   "memory, or the last checkpoint if none lives"},
+    Choice{"shrink", "the living go on from the last checkpoint at once, with fewer ranks for good"},
+    Choice{"elastic", "the living go on from memory at once; who is repaired joins again and is sent the state"},
+    Choice{"continue", "nobody stops: the living go on without the lost rank, and with it once it is back"}};
+
+constexpr std::array roles{Choice{"worker", "one of the workers"},
+                           Choice{"server", "one of the strategy's servers; nothing happens where it has fewer"}};
 
 }  // namespace
 
+std::string_view name(Recovery recovery) { return recoveries.at(static_cast<std::size_t>(recovery)).name; }
+
+std::span<const base::Choice> recovery_choices() { return recoveries; }
+
 void Crash::describe(base::Describer& d) {
-  d.integer("rank", rank, "the worker whose host crashes", Bounds::at_least(0));
+  d.integer("rank", rank, "whose host crashes, among the ranks of its role", Bounds::at_least(0));
+  d.choice("role", role, roles, "who that is");
   d.quantity("at", at_s, Unit::seconds, "when", Bounds::at_least(0));
   d.quantity("repair", repair_s, Unit::seconds, "how long until the host is back; without it, never",
              Bounds::at_least(0));
 }
 
 void FailureOptions::describe(base::Describer& d) {
-  d.list("crash", crashes, "the crashes: { rank, at, repair }");
+  d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
   d.quantity("detection", detection_s, Unit::seconds, "from a crash until everybody knows", Bounds::at_least(0));
-  d.choice("recovery", recovery, recoveries, "what the training does then");
-  for (const Crash& crash : crashes)
-    if (recovery == Recovery::shrink && crash.repair_s)
-      d.refuse("crash", "recovery = \"shrink\" goes on without the host for good; leave \"repair\" out, or set recovery = "
-                        "\"restart\"");
-  if (recovery == Recovery::restart)
-    for (const Crash& crash : crashes)
-      if (!crash.repair_s)
-        d.refuse("crash", "recovery \"restart\" waits for a host that is never repaired; give every crash a \"repair\" "
-                          "time, or set recovery = \"shrink\"");
+  d.choice("recovery", recovery, recoveries, "what the training does then; a [[strategy]] may have its own");
 }
 
 }  // namespace simgrad::cluster

@@ -1,17 +1,21 @@
-/// Hosts that crash at given times, and how the training recovers.
+/// Hosts that crash, and how the training recovers.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/describe.h"
 
 namespace simgrad::cluster {
 
-/// The host of one worker goes down: its actors die, its transfers break.
+enum class Role { worker, server };
+
+/// The host of one rank goes down: the actors of all its ranks die, its transfers break.
 struct Crash : base::Described {
-  std::int64_t rank = 0;
+  std::int64_t rank = 0;  ///< among those of its role
+  Role role = Role::worker;
   double at_s = 0.0;
   std::optional<double> repair_s;  ///< from the crash until the host is back; without it it never is
 
@@ -20,8 +24,13 @@ struct Crash : base::Described {
 
 enum class Recovery {
   restart,  ///< everybody waits for the repair, then all ranks go on from the last checkpoint
-  shrink    ///< the others go on from the last checkpoint at once, with one rank fewer
+  wait,     ///< everybody waits for the repair, then all go on from the last step that everybody had completed
+  shrink,   ///< the others go on from the last checkpoint at once, with one rank fewer
+  elastic,  ///< the others go on from memory at once; who is repaired joins again
+  in_place  ///< nobody stops: the others go on without the lost rank, and with it once it is back
 };
+std::string_view name(Recovery recovery);
+std::span<const base::Choice> recovery_choices();
 
 struct FailureOptions : base::Described {
   std::vector<Crash> crashes;
@@ -29,6 +38,8 @@ struct FailureOptions : base::Described {
   Recovery recovery = Recovery::restart;
 
   void describe(base::Describer& d) override;
+  /// Whether anything can fail at all.
+  bool any() const { return !crashes.empty(); }
 };
 
 }  // namespace simgrad::cluster
