@@ -8,6 +8,7 @@ void Account::settle(double now, double transfer_start) {
   switch (state_) {
     case State::waiting: wait_s_ += now - since_; break;
     case State::computing: compute_s_ += now - since_; break;
+    case State::communicating: communicate_s_ += now - since_; break;
     case State::down: down_s_ += now - since_; break;
     case State::blocked: {
       const double start = transfer_start < 0.0 ? now : std::clamp(transfer_start, since_, now);

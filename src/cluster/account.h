@@ -10,7 +10,7 @@ namespace simgrad::cluster {
 /// A blocked rank waits until the transfer it is blocked on starts, and communicates from then on.
 class Account {
  public:
-  enum class State : unsigned char { waiting, computing, blocked, down };
+  enum class State : unsigned char { waiting, computing, communicating, blocked, down };
 
   /// The rank starts something that takes virtual time.
   void enter(State state, double now) {

@@ -91,6 +91,7 @@ class Communicator {
   friend class Pending;
   friend class Inbox;
   friend class Overlap;
+  friend class Storage;
   using Channels = std::vector<std::pair<int, Channel*>>;
 
   Channel& to(int target) const;

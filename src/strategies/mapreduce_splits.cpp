@@ -119,6 +119,7 @@ void MapReduce::map_splits(Worker& worker) const {
     std::optional<int> split = worker.comm().rank();
     while (split) {
       const std::int64_t rows = learning.batches().count(*split, all);
+      worker.read_rows(rows);
       const std::int64_t written = 8 * numbers_sent(learning, sum_size(learning), rows);
       const double disk = disk_flops(worker, static_cast<double>(rows * learning.row_bytes() + written));
       if (!news.compute(map_flops(learning, *split, all) + disk)) break;

@@ -6,6 +6,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
+#include "training/input.h"
 #include "training/optimizer.h"
 #include "training/partition.h"
 #include "training/schedule.h"
@@ -25,6 +26,7 @@ struct Options : base::Described {
   std::int64_t warmup_steps = 0;
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
+  InputOptions input;
   std::int64_t checkpoint_every_steps = 0;  ///< 0: only the state at step 0 survives a crash
 
   void describe(base::Describer& d) override;

@@ -55,6 +55,9 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     if (as < workers && std::cmp_less(as, speeds.size()))
       world_.set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
   }
+  if (const InputOptions& input = setup_.options.input; input.from != InputFrom::memory)
+    input_.emplace(cluster, input.from == InputFrom::local ? cluster::Storage::Place::local : cluster::Storage::Place::shared,
+                   *input.bandwidth_bytes_per_s, input.latency_s.value_or(0.0));
   if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric(learning.problem());
   record_.network_model = name(cluster.options().network_model);
 }

@@ -73,6 +73,8 @@ class Training {
   const Shards& shards() const { return *shards_; }
   /// The one state of workers that share their memory.
   State& memory();
+  /// Where batches are read from; null where they are in memory.
+  const cluster::Storage* input() const { return input_ ? &*input_ : nullptr; }
   bool synchronous() const { return program_.synchronous; }
   /// After so many steps every worker has given so many gradients, on average.
   double rounds(std::int64_t step) const;
@@ -139,6 +141,7 @@ class Training {
   cluster::Communicator::Members members_;
   std::optional<Shards> shards_;
   std::optional<State> memory_;
+  std::optional<cluster::Storage> input_;
   int living_workers_ = 0;
   int living_servers_ = 0;
   int generation_ = 0;

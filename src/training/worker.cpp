@@ -42,6 +42,7 @@ void Participant::move_centres(State& state, const Tensor& sums) const {
 
 Worker::Worker(Training& training, int position)
     : Participant(training, position),
+      input_(comm(), training.setup().options.input, training.input(), training.learning().row_bytes()),
       iteration_(static_cast<std::int64_t>(training.rounds(training.start_state(world_rank()).step))) {}
 
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
@@ -58,6 +59,7 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
   const Learning& learning = training().learning();
   const Tensor g = learning.gradient(w, iteration_++, comm().rank(), workers());
   const std::int64_t rows = learning.batches().count(comm().rank(), workers());
+  read_rows(rows);
   const std::vector<models::Layer>& layers = learning.layers();
   double forward_flops = 0.0;
   for (const models::Layer& layer : layers) forward_flops += layer.forward_flops;
@@ -79,6 +81,7 @@ Tensor Worker::assignments(const Tensor& w) {
 }
 
 void Worker::compute(double flops) {
+  read_rows(training().learning().batches().count(comm().rank(), workers()));
   training().world().compute(world_rank(), flops);
   if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
 }
@@ -86,6 +89,7 @@ void Worker::compute(double flops) {
 std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
+  read_rows(learning.batches().count(comm().rank(), workers()));
   if (!news.compute(learning.gradient_flops(comm().rank(), workers()))) return {};
   return learning.gradient(w, iteration_++, comm().rank(), workers());
 }

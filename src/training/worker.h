@@ -7,6 +7,7 @@
 
 #include "cluster/communicator.h"
 #include "cluster/inbox.h"
+#include "training/input.h"
 #include "training/state.h"
 #include "training/training.h"
 
@@ -67,6 +68,9 @@ class Worker : public Participant {
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
   /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);
+  /// Blocks until so many of its next rows have been read, where they are not in memory. The gradients above do so
+  /// themselves.
+  void read_rows(std::int64_t rows) { input_.next(rows); }
   /// The state that all workers share, where they are cores of one host: whoever has made an update reports it.
   State& memory() const { return training().memory(); }
   /// An update of it is made by this core's gradient: its rows count as samples, its age as staleness.
@@ -82,6 +86,7 @@ class Worker : public Participant {
   /// Passes over this rank's share of a batch.
   void compute(double flops);
 
+  InputPipeline input_;
   std::int64_t iteration_ = 0;  ///< which step's batch comes next
 };
 
