@@ -67,6 +67,7 @@ std::vector<Kind> everything() {
                       section<cluster::Watchdog>("watchdog", "when a run that never ends is given up"),
                       section<data::Options>("data", "the samples"),
                       section<training::Options>("training", "batches, optimizer, partition, checkpoints"),
+                      section<training::InputOptions>("input", "where batches are read from"),
                       section<training::StopOptions>("stop", "when the training ends"),
                       section<training::EvaluateOptions>("evaluate", "when the loss is looked at")};
   return all;

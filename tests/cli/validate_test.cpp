@@ -117,6 +117,7 @@ learning_rate_scaling = "none"
 schedule = "constant"
 warmup_steps = 0
 partition = "iid"
+input = { from = "memory" }
 numbers = true
 checkpoint_every_steps = 0
 
