@@ -66,8 +66,7 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
   sg4::Engine::on_deadlock_cb([this] { on_deadlock(); });
 
   if (options_.platform.empty()) {
-    hosts_ = options_.topology->build(options_.machine, hosts, static_cast<int>(options_.workers));
-    if (options_.network_model == NetworkModel::ideal && options_.topology->devices() > 1) share_fairly();
+    build_topology(hosts);
     return;
   }
   // get_all_hosts() is in the order of names; ranks go by the order of the file.
@@ -80,10 +79,25 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
   if (options_.network_model == NetworkModel::ideal) share_fairly();
 }
 
+void Cluster::build_topology(int hosts) {
+  Blueprint blueprint{.machine = options_.machine, .hosts = hosts, .workers = static_cast<int>(options_.workers)};
+  if (!options_.host_classes.empty())
+    for (int index = 0; index < hosts; ++index) blueprint.speeds_flops_per_s.push_back(options_.speed(index));
+  hosts_ = options_.topology->build(blueprint);
+  if (options_.network_model == NetworkModel::ideal && options_.topology->has_machines()) share_fairly();
+}
+
 int Cluster::machine(int index) const {
-  const int devices = options_.platform.empty() ? options_.topology->devices() : 1;
-  // Behind the machines full of workers come those of one host each.
-  return std::cmp_less(index, options_.workers) ? index / devices : index;
+  return options_.platform.empty() ? options_.topology->machine(index, static_cast<int>(options_.workers)) : index;
+}
+
+std::string Cluster::host_class(int index) const {
+  if (options_.platform.empty()) {
+    const HostClass* its = class_of(options_.host_classes, options_.workers, index);
+    return its ? its->name : plain_host_class;
+  }
+  const char* its = host(index)->get_property("class");
+  return its ? its : plain_host_class;
 }
 
 double Cluster::speed(int index) const { return host(index)->get_speed(); }

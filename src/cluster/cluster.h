@@ -41,8 +41,10 @@ class Cluster {
   const Options& options() const { return options_; }
   int hosts() const { return static_cast<int>(hosts_.size()); }
   simgrid::s4u::Host* host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
-  /// Equal for hosts that are devices of one machine.
+  /// Equal for hosts near each other: devices of one machine, hosts of a rack.
   int machine(int host) const;
+  /// The name of its class in [[cluster.hosts]], on a platform its property <prop id="class">; else "host".
+  std::string host_class(int host) const;
   /// Sustained flop/s of a host at nominal speed.
   double speed(int host) const;
 
@@ -63,6 +65,7 @@ class Cluster {
  private:
   friend class World;
   void set_up_engine(int hosts, bool many_to_many);
+  void build_topology(int hosts);
   void on_deadlock();
   void kill_everyone();
 

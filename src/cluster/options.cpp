@@ -48,6 +48,7 @@ void Options::describe(base::Describer& d) {
              "of each host's NIC, each direction (full duplex)",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
+  d.list("hosts", host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
   d.choice("network_model", network_model, network_models, "how bytes become seconds");
   d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
   d.numbers("relative_speeds", relative_speeds, "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1",
@@ -56,7 +57,7 @@ void Options::describe(base::Describer& d) {
   d.section("failures", failures, "hosts that crash, and what the training does then");
   d.section("watchdog", watchdog, "when a run that never ends is given up");
   if (!platform.empty())
-    for (const char* key : {"topology", "speed", "bandwidth", "latency"})
+    for (const char* key : {"topology", "speed", "bandwidth", "latency", "hosts"})
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
   if (platform.empty() && topology)
@@ -64,9 +65,15 @@ void Options::describe(base::Describer& d) {
   if (relative_speeds.size() > static_cast<std::size_t>(workers))
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));
+  check_host_classes(d, host_classes, workers);
   for (const Crash& crash : failures.crashes)
     if (crash.role == Role::worker && crash.rank >= workers)
       d.refuse("failures", fmt::format("a crash of rank {}, but the workers are ranks 0 to {}", crash.rank, workers - 1));
+}
+
+double Options::speed(int host) const {
+  const HostClass* its = class_of(host_classes, workers, host);
+  return its && its->speed_flops_per_s ? *its->speed_flops_per_s : machine.speed_flops_per_s;
 }
 
 }  // namespace simgrad::cluster

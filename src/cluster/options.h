@@ -9,6 +9,7 @@
 #include "base/describe.h"
 #include "base/registry.h"
 #include "cluster/failures/failures.h"
+#include "cluster/host_class.h"
 #include "cluster/topologies/topology.h"
 
 namespace simgrad::cluster {
@@ -37,6 +38,7 @@ struct Options : base::Described {
   base::Slot<Topology> topology{topologies(), "star"};
   std::string platform;  ///< a SimGrid XML file instead of a topology; empty: none
   Machine machine;                      ///< every host and its NIC; unused on a platform
+  std::vector<HostClass> host_classes;  ///< [[cluster.hosts]]; hosts in none are as `machine` says
   NetworkModel network_model = NetworkModel::ideal;
   Collectives collectives = Collectives::automatic;
   std::vector<double> relative_speeds;  ///< of ranks 0, 1, ...; the rest run at 1
@@ -45,6 +47,9 @@ struct Options : base::Described {
   Watchdog watchdog;
 
   void describe(base::Describer& d) override;
+
+  /// Sustained flop/s of a host of a topology.
+  double speed(int host) const;
 };
 
 }  // namespace simgrad::cluster

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cluster/link_class.h"
 #include "cluster/meeting.h"
 
 namespace simgrad::cluster {
@@ -193,6 +194,7 @@ void World::end() {
   for (int rank = 0; rank < size(); ++rank) {
     record::RankUse& use = cut_.ranks.emplace_back();
     use.role = rank < workers_ ? "worker" : "server";
+    use.host_class = cluster_.host_class(host(rank));
     ranks_[static_cast<std::size_t>(rank)].account.add_to(use);
   }
   const auto carried = [this](int source, int target, std::int64_t bytes, std::int64_t messages) {
@@ -227,6 +229,7 @@ void World::count_links() {
   for (const auto& [ends, load] : meetings_->carried()) carried[ends] += load.bytes;
   std::unordered_map<const sg4::Link*, std::size_t> row;
   std::vector<sg4::Link*> route;
+  const bool on_platform = !cluster_.options().platform.empty();
   for (const auto& [ends, bytes] : carried) {
     if (bytes == 0) continue;
     route.clear();
@@ -234,7 +237,7 @@ void World::count_links() {
     cluster_.host(host(ends.first))->route_to(cluster_.host(host(ends.second)), route, &latency);
     for (const sg4::Link* link : route) {
       const auto [at, fresh] = row.try_emplace(link, cut_.links.size());
-      if (fresh) cut_.links.push_back({link->get_name(), 0, 0.0});
+      if (fresh) cut_.links.push_back({link->get_name(), 0, 0.0, link_class(*link, on_platform)});
       cut_.links[at->second].bytes += bytes;
     }
   }

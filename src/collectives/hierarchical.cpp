@@ -36,7 +36,7 @@ Reduction reduction(Combination how) {
 }  // namespace
 
 std::string Hierarchical::unfit(const cluster::Options& cluster) const {
-  if (cluster.topology->devices() > 1) return {};
+  if (cluster.platform.empty() && cluster.topology->has_machines()) return {};
   if (!cluster.platform.empty())
     return "algorithm = \"hierarchical\" works inside hosts first, but on the hosts of cluster.platform there is one rank "
            "each; choose algorithm = \"ring\"";

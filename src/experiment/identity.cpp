@@ -82,7 +82,8 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   named["label"] = run.label;  // two rows of a table are two runs, even if they are the same work
   run.id = name_of(named);
   // A worker that is alone by choice does what the baseline does, unless something happens to it.
-  const bool undisturbed = settings->cluster.relative_speeds.empty() && !settings->cluster.failures.any();
+  const bool undisturbed = settings->cluster.relative_speeds.empty() && settings->cluster.host_classes.empty() &&
+                           settings->cluster.platform.empty() && !settings->cluster.failures.any();
   if (run.kind == strategies::Single::about.kind && undisturbed) run.work = plan_baseline(run).work;
   return run;
 }

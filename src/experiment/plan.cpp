@@ -94,7 +94,7 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
   if (cluster["platform"] == "")
     cluster.erase("platform");
   else
-    for (const char* key : {"topology", "speed", "bandwidth", "latency"}) cluster.erase(key);
+    for (const char* key : {"topology", "speed", "bandwidth", "latency", "hosts"}) cluster.erase(key);
   if (tree["training"].contains("batch_size_per_worker")) tree["training"].erase("batch_size");
 }
 

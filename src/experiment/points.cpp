@@ -92,7 +92,7 @@ struct Files {
 };
 
 void look_at_platform(Settings& settings, const Document& document, Files& files, Faults& faults) {
-  settings.nominal_flops_per_s = settings.cluster.machine.speed_flops_per_s;
+  settings.nominal_flops_per_s = settings.cluster.speed(0);
   const std::string& file = settings.cluster.platform;
   if (file.empty()) return;
   const cluster::PlatformProbe& probe = files.platform(file);

@@ -11,6 +11,7 @@
 
 #include "base/errors.h"
 #include "data/limits.h"
+#include "experiment/hosts_check.h"
 #include "experiment/recoveries.h"
 
 namespace simgrad::experiment {
@@ -329,6 +330,7 @@ Settings read_settings(const Document& document, Faults& faults) {
   if (!faults.empty()) return settings;
   check_optimizer(settings, document, faults);
   check_recoveries(settings, faults);
+  check_hosts(settings, document, faults);
   fill_in(settings);
   check_data(settings, faults);
   return settings;

@@ -113,21 +113,23 @@ std::string curves_csv(const Results& results) {
 
 std::string ranks_csv(const Results& results) {
   std::string text =
-      line({"run", "rank", "role", "compute_s", "communicate_s", "wait_s", "down_s", "bytes_sent", "bytes_received"});
+      line({"run", "rank", "role", "compute_s", "communicate_s", "wait_s", "down_s", "bytes_sent", "bytes_received",
+            "host_class"});
   for (const Run& run : results.runs) {
     std::size_t index = 0;
     for (const auto& r : run.record.ranks) {
       text += line({run.id, index++, r.role, number_or_null(r.compute_s), number_or_null(r.communicate_s),
-                    number_or_null(r.wait_s), number_or_null(r.down_s), r.bytes_sent, r.bytes_received});
+                    number_or_null(r.wait_s), number_or_null(r.down_s), r.bytes_sent, r.bytes_received, r.host_class});
     }
   }
   return text;
 }
 
 std::string links_csv(const Results& results) {
-  std::string text = line({"run", "link", "bytes", "utilisation"});
+  std::string text = line({"run", "link", "bytes", "utilisation", "link_class"});
   for (const Run& run : results.runs) {
-    for (const auto& l : run.record.links) text += line({run.id, l.link, l.bytes, number_or_null(l.utilisation)});
+    for (const auto& l : run.record.links)
+      text += line({run.id, l.link, l.bytes, number_or_null(l.utilisation), l.link_class});
   }
   return text;
 }

@@ -33,11 +33,15 @@ Json json_of(const record::RankUse& rank, std::size_t index) {
           {"wait_s", number_or_null(rank.wait_s)},
           {"down_s", number_or_null(rank.down_s)},
           {"bytes_sent", rank.bytes_sent},
-          {"bytes_received", rank.bytes_received}};
+          {"bytes_received", rank.bytes_received},
+          {"host_class", rank.host_class}};
 }
 
 Json json_of(const record::LinkUse& link) {
-  return {{"link", link.link}, {"bytes", link.bytes}, {"utilisation", number_or_null(link.utilisation)}};
+  return {{"link", link.link},
+          {"bytes", link.bytes},
+          {"utilisation", number_or_null(link.utilisation)},
+          {"link_class", link.link_class}};
 }
 
 /// The members of one JSON object, each of the type it must have.
@@ -56,6 +60,9 @@ class Reader {
     return member.get<std::string>();
   }
   std::string text_or_empty(const char* key) const { return at(key).is_null() ? std::string() : text(key); }
+
+  /// Of a member that files of older releases do not have.
+  std::string text_or(const char* key, const char* without) const { return json_.contains(key) ? text(key) : without; }
 
   bool flag(const char* key) const {
     const Json& member = at(key);
@@ -144,13 +151,15 @@ record::RankUse rank_from(const Reader& json) {
           .wait_s = json.number("wait_s"),
           .down_s = json.number("down_s"),
           .bytes_sent = json.integer<std::int64_t>("bytes_sent"),
-          .bytes_received = json.integer<std::int64_t>("bytes_received")};
+          .bytes_received = json.integer<std::int64_t>("bytes_received"),
+          .host_class = json.text_or("host_class", "host")};
 }
 
 record::LinkUse link_from(const Reader& json) {
   return {.link = json.text("link"),
           .bytes = json.integer<std::int64_t>("bytes"),
-          .utilisation = json.number("utilisation")};
+          .utilisation = json.number("utilisation"),
+          .link_class = json.text_or("link_class", "link")};
 }
 
 template <class Item>

@@ -31,6 +31,7 @@ struct RankUse {
   double down_s = 0.0;
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
+  std::string host_class = "host";  ///< of the host it lives on
 };
 
 /// What one link (one direction of it) carried.
@@ -38,6 +39,7 @@ struct LinkUse {
   std::string link;
   std::int64_t bytes = 0;
   double utilisation = 0.0;  ///< bytes / (bandwidth * simulated time)
+  std::string link_class = "link";  ///< "nic", "rack", ...: what it is priced as
 };
 
 /// Everything observed in one training.

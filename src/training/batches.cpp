@@ -5,26 +5,41 @@
 #include <utility>
 
 #include "base/random.h"
+#include "training/partitions/proportions.h"
 
 namespace simgrad::training {
 
 using base::Permutation;
 using base::Purpose;
 
+/// To P ranks.
+struct Batches::Dealt {
+  DataShards shards;
+  std::vector<std::int64_t> batch_starts;  ///< of shares by speed; else empty
+};
+
 struct Batches::Table {
   std::mutex mutex;
-  std::map<int, DataShards> by_parts;  // a map's elements stay where they are
+  std::map<int, Dealt> by_parts;  // a map's elements stay where they are
 };
 
 Batches::Batches(Options options) : options_(std::move(options)), table_(std::make_shared<Table>()) {}
 
-const DataShards& Batches::shards(int parts) const {
+const DataShards& Batches::shards(int parts) const { return dealt(parts).shards; }
+
+const Batches::Dealt& Batches::dealt(int parts) const {
   const std::lock_guard lock(table_->mutex);
   const auto found = table_->by_parts.find(parts);
   if (found != table_->by_parts.end()) return found->second;
   Owned owned{.rows = options_.rows, .classes = {}, .seed = options_.seed};
   if (options_.labelled && options_.labelled->classes > 0) owned.classes = options_.labelled->targets;
-  return table_->by_parts.emplace(parts, options_.partition->shards(owned, parts)).first->second;
+  Dealt made;
+  if (by_speed(parts)) {
+    owned.speeds = options_.speeds;
+    made.batch_starts = apportioned(options_.batch, options_.speeds);
+  }
+  made.shards = options_.partition->shards(owned, parts);
+  return table_->by_parts.emplace(parts, std::move(made)).first->second;
 }
 
 std::int64_t Batches::share(const DataShards& shards, int part, int parts) const {
@@ -41,7 +56,17 @@ std::int64_t Batches::share(const DataShards& shards, int part, int parts) const
   return each + until(part + 1) - until(part);
 }
 
+/// Where a rank's share begins in a step's batch of which all are dealt.
+std::int64_t Batches::first_of_batch(int part, int parts) const {
+  return by_speed(parts) ? dealt(parts).batch_starts[static_cast<std::size_t>(part)]
+                         : stretch(options_.batch, part, parts);
+}
+
 std::int64_t Batches::count(int part, int parts) const {
+  if (by_speed(parts)) {
+    const auto& starts = dealt(parts).batch_starts;
+    return starts[static_cast<std::size_t>(part) + 1] - starts[static_cast<std::size_t>(part)];
+  }
   if (!options_.partition->shared()) return share(shards(parts), part, parts);
   return stretch(options_.batch, part + 1, parts) - stretch(options_.batch, part, parts);
 }
@@ -54,7 +79,7 @@ RowSet Batches::rows(std::int64_t step, int part, int parts) const {
   const std::int64_t from = iid ? 0 : owned->first(part);
   const std::int64_t pool = iid ? options_.rows : owned->size(part);
   const std::int64_t used = iid ? options_.batch : count;
-  const std::int64_t offset = iid ? stretch(options_.batch, part, parts) : 0;
+  const std::int64_t offset = iid ? first_of_batch(part, parts) : 0;
   const bool listed = !iid && !owned->rows.empty();
   if (pool == 0) return {0, 0, {}};
   if (full() && !listed) return {iid ? offset : from, count, {}};

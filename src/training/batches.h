@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -30,23 +31,29 @@ class Batches {
     std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     std::uint64_t seed = 1;
     std::shared_ptr<const data::Dataset> labelled = {};  ///< the training set, for partitions by class
+    std::vector<double> speeds = {};  ///< of each rank's host, for shares by speed; empty: shares by the partition
   };
   explicit Batches(Options options);
 
   std::int64_t batch() const { return options_.batch; }
   /// How many rows part r of P has in a step. With even shards parts differ by at most one row. Else every rank has one
-  /// (if the batch is that large), and the others go by the sizes of the shards.
+  /// (if the batch is that large), and the others go by the sizes of the shards. Shares by speed are those of the method
+  /// of largest remainders, as long as all the ranks are there.
   std::int64_t count(int part, int parts) const;
   RowSet rows(std::int64_t step, int part, int parts) const;
   bool full() const { return options_.batch == options_.rows; }
 
  private:
   struct Table;
+  struct Dealt;
+  const Dealt& dealt(int parts) const;
+  bool by_speed(int parts) const { return std::cmp_equal(options_.speeds.size(), parts); }
+  std::int64_t first_of_batch(int part, int parts) const;
   const DataShards& shards(int parts) const;
   std::int64_t share(const DataShards& shards, int part, int parts) const;
 
   Options options_;
-  std::shared_ptr<Table> table_;  ///< the shards by P, made when first asked for
+  std::shared_ptr<Table> table_;  ///< what is dealt by P, made when first asked for
 };
 
 }  // namespace simgrad::training

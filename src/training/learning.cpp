@@ -47,7 +47,8 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
                 .batch = setup_.batch,
                 .partition = setup_.partition,
                 .seed = setup_.seed,
-                .labelled = training_set(setup_.data)}) {
+                .labelled = training_set(setup_.data),
+                .speeds = setup_.speeds}) {
   if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
 }
 

@@ -34,6 +34,7 @@ class Learning {
     std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     EvaluationSet evaluate_on = EvaluationSet::train;
     std::uint64_t seed = 1;
+    std::vector<double> speeds = {};  ///< of each rank's host, for shares by speed
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
 

@@ -29,6 +29,7 @@ struct Owned {
   std::int64_t rows = 0;
   std::span<const double> classes;  ///< (rows) class numbers; empty for a regression, and in a timing-only run
   std::uint64_t seed = 1;
+  std::span<const double> speeds = {};  ///< of each rank's host; empty unless shares go by them
 };
 
 class Partition : public base::Described {
@@ -42,6 +43,8 @@ class Partition : public base::Described {
   virtual bool by_class() const { return false; }
   /// Whether even the shards' sizes depend on the classes, which a timing-only run does not read.
   virtual bool sizes_by_class() const { return false; }
+  /// Whether a rank's share of a step's batch goes by its speed.
+  virtual bool by_speed() const { return false; }
   /// The rows of each of P ranks, P at most their number; each has at least one.
   virtual DataShards shards(const Owned& owned, int parts) const = 0;
 };

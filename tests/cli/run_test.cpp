@@ -128,8 +128,8 @@ TEST_CASE("the CSV files have the columns of the contract, and one column for ea
   CHECK(first(cells_of(head_of(scratch, "runs.csv")), columns.size()) == columns);
   CHECK(contains(head_of(scratch, "curves.csv"), "run,step,simulated_s,samples,loss"));
   CHECK(head_of(scratch, "ranks.csv") ==
-        "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received");
-  CHECK(head_of(scratch, "links.csv") == "run,link,bytes,utilisation");
+        "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received,host_class");
+  CHECK(head_of(scratch, "links.csv") == "run,link,bytes,utilisation,link_class");
 
   const Json results = results_in(scratch);
   CHECK(results["runs"][1]["parameters"] == Json{{"cluster.workers", 2}, {"cluster.bandwidth", "1Gbps"}});

@@ -86,6 +86,7 @@ topology = { kind = "star", devices = 1 }
 speed = "10GF"
 bandwidth = "1Gbps"
 latency = "50us"
+hosts = []
 network_model = "ideal"
 collectives = "auto"
 relative_speeds = []
@@ -116,7 +117,7 @@ learning_rate = 0.1
 learning_rate_scaling = "none"
 schedule = "constant"
 warmup_steps = 0
-partition = "iid"
+partition = { kind = "iid", shares = "equal" }
 input = { from = "memory" }
 numbers = true
 checkpoint_every_steps = 0

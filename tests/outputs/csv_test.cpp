@@ -65,20 +65,21 @@ TEST_CASE("curves.csv has a column for each metric that occurs") {
 
 TEST_CASE("ranks.csv and links.csv have a row for each rank and each link") {
   Run run = sample_run("a", 1, {1.0, 0.5, 0.25, 0.0});
-  run.record.ranks.push_back({"server", 0.0, 1.0, 0.75, 0.0, 30, 40});
-  run.record.links = {{"up-0", 30, 0.125}, {"down-0", 0, 0.0}};
+  run.record.ranks.push_back({"server", 0.0, 1.0, 0.75, 0.0, 30, 40, "gpu"});
+  run.record.links = {{"up-0", 30, 0.125, "nic"}, {"down-0", 0, 0.0}};
   CHECK(ranks_csv(one(run)) ==
-        "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received\n"
-        "a-1,0,worker,1.0,0.5,0.25,0.0,0,0\n"
-        "a-1,1,server,0.0,1.0,0.75,0.0,30,40\n");
-  CHECK(links_csv(one(run)) == "run,link,bytes,utilisation\na-1,up-0,30,0.125\na-1,down-0,0,0.0\n");
+        "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received,host_class\n"
+        "a-1,0,worker,1.0,0.5,0.25,0.0,0,0,host\n"
+        "a-1,1,server,0.0,1.0,0.75,0.0,30,40,gpu\n");
+  CHECK(links_csv(one(run)) == "run,link,bytes,utilisation,link_class\na-1,up-0,30,0.125,nic\na-1,down-0,0,0.0,link\n");
 }
 
 TEST_CASE("a text with a comma, a quote or a line end is quoted, its quotes doubled") {
   Run run;
   run.record.links = {{"plain", 0, 0.0}, {"a,b", 0, 0.0}, {"say \"a\"", 0, 0.0}, {"two\nlines", 0, 0.0}};
   CHECK(links_csv(one(run)) ==
-        "run,link,bytes,utilisation\n,plain,0,0.0\n,\"a,b\",0,0.0\n,\"say \"\"a\"\"\",0,0.0\n,\"two\nlines\",0,0.0\n");
+        "run,link,bytes,utilisation,link_class\n,plain,0,0.0,link\n,\"a,b\",0,0.0,link\n"
+        ",\"say \"\"a\"\"\",0,0.0,link\n,\"two\nlines\",0,0.0,link\n");
 }
 
 TEST_CASE("a double has the same spelling in CSV and in JSON") {
@@ -86,7 +87,7 @@ TEST_CASE("a double has the same spelling in CSV and in JSON") {
     Run run;
     run.record.links = {{"l", 0, value}};
     const std::string json = to_json(run)["links"][0]["utilisation"].dump();
-    CHECK(lines(links_csv(one(run)))[1] == ",l,0," + json);
+    CHECK(lines(links_csv(one(run)))[1] == ",l,0," + json + ",link");
   }
 }
 

@@ -53,8 +53,8 @@ Run full_run() {
                  .consensus_distance = 1e-7}},
       .ranks = {{"worker", 1.0, 2.0, 1.0, 0.0, 10, 11},
                 {"worker", 2.0, 1.0, 0.5, 0.5, 12, 13},
-                {"server", 0.0, 3.0, 1.0, 0.0, 14, 15}},
-      .links = {{"up-0", 7000, 0.25}}};
+                {"server", 0.0, 3.0, 1.0, 0.0, 14, 15, "gpu"}},
+      .links = {{"up-0", 7000, 0.25, "nic"}}};
   return run;
 }
 
@@ -147,11 +147,12 @@ TEST_CASE("results.json of one small run, byte for byte") {
                                  R"("consensus_distance":null},{"step":5,"simulated_s":4.0,"samples":600,)"
                                  R"("loss":0.03125,"metric":0.96875,"consensus_distance":1e-07}],)"
                                  R"("ranks":[{"rank":0,"role":"worker","compute_s":1.0,"communicate_s":2.0,)"
-                                 R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11},)"
+                                 R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11,"host_class":"host"},)"
                                  R"({"rank":1,"role":"worker","compute_s":2.0,"communicate_s":1.0,"wait_s":0.5,)"
-                                 R"("down_s":0.5,"bytes_sent":12,"bytes_received":13},{"rank":2,"role":"server",)"
+                                 R"("down_s":0.5,"bytes_sent":12,"bytes_received":13,"host_class":"host"},{"rank":2,"role":"server",)"
                                  R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
-                                 R"("bytes_received":15}],"links":[{"link":"up-0","bytes":7000,"utilisation":0.25}]}
+                                 R"("bytes_received":15,"host_class":"gpu"}],"links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
+                                 R"("link_class":"nic"}]}
   ],
   "baselines": []
 }

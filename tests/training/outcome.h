@@ -107,11 +107,11 @@ void carry(Archive& a, record::Evaluation& x) {
 }
 template <class Archive>
 void carry(Archive& a, record::RankUse& x) {
-  a(x.role), a(x.compute_s), a(x.communicate_s), a(x.wait_s), a(x.down_s), a(x.bytes_sent), a(x.bytes_received);
+  a(x.role), a(x.compute_s), a(x.communicate_s), a(x.wait_s), a(x.down_s), a(x.bytes_sent), a(x.bytes_received), a(x.host_class);
 }
 template <class Archive>
 void carry(Archive& a, record::LinkUse& x) {
-  a(x.link), a(x.bytes), a(x.utilisation);
+  a(x.link), a(x.bytes), a(x.utilisation), a(x.link_class);
 }
 template <class Archive>
 void carry(Archive& a, record::Record& x) {

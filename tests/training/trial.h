@@ -78,6 +78,7 @@ struct Trial {
   int threads = 0;
   cluster::Options cluster = ideal_star();
   training::Options training = {};
+  std::vector<double> speeds = {};  ///< of each rank's host, for shares by speed
   training::StopOptions stop = {};
   training::EvaluateOptions evaluate = {};
 
@@ -85,7 +86,12 @@ struct Trial {
   data::Split data() const { return {linear_data(rows, features, seed), linear_data(test_rows, features, seed + 1)}; }
   training::Batches batches() const {
     return training::Batches(
-        {.rows = rows, .batch = batch.value_or(rows), .partition = training.partition.shared(), .seed = seed});
+        {.rows = rows,
+         .batch = batch.value_or(rows),
+         .partition = training.partition.shared(),
+         .seed = seed,
+         .labelled = {},
+         .speeds = speeds});
   }
   /// The time rank r's gradient takes.
   double gradient_s(int r = 0) const {
@@ -124,7 +130,8 @@ struct Trial {
                                        .batch = batch.value_or(rows),
                                        .partition = training.partition.shared(),
                                        .evaluate_on = evaluate.on,
-                                       .seed = seed},
+                                       .seed = seed,
+                                       .speeds = speeds},
                                       dispatcher);
     training::Training job(hosts, learning, program, {training, stop, evaluate}, workers);
     std::string error;

@@ -69,7 +69,9 @@ std::string Star::unfit(const Machine& machine) const {
                      "as long", inside, machine.latency_s);
 }
 
-std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int workers) const {
+std::vector<sg4::Host*> Star::build(const Blueprint& blueprint) const {
+  const Machine& machine = blueprint.machine;
+  const int hosts = blueprint.hosts;
   sg4::NetZone* zone = new_star_zone("star");
   sg4::Link* own_loopback = new_loopback(*zone, "loopback");
   std::vector<sg4::Host*> built;
@@ -77,15 +79,15 @@ std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int worke
   const auto name = [&] { return fmt::format("host-{}", built.size()); };
   const double inside_s = device_latency_s.value_or(default_device_latency_s);
   const double inside_bandwidth = device_bandwidth_bytes_per_s.value_or(default_device_bandwidth_bytes_per_s);
-  const int shared = devices_per_host > 1 ? std::min(hosts, workers) : 0;
+  const int shared = devices_per_host > 1 ? std::min(hosts, blueprint.workers) : 0;
   for (int nic = 0; std::cmp_less(built.size(), shared); ++nic) {
     sg4::NetZone* inside = new_star_zone(fmt::format("machine-{}", nic));
     inside->set_parent(zone);
     sg4::Link* loopback = new_loopback(*inside, fmt::format("loopback-{}", nic));
-    const int last = std::min(static_cast<int>(built.size()) + devices(), shared);
+    const int last = std::min(static_cast<int>(built.size()) + static_cast<int>(devices_per_host), shared);
     while (std::cmp_less(built.size(), last)) {
       auto* arm = new_arm(*inside, fmt::format("device-{}", built.size()), inside_bandwidth, inside_s);
-      built.push_back(new_host(*inside, name(), machine.speed_flops_per_s, arm, loopback));
+      built.push_back(new_host(*inside, name(), blueprint.speed(built.size()), arm, loopback));
     }
     auto* gateway = inside->create_router(fmt::format("gateway-{}", nic));
     inside->seal();
@@ -96,7 +98,7 @@ std::vector<sg4::Host*> Star::build(const Machine& machine, int hosts, int worke
   }
   while (std::cmp_less(built.size(), hosts)) {
     auto* arm = new_arm(*zone, fmt::format("nic-{}", built.size()), machine.bandwidth_bytes_per_s, machine.latency_s);
-    built.push_back(new_host(*zone, name(), machine.speed_flops_per_s, arm, own_loopback));
+    built.push_back(new_host(*zone, name(), blueprint.speed(built.size()), arm, own_loopback));
   }
   zone->seal();
   return built;

@@ -22,10 +22,14 @@ struct Star : Topology {
   std::optional<double> device_latency_s;              ///< one way, between devices of a host
 
   void describe(base::Describer& d) override;
-  int devices() const override { return static_cast<int>(devices_per_host); }
+  bool has_machines() const override { return devices_per_host > 1; }
+  /// Behind the machines full of workers come those of one host each.
+  int machine(int host, int workers) const override {
+    return host < workers ? host / static_cast<int>(devices_per_host) : host;
+  }
   bool uncontended() const override { return devices_per_host == 1; }
   std::string unfit(const Machine& machine) const override;
-  std::vector<simgrid::s4u::Host*> build(const Machine& machine, int hosts, int workers) const override;
+  std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const override;
 };
 
 }  // namespace simgrad::cluster

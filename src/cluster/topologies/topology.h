@@ -20,14 +20,27 @@ struct Machine {
   double latency_s = 50e-6;              ///< one way, host to host
 };
 
+/// What is to be built: host i is for rank i. The first `workers` hosts are the workers', those behind the servers'.
+struct Blueprint {
+  Machine machine;
+  int hosts = 1;
+  int workers = 1;
+  std::vector<double> speeds_flops_per_s = {};  ///< of each host; empty: machine's for all
+
+  double speed(std::size_t host) const {
+    return speeds_flops_per_s.empty() ? machine.speed_flops_per_s : speeds_flops_per_s[host];
+  }
+};
+
 class Topology : public base::Described {
  public:
   void describe(base::Describer&) override {}
-  /// Creates that many hosts, cabled, in the present SimGrid engine; host i is for rank i. The first `workers` of them are
-  /// the devices of machines with several; each other one is a machine by itself.
-  virtual std::vector<simgrid::s4u::Host*> build(const Machine& machine, int hosts, int workers) const = 0;
-  /// Ranks that share a machine and its NIC.
-  virtual int devices() const { return 1; }
+  /// Creates the hosts, cabled, in the present SimGrid engine. Links are called `<class>-<number>`, as in "nic-3".
+  virtual std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const = 0;
+  /// Whether some hosts are nearer to each other than to the rest: devices of a machine, hosts of a rack or of a site.
+  virtual bool has_machines() const { return false; }
+  /// The machine (rack, site) of a host: equal for those that are near each other.
+  virtual int machine(int host, int /*workers*/) const { return host; }
   /// Why it cannot be built of such machines, or empty.
   virtual std::string unfit(const Machine& /*machine*/) const { return {}; }
   /// Whether a message between any two hosts takes latency + bytes / bandwidth as long as each sends one and receives one

@@ -1,8 +1,18 @@
 #include "training/partitions/plain.h"
 
+#include <array>
+
+#include "training/partitions/proportions.h"
+
 namespace simgrad::training {
 
+using base::Choice;
+
 namespace {
+
+constexpr std::array batch_shares{
+    Choice{"equal", "every rank has equally many rows, to a row"},
+    Choice{"speed", "in proportion to the nominal speeds of their hosts (hosts and relative_speeds), to a row"}};
 
 DataShards nearly_equal(std::int64_t rows, int parts) {
   DataShards shards;
@@ -12,8 +22,15 @@ DataShards nearly_equal(std::int64_t rows, int parts) {
 
 }  // namespace
 
+void Plain::describe(base::Describer& d) {
+  d.choice("shares", shares, batch_shares, "how a step's batch is dealt to the ranks");
+}
+
 DataShards Iid::shards(const Owned& owned, int parts) const { return nearly_equal(owned.rows, parts); }
 
-DataShards Contiguous::shards(const Owned& owned, int parts) const { return nearly_equal(owned.rows, parts); }
+DataShards Contiguous::shards(const Owned& owned, int parts) const {
+  if (owned.speeds.empty()) return nearly_equal(owned.rows, parts);
+  return {.rows = {}, .starts = apportioned(owned.rows, owned.speeds), .even = false};
+}
 
 }  // namespace simgrad::training

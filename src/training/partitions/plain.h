@@ -5,10 +5,23 @@
 
 namespace simgrad::training {
 
+/// How a step's batch is dealt to the ranks.
+enum class BatchShares {
+  equal,  ///< to a row
+  speed   ///< in proportion to the speeds of their hosts, by the method of largest remainders; each has a row at least
+};
+
+struct Plain : Partition {
+  BatchShares shares = BatchShares::equal;
+
+  void describe(base::Describer& d) override;
+  bool by_speed() const override { return shares == BatchShares::speed; }
+};
+
 /// A step's global batch depends on the seed and the step alone: one worker or sixteen, it is the same training.
-struct Iid : Partition {
+struct Iid : Plain {
   static constexpr base::About about{.kind = "iid",
-                                     .summary = "a step's batch is drawn from all rows and split evenly over the ranks",
+                                     .summary = "a step's batch is drawn from all rows and split over the ranks, evenly or by speed",
                                      .cost = "",
                                      .source = ""};
 
@@ -16,7 +29,7 @@ struct Iid : Partition {
   DataShards shards(const Owned& owned, int parts) const override;
 };
 
-struct Contiguous : Partition {
+struct Contiguous : Plain {
   static constexpr base::About about{
       .kind = "contiguous",
       .summary = "rank r has the r-th stretch of the rows as they stand, and draws its share from it",

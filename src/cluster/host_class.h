@@ -1,0 +1,40 @@
+/// Kinds of hosts in one cluster: how many of each, how fast, what they cost and draw.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+
+namespace simgrad::cluster {
+
+/// Who lives on the hosts of a class.
+enum class HostRole { worker, server };
+
+/// The class of hosts that are of none.
+constexpr const char* plain_host_class = "host";
+
+/// One [[cluster.hosts]].
+struct HostClass : base::Described {
+  std::string name;
+  std::int64_t count = 1;
+  HostRole role = HostRole::worker;
+  std::optional<double> speed_flops_per_s;      ///< none: cluster.speed
+  std::optional<double> price_dollars_per_hour; ///< none: what [prices] says
+  std::optional<double> idle_watts;
+  std::optional<double> busy_watts;
+
+  void describe(base::Describer& d) override;
+};
+
+/// The class of a host, or null where it is of none. Hosts 0 .. workers - 1 are workers' and go through the classes of
+/// workers in order; those behind are servers' and go through those of servers.
+const HostClass* class_of(std::span<const HostClass> classes, std::int64_t workers, int host);
+
+/// Faults that only all of them together show: ranks they do not have, a name twice.
+void check_host_classes(base::Describer& d, const std::vector<HostClass>& classes, std::int64_t workers);
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,36 @@
+#include "cluster/link_class.h"
+
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <string_view>
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+namespace {
+
+/// The name of the full-duplex link of which SimGrid made this direction; the name itself of any other.
+std::string_view without_direction(std::string_view name) {
+  for (const std::string_view direction : {"_UP", "_DOWN"})
+    if (name.ends_with(direction)) return name.substr(0, name.size() - direction.size());
+  return name;
+}
+
+}  // namespace
+
+std::string link_class(const sg4::Link& link, bool on_platform) {
+  const std::string& name = link.get_name();
+  const std::string both(without_direction(name));
+  if (!on_platform) return both.substr(0, both.rfind('-'));
+  if (const char* own = link.get_property("class")) return own;
+  if (both == name) return "link";
+  try {
+    const char* shared = sg4::SplitDuplexLink::by_name(both)->get_property("class");
+    return shared ? shared : "link";
+  } catch (const std::invalid_argument&) {  // no full-duplex link, but one that is called as if it were a half of one
+    return "link";
+  }
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,16 @@
+/// What kind of link a link is, for prices and for reading links.csv.
+#pragma once
+
+#include <string>
+
+namespace simgrid::s4u {
+class Link;
+}
+
+namespace simgrad::cluster {
+
+/// Of a topology's link the name before its number: "nic" of "nic-3_UP". Of a platform's link (`on_platform`) its
+/// property <prop id="class">, which both directions of a SPLITDUPLEX link have; "link" without one.
+std::string link_class(const simgrid::s4u::Link& link, bool on_platform);
+
+}  // namespace simgrad::cluster

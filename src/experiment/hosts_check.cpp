@@ -1,0 +1,60 @@
+#include "experiment/hosts_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "strategies/mapreduce.h"
+
+namespace simgrad::experiment {
+
+using scenario::Document;
+using scenario::Faults;
+
+namespace {
+
+/// The most hosts that a strategy wants behind those of the workers.
+std::int64_t most_server_hosts(const Settings& settings) {
+  std::int64_t most = 0;
+  for (const StrategyEntry& entry : settings.strategies) {
+    const auto P = static_cast<int>(entry.strategy->workers(settings.cluster.workers));
+    most = std::max(most, std::int64_t{1} + std::ranges::max(entry.strategy->hosts(P)) - settings.cluster.workers);
+  }
+  return most;
+}
+
+void check_servers(const Settings& settings, const Document& document, Faults& faults) {
+  std::int64_t given = 0;
+  for (const cluster::HostClass& each : settings.cluster.host_classes)
+    if (each.role == cluster::HostRole::server) given += each.count;
+  if (const std::int64_t most = most_server_hosts(settings); given > most)
+    faults.add(document.position("cluster.hosts"),
+               fmt::format("the classes have {} hosts for servers, but no strategy has more than {}; expected at most as "
+                           "many", given, most));
+}
+
+void check_shares(const Settings& settings, const Document& document, Faults& faults) {
+  if (!settings.training.partition->by_speed()) return;
+  const bool any_fail = settings.cluster.failures.any();
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
+    const cluster::Recovery recovery = settings.strategies[i].effective(settings.cluster);
+    if (any_fail && (recovery == cluster::Recovery::shrink || recovery == cluster::Recovery::elastic))
+      faults.add(settings.places.partition,
+                 fmt::format("shares = \"speed\" deals the batch to all ranks for good, but recovery = \"{}\" goes on with "
+                             "fewer; set recovery = \"restart\", or shares = \"equal\"", name(recovery)));
+    const auto* mapreduce = dynamic_cast<const strategies::MapReduce*>(settings.strategies[i].strategy.shared().get());
+    if (mapreduce && mapreduce->splits > 1)
+      faults.add(document.position(fmt::format("strategy.{}", i)),
+                 fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but splits = {} are taken by "
+                             "whoever is free; set splits = 1, or shares = \"equal\"", mapreduce->splits));
+  }
+}
+
+}  // namespace
+
+void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
+  check_servers(settings, document, faults);
+  check_shares(settings, document, faults);
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,52 @@
+// Classes of hosts in a scenario: what they contradict, and what becomes of the baseline.
+#include <fmt/format.h>
+
+#include "base/errors.h"
+#include "catch.h"
+#include "experiment/scenario.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+const std::string server = "[[strategy]]\nkind = \"parameter_server\"\n";
+
+void check_refused(const std::vector<std::string>& sets, const std::string& strategy, const std::string& why) {
+  try {
+    planned(small + strategy, {.sets = sets});
+    FAIL("accepted: " << sets.front());
+  } catch (const base::ScenarioError& error) {
+    const std::string text = error.what();
+    CAPTURE(text);
+    CHECK(text.find(why) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("classes of hosts that contradict the ranks or themselves are refused") {
+  check_refused({"cluster.hosts=[{class=\"a\",count=3},{class=\"b\",count=2}]"}, ring,
+                "the classes have 5 hosts for workers, but workers = 4");
+  check_refused({"cluster.hosts=[{class=\"a\"},{class=\"a\"}]"}, ring, "two classes of hosts are called \"a\"");
+  check_refused({"cluster.hosts=[{count=2}]"}, ring, "a class of hosts needs a name");
+  check_refused({"cluster.hosts=[{class=\"a\",idle=\"200W\",busy=\"100W\"}]"}, ring, "busy = 100 W is less than idle = 200 W");
+  check_refused({"cluster.hosts=[{class=\"a\",count=2,role=\"server\"}]"}, server,
+                "2 hosts for servers, but no strategy has more than 1");
+  check_refused({"cluster.hosts=[{class=\"a\",speed=\"0GF\"}]"}, ring, "speed");
+  CHECK(planned(small + server, {.sets = {"cluster.hosts=[{class=\"a\",role=\"server\"}]"}}).runs.size() == 1);
+}
+
+TEST_CASE("shares by speed are refused where nobody knows whose they are") {
+  check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}", "cluster.failures.recovery=shrink",
+                 "cluster.failures.crash=[{rank=1,at=\"1s\"}]"}, ring, "recovery = \"shrink\" goes on with fewer");
+  check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}"}, "[[strategy]]\nkind = \"mapreduce\"\nsplits = 2\n",
+                "splits = 2 are taken by whoever is free");
+}
+
+TEST_CASE("the baseline is one host of the first worker's class, whose runs a single worker's are not") {
+  const Plan plan = planned(small + single, {.sets = {"cluster.hosts=[{class=\"gpu\",speed=\"8GF\",price=\"2$/h\"}]"}});
+  CHECK(plan.baselines.at(0).settings->cluster.machine.speed_flops_per_s == 8e9);
+  CHECK(plan.baselines.at(0).settings->cluster.host_classes.empty());
+  CHECK(plan.runs.at(0).work != plan.baselines.at(0).work);
+}

@@ -1,0 +1,88 @@
+// Shares of a step's batch in proportion to the ranks' speeds.
+#include <algorithm>
+#include <numeric>
+
+#include "catch.h"
+#include "training/batches.h"
+#include "training/partitions/plain.h"
+#include "training/partitions/proportions.h"
+
+using namespace simgrad::training;
+using Rows = std::vector<std::int64_t>;
+
+namespace {
+
+template <class Kind>
+Batches by_speed(std::int64_t rows, std::int64_t batch, std::vector<double> speeds) {
+  auto partition = std::make_shared<Kind>();
+  partition->shares = BatchShares::speed;
+  return Batches({.rows = rows, .batch = batch, .partition = partition, .seed = 3, .labelled = {}, .speeds = std::move(speeds)});
+}
+
+void add(Rows& all, const RowSet& set) {
+  for (std::int64_t i = 0; i < set.count; ++i)
+    all.push_back(set.indices.empty() ? set.first + i : set.indices[static_cast<std::size_t>(i)]);
+}
+
+Rows sorted(Rows rows) {
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+Rows all_rows(std::int64_t n) {
+  Rows rows(static_cast<std::size_t>(n));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("seats by largest remainders are those of the method's textbook example, and nobody is left without") {
+  // 100,000 votes, 10 seats: quotas 4.7, 1.6, 1.58, 1.2, 0.61, 0.31; the seats left go to .7, .61 and .6.
+  const std::vector<double> votes{47000, 16000, 15800, 12000, 6100, 3100};
+  CHECK(apportioned(10, votes) == Rows{0, 4, 6, 7, 8, 9, 10});  // the last has its one from the first's five
+  CHECK(apportioned(3, std::vector<double>{1, 1, 1}) == Rows{0, 1, 2, 3});
+  CHECK(apportioned(2, std::vector<double>{1, 1, 1}) == Rows{0, 1, 2, 2});
+  CHECK(apportioned(7, std::vector<double>{1e-30, 1e30}) == Rows{0, 1, 7});
+}
+
+TEST_CASE("ranks of speeds 1, 2 and 5 have an eighth, a quarter and five eighths of every batch") {
+  for (const Batches& batches : {by_speed<Iid>(400, 80, {1, 2, 5}), by_speed<Contiguous>(400, 80, {1, 2, 5})}) {
+    CHECK(batches.count(0, 3) == 10);
+    CHECK(batches.count(1, 3) == 20);
+    CHECK(batches.count(2, 3) == 50);
+    for (int part = 0; part < 3; ++part) CHECK(batches.rows(4, part, 3).count == batches.count(part, 3));
+  }
+  CHECK(by_speed<Iid>(400, 80, {1, 2, 5}).count(0, 2) == 40);  // two ranks alone: nobody knows which
+}
+
+TEST_CASE("with shares by speed an epoch still has every row once, and parts are the step's batch in its order") {
+  const Batches iid = by_speed<Iid>(90, 30, {1, 2, 4});
+  const Batches equal({.rows = 90, .batch = 30, .seed = 3});
+  Rows seen;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    Rows parts, whole;
+    for (int part = 0; part < 3; ++part) add(parts, iid.rows(step, part, 3));
+    add(whole, equal.rows(step, 0, 1));
+    CHECK(parts == whole);
+    seen.insert(seen.end(), parts.begin(), parts.end());
+  }
+  CHECK(sorted(seen) == all_rows(90));
+
+  const Batches contiguous = by_speed<Contiguous>(80, 40, {1, 3});
+  Rows first, second;
+  for (std::int64_t step = 0; step < 2; ++step) {
+    add(first, contiguous.rows(step, 0, 2));
+    add(second, contiguous.rows(step, 1, 2));
+  }
+  CHECK(sorted(first) == all_rows(20));  // its stretch, a quarter of the rows
+  CHECK(second.size() == 60);
+  CHECK(std::ranges::min(second) == 20);
+}
+
+TEST_CASE("on the full batch shares by speed are stretches of the rows") {
+  const Batches batches = by_speed<Iid>(80, 80, {1, 3});
+  CHECK(batches.rows(0, 0, 2).count == 20);
+  CHECK(batches.rows(0, 1, 2).first == 20);
+  CHECK(batches.rows(0, 1, 2).count == 60);
+}
