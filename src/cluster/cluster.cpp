@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
@@ -36,7 +37,8 @@ constexpr const char* context_factory = "--cfg=contexts/factory:raw";
 
 PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost", rank)), rank_(rank) {}
 
-Cluster::Cluster(const Options& options, int hosts, bool many_to_many) : options_(options) {
+Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed)
+    : options_(options), seed_(seed) {
   if (hosts > most_hosts)
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_hosts));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
@@ -127,6 +129,16 @@ void Cluster::on_deadlock() {
   for (const World* world : worlds_)
     if (!world->ended()) who += world->who_waits();
   if (error_.empty() && !who.empty()) error_ = fmt::format("deadlock at {} s of simulated time: {}", now(), who);
+}
+
+void Cluster::fail_if_stuck() {
+  const auto moves = [](const World* world) { 
+    return !world->ended() && (!world->stuck() || (world->recovering && world->recovering()));
+  };
+  if (std::none_of(worlds_.begin(), worlds_.end(), moves)) {
+    on_deadlock();
+    if (!error_.empty()) kill_everyone();
+  }
 }
 
 void Cluster::watch() {

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cluster/options.h"
+#include "cluster/speed_timeline.h"
 
 namespace simgrid::s4u {
 class Host;
@@ -32,8 +35,9 @@ class Cluster {
  public:
   /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
   /// many_to_many: several ranks send to several at a time; see flags_for_many_to_many in network_model.h.
+  /// seed: of what is drawn for hosts and links.
   /// Errors: base::ScenarioError for a platform that is malformed or too small.
-  Cluster(const Options& options, int hosts, bool many_to_many = false);
+  Cluster(const Options& options, int hosts, bool many_to_many = false, std::uint64_t seed = 1);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -47,6 +51,13 @@ class Cluster {
   std::string host_class(int host) const;
   /// Sustained flop/s of a host at nominal speed.
   double speed(int host) const;
+  /// How long work takes from now on that takes `work_s` seconds at nominal speed; infinite if the host never does it.
+  double duration(int host, double work_s) const {
+    return timelines_.empty() ? work_s : varied_duration(host, work_s);
+  }
+  /// Its speed changes as the scenario's stragglers say of that worker's host (none: a server's).  shares_cores: ranks
+  /// compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
+  void vary_speed(int host, std::optional<int> worker, bool shares_cores);
 
   double now() const;
 
@@ -59,6 +70,9 @@ class Cluster {
 
   /// The run is over because of this error: all actors die; `run` throws it. The first one wins.
   void fail(const std::string& error);
+  /// Ends the run where every rank of every world waits for what can never come. For callbacks of the clock, which goes
+  /// on by itself.
+  void fail_if_stuck();
   /// Called by actors at every step. Errors: std::runtime_error once the watchdog's simulated or real time is over.
   void watch();
 
@@ -68,9 +82,12 @@ class Cluster {
   void build_topology(int hosts);
   void on_deadlock();
   void kill_everyone();
+  double varied_duration(int host, double work_s) const;
 
   Options options_;
+  std::uint64_t seed_;
   std::vector<simgrid::s4u::Host*> hosts_;
+  mutable std::map<int, SpeedTimeline> timelines_;  ///< of hosts whose speed varies
   std::vector<World*> worlds_;
   std::string error_;
   std::int64_t real_deadline_ns_ = 0;

@@ -170,8 +170,9 @@ Packet Pending::wait() {
   intrusive_ptr_release(std::exchange(transfer_, nullptr));
   if (!landing_) return {};
   World& world = *communicator_->world_;
-  // Another rank has ended the training at this very moment, and what came in is gone: this actor is about to be killed.
-  if (world.ended()) sg4::this_actor::exit();
+  // Another rank has ended or failed the training at this very moment, and what came in is gone: this actor is about to
+  // be killed.
+  if (world.ended() || !(*landing_)->channel) sg4::this_actor::exit();
   Packet packet = communicator_->take(**landing_);
   *landing_ = nullptr;
   world.free_landings_.push_back(std::exchange(landing_, nullptr));

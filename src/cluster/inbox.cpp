@@ -71,7 +71,7 @@ bool Inbox::compute(double flops) {
   const double seconds = flops / (world.cluster().speed(self.host) * self.relative_speed);
   if (!(seconds > 0.0)) return true;
   self.account.enter(Account::State::computing, world.now());
-  const bool undisturbed = shelf_->filled->acquire_timeout(seconds);
+  const bool undisturbed = shelf_->filled->acquire_timeout(world.cluster().duration(self.host, seconds));
   self.account.leave(world.now());
   if (!undisturbed) shelf_->filled->release();  // next() will take it
   return undisturbed;

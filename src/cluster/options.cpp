@@ -53,6 +53,7 @@ void Options::describe(base::Describer& d) {
   d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
   d.numbers("relative_speeds", relative_speeds, "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1",
             Bounds::above_zero());
+  d.component("stragglers", stragglers, "who is slow, and when");
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
   d.section("failures", failures, "hosts that crash, and what the training does then");
   d.section("watchdog", watchdog, "when a run that never ends is given up");
@@ -66,6 +67,8 @@ void Options::describe(base::Describer& d) {
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));
   check_host_classes(d, host_classes, workers);
+  if (stragglers)
+    if (const std::string why = stragglers->misfit(workers); !why.empty()) d.refuse("stragglers", why);
   for (const Crash& crash : failures.crashes)
     if (crash.role == Role::worker && crash.rank >= workers)
       d.refuse("failures", fmt::format("a crash of rank {}, but the workers are ranks 0 to {}", crash.rank, workers - 1));
@@ -74,6 +77,11 @@ void Options::describe(base::Describer& d) {
 double Options::speed(int host) const {
   const HostClass* its = class_of(host_classes, workers, host);
   return its && its->speed_flops_per_s ? *its->speed_flops_per_s : machine.speed_flops_per_s;
+}
+
+bool Options::undisturbed() const {
+  return relative_speeds.empty() && host_classes.empty() && platform.empty() && !failures.any() &&
+         stragglers.kind() == "none";
 }
 
 }  // namespace simgrad::cluster

@@ -10,6 +10,7 @@
 #include "base/registry.h"
 #include "cluster/failures/failures.h"
 #include "cluster/host_class.h"
+#include "cluster/stragglers/stragglers.h"
 #include "cluster/topologies/topology.h"
 
 namespace simgrad::cluster {
@@ -42,6 +43,7 @@ struct Options : base::Described {
   NetworkModel network_model = NetworkModel::ideal;
   Collectives collectives = Collectives::automatic;
   std::vector<double> relative_speeds;  ///< of ranks 0, 1, ...; the rest run at 1
+  base::Slot<Stragglers> stragglers{cluster::stragglers(), "none"};
   bool charge_reductions = true;
   FailureOptions failures;
   Watchdog watchdog;
@@ -50,6 +52,8 @@ struct Options : base::Described {
 
   /// Sustained flop/s of a host of a topology.
   double speed(int host) const;
+  /// Whether every host is as fast as the others, always, and none fails.
+  bool undisturbed() const;
 };
 
 }  // namespace simgrad::cluster

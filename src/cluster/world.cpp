@@ -45,6 +45,12 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
   }
   own_hosts_ = living.size() == ranks_.size();
   for (Rank& rank : ranks_) rank.shares_cores = living[rank.host] > std::max(1, cores[rank.host]);
+  const Stragglers& stragglers = *cluster.options().stragglers;
+  for (int rank = 0; rank < size() && stragglers.varies(); ++rank) {
+    const Rank& each = ranks_[static_cast<std::size_t>(rank)];
+    if (rank < workers ? stragglers.concerns(rank) : stragglers.concerns_servers())
+      cluster.vary_speed(each.host, rank < workers ? std::optional(rank) : std::nullopt, each.shares_cores);
+  }
   cluster_.worlds_.push_back(this);
 }
 
@@ -93,7 +99,7 @@ void World::compute(int rank, double flops, Activity* activity) {
   if (self.shares_cores)
     sg4::this_actor::execute(flops / self.relative_speed);
   else
-    sg4::this_actor::sleep_for(seconds);
+    sg4::this_actor::sleep_for(cluster_.duration(self.host, seconds));
   if (activity) activity->account.leave(now());
 }
 
@@ -296,7 +302,8 @@ bool World::stuck() const {
 bool World::uncontended() const {
   const Options& options = cluster_.options();
   return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
-         options.platform.empty() && own_hosts_ && options.topology->uncontended() && !options.failures.any();
+         options.platform.empty() && own_hosts_ && options.topology->uncontended() && !options.failures.any() &&
+         !options.stragglers->varies();
 }
 
 Channel& World::channel(int generation, int source, int target) {

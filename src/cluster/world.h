@@ -94,6 +94,8 @@ class World {
   void start(int rank, std::function<void()> body);
   void start_beside(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
+  /// Whether a recovery is under way, in which nobody moves and all is well; may be null.
+  std::function<bool()> recovering;
 
   /// The rank's virtual time passes: flops at the host's nominal speed times the rank's relative one.
   void compute(int rank, double flops) { compute(rank, flops, &ranks_[static_cast<std::size_t>(rank)]); }

@@ -30,6 +30,8 @@ ordered_json identity(const RunPlan& run) {
   ordered_json all = scenario::echo(*run.settings);
   for (const char* key : {"title", "strategy", "seed"}) all.erase(key);
   all["cluster"]["platform"] = run.settings->platform_contents;
+  if (!run.settings->cluster.stragglers->files().empty())
+    all["cluster"]["stragglers"]["file"] = run.settings->trace_contents;
   all["data"] = data_identity(*run.settings, run.seed);
   all["kind"] = run.kind;
   all["options"] = run.options;
@@ -47,6 +49,7 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
   settings->cluster.workers = 1;
   settings->cluster.machine.speed_flops_per_s = settings->nominal_flops_per_s;
   settings->platform_contents.clear();
+  settings->trace_contents.clear();
   settings->cluster.charge_reductions = cluster.charge_reductions;
   settings->cluster.watchdog = cluster.watchdog;
   if (settings->training.batch_size_per_worker) {
@@ -82,9 +85,7 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   named["label"] = run.label;  // two rows of a table are two runs, even if they are the same work
   run.id = name_of(named);
   // A worker that is alone by choice does what the baseline does, unless something happens to it.
-  const bool undisturbed = settings->cluster.relative_speeds.empty() && settings->cluster.host_classes.empty() &&
-                           settings->cluster.platform.empty() && !settings->cluster.failures.any();
-  if (run.kind == strategies::Single::about.kind && undisturbed) run.work = plan_baseline(run).work;
+  if (run.kind == strategies::Single::about.kind && settings->cluster.undisturbed()) run.work = plan_baseline(run).work;
   return run;
 }
 

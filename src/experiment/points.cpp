@@ -112,6 +112,18 @@ void look_at_platform(Settings& settings, const Document& document, Files& files
   settings.platform_contents = files.hash(file);
 }
 
+/// What stands in a file of speeds is checked before anything runs.
+void look_at_traces(Settings& settings, Files& files, Faults& faults) {
+  for (const std::string& file : settings.cluster.stragglers->files()) {
+    settings.trace_contents += files.hash(file);
+    try {
+      settings.cluster.stragglers->speed_changes(0, base::Stream({}));
+    } catch (const base::ScenarioError& error) {
+      for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
+    }
+  }
+}
+
 /// A file that cannot be opened is found before anything runs; what stands in it, when it is loaded.
 void look_at_data(Settings& settings, Files& files) {
   if (!settings.training.numbers) return;
@@ -130,6 +142,7 @@ AllSettings read_points(const std::vector<Point>& points, Faults& faults) {
     Faults found;
     auto settings = std::make_shared<Settings>(read_settings(point.document, found));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);
+    if (found.empty()) look_at_traces(*settings, files, found);
     if (found.empty()) look_at_data(*settings, files);
     faults.add(found);
     all.push_back(std::move(settings));

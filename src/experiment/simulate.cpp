@@ -64,7 +64,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
                                  }});
   const auto workers = static_cast<int>(run.workers);
   training::Program program = strategies::program(run.strategy);
-  cluster::Cluster cluster(settings.cluster, program.hosts_needed(workers), program.many_to_many);
+  cluster::Cluster cluster(settings.cluster, program.hosts_needed(workers), program.many_to_many, run.seed);
   training::Learning::Setup setup = learning_setup(run, data);
   setup.speeds = speeds(run, cluster, program);
   const training::Learning learning(std::move(setup), dispatcher);

@@ -122,7 +122,8 @@ void MapReduce::map_splits(Worker& worker) const {
       worker.read_rows(rows);
       const std::int64_t written = 8 * numbers_sent(learning, sum_size(learning), rows);
       const double disk = disk_flops(worker, static_cast<double>(rows * learning.row_bytes() + written));
-      if (!news.compute(map_flops(learning, *split, all) + disk)) break;
+      const double whole = map_flops(learning, worker.comm().rank(), worker.workers());
+      if (!news.compute(worker.stretched(map_flops(learning, *split, all), whole, step) + disk)) break;
       worker.comm().send(master, note({.step = step, .split = split}, all));
       const auto order = news.order(all);
       if (!order) break;

@@ -67,6 +67,7 @@ Training::~Training() = default;
 void Training::start() {
   // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
   world_.on_peer_lost = [](int) {};
+  world_.recovering = [this] { return recovery_->pending(); };
   schedule_timers();
   recovery_->schedule_crashes();
   launch();
@@ -132,11 +133,11 @@ void Training::relaunch() {
   if (synchronous()) lost_samples_ = samples_ - restored_step() * learning_.batches().batch();
 }
 
-base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step) const {
+base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry) const {
   return base::Stream({.seed = learning_.seed(),
                        .purpose = purpose,
                        .step = static_cast<std::uint64_t>(step),
-                       .rank = static_cast<std::uint32_t>(rank),
+                       .rank = static_cast<std::uint32_t>(rank) | retry << 16,  // fewer ranks than 2^15
                        .attempt = static_cast<std::uint16_t>(generation_)});
 }
 

@@ -67,7 +67,8 @@ class Training {
   int generation() const { return generation_; }
   /// Random draws of a rank's step. A step that is repeated after a failure draws anew (a new attempt); batches are
   /// dealt by step alone, so that a repeated step sees the same rows.
-  base::Stream stream(base::Purpose purpose, int rank, std::int64_t step) const;
+  /// retry: of a rank that gives its step's work up and begins again, in the same generation.
+  base::Stream stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry = 0) const;
   int living_workers() const { return living_workers_; }
   /// How the parameters are dealt to the servers of this generation; all to each where the program does not deal them.
   const Shards& shards() const { return *shards_; }

@@ -50,22 +50,30 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   const Learning& learning = training().learning();
   iteration_ = step + 1;
   const Tensor g = learning.gradient(w, step, comm().rank(), workers());
-  compute(learning.gradient_flops(comm().rank(), workers()));
+  compute(learning.gradient_flops(comm().rank(), workers()), step);
   return g;
 }
 
 Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
-  const Tensor g = learning.gradient(w, iteration_++, comm().rank(), workers());
+  const std::int64_t step = iteration_++;
+  const Tensor g = learning.gradient(w, step, comm().rank(), workers());
   const std::int64_t rows = learning.batches().count(comm().rank(), workers());
   read_rows(rows);
   const std::vector<models::Layer>& layers = learning.layers();
-  double forward_flops = 0.0;
-  for (const models::Layer& layer : layers) forward_flops += layer.forward_flops;
-  training().world().compute(world_rank(), forward_flops * static_cast<double>(rows));
+  double forward_flops = 0.0, backward_flops = 0.0;
+  for (const models::Layer& layer : layers) {
+    forward_flops += layer.forward_flops;
+    backward_flops += layer.backward_flops;
+  }
+  const auto pass = [&](double flops_a_row) {
+    training().world().compute(world_rank(), stretched(flops_a_row * static_cast<double>(rows),
+                                                       (forward_flops + backward_flops) * static_cast<double>(rows), step));
+  };
+  pass(forward_flops);
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-    training().world().compute(world_rank(), layer->backward_flops * static_cast<double>(rows));
+    pass(layer->backward_flops);
     ready(g, *layer);
   }
   training().add_samples(rows);
@@ -75,22 +83,47 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
 Tensor Worker::assignments(const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
-  const Tensor sums = learning.assignments(w, iteration_++, comm().rank(), workers());
-  compute(learning.assignment_flops(comm().rank(), workers()));
+  const std::int64_t step = iteration_++;
+  const Tensor sums = learning.assignments(w, step, comm().rank(), workers());
+  compute(learning.assignment_flops(comm().rank(), workers()), step);
   return sums;
 }
 
+<<<<<<< HEAD
 void Worker::compute(double flops) {
   read_rows(training().learning().batches().count(comm().rank(), workers()));
   training().world().compute(world_rank(), flops);
+=======
+double Worker::stretched(double flops, double whole, std::int64_t step) const {
+  const cluster::World& world = training().world();
+  const cluster::Stragglers& stragglers = *world.cluster().options().stragglers;
+  if (!stragglers.draws() || !stragglers.concerns(world_rank()) || !(whole > 0.0)) return flops;
+  base::Stream stream = training().stream(base::Purpose::straggler, world_rank(), step, given_up_);
+  const cluster::Stretch stretch = stragglers.draw(stream);
+  const double speed = world.cluster().speed(world.host(world_rank())) * world.relative_speed(world_rank());
+  return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
+}
+
+void Worker::compute(double flops, std::int64_t step) {
+  training().world().compute(world_rank(), stretched(flops, flops, step));
+>>>>>>> 0da5617 (Stragglers: drawn for each gradient, or a host's speed in time)
   if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
 }
 
 std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
+<<<<<<< HEAD
   read_rows(learning.batches().count(comm().rank(), workers()));
   if (!news.compute(learning.gradient_flops(comm().rank(), workers()))) return {};
+=======
+  const double flops = learning.gradient_flops(comm().rank(), workers());
+  if (!news.compute(stretched(flops, flops, iteration_))) {
+    ++given_up_;
+    return {};
+  }
+  given_up_ = 0;
+>>>>>>> 0da5617 (Stragglers: drawn for each gradient, or a host's speed in time)
   return learning.gradient(w, iteration_++, comm().rank(), workers());
 }
 

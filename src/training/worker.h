@@ -68,9 +68,15 @@ class Worker : public Participant {
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
   /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);
+<<<<<<< HEAD
   /// Blocks until so many of its next rows have been read, where they are not in memory. The gradients above do so
   /// themselves.
   void read_rows(std::int64_t rows) { input_.next(rows); }
+=======
+  /// What a piece of that step's gradient, `flops` of `whole`, takes in flops as the scenario's stragglers stretch it for
+  /// this rank and step. Every piece of a step is stretched by the same draw.
+  double stretched(double flops, double whole, std::int64_t step) const;
+>>>>>>> 0da5617 (Stragglers: drawn for each gradient, or a host's speed in time)
   /// The state that all workers share, where they are cores of one host: whoever has made an update reports it.
   State& memory() const { return training().memory(); }
   /// An update of it is made by this core's gradient: its rows count as samples, its age as staleness.
@@ -83,11 +89,12 @@ class Worker : public Participant {
   int servers() const { return comm().size() - workers(); }
 
  private:
-  /// Passes over this rank's share of a batch.
-  void compute(double flops);
+  /// Passes over this rank's share of that step's batch.
+  void compute(double flops, std::int64_t step);
 
   InputPipeline input_;
   std::int64_t iteration_ = 0;  ///< which step's batch comes next
+  std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
 };
 
 class Server : public Participant {

@@ -1,0 +1,30 @@
+/// Speeds of hosts in a file, in SimGrid's profile format or as CSV.
+///
+/// SimGrid's: lines "date factor", comments after #, and one line "PERIODICITY seconds" (the whole is repeated with that
+/// period) or "LOOPAFTER seconds" (it begins again so long after its last date). CSV: a header line with date, factor and
+/// perhaps rank; lines without a rank are of all hosts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/stragglers/stragglers.h"
+
+namespace simgrad::cluster {
+
+struct SpeedFile {
+  std::vector<SpeedChange> all;             ///< of who is not named
+  std::map<int, std::vector<SpeedChange>> by_rank;
+  std::optional<double> period_s;           ///< the changes come again after that; none: once
+
+  /// Null where the file says nothing of that rank.
+  std::unique_ptr<SpeedChanges> of_rank(std::optional<int> worker) const;
+};
+
+/// Errors: EnvironmentError for a file that cannot be opened; ScenarioError `file:line: ...` for what stands in it.
+SpeedFile read_speed_file(const std::string& file);
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,71 @@
+// What a scenario may not say of stragglers and their like, and where it is told so.
+#include "base/errors.h"
+#include "catch.h"
+#include "experiment/scenario.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+/// The faults of `small` with those lines in its [cluster].
+std::string faults_of(const std::string& cluster, const tests::Scratch& scratch = {}) {
+  std::string text = small + ring;
+  text.insert(text.find("[data]"), cluster + "\n");
+  try {
+    make_plan(scratch.write("x.toml", text), {});
+  } catch (const base::ScenarioError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+void check_refused(const std::string& cluster, const std::string& why) {
+  const std::string text = faults_of(cluster);
+  CAPTURE(cluster, text);
+  CHECK(text.find(why) != std::string::npos);
+  CHECK(text.find("x.toml:4:") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("impossible stragglers are refused with their place") {
+  check_refused("stragglers = { kind = \"bimodal\", probability = 1.5 }", "between 0 and 1");
+  check_refused("stragglers = { kind = \"pareto\", shape = -1 }", "shape");
+  check_refused("stragglers = { kind = \"constant\", ranks = [4] }", "ranks holds 4, but the workers are ranks 0 to 3");
+  check_refused("stragglers = { kind = \"constant\", ranks = [0.5] }", "0.5 is no rank");
+  check_refused("stragglers = { kind = \"shifted_exponential\", mean = 0.1 }", "needs a unit");
+  check_refused("stragglers = { kind = \"periodic\", duty = 1, factor = 0 }", "hosts that never compute");
+  check_refused("stragglers = \"trace\"", "give file");
+  check_refused("stragglers = \"lognormal\"", "did you mean \"log_normal\"?");
+}
+
+TEST_CASE("a trace with decreasing dates is refused with its file and line") {
+  const tests::Scratch scratch;
+  scratch.write("speeds.csv", "date,factor,rank\n0,1,0\n5,0.5,0\n4,1,0\n");
+  const std::string text = faults_of("stragglers = { kind = \"trace\", file = \"speeds.csv\" }", scratch);
+  CHECK(text.find("speeds.csv:4: date 4 after date 5") != std::string::npos);
+}
+
+TEST_CASE("a run is the same wherever its trace lies, and another when the trace's contents differ") {
+  const auto id = [](const char* name, const char* contents) {
+    const tests::Scratch scratch;
+    scratch.write(name, contents);
+    std::string text = small + ring;
+    text.insert(text.find("[data]"), "stragglers = { kind = \"trace\", file = \"" + std::string(name) + "\" }\n");
+    return make_plan(scratch.write("x.toml", text), {}).runs.front().id;
+  };
+  CHECK(id("one", "0 1\n") == id("two", "0 1\n"));
+  CHECK(id("one", "0 1\n") != id("one", "0 0.5\n"));
+}
+
+TEST_CASE("a worker that is alone is its baseline only while nothing slows it down") {
+  const auto work = [](const std::string& cluster) {
+    std::string text = small + single;
+    text.insert(text.find("[data]"), cluster + "\n");
+    const Plan plan = planned(text);
+    return plan.runs.front().work == plan.baselines.front().work;
+  };
+  CHECK(work(""));
+  CHECK(!work("stragglers = \"log_normal\""));
+}

@@ -1,0 +1,30 @@
+// The claims of the scenarios about stragglers, jitter and neighbours.
+#include "house/results.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+TEST_CASE("stragglers_and_waiting: who waits takes D + mean H_n a step, asp the mean of one gradient") {
+  const auto results = results_of("stragglers_and_waiting.toml");
+  for (const int n : {4, 16, 32}) {
+    const std::string at = "{\"cluster.workers\":" + std::to_string(n) + "}";
+    double H = 0.0;
+    for (int k = 1; k <= n; ++k) H += 1.0 / k;
+    for (const char* label : {"allreduce", "bsp"}) {
+      const record::Record& record = run_of(*results, label, at).record;
+      CHECK(record.simulated_s / static_cast<double>(record.steps) == Approx(0.1 + 0.1 * H).epsilon(0.05));
+    }
+    CHECK(speedup(run_of(*results, "asp", at)) == Approx(n * 0.1 / 0.2).epsilon(0.05));
+  }
+}
+
+TEST_CASE("backup_workers: one or two are worth more than none, eight waste work") {
+  const auto results = results_of("backup_workers.toml");
+  const auto rate = [&](const char* label) { return speedup(run_of(*results, label)); };
+  CHECK(rate("1 backup") > 1.25 * rate("all 16"));
+  CHECK(rate("2 backups") > rate("1 backup"));
+  CHECK(rate("8 backups") < rate("2 backups"));
+  const record::Record& all = run_of(*results, "all 16").record;
+  // Pareto, a = 2.5: the slowest of 16 takes 4.548 times the shortest possible.
+  CHECK(all.simulated_s / static_cast<double>(all.steps) == Approx(0.4548).epsilon(0.1));
+}
