@@ -89,11 +89,6 @@ Tensor Worker::assignments(const Tensor& w) {
   return sums;
 }
 
-<<<<<<< HEAD
-void Worker::compute(double flops) {
-  read_rows(training().learning().batches().count(comm().rank(), workers()));
-  training().world().compute(world_rank(), flops);
-=======
 double Worker::stretched(double flops, double whole, std::int64_t step) const {
   const cluster::World& world = training().world();
   const cluster::Stragglers& stragglers = *world.cluster().options().stragglers;
@@ -105,25 +100,21 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
 }
 
 void Worker::compute(double flops, std::int64_t step) {
+  read_rows(training().learning().batches().count(comm().rank(), workers()));
   training().world().compute(world_rank(), stretched(flops, flops, step));
->>>>>>> 0da5617 (Stragglers: drawn for each gradient, or a host's speed in time)
   if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
 }
 
 std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
-<<<<<<< HEAD
-  read_rows(learning.batches().count(comm().rank(), workers()));
-  if (!news.compute(learning.gradient_flops(comm().rank(), workers()))) return {};
-=======
   const double flops = learning.gradient_flops(comm().rank(), workers());
+  read_rows(learning.batches().count(comm().rank(), workers()));
   if (!news.compute(stretched(flops, flops, iteration_))) {
     ++given_up_;
     return {};
   }
   given_up_ = 0;
->>>>>>> 0da5617 (Stragglers: drawn for each gradient, or a host's speed in time)
   return learning.gradient(w, iteration_++, comm().rank(), workers());
 }
 

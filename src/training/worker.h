@@ -68,15 +68,12 @@ class Worker : public Participant {
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
   /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);
-<<<<<<< HEAD
   /// Blocks until so many of its next rows have been read, where they are not in memory. The gradients above do so
   /// themselves.
   void read_rows(std::int64_t rows) { input_.next(rows); }
-=======
   /// What a piece of that step's gradient, `flops` of `whole`, takes in flops as the scenario's stragglers stretch it for
   /// this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
->>>>>>> 0da5617 (Stragglers: drawn for each gradient, or a host's speed in time)
   /// The state that all workers share, where they are cores of one host: whoever has made an update reports it.
   State& memory() const { return training().memory(); }
   /// An update of it is made by this core's gradient: its rows count as samples, its age as staleness.

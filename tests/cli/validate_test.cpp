@@ -90,6 +90,7 @@ hosts = []
 network_model = "ideal"
 collectives = "auto"
 relative_speeds = []
+stragglers = "none"
 charge_reductions = true
 failures = { crash = [], detection = "100ms", recovery = "restart" }
 watchdog = { simulated = "10000000s", real = "1d" }

@@ -30,7 +30,7 @@ void check_refused(const std::string& cluster, const std::string& why) {
 }  // namespace
 
 TEST_CASE("impossible stragglers are refused with their place") {
-  check_refused("stragglers = { kind = \"bimodal\", probability = 1.5 }", "between 0 and 1");
+  check_refused("stragglers = { kind = \"bimodal\", probability = 1.5 }", "probability must be from 0 to 1, found 1.5");
   check_refused("stragglers = { kind = \"pareto\", shape = -1 }", "shape");
   check_refused("stragglers = { kind = \"constant\", ranks = [4] }", "ranks holds 4, but the workers are ranks 0 to 3");
   check_refused("stragglers = { kind = \"constant\", ranks = [0.5] }", "0.5 is no rank");
