@@ -145,11 +145,27 @@ void Communicator::charge_reduction(double flops) const {
   if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops, activity_);
 }
 
+Pending Communicator::start_send_unless_lost(int target, Packet packet) const {
+  if (world_->in_place() && !alive(target)) return {};
+  return start_send(target, std::move(packet));
+}
+
+void Communicator::await_detection(int member) const {
+  const double known_s = world_->lost_at_s(world_rank(member)) + world_->cluster().options().failures.detection_s;
+  if (known_s > now()) sg4::this_actor::sleep_for(known_s - now());
+}
+
+Pending::Pending(const Communicator& communicator, int peer)
+    : communicator_(&communicator),
+      peer_(peer),
+      incarnation_(communicator.world_->incarnation(communicator.world_rank(peer))) {}
+
 Pending::Pending(Pending&& other) noexcept
     : communicator_(other.communicator_),
       transfer_(std::exchange(other.transfer_, nullptr)),
       landing_(std::exchange(other.landing_, nullptr)),
       peer_(other.peer_),
+      incarnation_(other.incarnation_),
       start_s_(other.start_s_) {}
 
 Pending& Pending::operator=(Pending&& other) noexcept {
@@ -157,6 +173,7 @@ Pending& Pending::operator=(Pending&& other) noexcept {
   std::swap(transfer_, other.transfer_);
   std::swap(landing_, other.landing_);
   std::swap(peer_, other.peer_);
+  std::swap(incarnation_, other.incarnation_);
   std::swap(start_s_, other.start_s_);
   return *this;
 }
@@ -166,10 +183,14 @@ Pending::~Pending() = default;
 
 Packet Pending::wait() {
   base::check(transfer_ != nullptr, "a transfer is waited for once");
+  World& world = *communicator_->world_;
+  const int peer = communicator_->world_rank(peer_);
+  const auto lost = [&] { return world.incarnation(peer) != incarnation_; };
+  if (lost() && transfer_->get_start_time() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
   start_s_ = communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending, peer_);
+  if (lost() && (!landing_ || *landing_ == &world.nothing_)) throw PeerLost(peer);
   intrusive_ptr_release(std::exchange(transfer_, nullptr));
   if (!landing_) return {};
-  World& world = *communicator_->world_;
   // Another rank has ended or failed the training at this very moment, and what came in is gone: this actor is about to
   // be killed.
   if (world.ended() || !(*landing_)->channel) sg4::this_actor::exit();
@@ -177,6 +198,16 @@ Packet Pending::wait() {
   *landing_ = nullptr;
   world.free_landings_.push_back(std::exchange(landing_, nullptr));
   return packet;
+}
+
+std::optional<Packet> Pending::wait_unless_lost() {
+  if (!communicator_->world_->in_place()) return wait();
+  try {
+    return wait();
+  } catch (const PeerLost&) {
+    transfer_ = nullptr;  // its references are kept, as of one that is dropped
+    return {};
+  }
 }
 
 }  // namespace simgrad::cluster

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ class Pending {
 
   /// What was received; an empty packet for a send. Errors: PeerLost.
   Packet wait();
+  /// The same; nothing if the peer is lost, where failures stop nobody else. Elsewhere: PeerLost.
+  std::optional<Packet> wait_unless_lost();
   /// Whether wait() is still to be called.
   bool under_way() const { return transfer_ != nullptr; }
   /// After wait(): when the transfer started.
@@ -35,12 +38,13 @@ class Pending {
 
  private:
   friend class Communicator;
-  Pending(const Communicator& communicator, int peer) : communicator_(&communicator), peer_(peer) {}
+  Pending(const Communicator& communicator, int peer);
 
   const Communicator* communicator_ = nullptr;  ///< outlives its transfers
   simgrid::s4u::Comm* transfer_ = nullptr;
   Message** landing_ = nullptr;                 ///< of a receive
   int peer_ = -1;
+  int incarnation_ = 0;  ///< of the peer
   double start_s_ = -1.0;
 };
 
@@ -72,6 +76,12 @@ class Communicator {
 
   [[nodiscard]] Pending start_send(int target, Packet packet) const;
   [[nodiscard]] Pending start_receive(int source) const;
+
+  bool alive(int member) const { return world_->alive(world_rank(member)); }
+  /// As start_send; nothing is under way if the target is lost, where failures stop nobody else. Elsewhere: PeerLost.
+  [[nodiscard]] Pending start_send_unless_lost(int target, Packet packet) const;
+  /// Blocks until everybody knows that the member was lost: cluster.failures.detection after its crash.
+  void await_detection(int member) const;
 
   /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
   void charge_reduction(double flops) const;

@@ -21,19 +21,61 @@ struct Inbox::Shelf {
   sg4::SemaphorePtr filled = sg4::Semaphore::create(0);
 };
 
-Inbox::Inbox(const Communicator& communicator, int first, int count)
-    : communicator_(communicator), shelf_(std::make_shared<Shelf>()) {
-  World& world = communicator.world();
-  for (int member = first; member < first + count; ++member)
-    world.start_beside(communicator.world_rank(communicator.rank()),
-                       [shelf = shelf_, comm = communicator.beside(), member] {
-                         for (;;) {
-                           Pending receiving = comm.start_receive(member);
-                           Packet packet = receiving.wait();
-                           shelf->entries.push_back({{member, std::move(packet)}, receiving.start_s()});
-                           shelf->filled->release();
-                         }
-                       });
+Inbox::Inbox(const Communicator& communicator, int first, int count, Losses losses)
+    : communicator_(communicator),
+      shelf_(std::make_shared<Shelf>()),
+      first_(first),
+      losses_(losses),
+      listeners_(static_cast<std::size_t>(count), -1) {
+  const World& world = communicator.world();
+  if (world.in_place()) {
+    watchers_ = world.watchers_;
+    watchers_->push_back(this);
+  }
+  for (int member = first; member < first + count; ++member) {
+    if (!world.in_place() || communicator.alive(member))
+      listen(member);
+    else
+      known_lost(communicator.world_rank(member));
+  }
+}
+
+Inbox::~Inbox() {
+  if (watchers_) std::erase(*watchers_, static_cast<Watcher*>(this));
+}
+
+void Inbox::listen(int member) {
+  listeners_[static_cast<std::size_t>(member - first_)] = communicator_.world().start_beside(
+      communicator_.world_rank(communicator_.rank()), [shelf = shelf_, comm = communicator_.beside(), member] {
+        for (;;) {
+          Pending receiving = comm.start_receive(member);
+          Packet packet = receiving.wait();
+          shelf->entries.push_back({{member, std::move(packet)}, receiving.start_s()});
+          shelf->filled->release();
+        }
+      });
+}
+
+std::optional<std::size_t> Inbox::place(int rank) const {
+  for (std::size_t i = 0; i < listeners_.size(); ++i)
+    if (communicator_.world_rank(first_ + static_cast<int>(i)) == rank) return i;
+  return {};
+}
+
+void Inbox::lost(int rank) {
+  if (const auto at = place(rank))
+    if (const sg4::ActorPtr listener = sg4::Actor::by_pid(static_cast<aid_t>(listeners_[*at]))) listener->kill();
+}
+
+void Inbox::known_lost(int rank) {
+  const auto at = place(rank);
+  if (!at || losses_ == Losses::untold) return;
+  shelf_->entries.push_back({{.source = first_ + static_cast<int>(*at), .packet = {}, .lost = true}, -1.0});
+  shelf_->filled->release();
+}
+
+void Inbox::back(int rank) {
+  if (const auto at = place(rank)) listen(first_ + static_cast<int>(*at));
 }
 
 Inbox::Arrival Inbox::next() { return *take({}); }

@@ -3,7 +3,7 @@
 
 #include <memory>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "cluster/communicator.h"
 
@@ -11,14 +11,21 @@ namespace simgrad::cluster {
 
 /// Receives from many members at once, each message handed out in the order of completion. A receive a member is posted
 /// ahead at all times, so that a busy server's link still fills.
-class Inbox {
+///
+/// Where failures stop nobody else, who is lost is not listened to until it is back.
+class Inbox final : private Watcher {
  public:
-  /// Starts to receive from members first .. first + count - 1.
-  Inbox(const Communicator& communicator, int first, int count);
+  enum class Losses { untold, told };
+  /// Starts to receive from members first .. first + count - 1.  told: an arrival says when a member is known to be lost.
+  Inbox(const Communicator& communicator, int first, int count, Losses losses = Losses::untold);
+  ~Inbox() override;
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
 
   struct Arrival {
     int source = 0;
     Packet packet;
+    bool lost = false;  ///< no message: the source is lost
   };
   /// Blocks until a message has come in.
   Arrival next();
@@ -31,9 +38,19 @@ class Inbox {
  private:
   struct Shelf;
   std::optional<Arrival> take(std::optional<double> timeout_s);
+  void listen(int member);
+  /// The place in `listeners_` of that rank, or nothing.
+  std::optional<std::size_t> place(int rank) const;
+  void lost(int rank) override;
+  void known_lost(int rank) override;
+  void back(int rank) override;
 
   const Communicator& communicator_;
   std::shared_ptr<Shelf> shelf_;
+  std::shared_ptr<std::vector<Watcher*>> watchers_;  ///< the world's; null: this one watches nothing
+  int first_;
+  Losses losses_;
+  std::vector<std::int64_t> listeners_;  ///< actors, by member
 };
 
 }  // namespace simgrad::cluster

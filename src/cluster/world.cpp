@@ -58,9 +58,11 @@ World::~World() { std::erase(cluster_.worlds_, this); }
 
 void World::start(int rank, std::function<void()> body) { start_actor(rank, true, std::move(body)); }
 
-void World::start_beside(int rank, std::function<void()> body) { start_actor(rank, false, std::move(body)); }
+std::int64_t World::start_beside(int rank, std::function<void()> body) {
+  return start_actor(rank, false, std::move(body));
+}
 
-void World::start_actor(int rank, bool main, std::function<void()> body) {
+std::int64_t World::start_actor(int rank, bool main, std::function<void()> body) {
   if (main) ranks_[static_cast<std::size_t>(rank)].running = true;
   const sg4::ActorPtr actor = sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(host(rank)),
                                                  [this, rank, main, work = std::move(body)] {
@@ -71,6 +73,7 @@ void World::start_actor(int rank, bool main, std::function<void()> body) {
   if (rank_of_actor_.size() <= number) rank_of_actor_.resize(number + 1, -1);
   rank_of_actor_[number] = rank;
   actors_.push_back(actor->get_pid());
+  return actor->get_pid();
 }
 
 void World::run_guarded(int rank, bool main, const std::function<void()>& body) {
@@ -312,7 +315,7 @@ Channel& World::channel(int generation, int source, int target) {
                             (static_cast<std::uint64_t>(source) << 24) | static_cast<std::uint64_t>(target);
   Channel& channel = channels_[key];
   if (!channel.mailbox) {
-    channel.mailbox = sg4::Mailbox::by_name(fmt::format("{}/{}/{}>{}", name_, generation, source, target));
+    channel.mailbox = sg4::Mailbox::by_name(mailbox_name(generation, source, target));
     channel.source = source;
     channel.target = target;
     channel.local = same_host(source, target);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -71,6 +72,16 @@ struct Activity {
 
 class Meetings;
 
+/// Who listens for what a rank says, and so wants to know when it is lost while all others go on, when that is known, and
+/// when it is back.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void lost(int rank) = 0;
+  virtual void known_lost(int rank) = 0;
+  virtual void back(int rank) = 0;
+};
+
 class World {
  public:
   /// Ranks 0 .. workers-1 are workers, the next `servers` servers.  hosts: where each rank lives; empty: rank r on
@@ -92,7 +103,8 @@ class World {
   /// Starts an actor of a rank. The main one's time is the rank's time; others serve it beside and end with it.
   /// Whatever it throws ends the run, with rank, step and virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
-  void start_beside(int rank, std::function<void()> body);
+  /// Returns SimGrid's number of the actor.
+  std::int64_t start_beside(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
   /// Whether a recovery is under way, in which nobody moves and all is well; may be null.
   std::function<bool()> recovering;
@@ -112,6 +124,23 @@ class World {
   /// The rank's host goes down, with all its ranks' actors and their transfers; their time is `down` until revive.
   void crash(int rank);
   void revive(int rank);
+
+  // Failures in place, where nobody else stops (world_in_place.cpp). A rank that is back is another incarnation of it,
+  // whose mailboxes have other names: nothing that was meant for the one before reaches it.
+
+  void set_in_place() { in_place_ = true; }
+  bool in_place() const { return in_place_; }
+  /// As crash; who is blocked on a lost rank gets PeerLost at once.
+  void crash_in_place(int rank);
+  /// The others know that the rank was lost, unless they know already.
+  void announce(int rank);
+  /// As revive; announces the loss before.
+  void revive_in_place(int rank);
+  /// Another incarnation of a living rank: whatever others expect of it fails.
+  void start_over(int rank);
+  int incarnation(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).incarnation; }
+  double lost_at_s(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).lost_at_s; }
+
   /// All actors die; their accounts wait. For a recovery, which then starts new ones, and for the end.
   void kill_actors();
 
@@ -147,6 +176,9 @@ class World {
     std::int64_t step = -1;
     double relative_speed = 1.0;
     int host = 0;
+    int incarnation = 0;
+    double lost_at_s = -std::numeric_limits<double>::infinity();
+    bool announced = true;
     bool shares_cores = false;  ///< with another rank of its host
     bool alive = true;
     bool running = false;  ///< its main actor has not ended
@@ -156,7 +188,11 @@ class World {
   /// What the rank is blocked in, itself or by the actor beside that it waits for.
   static const Occupation& blocked_in(const Rank& rank) { return rank.followed ? rank.followed->occupation : rank.occupation; }
   void settle_down(Rank& rank);
-  void start_actor(int rank, bool main, std::function<void()> body);
+  std::int64_t start_actor(int rank, bool main, std::function<void()> body);
+  /// Whatever is expected of these ranks and has not started fails.
+  void break_off(const std::function<bool(int rank)>& lost);
+  std::string mailbox_name(int generation, int source, int target) const;
+  void rename_mailboxes(int rank);
   void run_guarded(int rank, bool main, const std::function<void()>& body);
   void follow(Rank& rank, Activity& beside);
   void settle(Rank& rank);
@@ -183,6 +219,9 @@ class World {
   std::vector<int> rank_of_actor_;  ///< by SimGrid's actor number; -1: none of ours
   std::vector<std::int64_t> actors_;
   std::unique_ptr<Meetings> meetings_;
+  std::shared_ptr<std::vector<Watcher*>> watchers_ = std::make_shared<std::vector<Watcher*>>();
+  Message nothing_;  ///< what a rank receives instead of a message that will never come
+  bool in_place_ = false;
   bool ended_ = false;
   double end_s_ = 0.0;
   record::Record cut_;  ///< ranks, links, bytes and messages as they were at the end

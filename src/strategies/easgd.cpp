@@ -17,6 +17,7 @@ void Easgd::describe(base::Describer& d) {
 }
 
 void Easgd::operator()(Worker& worker) const {
+  if (worker.rejoins()) worker.comm().send(worker.server(), Packet());  // asks for the centre
   const Packet first = worker.comm().receive(worker.server());
   State x = worker.start_alone(first.tensor, first.version * period / (together ? 1 : worker.workers()));
   for (;;) {  // the training ends it, while it waits for the centre
@@ -37,10 +38,13 @@ void Easgd::operator()(Server& server) const {
   Inbox replicas(server.comm(), 0, server.workers());
   answers.send_all(centre);
   while (server.continues(centre)) {
-    auto [worker, x] = replicas.next();
+    auto arrival = replicas.next();
+    for (; !arrival.packet.tensor; arrival = replicas.next()) answers.send(arrival.source, centre);  // it has come back
+    const int worker = arrival.source;
+    const Tensor& x = arrival.packet.tensor;
     answers.send(worker, centre);  // both sides move by the difference to the centre as it was
     server.comm().charge_reduction(3.0 * static_cast<double>(centre.w.size()));
-    centre.w = values::add_scaled(centre.w, alpha, x.tensor - centre.w);
+    centre.w = values::add_scaled(centre.w, alpha, x - centre.w);
     for (std::int64_t t = 0; t < period; ++t) server.count(worker);
     ++centre.step;
   }
@@ -55,7 +59,7 @@ void Easgd::serve_together(Server& server) const {
   while (server.continues(centre)) {
     std::vector<Tensor> differences(static_cast<std::size_t>(P));
     for (int came = 0; came < P; ++came) {
-      auto [worker, x] = replicas.next();
+      auto [worker, x, lost] = replicas.next();
       differences[static_cast<std::size_t>(worker)] = x.tensor - centre.w;
       for (std::int64_t t = 0; t < period; ++t) server.count(worker);
     }

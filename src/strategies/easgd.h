@@ -25,6 +25,7 @@ struct Easgd : Strategy {
   void describe(base::Describer& d) override;
   int servers() const override { return 1; }
   bool synchronous() const override { return false; }
+  std::vector<cluster::Recovery> recoveries() const override { return allowed(!together); }
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 

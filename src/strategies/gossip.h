@@ -29,6 +29,7 @@ struct Gossip : Strategy {
 
   void describe(base::Describer& d) override;
   bool many_to_many() const override { return true; }
+  std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
   void operator()(Worker& worker) const override;
 };
 

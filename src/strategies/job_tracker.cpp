@@ -18,24 +18,61 @@ JobTracker::JobTracker(int workers, int splits, std::optional<double> slow_facto
 int JobTracker::begin(int worker, int split, double now) {
   Split& begun = splits_.at(static_cast<std::size_t>(split));
   if (!begun.copied) begun.start = now;
-  attempts_.at(static_cast<std::size_t>(worker)) = {.split = split, .start = now};
+  attempts_.at(static_cast<std::size_t>(worker)) = {.split = split, .start = now, .under_way = true};
   return split;
 }
 
 JobTracker::Order JobTracker::finished(int worker, double now) {
   const Attempt attempt = attempts_.at(static_cast<std::size_t>(worker));
-  bool& done = splits_[static_cast<std::size_t>(attempt.split)].done;
+  attempts_[static_cast<std::size_t>(worker)].under_way = false;
+  Split& split = splits_[static_cast<std::size_t>(attempt.split)];
+  bool& done = split.done;
   Order order{.accepted = !done, .split = {}};
   if (!done) took_.insert(std::ranges::upper_bound(took_, now - attempt.start), now - attempt.start);
+  if (!done) split.by = worker;
   done = true;
-  if (static_cast<std::size_t>(started_) < splits_.size()) {
-    order.split = begin(worker, started_++, now);
-  } else {
-    idle_.push_back(worker);
-    if (idle_.size() > 1) return order;  // who has been idle for longer has the first copy
-    if (const auto at = next_copy_at(); at && *at <= now) order.split = start_copy(now).split;
-  }
+  order.split = assign(worker, now);
   return order;
+}
+
+std::optional<int> JobTracker::assign(int worker, double now) {
+  if (const auto next = take_next()) return begin(worker, *next, now);
+  idle_.push_back(worker);
+  if (idle_.size() > 1) return {};  // who has been idle for longer has the first copy
+  const auto at = next_copy_at();
+  return at && *at <= now ? std::optional(start_copy(now).split) : std::nullopt;
+}
+
+std::optional<int> JobTracker::take_next() {
+  while (!again_.empty()) {
+    const int split = again_.front();
+    again_.pop_front();
+    if (!splits_[static_cast<std::size_t>(split)].done) return split;
+  }
+  if (static_cast<std::size_t>(started_) < splits_.size()) return started_++;
+  return {};
+}
+
+std::vector<JobTracker::Copy> JobTracker::lost(int worker, double now) {
+  Attempt& attempt = attempts_.at(static_cast<std::size_t>(worker));
+  attempt.under_way = false;
+  std::erase(idle_, worker);
+  for (int s = 0; s < started_; ++s) {
+    Split& split = splits_[static_cast<std::size_t>(s)];
+    if (split.received || (split.done && split.by != worker)) continue;
+    const auto maps_it = [s](const Attempt& each) { return each.under_way && each.split == s; };
+    if (!split.done && (attempt.split != s || std::ranges::any_of(attempts_, maps_it))) continue;
+    split.done = split.copied = false;
+    again_.push_back(s);
+  }
+  std::vector<Copy> begun;
+  while (!idle_.empty()) {
+    const auto next = take_next();
+    if (!next) break;
+    begun.push_back({.worker = idle_.front(), .split = begin(idle_.front(), *next, now)});
+    idle_.pop_front();
+  }
+  return begun;
 }
 
 std::optional<int> JobTracker::longest() const {
@@ -45,7 +82,7 @@ std::optional<int> JobTracker::longest() const {
 }
 
 std::optional<double> JobTracker::next_copy_at() const {
-  if (!slow_factor_ || idle_.empty()) return {};
+  if (!slow_factor_ || idle_.empty() || took_.empty()) return {};
   const auto split = longest();
   if (!split) return {};
   const std::size_t n = took_.size();

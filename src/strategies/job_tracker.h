@@ -26,12 +26,20 @@ class JobTracker {
   /// A worker is through with its split. If none is left to start, it maps a copy of one that is slow, if any is.
   Order finished(int worker, double now);
 
-  /// When there is an idle worker and a split to give it a copy of.
-  std::optional<double> next_copy_at() const;
+  /// The split's result is there: whoever mapped it may be lost.
+  void received(int split) { splits_.at(static_cast<std::size_t>(split)).received = true; }
+  /// A worker is lost, and what it was mapping with it, and what it had mapped whose result is not there yet (lineage:
+  /// the rows are still to be had). Those splits are mapped again, before others begin. Which idle workers begin at once.
   struct Copy {
     int worker = 0;
     int split = 0;
   };
+  std::vector<Copy> lost(int worker, double now);
+  /// It is back, and has nothing to do yet: what it maps, if there is anything.
+  std::optional<int> back(int worker, double now) { return assign(worker, now); }
+
+  /// When there is an idle worker and a split to give it a copy of.
+  std::optional<double> next_copy_at() const;
   /// To be called at that time or later: the worker that has been idle for longest, and what it maps.
   Copy start_copy(double now);
 
@@ -43,11 +51,18 @@ class JobTracker {
     double start = 0.0;
     bool done = false;
     bool copied = false;
+    bool received = false;
+    int by = -1;  ///< whose result counts, once it is done
   };
   struct Attempt {
     int split = 0;
     double start = 0.0;
+    bool under_way = false;
   };
+  /// What is to begin next: splits of lost workers, then those that were never begun.
+  std::optional<int> take_next();
+  /// The same for a worker; it is idle if there is nothing.
+  std::optional<int> assign(int worker, double now);
   /// The split that has been mapped for longest, by one worker alone.
   std::optional<int> longest() const;
   int begin(int worker, int split, double now);
@@ -55,6 +70,7 @@ class JobTracker {
   std::vector<Split> splits_;
   std::vector<Attempt> attempts_;  ///< each worker's present or last
   std::deque<int> idle_;
+  std::deque<int> again_;          ///< splits of lost workers
   std::vector<double> took_;       ///< by the splits that are done, in ascending order
   int started_;
   std::optional<double> slow_factor_;

@@ -57,6 +57,10 @@ void MapReduce::describe(base::Describer& d) {
                             "= true, or leave slow_factor out");
 }
 
+std::vector<cluster::Recovery> MapReduce::recoveries() const {
+  return allowed(reducers == 1 && broadcast.kind() == collectives::FlatBroadcast::about.kind);
+}
+
 std::shared_ptr<const Strategy> MapReduce::alone() const {
   auto single = std::make_shared<Single>();
   single->job = job;
@@ -103,7 +107,7 @@ void MapReduce::use_disk(const training::Participant& self, double bytes) const 
 }
 
 void MapReduce::operator()(Worker& worker) const {
-  if (splits > 1) return map_splits(worker);
+  if (deals_splits(worker.training())) return map_splits(worker);
   const training::Learning& learning = worker.training().learning();
   const int P = worker.workers();
   for (;;) {  // the training ends it, while it waits for the next broadcast
@@ -135,7 +139,7 @@ Tensor MapReduce::parameters(Worker& worker) const {
 }
 
 void MapReduce::operator()(Server& server) const {
-  if (splits > 1) return reduce_splits(server);
+  if (deals_splits(server.training())) return reduce_splits(server);
   const int P = server.workers();
   std::vector<int> members(static_cast<std::size_t>(P));
   std::iota(members.begin(), members.end(), 0);

@@ -38,6 +38,8 @@ struct MapReduce : Strategy {
   int servers() const override { return static_cast<int>(reducers); }
   std::optional<training::Sharding> sharding() const override { return training::Sharding::range; }
   std::shared_ptr<const Strategy> alone() const override;
+  /// `continue`: one reducer knows what has come, and deals what is lost to the others, one by one.
+  std::vector<cluster::Recovery> recoveries() const override;
   bool optimizes() const override { return job == Job::gradient; }
   std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
@@ -49,6 +51,7 @@ struct MapReduce : Strategy {
   void reduce_splits(Server& server) const;
   double map_flops(const training::Learning& learning, int split, int all) const;
   Tensor mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const;
+  bool deals_splits(const training::Training& training) const { return splits > 1 || training.in_place(); }
   std::int64_t sum_size(const training::Learning& learning) const;
 
   /// Blocks until every reducer's stretch of the parameters is there.

@@ -1,7 +1,8 @@
 /// Dynamic assignment: the first reducer is the master as well, and deals splits to workers as they ask for them.
 ///
 /// Reports and orders are messages without bytes: a split costs 2 alpha more than its work. A result follows its
-/// report's answer, and travels while its worker maps the next split.
+/// report's answer, and travels while its worker maps the next split. Splits of a worker that is lost are mapped again by
+/// the others, where the training goes on in place; who is back has its share of the next round.
 #include <utility>
 #include <vector>
 
@@ -71,7 +72,7 @@ class News {
  private:
   /// The number of an order; nothing if it was parameters.
   std::optional<std::int64_t> next() {
-    auto [server, packet] = inbox_.next();
+    auto [server, packet, lost] = inbox_.next();
     if (!packet.tensor) return packet.version;
     slices_[static_cast<std::size_t>(server - worker_.server())] = std::move(packet.tensor);
     ++came_;
@@ -86,8 +87,12 @@ class News {
   std::int64_t step_ = -1;
 };
 
+/// Who is back asks with this for the present round's parameters, and an order.
+constexpr std::int64_t asks = -1;
+
 void finish(std::vector<Pending>& sends) {
-  for (Pending& send : sends) send.wait();
+  for (Pending& send : sends)
+    if (send.under_way()) send.wait_unless_lost();
   sends.clear();
 }
 
@@ -107,16 +112,33 @@ std::int64_t MapReduce::sum_size(const training::Learning& learning) const {
   return job == Job::gradient ? learning.parameters() : learning.parameters() / d * (d + 1);
 }
 
+namespace {
+
+/// The split of the next order that has one; nothing if the next round has begun.
+std::optional<int> ordered(News& news, int splits) {
+  for (;;) {
+    const auto order = news.order(splits);
+    if (!order) return {};
+    if (order->split) return order->split;
+  }
+}
+
+}  // namespace
+
 void MapReduce::map_splits(Worker& worker) const {
   const training::Learning& learning = worker.training().learning();
   const int master = worker.server();
   const int all = worker.workers() * static_cast<int>(splits);
+  const bool waits_for_orders = speculative || worker.training().in_place();
   News news(worker);
   std::vector<Pending> results;
+  bool back = worker.rejoins();
+  if (back) worker.comm().send(master, Packet(Tensor(), asks));
   for (;;) {
     const Tensor w = news.parameters();
     const std::int64_t step = news.step();
     std::optional<int> split = worker.comm().rank();
+    if (std::exchange(back, false)) split = ordered(news, all);
     while (split) {
       const std::int64_t rows = learning.batches().count(*split, all);
       worker.read_rows(rows);
@@ -138,8 +160,8 @@ void MapReduce::map_splits(Worker& worker) const {
         }
       }
       split = order->split;
-      if (split || !speculative) continue;
-      if (const auto copy = news.order(all)) split = copy->split;  // once another's is slow
+      if (split || !waits_for_orders) continue;
+      if (const auto copy = news.order(all)) split = copy->split;  // once another's is slow, or lost
     }
   }
 }
@@ -148,15 +170,28 @@ void MapReduce::reduce_splits(Server& server) const {
   const int P = server.workers();
   const int all = P * static_cast<int>(splits);
   State state = server.start();
-  Inbox mail(server.comm(), 0, P);
+  Inbox mail(server.comm(), 0, P, Inbox::Losses::told);
   std::vector<Pending> sends;
+  std::vector<bool> here(static_cast<std::size_t>(P), true);  // who has begun with the others, or asked
   while (server.continues(state)) {
-    for (int worker = 0; worker < P; ++worker)
-      sends.push_back(server.comm().start_send(worker, Packet(state.w, state.step)));
     JobTracker tracker(P, all, speculative ? std::optional(slow_factor.value_or(1.5)) : std::nullopt, server.now());
-    const auto answer = [&](int worker, const Tag& tag) {
-      sends.push_back(server.comm().start_send(worker, note(tag, all)));
+    const auto parameters = [&](int worker) {
+      sends.push_back(server.comm().start_send_unless_lost(worker, Packet(state.w, state.step)));
     };
+    const auto answer = [&](int worker, const Tag& tag) {
+      sends.push_back(server.comm().start_send_unless_lost(worker, note(tag, all)));
+    };
+    const auto lose = [&](int worker) {
+      here[static_cast<std::size_t>(worker)] = false;
+      for (const JobTracker::Copy& begun : tracker.lost(worker, server.now()))
+        answer(begun.worker, {.step = state.step, .split = begun.split});
+    };
+    for (int worker = 0; worker < P; ++worker) {
+      if (here[static_cast<std::size_t>(worker)] && server.comm().alive(worker))
+        parameters(worker);
+      else
+        lose(worker);
+    }
     std::vector<Tensor> sums(static_cast<std::size_t>(all));
     for (int missing = all; missing > 0;) {
       const auto copy_at = tracker.next_copy_at();
@@ -166,11 +201,22 @@ void MapReduce::reduce_splits(Server& server) const {
         answer(copy.worker, {.step = state.step, .split = copy.split});
         continue;
       }
-      auto& [worker, packet] = *arrival;
+      auto& [worker, packet, lost] = *arrival;
+      if (lost) {
+        lose(worker);
+        continue;
+      }
+      if (packet.version == asks) {
+        here[static_cast<std::size_t>(worker)] = true;
+        parameters(worker);
+        answer(worker, {.step = state.step, .split = tracker.back(worker, server.now())});
+        continue;
+      }
       const Tag tag = Tag::unpacked(packet.version, all);
       if (packet.tensor) {
         base::check(tag.step == state.step && !sums[static_cast<std::size_t>(*tag.split)], "a split has one result");
         sums[static_cast<std::size_t>(*tag.split)] = std::move(packet.tensor);
+        tracker.received(*tag.split);
         --missing;
       } else if (tag.step == state.step) {  // else a copy that came too late
         const JobTracker::Order order = tracker.finished(worker, server.now());

@@ -55,6 +55,7 @@ struct ParameterServer : Strategy {
   bool synchronous() const override;
   std::int64_t gradients_an_update() const override;
   std::optional<training::Sharding> sharding() const override { return dealt_by; }
+  std::vector<cluster::Recovery> recoveries() const override { return allowed(stale()); }
   std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;

@@ -1,5 +1,6 @@
 /// Servers that apply gradients as they come, stale as they are.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "strategies/late_gradients.h"
@@ -14,42 +15,91 @@ void ParameterServer::serve_asp(Server& server) const {
   Service service(server);
   State& state = service.state;
   LateGradients late(*this, server, state);
+  const auto pulls = [&](int worker) { late.pulls(worker, state); };
   while (server.continues(state)) {
     std::vector<LateGradient> parts;
     while (parts.size() < K) {
-      auto [worker, push] = service.pushes.next();
+      const auto [worker, push, lost] = service.next(pulls);
       parts.push_back(late.corrected(push.tensor, worker, state, state.step - push.version));
       if (parts.size() == K) late.apply(parts, state);
       late.pulls(worker, state);
       service.answers.send(worker, state);
     }
   }
+  service.answer_the_rest();
 }
 
+namespace {
+
+/// How many gradients of its own each worker has given, and how far ahead of the slowest at work it was when it pulled.
+class Clocks {
+ public:
+  explicit Clocks(int workers) : clock_(static_cast<std::size_t>(workers)), ahead_(clock_), here_(clock_.size(), true) {}
+
+  void tick(int worker) { ++clock_[static_cast<std::size_t>(worker)]; }
+  void leave(int worker) { here_[static_cast<std::size_t>(worker)] = false; }
+  /// Who comes back is with the slowest.
+  void come_back(int worker) {
+    const auto i = static_cast<std::size_t>(worker);
+    if (!here_[i]) clock_[i] = std::max(clock_[i], slowest().value_or(clock_[i]));
+    here_[i] = true;
+  }
+  std::int64_t lead(int worker) const {
+    const std::int64_t own = clock_[static_cast<std::size_t>(worker)];
+    return own - slowest().value_or(own);
+  }
+  void pulls(int worker) { ahead_[static_cast<std::size_t>(worker)] = lead(worker); }
+  std::int64_t staleness(int worker) const { return ahead_[static_cast<std::size_t>(worker)]; }
+
+ private:
+  std::optional<std::int64_t> slowest() const {
+    std::optional<std::int64_t> least;
+    for (std::size_t i = 0; i < clock_.size(); ++i)
+      if (here_[i]) least = std::min(least.value_or(clock_[i]), clock_[i]);
+    return least;
+  }
+
+  std::vector<std::int64_t> clock_, ahead_;
+  std::vector<bool> here_;
+};
+
+}  // namespace
+
 /// ssp: the same, but a worker that is more than the bound ahead of the slowest waits for its answer. Staleness counts
-/// the clocks by which the slowest was behind when a gradient's parameters were pulled.
+/// the clocks by which the slowest was behind when a gradient's parameters were pulled. Nobody waits for who is lost.
 void ParameterServer::serve_ssp(Server& server) const {
-  const auto P = static_cast<std::size_t>(server.workers());
-  Service service(server);
+  Service service(server, cluster::Inbox::Losses::told);
   State& state = service.state;
   LateGradients late(*this, server, state);
-  std::vector<std::int64_t> clock(P), staleness(P);
+  Clocks clocks(server.workers());
   std::vector<int> waiting;
-  while (server.continues(state)) {
-    auto [worker, push] = service.pushes.next();
-    late.apply({late.corrected(push.tensor, worker, state, staleness[static_cast<std::size_t>(worker)])}, state);
-    ++clock[static_cast<std::size_t>(worker)];
-    waiting.push_back(worker);
-    const std::int64_t slowest = *std::ranges::min_element(clock);
-    std::erase_if(waiting, [&](int w) {
-      const auto i = static_cast<std::size_t>(w);
-      if (clock[i] - slowest > bound()) return false;
-      staleness[i] = clock[i] - slowest;
-      late.pulls(w, state);
-      service.answers.send(w, state);
+  const auto pulls = [&](int worker) {
+    clocks.come_back(worker);
+    clocks.pulls(worker);
+    late.pulls(worker, state);
+  };
+  const auto answer = [&] {
+    std::erase_if(waiting, [&](int worker) {
+      if (clocks.lead(worker) > bound()) return false;
+      clocks.pulls(worker);
+      late.pulls(worker, state);
+      service.answers.send(worker, state);
       return true;
     });
+  };
+  while (server.continues(state)) {
+    auto push = service.next(pulls);
+    for (; push.lost; push = service.next(pulls)) {
+      clocks.leave(push.source);
+      std::erase(waiting, push.source);
+      answer();
+    }
+    late.apply({late.corrected(push.packet.tensor, push.source, state, clocks.staleness(push.source))}, state);
+    clocks.tick(push.source);
+    waiting.push_back(push.source);
+    answer();
   }
+  service.answer_the_rest();
 }
 
 }  // namespace simgrad::strategies

@@ -71,7 +71,7 @@ void ParameterServer::serve_first_of_all(Server& server) const {
     Came came;
     std::vector<int> waiting;
     while (came.size() < enough) {
-      auto [worker, push] = service.pushes.next();
+      auto [worker, push, lost] = service.pushes.next();
       if (push.version == state.step) {
         came.add(worker, push.tensor, server);
         waiting.push_back(worker);
@@ -91,7 +91,7 @@ void ParameterServer::serve_first_k(Server& server) const {
   while (server.continues(state)) {
     Came came;
     while (came.size() < *k_batch) {
-      auto [worker, push] = service.pushes.next();
+      auto [worker, push, lost] = service.pushes.next();
       if (push.version == state.step) came.add(worker, push.tensor, server);
     }
     came.apply(server, state);
@@ -106,7 +106,7 @@ void ParameterServer::work_and_restart(Worker& worker) const {
   std::vector<std::int64_t> versions(parts.size(), -1);
   for (;;) {
     do {  // until all shards are of one version
-      auto [server, packet] = news.next();
+      auto [server, packet, lost] = news.next();
       const auto shard = static_cast<std::size_t>(server - worker.server());
       parts[shard] = std::move(packet.tensor);
       versions[shard] = packet.version;

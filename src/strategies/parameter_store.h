@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "cluster/communicator.h"
@@ -35,7 +36,7 @@ class ParameterStore {
 /// Sends g's shards to all servers at once, each with the version of the shard it was computed at.
 void push_shards(Worker& worker, const Tensor& g, const std::vector<std::int64_t>& versions);
 
-/// A server's answers to its workers: one under way to each.
+/// A server's answers to its workers: one under way to each. Those to a worker that is lost are dropped.
 class Answers {
  public:
   explicit Answers(const Server& server);
@@ -49,11 +50,18 @@ class Answers {
 
 /// A server at work: it has sent everybody the parameters to start with, and their pushes come in.
 struct Service {
-  explicit Service(const Server& server);
+  explicit Service(const Server& server, cluster::Inbox::Losses losses = cluster::Inbox::Losses::untold);
+
+  /// The next push of a gradient. Who has come back pushes nothing, and is answered: a pull.
+  /// pulls(worker): called before it is.
+  cluster::Inbox::Arrival next(const std::function<void(int)>& pulls);
+  /// In place, servers may be through one after the other: whoever is goes on answering.
+  void answer_the_rest();
 
   State state;
   Answers answers;
   cluster::Inbox pushes;
+  bool in_place;
 };
 
 }  // namespace simgrad::strategies

@@ -18,9 +18,11 @@ void Strategy::operator()(Server&) const { base::check(false, "a strategy withou
 
 std::shared_ptr<const Strategy> Strategy::alone() const { return std::make_shared<Single>(); }
 
-std::vector<cluster::Recovery> Strategy::recoveries() const {
-  using enum cluster::Recovery;
-  return {restart, wait, shrink, elastic};
+std::vector<cluster::Recovery> Strategy::allowed(bool in_place) {
+  using cluster::Recovery;
+  std::vector all{Recovery::restart, Recovery::wait, Recovery::shrink, Recovery::elastic};
+  if (in_place) all.push_back(Recovery::in_place);
+  return all;
 }
 
 training::Program program(std::shared_ptr<const Strategy> strategy) {

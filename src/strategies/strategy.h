@@ -49,7 +49,7 @@ class Strategy : public base::Described {
   virtual std::optional<training::Sharding> sharding() const { return {}; }
 
   /// In which ways it recovers from failures.
-  virtual std::vector<cluster::Recovery> recoveries() const;
+  virtual std::vector<cluster::Recovery> recoveries() const { return allowed(false); }
 
   /// What can only be judged once the problem is known.
   struct Fit {
@@ -68,6 +68,10 @@ class Strategy : public base::Described {
   };
   /// Nothing if it can.
   virtual std::optional<Unfit> unfit(const Fit&) const { return {}; }
+
+ protected:
+  /// All recoveries that start a new generation, and `continue` if the strategy has a meaning for it.
+  static std::vector<cluster::Recovery> allowed(bool in_place);
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd

@@ -25,7 +25,11 @@ void Recovery::schedule_crashes() {
 void Recovery::crash(int rank, std::optional<double> repair_s) {
   cluster::World& world = training_.world();
   if (world.ended() || !world.alive(rank)) return;
-  world.crash(rank);
+  const bool goes_on = !pending_ && training_.goes_on_without(rank);
+  if (goes_on)
+    world.crash_in_place(rank);
+  else
+    world.crash(rank);
   for (int each = 0; each < world.size(); ++each)
     if (world.same_host(each, rank)) training_.forget(each);
   training_.note(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
@@ -33,10 +37,25 @@ void Recovery::crash(int rank, std::optional<double> repair_s) {
     repairs_.push_back({world.now() + *repair_s, rank});
     training_.cluster().at(repairs_.back().back_s, [this] { come_back(); });
   }
+  if (goes_on) return crash_in_place(rank);
   // A crash during a recovery joins it: resume() looks again at who lives and who is still to come back.
   if (pending_) return;
   pending_ = true;
   training_.cluster().at(world.now() + training_.cluster().options().failures.detection_s, [this] { revoke(); });
+}
+
+void Recovery::crash_in_place(int rank) {
+  cluster::World& world = training_.world();
+  bool works = false;
+  for (int each = 0; each < world.workers(); ++each) {
+    if (world.same_host(each, rank)) training_.lose(each);
+    works = works || world.alive(each);
+  }
+  if (!works && repairs_.empty()) return training_.fail_without("worker");
+  training_.cluster().at(world.now() + training_.cluster().options().failures.detection_s,
+                         [&world, rank, which = world.incarnation(rank)] {
+                           if (!world.ended() && world.incarnation(rank) == which) world.announce(rank);
+                         });
 }
 
 void Recovery::revoke() {
@@ -48,15 +67,25 @@ void Recovery::revoke() {
 }
 
 bool Recovery::revive_repaired() {
-  const double now = training_.world().now();
-  for (const Repair& repair : repairs_)
-    if (repair.back_s <= now) training_.world().revive(repair.rank);
+  cluster::World& world = training_.world();
+  const double now = world.now();
+  for (const Repair& repair : repairs_) {
+    if (repair.back_s > now) continue;
+    if (pending_ || !training_.in_place()) {
+      world.revive(repair.rank);
+      continue;
+    }
+    world.revive_in_place(repair.rank);
+    for (int rank = 0; rank < world.workers(); ++rank)
+      if (world.same_host(rank, repair.rank)) training_.bring_back(rank);
+  }
   return std::erase_if(repairs_, [&](const Repair& repair) { return repair.back_s <= now; }) > 0;
 }
 
 void Recovery::come_back() {
   if (training_.world().ended() || !revive_repaired()) return;
   if (pending_) return resume();
+  if (training_.in_place()) return;
   pending_ = true;  // under elastic the others have gone on: all start again with who is back
   revoke();
 }
@@ -64,7 +93,7 @@ void Recovery::come_back() {
 bool Recovery::ready() const {
   const cluster::World& world = training_.world();
   if (repairs_.empty() || training_.recovery() == cluster::Recovery::shrink) return true;
-  if (training_.recovery() != cluster::Recovery::elastic) return false;
+  if (training_.recovery() != cluster::Recovery::elastic && !training_.in_place()) return false;
   bool works = false;
   for (int rank = 0; rank < world.workers(); ++rank) works = works || world.alive(rank);
   const bool holds = training_.holder() == Holder::servers;

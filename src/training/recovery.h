@@ -4,23 +4,26 @@
 #include <optional>
 #include <vector>
 
-namespace simgrad::training {
+#include "training/training.h"
 
-class Training;
+namespace simgrad::training {
 
 /// After a crash and the detection time every rank's communicator is revoked: the actors of the old generation end, a
 /// partial collective with them. Then a new generation starts: once all are repaired (restart, wait), or at once with
 /// those that live (shrink, elastic; again with everyone who comes back under elastic). Servers that hold a shard which
-/// nobody else has are waited for, where they come back.
+/// nobody else has are waited for, where they come back. Under `continue` workers come and go within a generation.
 class Recovery {
  public:
   explicit Recovery(Training& training);
   void schedule_crashes();
   /// Whether the ranks are between a crash and the next generation: nothing moves, and that is no deadlock.
-  bool pending() const { return pending_; }
+  bool pending() const { return pending_ || (training_.in_place() && expects()); }
+  /// Whether a host is still to come back.
+  bool expects() const { return !repairs_.empty(); }
 
  private:
   void crash(int rank, std::optional<double> repair_s);
+  void crash_in_place(int rank);
   void revoke();
   void come_back();
   bool revive_repaired();

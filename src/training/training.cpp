@@ -70,67 +70,8 @@ void Training::start() {
   world_.recovering = [this] { return recovery_->pending(); };
   schedule_timers();
   recovery_->schedule_crashes();
+  if (in_place()) world_.set_in_place();
   launch();
-}
-
-void Training::launch() {
-  arrivals_.clear();
-  choose_source();
-  last_by_samples_.reset();
-  memory_.reset();
-  count_members();
-  const auto nobody = [this](const char* role) {
-    cluster_.fail(fmt::format("no {0} is left: at {1:.6g} s the host of every {0} has crashed, and none of them comes back; "
-                              "let hosts be repaired (cluster.failures), or take more of them",
-                              role, world_.now()));
-  };
-  if (living_workers_ == 0) return nobody("worker");
-  if (world_.servers() > 0 && living_servers_ == 0) return nobody("server");
-  deal_shards();
-  if (generation_ > 0)
-    record_.notes.push_back(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
-                                        restored_step(), living_workers_, living_workers_ == 1 ? "" : "s"));
-  for (int position = 0; position < static_cast<int>(members_->size()); ++position)
-    start_rank((*members_)[static_cast<std::size_t>(position)], position);
-}
-
-/// Of what ranks remember, else of the last checkpoint, else none. A replica is a whole state, a server's shard is not.
-void Training::choose_source() {
-  checkpoints_.settle();
-  recent_.settle();
-  const bool remembered = recent_.complete_step() && (holder() == Holder::servers ? recent_.whole() : !recent_.states().empty());
-  if (!remembered) recent_.clear();
-  source_ = remembered ? &recent_ : checkpoints_.complete_step() ? &checkpoints_ : nullptr;
-}
-
-std::int64_t Training::restored_step() const { return source_ ? *source_->complete_step() : 0; }
-
-void Training::forget(int rank) { recent_.forget(rank); }
-
-void Training::catch_up(const cluster::Communicator& comm) const {
-  if (source_ != &recent_ || holder() != Holder::workers) return;
-  const Snapshots::States& remembered = recent_.states();
-  std::vector<int> holders, joiners;  // places in the communicator
-  for (int place = 0; place < living_workers_; ++place)
-    (remembered.contains(comm.world_rank(place)) ? holders : joiners).push_back(place);
-  std::vector<cluster::Pending> sends;
-  for (std::size_t i = 0; i < joiners.size(); ++i) {
-    const int from = holders[i % holders.size()];
-    if (joiners[i] == comm.rank()) comm.receive(from);
-    if (from != comm.rank()) continue;
-    const State state = start_state(comm.world_rank(from));
-    cluster::Packet packet(state.w, state.step);
-    for (const Tensor& each : state.memory) packet.more_bytes += each.size_bytes();
-    sends.push_back(comm.start_send(joiners[i], std::move(packet)));
-  }
-  for (cluster::Pending& send : sends) send.wait();
-}
-
-void Training::relaunch() {
-  ++generation_;
-  resumed_ = true;
-  launch();
-  if (synchronous()) lost_samples_ = samples_ - restored_step() * learning_.batches().batch();
 }
 
 base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry) const {
@@ -149,6 +90,7 @@ double Training::rounds(std::int64_t step) const {
 /// Those that the state has seen: ranks that run ahead have computed more than the steps that are complete, servers may
 /// be ahead of each other, and cores of one host go on at the moment of the end.
 std::int64_t Training::samples_at(const Observed& state) const {
+  if (in_place() && holder() == Holder::workers) return state.samples;
   if (synchronous()) return lost_samples_ + state.step * learning_.batches().batch();
   return state.samples;
 }
@@ -167,72 +109,9 @@ int Training::reporters() const {
   return 1;
 }
 
-/// Of the state gone back to, too: a generation may have fewer servers than the one before.
-void Training::deal_shards() {
-  const Sharding sharding = program_.sharding.value_or(Sharding::range);
-  const int servers = program_.sharding ? living_servers_ : 1;
-  const std::optional<Shards> before =
-      std::exchange(shards_, Shards(sharding, servers, learning_.parameters(), learning_.dispatcher()));
-  if (!program_.sharding || !source_ || before->servers() == servers) return;
-  Snapshots::States& kept = source_->states();
-  const auto dealt_again = [&](const auto& vector_of) {
-    std::vector<Tensor> parts;
-    for (const auto& [rank, state] : kept) parts.push_back(vector_of(state));
-    return shards_->split(before->whole(parts));
-  };
-  const std::vector<Tensor> w = dealt_again([](const State& state) { return state.w; });
-  std::vector<State> states;
-  for (const Tensor& part : w) states.push_back({.w = part, .memory = {}, .step = restored_step()});
-  for (std::size_t m = 0; m < kept.begin()->second.memory.size(); ++m) {
-    const std::vector<Tensor> parts = dealt_again([m](const State& state) { return state.memory[m]; });
-    for (std::size_t j = 0; j < parts.size(); ++j) states[j].memory.push_back(parts[j]);
-  }
-  kept.clear();
-  for (std::size_t j = 0; j < states.size(); ++j)
-    kept[(*members_)[static_cast<std::size_t>(living_workers_) + j]] = std::move(states[j]);
-}
-
 State& Training::memory() {
   if (!memory_) memory_ = start_state(members_->front());
   return *memory_;
-}
-
-void Training::count_members() {
-  std::vector<int> living;
-  living_workers_ = living_servers_ = 0;
-  for (int rank = 0; rank < world_.size(); ++rank) {
-    if (!world_.alive(rank)) continue;
-    living.push_back(rank);
-    ++(rank < world_.workers() ? living_workers_ : living_servers_);
-  }
-  members_ = std::make_shared<const std::vector<int>>(std::move(living));
-}
-
-void Training::start_rank(int rank, int position) {
-  if (rank < world_.workers()) {
-    world_.start(rank, [this, position] {
-      Worker worker(*this, position);
-      catch_up(worker.comm());
-      program_.work(worker);
-    });
-  } else {
-    world_.start(rank, [this, position] {
-      Server server(*this, position);
-      program_.serve(server);
-    });
-  }
-}
-
-State Training::start_state(int rank) const {
-  if (source_) {
-    const Snapshots::States& kept = source_->states();
-    const auto own = kept.find(rank);
-    return own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
-  }
-  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
-  if (program_.sharding && rank >= world_.workers()) state.w = shards_->split(state.w)[place(rank)];
-  setup_.options.optimizer->start(state);
-  return state;
 }
 
 void Training::add_staleness(std::int64_t updates) {
@@ -256,6 +135,7 @@ bool Training::arrive(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
   keep(rank, state);
+  if (in_place() && holder() == Holder::workers) return arrive_in_place(rank, state);
   Arrivals& arrivals = arrivals_[state.step];
   arrivals.replicas.resize(static_cast<std::size_t>(reporters()));
   arrivals.replicas[place(rank)] = state.w;
@@ -269,17 +149,6 @@ bool Training::arrive(int rank, const State& state) {
     observe(std::move(observed));
   }
   return !world_.ended() && !last_step(state.step);
-}
-
-bool Training::remembers() const {
-  return recovery() == cluster::Recovery::wait || recovery() == cluster::Recovery::elastic;
-}
-
-void Training::keep(int rank, const State& state) {
-  if (state.step == 0 || !cluster_.options().failures.any()) return;
-  if (remembers()) recent_.keep(rank, state, reporters());
-  const std::int64_t every = setup_.options.checkpoint_every_steps;
-  if (every > 0 && state.step % every == 0) checkpoints_.keep(rank, state, reporters());
 }
 
 bool Training::due(std::int64_t step) const {
@@ -324,7 +193,7 @@ void Training::finish(Status status) {
   if (world_.ended()) return;
   record_.status = status;
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
-  const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step);
+  const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step) && !in_place();
   const std::string left = complete ? world_.left_behind() : std::string();
   world_.end();
   update_progress(latest_.step);

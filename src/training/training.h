@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,8 @@ class Training {
   /// The living workers, then the servers, of the present generation.
   const cluster::Communicator::Members& members() const { return members_; }
   int generation() const { return generation_; }
+  /// The last one that is complete.
+  std::int64_t latest_step() const { return latest_.step; }
   /// Random draws of a rank's step. A step that is repeated after a failure draws anew (a new attempt); batches are
   /// dealt by step alone, so that a repeated step sees the same rows.
   /// retry: of a rank that gives its step's work up and begins again, in the same generation.
@@ -83,7 +86,29 @@ class Training {
   /// How far the run is, 0 .. 1, for a progress line; may be watched from another process.
   void show_progress_in(double* progress) { progress_ = progress; }
 
+  // Of trainings that go on in place when a worker is lost (in_place.cpp).
+
+  bool in_place() const { return recovery() == cluster::Recovery::in_place; }
+  /// Whether the rank has come back during this generation, and begins in the middle of it.
+  bool rejoins(int rank) const;
+  /// Where replicas are trained: whether the rank is at work on its own.
+  bool active(int rank) const { return alongside_.at(static_cast<std::size_t>(rank)).active; }
+  /// Whether its replica takes part in that step.
+  bool takes_part(int rank, std::int64_t step) const;
+  /// A replica that is back: from which step on it takes part, and who sends it the parameters then.
+  void join(int rank, std::int64_t step, int from);
+  /// Who wants this rank's parameters of that step; each is told once.
+  std::vector<int> joiners(int from, std::int64_t step);
+
   // What the recovery driver asks and does.
+
+  /// Whether the others can go on when this rank's host is lost.
+  bool goes_on_without(int rank) const;
+  /// A rank is lost in place: steps that waited for it alone are complete.
+  void lose(int rank);
+  void bring_back(int rank);
+  /// The run is over: nobody of that role is left.
+  void fail_without(const char* role);
 
   cluster::Recovery recovery() const { return setup_.recovery.value_or(cluster_.options().failures.recovery); }
   Holder holder() const;
@@ -96,6 +121,14 @@ class Training {
   void relaunch();
 
  private:
+  /// Of a replica in a training that goes on in place.
+  struct Alongside {
+    bool active = true;
+    bool rejoins = false;
+    std::int64_t passed = -1;          ///< its last report
+    std::int64_t since = 0;            ///< the step from which on it takes part
+    std::optional<int> joins_from = {};  ///< until that one has sent its parameters
+  };
   /// All reports of one step, until everybody's is in.
   struct Arrivals {
     std::vector<values::Tensor> replicas;  ///< in the order of the ranks, whoever comes first
@@ -117,6 +150,8 @@ class Training {
   std::int64_t restored_step() const;
   void deal_shards();
   int reporters() const;
+  bool arrive_in_place(int rank, const State& state);
+  void observe_complete_steps();
   bool remembers() const;
   void keep(int rank, const State& state);
   std::size_t place(int rank) const;
@@ -150,6 +185,8 @@ class Training {
   Snapshots checkpoints_;
   Snapshots recent_;              ///< what the ranks remember, where a recovery goes on from that
   Snapshots* source_ = nullptr;   ///< of this generation's start; null: step 0
+  std::vector<Alongside> alongside_;  ///< by rank
+  std::int64_t alongside_samples_ = 0;  ///< of the steps that are complete
   Observed latest_;
   bool evaluated_latest_ = false;
   bool resumed_ = false;           ///< the next state seen is the one gone back to

@@ -43,7 +43,8 @@ void Participant::move_centres(State& state, const Tensor& sums) const {
 Worker::Worker(Training& training, int position)
     : Participant(training, position),
       input_(comm(), training.setup().options.input, training.input(), training.learning().row_bytes()),
-      iteration_(static_cast<std::int64_t>(training.rounds(training.start_state(world_rank()).step))) {}
+      iteration_(static_cast<std::int64_t>(
+          training.rounds(rejoins() ? training.latest_step() : training.start_state(world_rank()).step))) {}
 
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   training().world().set_step(world_rank(), step);

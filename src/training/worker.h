@@ -29,6 +29,8 @@ class Participant {
   /// Reports the state to the training, which evaluates, tests the stopping rules and checkpoints; takes no virtual
   /// time. Returns whether to go on.
   bool continues(const State& state) const;
+  /// Whether it has come back among others that have gone on meanwhile: it has no state, and asks for one.
+  bool rejoins() const { return world_rank() < training_.world().workers() && training_.rejoins(world_rank()); }
   /// How the parameters are dealt to the servers.
   const Shards& shards() const { return training_.shards(); }
   /// One update with gradient g, at so many times the learning rate.  Virtual time: the optimizer's flops, unless
@@ -81,6 +83,8 @@ class Worker : public Participant {
   /// A replica of its own after `step` updates, w; and its next update, at the learning rate of its own step.
   State start_alone(const values::Tensor& w, std::int64_t step);
   void update_alone(State& state, const values::Tensor& g) const;
+  /// Begins among others that have gone on: the next batch is that of this step.
+  void go_on_from(std::int64_t step) { iteration_ = step; }
   /// The first server's place in comm(), and how many there are.
   int server() const { return workers(); }
   int servers() const { return comm().size() - workers(); }

@@ -53,3 +53,29 @@ TEST_CASE("the first result of a split counts, and the other is dropped") {
   CHECK_FALSE(original.accepted);
   CHECK_FALSE(original.split);
 }
+
+TEST_CASE("what a lost worker was mapping, and had mapped without its result having come, is mapped again first") {
+  JobTracker tracker(2, 4, {}, 0.0);
+  CHECK(tracker.finished(0, 1.0).split == 2);  // split 0 is worker 0's
+  tracker.received(0);
+  CHECK(tracker.finished(0, 2.0).split == 3);  // split 2 is mapped, its result not there
+  CHECK(tracker.lost(0, 2.5).empty());         // nobody is idle
+  CHECK(tracker.finished(1, 3.0).split == 2);
+  CHECK(tracker.finished(1, 4.0).split == 3);
+  const JobTracker::Order last = tracker.finished(1, 5.0);
+  CHECK(last.accepted);
+  CHECK(!last.split);
+}
+
+TEST_CASE("an idle worker begins at once with what is lost, and so does one that is back") {
+  JobTracker tracker(3, 3, {}, 0.0);
+  CHECK(!tracker.finished(0, 1.0).split);
+  const auto begun = tracker.lost(1, 2.0);
+  REQUIRE(begun.size() == 1);
+  CHECK(begun[0].worker == 0);
+  CHECK(begun[0].split == 1);
+  CHECK(tracker.lost(2, 2.0).empty());
+  CHECK(tracker.back(1, 3.0) == 2);
+  CHECK(tracker.finished(1, 4.0).accepted);
+  CHECK(tracker.finished(0, 4.0).accepted);
+}

@@ -1,0 +1,91 @@
+#include "strategies/neighbourhood.h"
+
+#include <algorithm>
+
+namespace simgrad::strategies {
+
+using cluster::Communicator;
+using cluster::Packet;
+using cluster::Pending;
+using training::Training;
+
+std::vector<int> Neighbourhood::hosts() const {
+  const Communicator& comm = worker_.comm();
+  const Training& training = worker_.training();
+  std::vector<int> all = row_.neighbours;
+  const auto away = [&](int member) { return member == comm.rank() || !training.active(comm.world_rank(member)); };
+  std::erase_if(all, away);
+  for (int member = 0; all.empty() && member < comm.size(); ++member)
+    if (!away(member)) all.push_back(member);
+  return all;
+}
+
+State Neighbourhood::start() const {
+  if (!worker_.rejoins()) return worker_.start();
+  const Communicator& comm = worker_.comm();
+  Training& training = worker_.training();
+  for (;;) {
+    const std::vector<int> present = hosts();  // somebody is at work, or all would have started anew
+    std::int64_t step = 0;  // nobody has begun it
+    for (const int member : present) step = std::max(step, comm.world().step(comm.world_rank(member)) + 1);
+    training.join(comm.world_rank(comm.rank()), step, comm.world_rank(present.front()));
+    if (auto packet = comm.start_receive(present.front()).wait_unless_lost()) {
+      State state = worker_.start_alone(packet->tensor, packet->version);
+      return state;
+    }
+    comm.world().start_over(comm.world_rank(comm.rank()));  // others wait for this rank at a step that it never reaches
+  }
+}
+
+void Neighbourhood::welcome(const State& state) const {
+  const Communicator& comm = worker_.comm();
+  if (!worker_.training().in_place()) return;
+  for (const int rank : worker_.training().joiners(comm.world_rank(comm.rank()), state.step)) {
+    Pending sending = comm.start_send_unless_lost(rank, Packet(state.w, state.step));  // in place everybody is a member
+    if (sending.under_way()) sending.wait_unless_lost();
+  }
+}
+
+Tensor Neighbourhood::combine(const Tensor& x, std::int64_t step) const {
+  if (row_.neighbours.empty()) return x;
+  const Communicator& comm = worker_.comm();
+  const bool in_place = worker_.training().in_place();
+  std::vector<int> present;
+  for (const int j : row_.neighbours)
+    if (!in_place || worker_.training().takes_part(comm.world_rank(j), step)) present.push_back(j);
+  std::vector<Pending> receives;
+  std::vector<Pending> sends;
+  for (const int j : present) receives.push_back(comm.start_receive(j));
+  for (const int j : present) sends.push_back(comm.start_send(j, x));
+  std::vector<Tensor> terms;
+  std::vector<double> weights;
+  double sum = 0.0;
+  const auto add = [&](const Tensor& term, std::size_t place) {
+    terms.push_back(term);
+    weights.push_back(row_.weights[place]);
+    sum += weights.back();
+  };
+  // Row i's weights stand in the order of ranks, with i among its neighbours.
+  const auto own = static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, comm.rank()) - row_.neighbours.begin());
+  std::size_t next = 0;
+  for (std::size_t place = 0; place <= row_.neighbours.size(); ++place) {
+    if (place == own) {
+      add(x, place);
+      continue;
+    }
+    const int member = row_.neighbours[place < own ? place : place - 1];
+    if (next == present.size() || present[next] != member) continue;
+    const int of = present[next];
+    if (const auto packet = receives[next++].wait_unless_lost())
+      add(packet->tensor, place);
+    else
+      comm.await_detection(of);
+  }
+  for (Pending& send : sends) send.wait_unless_lost();
+  comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) * static_cast<double>(x.size()));
+  if (terms.size() <= row_.neighbours.size())
+    for (double& weight : weights) weight /= sum;
+  return values::weighted_sum(terms, weights);
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,32 @@
+/// A replica's exchanges with its neighbours, of whom some may be lost and come back.
+#pragma once
+
+#include "strategies/gossip_graph.h"
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+class Neighbourhood {
+ public:
+  /// row: of the mixing matrix, this rank's.
+  Neighbourhood(Worker& worker, const Mixing& row) : worker_(worker), row_(row) {}
+
+  /// The state to begin with. Who has come back among others takes a living neighbour's parameters and step (anybody's if
+  /// no neighbour lives), with an optimizer that remembers nothing.  Virtual time: until that neighbour's next step, then
+  /// alpha + M beta.
+  State start() const;
+  /// Sends the state to those who have come back and take it from here.
+  void welcome(const State& state) const;
+  /// sum_j W_ij x_j over this rank and those neighbours that take part in the step, added in the order of ranks; the
+  /// weights of those that do are scaled to sum to 1.  Virtual time: alpha + degree M beta, then (2 degree + 1) d flops.
+  Tensor combine(const Tensor& x, std::int64_t step) const;
+
+ private:
+  /// Who is at work, of the neighbours if any is.
+  std::vector<int> hosts() const;
+
+  Worker& worker_;
+  const Mixing& row_;
+};
+
+}  // namespace simgrad::strategies
