@@ -22,6 +22,19 @@ namespace {
 /// When the transfer started, negative if it has not.
 double start_of(const sg4::Comm* transfer) { return transfer ? transfer->get_start_time() : -1.0; }
 
+/// While it lives, one more rank computes on the host; its actor may be killed meanwhile.
+class Busy {
+ public:
+  Busy(CoreLoad& load, const Cluster& cluster) : load_(load), cluster_(cluster) { load_.begin(cluster_.now()); }
+  ~Busy() { load_.end(cluster_.now()); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  CoreLoad& load_;
+  const Cluster& cluster_;
+};
+
 }  // namespace
 
 World::World(Cluster& cluster, std::string name, int workers, int servers, std::vector<int> hosts)
@@ -44,7 +57,11 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
     if (rank < workers) ++cores[host];
   }
   own_hosts_ = living.size() == ranks_.size();
-  for (Rank& rank : ranks_) rank.shares_cores = living[rank.host] > std::max(1, cores[rank.host]);
+  for (Rank& rank : ranks_) {
+    const int its_cores = std::max(1, cores[rank.host]);
+    rank.shares_cores = living[rank.host] > its_cores;
+    if (rank.shares_cores) loads_.try_emplace(rank.host, its_cores);
+  }
   const Stragglers& stragglers = *cluster.options().stragglers;
   for (int rank = 0; rank < size() && stragglers.varies(); ++rank) {
     const Rank& each = ranks_[static_cast<std::size_t>(rank)];
@@ -99,10 +116,12 @@ void World::compute(int rank, double flops, Activity* activity) {
   const double seconds = flops / (cluster_.speed(self.host) * self.relative_speed);
   if (!(seconds > 0.0)) return;
   if (activity) activity->account.enter(Account::State::computing, now());
-  if (self.shares_cores)
+  if (self.shares_cores) {
+    const Busy busy(loads_.at(self.host), cluster_);
     sg4::this_actor::execute(flops / self.relative_speed);
-  else
+  } else {
     sg4::this_actor::sleep_for(cluster_.duration(self.host, seconds));
+  }
   if (activity) activity->account.leave(now());
 }
 
@@ -215,6 +234,7 @@ void World::end() {
   for (const auto& [key, channel] : channels_) carried(channel.source, channel.target, channel.bytes, channel.messages);
   for (const auto& [ends, load] : meetings_->carried()) carried(ends.first, ends.second, load.bytes, load.messages);
   count_links();
+  count_hosts();
   ended_ = true;
   kill_actors();
 }
@@ -261,6 +281,7 @@ void World::fill(record::Record& record) const {
   record.bytes = cut_.bytes;
   record.messages = cut_.messages;
   record.ranks = cut_.ranks;
+  record.hosts = cut_.hosts;
   record.links = cut_.links;
 }
 

@@ -12,6 +12,7 @@
 
 #include "cluster/account.h"
 #include "cluster/cluster.h"
+#include "cluster/core_load.h"
 #include "record/record.h"
 #include "values/tensor.h"
 
@@ -200,6 +201,7 @@ class World {
   void count(Message& message);
   void count_started(Message& message);
   void count_links();
+  void count_hosts();
   Channel& channel(int generation, int source, int target);
   Message& new_message();
   void release(Message& message);
@@ -211,6 +213,7 @@ class World {
   int servers_;
   std::vector<Rank> ranks_;
   bool own_hosts_ = true;  ///< no two ranks live on one
+  std::unordered_map<int, CoreLoad> loads_;  ///< of the hosts whose ranks share cores
   std::unordered_map<std::uint64_t, Channel> channels_;
   std::deque<Message> messages_;
   std::vector<Message*> free_messages_;

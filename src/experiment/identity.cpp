@@ -14,6 +14,12 @@ namespace {
 /// Half of the hash is plenty for the runs of one experiment, and short enough for file names.
 std::string name_of(const ordered_json& identity) { return base::hash(identity.dump()).substr(0, 16); }
 
+/// Prices change nothing of what is simulated.
+std::string work_name(ordered_json identity) {
+  identity.erase("prices");
+  return name_of(identity);
+}
+
 /// The data as the run sees them: a file by its contents, wherever it lies.
 ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
   ordered_json data = scenario::echo(settings)["data"];
@@ -50,6 +56,11 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
   settings->cluster.machine.speed_flops_per_s = settings->nominal_flops_per_s;
   settings->platform_contents.clear();
   settings->trace_contents.clear();
+  // It is priced as the first worker's host is.
+  if (const cluster::HostClass* first = cluster::class_of(cluster.host_classes, cluster.workers, 0)) {
+    settings->cluster.host_classes = {*first};
+    settings->cluster.host_classes.front().count = 1;
+  }
   settings->cluster.charge_reductions = cluster.charge_reductions;
   settings->cluster.watchdog = cluster.watchdog;
   if (settings->training.batch_size_per_worker) {
@@ -81,7 +92,7 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   run.seed = seed;
   run.workers = run.strategy->workers(settings->cluster.workers);
   ordered_json named = identity(run);
-  run.work = name_of(named);
+  run.work = work_name(named);
   named["label"] = run.label;  // two rows of a table are two runs, even if they are the same work
   run.id = name_of(named);
   // A worker that is alone by choice does what the baseline does, unless something happens to it.
@@ -101,7 +112,9 @@ RunPlan plan_baseline(const RunPlan& run) {
   if (single && single->job == strategies::Job::k_means) baseline.options["job"] = "k_means";
   baseline.seed = run.seed;
   baseline.workers = 1;
-  baseline.id = baseline.work = name_of(identity(baseline));
+  const ordered_json named = identity(baseline);
+  baseline.id = name_of(named);
+  baseline.work = work_name(named);
   return baseline;
 }
 

@@ -194,6 +194,7 @@ std::vector<outputs::Run> collect(const std::vector<RunPlan>& plans, const Done&
     outputs::Run run = described(plan);
     run.record = found->second.record;
     run.wall_s = found->second.wall_s;
+    if (run.record.status != record::Status::failed) run.bill = outputs::bill(run.record, plan.settings->prices);
     runs.push_back(std::move(run));
   }
   return runs;

@@ -67,6 +67,7 @@ void Settings::describe(base::Describer& d) {
   d.section("training", training, "batches, optimizer, partition");
   d.section("stop", stop, "when it ends, whichever comes first");
   d.section("evaluate", evaluate, "when the loss is looked at; observing costs no virtual time");
+  d.section("prices", prices, "what hosts, bytes and watts cost; they change nothing of what is simulated");
   d.list("strategy", strategies, "the strategies to compare");
 }
 
@@ -310,7 +311,7 @@ void fill_in(Settings& settings) {
 
 /// Parts of the contract that a later release brings: refused, not ignored. Returns the document without them.
 Document without_what_is_to_come(Document document, Faults& faults) {
-  for (const char* key : {"expect", "job", "prices", "extends"}) {
+  for (const char* key : {"expect", "job", "extends"}) {
     if (!document.contains(key)) continue;
     faults.add(document.position(key), fmt::format("\"{}\" is not there yet; it comes with a later release", key));
     document.erase(key);

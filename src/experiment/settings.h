@@ -11,6 +11,7 @@
 #include "base/describe.h"
 #include "cluster/options.h"
 #include "data/source.h"
+#include "outputs/prices.h"
 #include "models/model.h"
 #include "scenario/document.h"
 #include "strategies/strategy.h"
@@ -49,6 +50,7 @@ struct Settings : base::Described {
   training::Options training;
   training::StopOptions stop;
   training::EvaluateOptions evaluate;
+  outputs::Prices prices;
   std::vector<StrategyEntry> strategies;
 
   /// Where the scenario says what only the data can contradict.

@@ -57,6 +57,11 @@ std::string fastest_sentence(const Comparison& c, const Row& best) {
     if (*speedup < 1.0) text += ", so one worker alone is faster";
   }
   text += shares(best) + ".";
+  if (const Row* cheap = cheapest(c)) {
+    text += fmt::format(" Cheapest to it: {}, {}", cheap == &best ? "the same" : named(*cheap), dollars(*cheap->cost_to_target_usd));
+    if (cheap != &best) text += fmt::format(" against {}, in {}", dollars(best.cost_to_target_usd.value_or(0.0)), duration(*cheap->time_to_target_s));
+    text += ".";
+  }
   const Row* most = most_samples(c.rows);
   if (most && most != &best) text += fmt::format(" Most samples a second: {}, {}.", named(*most), rate(*most));
   return text;

@@ -115,6 +115,8 @@ std::vector<Column> all_columns(const Comparison& c) {
   columns.push_back({Column::to_target, "speed-up", "target", number_cells(rows, &Row::speedup_time_to_target, times)});
   columns.push_back({Column::efficiency, "", "efficiency", number_cells(rows, &Row::efficiency, percent)});
   columns.push_back({Column::bar, "time", "went to", bar_cells(rows, bar_cells_most)});
+  columns.push_back({Column::cost, "", "cost", number_cells(rows, &Row::cost_usd, dollars)});
+  columns.push_back({Column::energy, "", "energy", number_cells(rows, &Row::energy_j, joules)});
   columns.push_back({Column::bytes, "bytes", "sent", number_cells(rows, &Row::bytes, byte_count)});
   columns.push_back({Column::messages, "", "messages", number_cells(rows, &Row::messages, count)});
   columns.push_back({Column::loss, "final", "loss", number_cells(rows, &Row::final_loss, plain)});

@@ -23,6 +23,8 @@ struct Column {
     to_target,
     efficiency,
     bar,
+    cost,
+    energy,
     bytes,
     messages,
     loss,

@@ -90,6 +90,9 @@ Row row_of(const Group& runs) {
   row.speedup_time_to_target = mean(runs, [](const Run& run) { return run.speedup_time_to_target; });
   row.efficiency = mean(runs, [](const Run& run) { return run.efficiency; });
   row.samples_per_s = mean(runs, samples_per_s);
+  row.cost_usd = mean(runs, [](const Run& run) { return run.bill.cost_usd; });
+  row.cost_to_target_usd = mean(runs, [](const Run& run) { return run.bill.cost_to_target_usd; });
+  row.energy_j = mean(runs, [](const Run& run) { return run.bill.energy_j; });
   row.bytes = mean(runs, [](const Run& run) { return static_cast<double>(run.record.bytes); });
   row.messages = mean(runs, [](const Run& run) { return static_cast<double>(run.record.messages); });
   row.final_loss = mean(runs, [](const Run& run) { return run.record.final_loss; });
@@ -186,13 +189,20 @@ std::array<int, 4> apportioned(const std::array<double, 4>& parts, int total) {
   return cells;
 }
 
-const Row* fastest(const Comparison& comparison) {
+namespace {
+
+/// Of the rows that reached the target with every seed.
+const Row* least(const Comparison& comparison, std::optional<double> Row::*number) {
   const Row* best = nullptr;
-  for (const Row& row : comparison.rows) {
-    if (row.time_to_target_s && row.all_reached() && (!best || *row.time_to_target_s < *best->time_to_target_s))
-      best = &row;
-  }
+  for (const Row& row : comparison.rows)
+    if (row.*number && row.all_reached() && (!best || *(row.*number) < *(best->*number))) best = &row;
   return best;
 }
+
+}  // namespace
+
+const Row* fastest(const Comparison& comparison) { return least(comparison, &Row::time_to_target_s); }
+
+const Row* cheapest(const Comparison& comparison) { return least(comparison, &Row::cost_to_target_usd); }
 
 }  // namespace simgrad::outputs

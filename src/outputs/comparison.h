@@ -30,6 +30,9 @@ struct Row {
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
   std::optional<double> samples_per_s;
+  std::optional<double> cost_usd;
+  std::optional<double> cost_to_target_usd;
+  std::optional<double> energy_j;
   std::optional<double> bytes;
   std::optional<double> messages;
   std::optional<double> final_loss;
@@ -66,5 +69,7 @@ std::array<int, 4> apportioned(const std::array<double, 4>& parts, int total);
 
 /// The row that reached the target first, of those that reached it with every seed; null if none did.
 const Row* fastest(const Comparison& comparison);
+/// The one that reached it for the least money, likewise.
+const Row* cheapest(const Comparison& comparison);
 
 }  // namespace simgrad::outputs

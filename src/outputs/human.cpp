@@ -68,6 +68,16 @@ std::string count(double number) {
   return whole_or_scaled(number, units);
 }
 
+std::string dollars(double usd) {
+  if (std::abs(usd) >= 0.995 || usd == 0.0) return fmt::format("${:.2f}", usd);
+  return fmt::format("${:.3g}", usd);
+}
+
+std::string joules(double energy_j) {
+  static constexpr const char* units[] = {" mJ", " J", " kJ", " MJ", " GJ", " TJ"};
+  return scaled(energy_j * 1e3, units);
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t characters = 0;
   for (const char c : text) characters += starts_character(c) ? 1 : 0;

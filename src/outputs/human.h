@@ -19,6 +19,11 @@ std::string byte_count(double bytes);
 /// "512", "1.23 M".
 std::string count(double number);
 
+/// "$12.30", "$0.0123".
+std::string dollars(double usd);
+/// "850 J", "1.23 MJ".
+std::string joules(double energy_j);
+
 /// Columns on a terminal: code points, so that wide (East Asian) characters count as one.  Invalid UTF-8 does no harm.
 std::size_t display_width(std::string_view text);
 

@@ -34,7 +34,8 @@ Json json_of(const record::RankUse& rank, std::size_t index) {
           {"down_s", number_or_null(rank.down_s)},
           {"bytes_sent", rank.bytes_sent},
           {"bytes_received", rank.bytes_received},
-          {"host_class", rank.host_class}};
+          {"host_class", rank.host_class},
+          {"host", rank.host}};
 }
 
 Json json_of(const record::LinkUse& link) {
@@ -42,6 +43,17 @@ Json json_of(const record::LinkUse& link) {
           {"bytes", link.bytes},
           {"utilisation", number_or_null(link.utilisation)},
           {"link_class", link.link_class}};
+}
+
+Json json_of(const record::HostUse& host) {
+  return {{"host_class", host.host_class},
+          {"busy_s", number_or_null(host.busy_s)},
+          {"down_s", number_or_null(host.down_s)},
+          {"serves", host.serves},
+          {"spot", host.spot},
+          {"price_usd_per_h", number_or_null(host.price_usd_per_h)},
+          {"idle_w", number_or_null(host.idle_w)},
+          {"busy_w", number_or_null(host.busy_w)}};
 }
 
 /// The members of one JSON object, each of the type it must have.
@@ -62,6 +74,7 @@ class Reader {
   std::string text_or_empty(const char* key) const { return at(key).is_null() ? std::string() : text(key); }
 
   /// Of a member that files of older releases do not have.
+  bool has(const char* key) const { return json_.contains(key); }
   std::string text_or(const char* key, const char* without) const { return json_.contains(key) ? text(key) : without; }
 
   bool flag(const char* key) const {
@@ -152,7 +165,28 @@ record::RankUse rank_from(const Reader& json) {
           .down_s = json.number("down_s"),
           .bytes_sent = json.integer<std::int64_t>("bytes_sent"),
           .bytes_received = json.integer<std::int64_t>("bytes_received"),
-          .host_class = json.text_or("host_class", "host")};
+          .host_class = json.text_or("host_class", "host"),
+          .host = json.has("host") ? json.integer<std::int64_t>("host") : 0};
+}
+
+record::HostUse host_from(const Reader& json) {
+  return {.host_class = json.text("host_class"),
+          .busy_s = json.number("busy_s"),
+          .down_s = json.number("down_s"),
+          .serves = json.flag("serves"),
+          .spot = json.flag("spot"),
+          .price_usd_per_h = json.number_or_nothing("price_usd_per_h"),
+          .idle_w = json.number_or_nothing("idle_w"),
+          .busy_w = json.number_or_nothing("busy_w")};
+}
+
+Bill bill_from(const Reader& run) {
+  Bill bill;
+  for (const auto& [name, field] : Bill::fields()) {
+    const std::string key(name);
+    if (run.has(key.c_str())) bill.*field = run.number_or_nothing(key.c_str());
+  }
+  return bill;
 }
 
 record::LinkUse link_from(const Reader& json) {
@@ -199,7 +233,9 @@ record::Record record_from(const Reader& run) {
           .notes = notes_from(run),
           .curve = items_from(run, "curve", evaluation_from),
           .ranks = items_from(run, "ranks", rank_from),
-          .links = items_from(run, "links", link_from)};
+          .hosts = run.has("hosts") ? items_from(run, "hosts", host_from) : std::vector<record::HostUse>(),
+          .links = items_from(run, "links", link_from),
+          .stored_bytes = run.has("stored_bytes") ? run.integer<std::int64_t>("stored_bytes") : 0};
 }
 
 Run run_from(const Reader& run) {
@@ -214,6 +250,7 @@ Run run_from(const Reader& run) {
           .speedup_throughput = run.number_or_nothing("speedup_throughput"),
           .speedup_time_to_target = run.number_or_nothing("speedup_time_to_target"),
           .efficiency = run.number_or_nothing("efficiency"),
+          .bill = bill_from(run),
           .wall_s = run.number("wall_s")};
 }
 
@@ -232,6 +269,9 @@ Json to_json(const Run& run) {
   for (const auto& evaluation : run.record.curve) curve.push_back(json_of(evaluation));
   Json& ranks = json["ranks"] = Json::array();
   for (std::size_t r = 0; r < run.record.ranks.size(); ++r) ranks.push_back(json_of(run.record.ranks[r], r));
+  Json& hosts = json["hosts"] = Json::array();
+  for (const auto& host : run.record.hosts) hosts.push_back(json_of(host));
+  json["stored_bytes"] = run.record.stored_bytes;
   Json& links = json["links"] = Json::array();
   for (const auto& link : run.record.links) links.push_back(json_of(link));
   return json;

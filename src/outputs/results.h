@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "outputs/prices.h"
 #include "record/record.h"
 
 namespace simgrad::outputs {
@@ -24,6 +25,7 @@ struct Run {
   std::optional<double> speedup_throughput;
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
+  Bill bill;
   double wall_s = 0.0;
 };
 

@@ -69,8 +69,8 @@ Json summary(const Run& run) {
   json["messages"] = record.messages;
   json["staleness_mean"] = number_or_null(record.staleness_mean);
   json["staleness_max"] = number_or_null(record.staleness_max);
-  json["cost_usd"] = nullptr;  // Nothing prices a run yet, and what nothing prices is null, not 0.
-  json["energy_j"] = nullptr;
+  json["cost_usd"] = number_or_null(run.bill.cost_usd);
+  json["energy_j"] = number_or_null(run.bill.energy_j);
   json["wall_s"] = number_or_null(run.wall_s);
   json["error"] = failed ? Json(record.error) : Json();
   json["workers"] = run.workers;
@@ -79,6 +79,8 @@ Json summary(const Run& run) {
   json["consensus_distance"] = record.curve.empty() ? Json() : number_or_null(record.curve.back().consensus_distance);
   json["spectral_gap"] = number_or_null(record.spectral_gap);
   json["network_model"] = text_or_null(record.network_model);
+  for (const auto& [name, field] : Bill::fields())
+    if (!json.contains(name)) json[std::string(name)] = number_or_null(run.bill.*field);
   json["notes"] = record.notes;
   return json;
 }

@@ -1,8 +1,8 @@
 /// The comparison on a terminal: columns fitted to its width, then lines.
 ///
 /// A table too wide gives way in this order, until it fits: messages, metric, the bar from 16 cells to 12, the labels
-/// to 24, efficiency, the bar to 10, bytes, the labels to 14, final loss, the bar to 8, the bar, the labels to
-/// 10, the throughput speed-up, the simulated time.  Room left over goes to the labels, then to the bar.  Grid point,
+/// to 24, efficiency, the bar to 10, bytes, the labels to 14, energy, final loss, the bar to 8, the bar, the labels
+/// to 10, the throughput speed-up, the simulated time, cost.  Room left over goes to the labels, then to the bar.  Grid point,
 /// workers, time to target and the speed-up to it never go: where even they do not fit, lines are cut.
 #include "outputs/table.h"
 
@@ -30,8 +30,9 @@ struct Step {
 };
 constexpr Step steps[] = {{Column::messages, 0},   {Column::metric, 0},   {Column::bar, 12},  {Column::label, 24},
                           {Column::efficiency, 0}, {Column::bar, 10},     {Column::bytes, 0}, {Column::label, 14},
+                          {Column::energy, 0},
                           {Column::loss, 0},       {Column::bar, 8},      {Column::bar, 0},   {Column::label, 10},
-                          {Column::throughput, 0}, {Column::simulated, 0}};
+                          {Column::throughput, 0}, {Column::simulated, 0}, {Column::cost, 0}};
 
 Columns::iterator find(Columns& columns, Column::Kind kind) {
   return std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.kind == kind; });

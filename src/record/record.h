@@ -32,6 +32,19 @@ struct RankUse {
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   std::string host_class = "host";  ///< of the host it lives on
+  std::int64_t host = 0;            ///< its place among the record's hosts
+};
+
+/// A host that was taken for the whole run.
+struct HostUse {
+  std::string host_class = "host";
+  double busy_s = 0.0;  ///< computing: with some of its cores only, so much less
+  double down_s = 0.0;
+  bool serves = false;  ///< no worker lives on it
+  bool spot = false;    ///< of the spot market: not paid while it is down
+  std::optional<double> price_usd_per_h;  ///< what the cluster says of it
+  std::optional<double> idle_w;
+  std::optional<double> busy_w;
 };
 
 /// What one link (one direction of it) carried.
@@ -62,7 +75,9 @@ struct Record {
   std::vector<std::string> notes;  ///< what a reader should know: a recovery, a warning
   std::vector<Evaluation> curve;
   std::vector<RankUse> ranks;  ///< workers 0 .. P-1, then servers
+  std::vector<HostUse> hosts;  ///< in the order of the ranks that live on them
   std::vector<LinkUse> links;
+  std::int64_t stored_bytes = 0;  ///< that a storage holds for the run: the data, and a checkpoint if there is one
 };
 
 }  // namespace simgrad::record

@@ -1,0 +1,179 @@
+#include "outputs/prices.h"
+
+#include <algorithm>
+
+namespace simgrad::outputs {
+
+using base::Bounds;
+using base::Unit;
+
+namespace {
+
+constexpr double seconds_an_hour = 3600.0;
+constexpr double seconds_a_month = 730.0 * seconds_an_hour;  // as clouds reckon
+constexpr double joules_a_kwh = 3.6e6;
+
+void describe_watts(base::Describer& d, std::optional<double>& idle_w, std::optional<double>& busy_w) {
+  d.quantity("idle", idle_w, Unit::watts, "what a host draws while it does nothing", Bounds::at_least(0));
+  d.quantity("busy", busy_w, Unit::watts, "what it draws while it computes on all of its cores", Bounds::at_least(0));
+  if (busy_w && !idle_w) d.refuse("busy", "\"busy\" is what a computing host draws, but \"idle\" is not given; give both");
+  if (idle_w && !busy_w) d.refuse("idle", "\"idle\" is what an idle host draws, but \"busy\" is not given; give both");
+  if (idle_w && busy_w && *busy_w < *idle_w) d.refuse("busy", "a computing host draws at least what an idle one does");
+}
+
+/// A sum that is not there until something is added.
+void add(std::optional<double>& sum, double term) { sum = sum.value_or(0.0) + term; }
+
+std::optional<double> first(std::optional<double> a, std::optional<double> b) { return a ? a : b; }
+
+class Accountant {
+ public:
+  Accountant(const record::Record& record, const Prices& prices) : record_(record), prices_(prices) {}
+
+  Bill bill() {
+    for (std::size_t h = 0; h < record_.hosts.size(); ++h) pay(h);
+    for (const record::LinkUse& link : record_.links) pay(link);
+    if (prices_.storage_usd_per_gb_month)
+      add(bill_.cost_storage_usd, *prices_.storage_usd_per_gb_month * static_cast<double>(record_.stored_bytes) / 1e9 *
+                                      record_.simulated_s / seconds_a_month);
+    sum_up();
+    return bill_;
+  }
+
+ private:
+  void pay(std::size_t index) {
+    const record::HostUse& host = record_.hosts[index];
+    const HostPrice* its = prices_.of_host(host.host_class);
+    const double up_s = std::max(0.0, record_.simulated_s - host.down_s);
+    if (const auto price = price_of(host, its)) {
+      const double paid_s = host.spot ? up_s : record_.simulated_s;
+      pay_by_what_was_done(index, *price * paid_s / seconds_an_hour, paid_s, host.spot);
+    }
+    const auto idle_w = first(its ? its->idle_w : std::nullopt, first(host.idle_w, prices_.idle_w));
+    const auto busy_w = first(its ? its->busy_w : std::nullopt, first(host.busy_w, prices_.busy_w));
+    if (!idle_w || !busy_w) return;
+    add(bill_.energy_idle_j, *idle_w * up_s);
+    add(bill_.energy_busy_j, (*busy_w - *idle_w) * host.busy_s);
+  }
+
+  std::optional<double> price_of(const record::HostUse& host, const HostPrice* its) const {
+    if (host.spot) return first(its ? its->spot_usd_per_h : std::nullopt, prices_.spot_usd_per_h);
+    if (its && its->on_demand_usd_per_h) return its->on_demand_usd_per_h;
+    if (host.price_usd_per_h) return host.price_usd_per_h;
+    return host.serves ? first(prices_.server_usd_per_h, prices_.worker_usd_per_h) : prices_.worker_usd_per_h;
+  }
+
+  /// In proportion to what the ranks of the host did, on average, while it was paid.
+  void pay_by_what_was_done(std::size_t index, double money, double paid_s, bool spot) {
+    double compute_s = 0.0, communicate_s = 0.0, wait_s = 0.0, down_s = 0.0, ranks = 0.0;
+    for (const record::RankUse& rank : record_.ranks) {
+      if (rank.host != static_cast<std::int64_t>(index)) continue;
+      compute_s += rank.compute_s;
+      communicate_s += rank.communicate_s;
+      wait_s += rank.wait_s;
+      down_s += spot ? 0.0 : rank.down_s;
+      ranks += 1.0;
+    }
+    const double rate = ranks > 0.0 && paid_s > 0.0 ? money / (ranks * paid_s) : 0.0;
+    add(bill_.cost_compute_usd, rate * compute_s);
+    add(bill_.cost_communicate_usd, rate * communicate_s);
+    add(bill_.cost_wait_usd, rate * wait_s);
+    add(bill_.cost_down_usd, rate * down_s);
+    add(bill_.cost_usd, money);
+  }
+
+  void pay(const record::LinkUse& link) {
+    const LinkPrice* its = prices_.of_link(link.link_class);
+    if (!its) return;
+    const auto bytes = static_cast<double>(link.bytes);
+    if (its->egress_usd_per_gb) add(bill_.cost_egress_usd, *its->egress_usd_per_gb * bytes / 1e9);
+    if (its->joules_per_byte) add(bill_.energy_links_j, *its->joules_per_byte * bytes);
+  }
+
+  void sum_up() {
+    for (const auto& part : {bill_.cost_egress_usd, bill_.cost_storage_usd})
+      if (part) add(bill_.cost_usd, *part);
+    if (record_.time_to_target_s) bill_.cost_to_target_usd = bill_.cost_usd;
+    for (const auto& part : {bill_.energy_idle_j, bill_.energy_busy_j, bill_.energy_links_j})
+      if (part) add(bill_.energy_j, *part);
+    if (!bill_.energy_j) return;
+    bill_.energy_overhead_j = (prices_.pue - 1.0) * *bill_.energy_j;
+    add(bill_.energy_j, *bill_.energy_overhead_j);
+    if (prices_.carbon_g_per_kwh) bill_.co2e_g = *bill_.energy_j / joules_a_kwh * *prices_.carbon_g_per_kwh;
+  }
+
+  const record::Record& record_;
+  const Prices& prices_;
+  Bill bill_;
+};
+
+template <class Item>
+const Item* find(const std::vector<Item>& items, std::string Item::*name, std::string_view wanted) {
+  const auto found = std::ranges::find(items, wanted, name);
+  return found == items.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void HostPrice::describe(base::Describer& d) {
+  d.text("class", host_class, "a class of [[cluster.hosts]], of the platform file (<prop id=\"class\">), or \"host\"");
+  d.quantity("price", on_demand_usd_per_h, Unit::dollars_per_hour, "of one such host, on demand", Bounds::at_least(0));
+  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "while cluster.market = \"spot\"", Bounds::at_least(0));
+  describe_watts(d, idle_w, busy_w);
+}
+
+void LinkPrice::describe(base::Describer& d) {
+  d.text("class", link_class, "a class of links, as links.csv has it: nic, wan, ...");
+  d.quantity("egress", egress_usd_per_gb, Unit::dollars_per_gigabyte, "of what such a link carries", Bounds::at_least(0));
+  d.quantity("energy", joules_per_byte, Unit::joules_per_byte, "that carrying a byte over such a link takes",
+             Bounds::at_least(0));
+}
+
+void Prices::describe(base::Describer& d) {
+  d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour, "of a worker's host, where its class has no price",
+             Bounds::at_least(0));
+  d.quantity("server", server_usd_per_h, Unit::dollars_per_hour, "of a host with servers only; default: a worker's",
+             Bounds::at_least(0));
+  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour,
+             "of a host while cluster.market = \"spot\", where its class has no such price", Bounds::at_least(0));
+  describe_watts(d, idle_w, busy_w);
+  d.list("hosts", hosts, "by class of host: { class, price, spot, idle, busy }");
+  d.list("links", links, "by class of link: { class, egress, energy }");
+  d.quantity("storage", storage_usd_per_gb_month, Unit::dollars_per_gigabyte_month,
+             "of the data (8 bytes a number) and one checkpoint, for as long as the run takes; a month has 730 hours",
+             Bounds::at_least(0));
+  d.number("pue", pue, "power usage effectiveness: what the data centre draws for each watt of its machines",
+           Bounds::at_least(1));
+  d.quantity("carbon", carbon_g_per_kwh, Unit::grams_per_kilowatt_hour, "of the electricity", Bounds::at_least(0));
+}
+
+const HostPrice* Prices::of_host(std::string_view host_class) const {
+  return find(hosts, &HostPrice::host_class, host_class);
+}
+
+const LinkPrice* Prices::of_link(std::string_view link_class) const {
+  return find(links, &LinkPrice::link_class, link_class);
+}
+
+const std::vector<std::pair<std::string_view, std::optional<double> Bill::*>>& Bill::fields() {
+  static const std::vector<std::pair<std::string_view, std::optional<double> Bill::*>> all{
+      {"cost_usd", &Bill::cost_usd},
+      {"cost_compute_usd", &Bill::cost_compute_usd},
+      {"cost_communicate_usd", &Bill::cost_communicate_usd},
+      {"cost_wait_usd", &Bill::cost_wait_usd},
+      {"cost_down_usd", &Bill::cost_down_usd},
+      {"cost_egress_usd", &Bill::cost_egress_usd},
+      {"cost_storage_usd", &Bill::cost_storage_usd},
+      {"cost_to_target_usd", &Bill::cost_to_target_usd},
+      {"energy_j", &Bill::energy_j},
+      {"energy_idle_j", &Bill::energy_idle_j},
+      {"energy_busy_j", &Bill::energy_busy_j},
+      {"energy_links_j", &Bill::energy_links_j},
+      {"energy_overhead_j", &Bill::energy_overhead_j},
+      {"co2e_g", &Bill::co2e_g}};
+  return all;
+}
+
+Bill bill(const record::Record& record, const Prices& prices) { return Accountant(record, prices).bill(); }
+
+}  // namespace simgrad::outputs

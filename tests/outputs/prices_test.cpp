@@ -1,0 +1,152 @@
+// What a run costs, against calculations by hand.
+#include "outputs/prices.h"
+
+#include <algorithm>
+
+#include "catch.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+namespace {
+
+/// An hour of two workers on hosts of their own and a server: 3000 + 300 + 200 + 100 s each, but the server computes for
+/// 360 s only. 2 GB over a network card, 5 GB over an ocean.
+record::RankUse rank_on(std::int64_t host, std::string role, double compute_s, double communicate_s, double wait_s,
+                        double down_s) {
+  record::RankUse use;
+  use.role = std::move(role);
+  use.compute_s = compute_s;
+  use.communicate_s = communicate_s;
+  use.wait_s = wait_s;
+  use.down_s = down_s;
+  use.host = host;
+  return use;
+}
+
+record::HostUse host_of(std::string host_class, double busy_s, double down_s, bool serves) {
+  record::HostUse use;
+  use.host_class = std::move(host_class);
+  use.busy_s = busy_s;
+  use.down_s = down_s;
+  use.serves = serves;
+  return use;
+}
+
+record::Record an_hour() {
+  record::Record record;
+  record.status = record::Status::reached;
+  record.simulated_s = 3600.0;
+  record.time_to_target_s = 3600.0;
+  record.stored_bytes = 730'000'000'000;
+  record.ranks = {rank_on(0, "worker", 3000, 300, 200, 100), rank_on(1, "worker", 3000, 300, 200, 100),
+                  rank_on(2, "server", 360, 3240, 0, 0)};
+  record.hosts = {host_of("gpu", 3000, 100, false), host_of("host", 3000, 100, false), host_of("host", 360, 0, true)};
+  record.links = {{"nic-0_UP", 2'000'000'000, 0.1, "nic"}, {"wan-0", 5'000'000'000, 0.1, "wan"}};
+  return record;
+}
+
+HostPrice gpu_at(double usd_per_h) {
+  HostPrice price;
+  price.host_class = "gpu";
+  price.on_demand_usd_per_h = usd_per_h;
+  return price;
+}
+
+LinkPrice wan_at(double usd_per_gb, double joules_per_byte) {
+  LinkPrice price;
+  price.link_class = "wan";
+  price.egress_usd_per_gb = usd_per_gb;
+  price.joules_per_byte = joules_per_byte;
+  return price;
+}
+
+}  // namespace
+
+TEST_CASE("what nothing prices is not there") {
+  const Bill none = bill(an_hour(), {});
+  for (const auto& [name, field] : Bill::fields()) {
+    CAPTURE(name);
+    CHECK_FALSE((none.*field).has_value());
+  }
+}
+
+TEST_CASE("hosts are paid by the hour, by class before role, and their money is split by what their ranks did") {
+  Prices prices;
+  prices.worker_usd_per_h = 2.0;
+  prices.server_usd_per_h = 0.5;
+  prices.hosts = {gpu_at(36.0)};
+  const Bill b = bill(an_hour(), prices);
+  CHECK(b.cost_usd.value() == Approx(36.0 + 2.0 + 0.5).epsilon(1e-9));
+  CHECK(b.cost_compute_usd.value() == Approx((36.0 + 2.0) * 3000.0 / 3600.0 + 0.5 * 0.1).epsilon(1e-9));
+  CHECK(b.cost_communicate_usd.value() == Approx((36.0 + 2.0) * 300.0 / 3600.0 + 0.5 * 0.9).epsilon(1e-9));
+  CHECK(b.cost_wait_usd.value() == Approx((36.0 + 2.0) * 200.0 / 3600.0).epsilon(1e-9));
+  CHECK(b.cost_down_usd.value() == Approx((36.0 + 2.0) * 100.0 / 3600.0).epsilon(1e-9));
+  CHECK(b.cost_to_target_usd == b.cost_usd);
+  CHECK_FALSE(b.cost_egress_usd.has_value());
+  CHECK_FALSE(b.energy_j.has_value());
+  prices.server_usd_per_h.reset();
+  CHECK(bill(an_hour(), prices).cost_usd.value() == Approx(36.0 + 2.0 + 2.0).epsilon(1e-9));
+}
+
+TEST_CASE("a run that missed its target has no cost to it") {
+  record::Record record = an_hour();
+  record.time_to_target_s.reset();
+  Prices prices;
+  prices.worker_usd_per_h = 1.0;
+  CHECK_FALSE(bill(record, prices).cost_to_target_usd.has_value());
+}
+
+TEST_CASE("a spot host has the spot market's price, and is not paid while it is away") {
+  record::Record record = an_hour();
+  record.hosts[0].spot = true;
+  Prices prices;
+  prices.hosts = {gpu_at(36.0)};
+  prices.hosts[0].spot_usd_per_h = 9.0;
+  const Bill b = bill(record, prices);
+  CHECK(b.cost_usd.value() == Approx(9.0 * 3500.0 / 3600.0).epsilon(1e-9));
+  CHECK(b.cost_down_usd.value() == 0.0);
+  CHECK(*b.cost_compute_usd + *b.cost_communicate_usd + *b.cost_wait_usd == Approx(*b.cost_usd).epsilon(1e-9));
+}
+
+TEST_CASE("egress goes by the bytes of a class of links, storage by bytes and months") {
+  Prices prices;
+  prices.links = {wan_at(0.09, 1e-8)};
+  prices.storage_usd_per_gb_month = 0.02;
+  const Bill b = bill(an_hour(), prices);
+  CHECK(b.cost_egress_usd.value() == Approx(0.45).epsilon(1e-9));
+  CHECK(b.cost_storage_usd.value() == Approx(0.02).epsilon(1e-9));  // 730 GB for the 730th part of a month
+  CHECK(b.cost_usd.value() == Approx(0.47).epsilon(1e-9));
+  CHECK(b.energy_links_j.value() == Approx(50.0).epsilon(1e-9));
+}
+
+TEST_CASE("energy is linear in the load, nothing while a host is down, and times the PUE; carbon follows it") {
+  Prices prices;
+  prices.idle_w = 100.0;
+  prices.busy_w = 300.0;
+  prices.links = {wan_at(0.0, 1e-8)};
+  prices.pue = 1.2;
+  prices.carbon_g_per_kwh = 400.0;
+  const Bill b = bill(an_hour(), prices);
+  const double idle = 100.0 * (3500.0 + 3500.0 + 3600.0);
+  const double busy = 200.0 * (3000.0 + 3000.0 + 360.0);
+  CHECK(b.energy_idle_j.value() == Approx(idle).epsilon(1e-9));
+  CHECK(b.energy_busy_j.value() == Approx(busy).epsilon(1e-9));
+  CHECK(b.energy_overhead_j.value() == Approx(0.2 * (idle + busy + 50.0)).epsilon(1e-9));
+  CHECK(b.energy_j.value() == Approx(1.2 * (idle + busy + 50.0)).epsilon(1e-9));
+  CHECK(b.co2e_g.value() == Approx(1.2 * (idle + busy + 50.0) / 3.6e6 * 400.0).epsilon(1e-9));
+}
+
+TEST_CASE("what the cluster says of a host comes after the class's price, and before the general one") {
+  record::Record record = an_hour();
+  record.hosts[0].price_usd_per_h = 30.0;
+  record.hosts[1].price_usd_per_h = 3.0;
+  record.hosts[1].idle_w = 10.0;
+  record.hosts[1].busy_w = 20.0;
+  Prices prices;
+  prices.worker_usd_per_h = 1.0;
+  prices.hosts = {gpu_at(36.0)};
+  const Bill b = bill(record, prices);
+  CHECK(b.cost_usd.value() == Approx(36.0 + 3.0 + 1.0).epsilon(1e-9));
+  CHECK(b.energy_j.value() == Approx(10.0 * 3500.0 + 10.0 * 3000.0).epsilon(1e-9));
+}
