@@ -69,6 +69,7 @@ std::vector<Kind> everything() {
                       section<data::Options>("data", "the samples"),
                       section<training::Options>("training", "batches, optimizer, partition, checkpoints"),
                       section<training::InputOptions>("input", "where batches are read from"),
+                      section<outputs::Prices>("prices", "what hosts, bytes and watts cost"),
                       section<training::StopOptions>("stop", "when the training ends"),
                       section<training::EvaluateOptions>("evaluate", "when the loss is looked at")};
   return all;

@@ -116,8 +116,8 @@ void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& s
     RunPlan run = plan_run(settings[point], strategy, points[point].parameters, seed);
     if (selection.baselines) {
       RunPlan baseline = plan_baseline(run);
-      run.baseline = baseline.work;
-      if (baselines.insert(baseline.work).second) plan.baselines.push_back(std::move(baseline));
+      run.baseline = baseline.id;
+      if (baselines.insert(baseline.id).second) plan.baselines.push_back(std::move(baseline));
     }
     plan.runs.push_back(std::move(run));
   };

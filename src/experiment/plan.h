@@ -27,7 +27,7 @@ struct RunPlan {
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   std::uint64_t seed = 1;
   std::int64_t workers = 1;
-  std::string baseline;  ///< the work of its baseline
+  std::string baseline;  ///< the id of its baseline
 
   std::string data_key() const;  ///< runs with equal keys see the same data
 };

@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "data/limits.h"
 #include "experiment/hosts_check.h"
+#include "experiment/prices_check.h"
 #include "experiment/recoveries.h"
 
 namespace simgrad::experiment {
@@ -332,6 +333,7 @@ Settings read_settings(const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
   check_recoveries(settings, faults);
   check_hosts(settings, document, faults);
+  check_prices(settings, document, faults);
   fill_in(settings);
   check_data(settings, faults);
   return settings;

@@ -130,6 +130,11 @@ steps = 1
 every_steps = 1
 on = "train"
 
+[prices]
+hosts = []
+links = []
+pue = 1.0
+
 [[strategy]]
 kind = "gossip"
 graph = "ring"

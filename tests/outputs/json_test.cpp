@@ -54,7 +54,11 @@ Run full_run() {
       .ranks = {{"worker", 1.0, 2.0, 1.0, 0.0, 10, 11},
                 {"worker", 2.0, 1.0, 0.5, 0.5, 12, 13},
                 {"server", 0.0, 3.0, 1.0, 0.0, 14, 15, "gpu"}},
-      .links = {{"up-0", 7000, 0.25, "nic"}}};
+      .hosts = {{"gpu", 1.0, 0.5, false, true, 2.5, 100.0, {}}},
+      .links = {{"up-0", 7000, 0.25, "nic"}},
+      .stored_bytes = 640};
+  run.bill.cost_usd = 0.5;
+  run.bill.co2e_g = 2.0;
   return run;
 }
 
@@ -110,9 +114,23 @@ TEST_CASE("a run has the contract's fields in the contract's order, then the add
                                                          "consensus_distance",
                                                          "spectral_gap",
                                                          "network_model",
+                                                         "cost_compute_usd",
+                                                         "cost_communicate_usd",
+                                                         "cost_wait_usd",
+                                                         "cost_down_usd",
+                                                         "cost_egress_usd",
+                                                         "cost_storage_usd",
+                                                         "cost_to_target_usd",
+                                                         "energy_idle_j",
+                                                         "energy_busy_j",
+                                                         "energy_links_j",
+                                                         "energy_overhead_j",
+                                                         "co2e_g",
                                                          "notes",
                                                          "curve",
                                                          "ranks",
+                                                         "hosts",
+                                                         "stored_bytes",
                                                          "links"});
 }
 
@@ -139,19 +157,26 @@ TEST_CASE("results.json of one small run, byte for byte") {
                                  R"("samples":600,"epochs":6.5,"final_loss":0.03125,"time_to_target_s":3.5,)"
                                  R"("speedup_throughput":1.75,"speedup_time_to_target":1.5,"efficiency":0.875,)"
                                  R"("compute_s":1.5,"communicate_s":1.5,"wait_s":0.75,"down_s":0.25,"bytes":7000,)"
-                                 R"("messages":80,"staleness_mean":0.9,"staleness_max":1.0,"cost_usd":null,)"
+                                 R"("messages":80,"staleness_mean":0.9,"staleness_max":1.0,"cost_usd":0.5,)"
                                  R"("energy_j":null,"wall_s":0.1,"error":null,"workers":2,"metric_name":"accuracy",)"
                                  R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,)"
-                                 R"("network_model":"ideal","notes":["one","two, and three"],)"
+                                 R"("network_model":"ideal","cost_compute_usd":null,"cost_communicate_usd":null,)"
+                                 R"("cost_wait_usd":null,"cost_down_usd":null,"cost_egress_usd":null,)"
+                                 R"("cost_storage_usd":null,"cost_to_target_usd":null,"energy_idle_j":null,)"
+                                 R"("energy_busy_j":null,"energy_links_j":null,"energy_overhead_j":null,"co2e_g":2.0,)"
+                                 R"("notes":["one","two, and three"],)"
                                  R"("curve":[{"step":0,"simulated_s":0.0,"samples":0,"loss":1.0,"metric":null,)"
                                  R"("consensus_distance":null},{"step":5,"simulated_s":4.0,"samples":600,)"
                                  R"("loss":0.03125,"metric":0.96875,"consensus_distance":1e-07}],)"
                                  R"("ranks":[{"rank":0,"role":"worker","compute_s":1.0,"communicate_s":2.0,)"
-                                 R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11,"host_class":"host"},)"
+                                 R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11,"host_class":"host","host":0},)"
                                  R"({"rank":1,"role":"worker","compute_s":2.0,"communicate_s":1.0,"wait_s":0.5,)"
-                                 R"("down_s":0.5,"bytes_sent":12,"bytes_received":13,"host_class":"host"},{"rank":2,"role":"server",)"
+                                 R"("down_s":0.5,"bytes_sent":12,"bytes_received":13,"host_class":"host","host":0},{"rank":2,"role":"server",)"
                                  R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
-                                 R"("bytes_received":15,"host_class":"gpu"}],"links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
+                                 R"("bytes_received":15,"host_class":"gpu","host":0}],)"
+                                 R"("hosts":[{"host_class":"gpu","busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
+                                 R"("price_usd_per_h":2.5,"idle_w":100.0,"busy_w":null}],"stored_bytes":640,)"
+                                 R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
                                  R"("link_class":"nic"}]}
   ],
   "baselines": []

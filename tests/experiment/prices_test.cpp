@@ -1,0 +1,52 @@
+// Prices in a scenario: what they contradict, what they leave alone, and what a run costs with them.
+#include "base/errors.h"
+#include "catch.h"
+#include "experiment/scenario.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+std::string refusal(const std::vector<std::string>& sets) {
+  try {
+    planned(small + ring, {.sets = sets});
+  } catch (const base::ScenarioError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("prices of classes that there are not are refused, and of classes twice") {
+  CHECK(says(refusal({"prices.hosts=[{class=\"gpus\",price=\"1$/h\"}]", "cluster.hosts=[{class=\"gpu\",count=4}]"}),
+             "no host is of the class \"gpus\"; did you mean \"gpu\"?"));
+  CHECK(says(refusal({"prices.hosts=[{class=\"host\",price=\"1$/h\"},{class=\"host\",price=\"2$/h\"}]"}), "priced twice"));
+  CHECK(says(refusal({"prices.links=[{class=\"nic\",egress=\"1$/GB\"},{class=\"nic\",egress=\"2$/GB\"}]"}), "priced twice"));
+}
+
+TEST_CASE("a class that is left without a price beside others is refused") {
+  const std::string two = "cluster.hosts=[{class=\"gpu\",count=2}]";
+  CHECK(says(refusal({two, "prices.hosts=[{class=\"gpu\",price=\"1$/h\"}]"}), "but those of \"host\" have none"));
+  CHECK(refusal({two, "prices.hosts=[{class=\"gpu\",price=\"1$/h\"}]", "prices.worker=\"1$/h\""}) == "accepted");
+  CHECK(refusal({two, "prices.hosts=[{class=\"gpu\",idle=\"1W\",busy=\"2W\"}]"}) == "accepted");
+}
+
+TEST_CASE("watts come in pairs, a PUE is at least one, prices are not negative and have units") {
+  CHECK(says(refusal({"prices.busy=\"300W\""}), "\"idle\" is not given"));
+  CHECK(says(refusal({"prices.idle=\"300W\"", "prices.busy=\"200W\""}), "at least what an idle one does"));
+  CHECK(says(refusal({"prices.pue=0.9"}), "pue"));
+  CHECK(says(refusal({"prices.worker=\"-1$/h\""}), "worker"));
+  CHECK(says(refusal({"prices.worker=1.0"}), "2.48$/h"));
+}
+
+TEST_CASE("a price makes another run, but not other work") {
+  const Plan free = planned(small + ring, {});
+  const Plan dear = planned(small + ring, {.sets = {"prices.worker=\"5$/h\""}});
+  CHECK(free.runs.at(0).id != dear.runs.at(0).id);
+  CHECK(free.runs.at(0).work == dear.runs.at(0).work);
+  CHECK(free.baselines.at(0).work == dear.baselines.at(0).work);
+}
