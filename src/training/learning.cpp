@@ -56,6 +56,14 @@ const data::Dataset& Learning::evaluation_set() const {
   return setup_.evaluate_on == EvaluationSet::train ? setup_.data->train : setup_.data->test;
 }
 
+std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
+  State state{.w = dispatcher_.zeros(parameters_), .memory = {}, .step = 0};
+  optimizer.start(state);
+  std::int64_t bytes = state.w.size_bytes();
+  for (const Tensor& moment : state.memory) bytes += moment.size_bytes();
+  return bytes;
+}
+
 Tensor Learning::initial_values() const {
   // All ranks begin with one tensor.
   return dispatcher_.dispatch({.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)}, parameters_, {},

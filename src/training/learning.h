@@ -48,6 +48,8 @@ class Learning {
   const models::Problem& problem() const { return setup_.problem; }
   /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included.
   std::int64_t row_bytes() const { return 8 * setup_.problem.features; }
+  /// What a checkpoint takes: the parameters, and what the optimizer remembers.
+  std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }
 
   values::Tensor initial_values() const;

@@ -246,20 +246,11 @@ void Training::update_progress(std::int64_t step) {
   *progress_ = std::min(done, 1.0);
 }
 
-std::int64_t Training::stored_bytes() const {
-  const std::int64_t data = learning_.rows() * learning_.row_bytes();
-  if (setup_.options.checkpoint_every_steps == 0) return data;
-  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
-  setup_.options.optimizer->start(state);
-  std::int64_t checkpoint = state.w.size_bytes();
-  for (const Tensor& moment : state.memory) checkpoint += moment.size_bytes();
-  return data + checkpoint;
-}
-
 record::Record Training::take_record() {
   world_.fill(record_);
   record_.steps = latest_.step;
-  record_.stored_bytes = stored_bytes();
+  record_.stored_bytes = learning_.rows() * learning_.row_bytes();
+  if (setup_.options.checkpoint_every_steps > 0) record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);
   record_.samples = samples_at(latest_);
   record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
   if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;

@@ -164,7 +164,6 @@ class Training {
   void finish(record::Status status);
   void finish_at_time_limit();
   void update_progress(std::int64_t step);
-  std::int64_t stored_bytes() const;
 
   cluster::Cluster& cluster_;
   const Learning& learning_;

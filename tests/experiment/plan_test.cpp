@@ -76,7 +76,7 @@ TEST_CASE("a baseline is one worker at nominal speed, without network, failures 
   CHECK(cluster.relative_speeds.empty());
   CHECK(cluster.failures.crashes.empty());
   CHECK_FALSE(cluster.charge_reductions);
-  CHECK(plan.runs[0].baseline == baseline.work);
+  CHECK(plan.runs[0].baseline == baseline.id);
 }
 
 TEST_CASE("a single worker shares the baseline's work, unless something happens to it") {

@@ -120,7 +120,7 @@ TEST_CASE("egress goes by the bytes of a class of links, storage by bytes and mo
   CHECK(b.energy_links_j.value() == Approx(50.0).epsilon(1e-9));
 }
 
-TEST_CASE("energy is linear in the load, nothing while a host is down, and times the PUE; carbon follows it") {
+TEST_CASE("energy is linear in the load, nothing while a host is down, and times the PUE, and carbon follows it") {
   Prices prices;
   prices.idle_w = 100.0;
   prices.busy_w = 300.0;
