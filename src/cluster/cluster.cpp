@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "cluster/network_model.h"
+#include "cluster/slow_links.h"
 #include "cluster/simgrid_versions.h"
 #include "cluster/world.h"
 
@@ -67,10 +68,16 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
   sg4::Engine::get_instance(&count, arguments.data());
   sg4::Engine::on_deadlock_cb([this] { on_deadlock(); });
 
-  if (options_.platform.empty()) {
+  if (options_.platform.empty())
     build_topology(hosts);
-    return;
-  }
+  else
+    load_platform(hosts);
+  const bool even = options_.platform.empty() && options_.topology->even_latencies();
+  if (options_.network_model == NetworkModel::ideal && !even) share_fairly();
+  slow_down_links(options_);
+}
+
+void Cluster::load_platform(int hosts) {
   // get_all_hosts() is in the order of names; ranks go by the order of the file.
   sg4::Host::on_creation_cb([this](sg4::Host& host) { hosts_.push_back(&host); });
   sg4::Engine::get_instance()->load_platform(options_.platform);
@@ -78,7 +85,6 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
     throw base::ScenarioError(fmt::format("{}: the platform has {} hosts, but the ranks (servers included) are {}",
                                           options_.platform, hosts_.size(), hosts));
   hosts_.resize(static_cast<std::size_t>(hosts));
-  if (options_.network_model == NetworkModel::ideal) share_fairly();
 }
 
 void Cluster::build_topology(int hosts) {
@@ -86,7 +92,6 @@ void Cluster::build_topology(int hosts) {
   if (!options_.host_classes.empty())
     for (int index = 0; index < hosts; ++index) blueprint.speeds_flops_per_s.push_back(options_.speed(index));
   hosts_ = options_.topology->build(blueprint);
-  if (options_.network_model == NetworkModel::ideal && options_.topology->has_machines()) share_fairly();
 }
 
 int Cluster::machine(int index) const {

@@ -80,6 +80,7 @@ class Cluster {
   friend class World;
   void set_up_engine(int hosts, bool many_to_many);
   void build_topology(int hosts);
+  void load_platform(int hosts);
   void on_deadlock();
   void kill_everyone();
   double varied_duration(int host, double work_s) const;

@@ -109,7 +109,10 @@ Pending Communicator::start_send(int target, Packet packet) const {
   const auto bytes = message.channel->local ? 0 : static_cast<std::uint64_t>(packet.bytes());
   message.packet = std::move(packet);
   Pending pending(*this, target);
-  const sg4::CommPtr transfer = message.channel->mailbox->put_async(&message, bytes);
+  const sg4::CommPtr transfer = message.channel->mailbox->put_init(&message, bytes);
+  const auto& limit = world_->cluster().options().flow_limit_bytes_per_s;
+  if (limit && !message.channel->local) transfer->set_rate(*limit);
+  transfer->start();
   // One reference for whoever waits, one for the message: the sender may be done before the receiver takes it.
   intrusive_ptr_add_ref(transfer.get());
   intrusive_ptr_add_ref(transfer.get());

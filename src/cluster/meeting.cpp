@@ -50,7 +50,9 @@ Meetings::Group& Meetings::group(const Members& members, int generation) {
   found->members = members;  // kept, so that no other communicator's members come to lie at their place
   known_[{generation, members.get()}] = found.get();
   const Options& options = world_.cluster().options();
-  found->fabric = {options.machine.latency_s, options.machine.bandwidth_bytes_per_s, {}};
+  found->fabric.latency_s = options.machine.latency_s;
+  found->fabric.bandwidth_bytes_per_s = options.machine.bandwidth_bytes_per_s * options.efficiency;
+  if (options.flow_limit_bytes_per_s) found->fabric.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
   for (const int rank : *members) {
     const double speed = world_.cluster().speed(world_.host(rank)) * world_.relative_speed(rank);
     found->fabric.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / speed : 0.0);

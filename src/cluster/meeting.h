@@ -5,6 +5,7 @@
 /// message.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -27,8 +28,12 @@ struct Fabric {
   double bandwidth_bytes_per_s = 1.0;
   std::vector<double> seconds_per_flop;  ///< of each member; zeros where reductions are free
 
-  double transfer_s(std::int64_t bytes) const {
-    return latency_s + static_cast<double>(bytes) / bandwidth_bytes_per_s;
+  double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();
+
+  double transfer_s(std::int64_t bytes) const { return latency_s + flow_s(static_cast<double>(bytes), 1.0); }
+  /// Of bytes that so many flows through one link each have to send.
+  double flow_s(double bytes, double flows) const {
+    return std::max(bytes * flows / bandwidth_bytes_per_s, bytes / flow_limit_bytes_per_s);
   }
 };
 

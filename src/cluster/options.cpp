@@ -38,6 +38,12 @@ void Watchdog::describe(base::Describer& d) {
              Bounds::above_zero());
 }
 
+void SlowLink::describe(base::Describer& d) {
+  d.text("link", link, "its name in links.csv without _UP or _DOWN, as in \"nic-3\"; both directions are slow");
+  d.number("factor", factor, "the part of its bandwidth that is left",
+           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+}
+
 void Options::describe(base::Describer& d) {
   d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, 30'000));
   d.component("topology", topology, "how hosts are cabled");
@@ -48,6 +54,13 @@ void Options::describe(base::Describer& d) {
              "of each host's NIC, each direction (full duplex)",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
+  d.number("efficiency", efficiency,
+           "the part of its bandwidth that every link gives in fact (headers, protocol); of platforms' links too",
+           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  d.quantity("flow_limit", flow_limit_bytes_per_s, Unit::bytes_per_second,
+             "the most that one flow between two hosts gets, as one connection or core does; default none",
+             Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.list("slow_links", slow_links, "links that are slower than the rest: { link, factor }");
   d.list("hosts", host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
   d.choice("network_model", network_model, network_models, "how bytes become seconds");
   d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
@@ -62,7 +75,7 @@ void Options::describe(base::Describer& d) {
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
   if (platform.empty() && topology)
-    if (const std::string why = topology->unfit(machine); !why.empty()) d.refuse("topology", why);
+    if (const std::string why = topology->unfit(machine, workers); !why.empty()) d.refuse("topology", why);
   if (relative_speeds.size() > static_cast<std::size_t>(workers))
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));

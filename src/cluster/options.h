@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,12 +35,23 @@ struct Watchdog : base::Described {
   void describe(base::Describer& d) override;
 };
 
+/// A link that gives only a part of its bandwidth, both ways.
+struct SlowLink : base::Described {
+  std::string link;
+  double factor = 1.0;
+
+  void describe(base::Describer& d) override;
+};
+
 struct Options : base::Described {
   std::int64_t workers = 4;
   base::Slot<Topology> topology{topologies(), "star"};
   std::string platform;  ///< a SimGrid XML file instead of a topology; empty: none
   Machine machine;                      ///< every host and its NIC; unused on a platform
   std::vector<HostClass> host_classes;  ///< [[cluster.hosts]]; hosts in none are as `machine` says
+  double efficiency = 1.0;                       ///< of every link's bandwidth
+  std::optional<double> flow_limit_bytes_per_s;  ///< of each flow between two hosts
+  std::vector<SlowLink> slow_links;
   NetworkModel network_model = NetworkModel::ideal;
   Collectives collectives = Collectives::automatic;
   std::vector<double> relative_speeds;  ///< of ranks 0, 1, ...; the rest run at 1

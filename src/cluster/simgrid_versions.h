@@ -17,4 +17,12 @@ inline simgrid::s4u::NetZone* new_star_zone(const std::string& name) {
 #endif
 }
 
+inline simgrid::s4u::NetZone* new_full_zone(const std::string& name) {
+#if SIMGRID_VERSION >= 40000
+  return simgrid::s4u::Engine::get_instance()->get_netzone_root()->add_netzone_full(name);
+#else
+  return simgrid::s4u::create_full_zone(name);
+#endif
+}
+
 }  // namespace simgrad::cluster

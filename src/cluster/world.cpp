@@ -326,8 +326,8 @@ bool World::stuck() const {
 bool World::uncontended() const {
   const Options& options = cluster_.options();
   return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
-         options.platform.empty() && own_hosts_ && options.topology->uncontended() && !options.failures.any() &&
-         !options.stragglers->varies();
+         options.platform.empty() && own_hosts_ && options.slow_links.empty() && options.topology->uncontended() &&
+         !options.failures.any() && !options.stragglers->varies();
 }
 
 Channel& World::channel(int generation, int source, int target) {

@@ -35,7 +35,7 @@ class NaiveCourse final : public cluster::Course {
 
   std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
     const Times times(*this, fabric, arrivals);
-    const double end = times.answer + fabric.latency_s + static_cast<double>(arrivals.size() - 1) * bytes() / fabric.bandwidth_bytes_per_s;
+    const double end = times.answer + fabric.latency_s + fabric.flow_s(bytes(), static_cast<double>(arrivals.size() - 1));
     const auto until_cut = [until](double from, double to) { return from < until ? std::min(to, until) - from : 0.0; };
     std::vector<Passage> all(arrivals.size(), {.end_s = end, .compute_s = 0.0, .communicate_s = 0.0});
     double now = arrivals[0];  // member 0 takes the messages in the order of the members

@@ -86,6 +86,8 @@ topology = { kind = "star", devices = 1 }
 speed = "10GF"
 bandwidth = "1Gbps"
 latency = "50us"
+efficiency = 1.0
+slow_links = []
 hosts = []
 network_model = "ideal"
 collectives = "auto"

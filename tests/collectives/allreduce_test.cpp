@@ -120,6 +120,19 @@ TEST_CASE("a world that ends before the last rank has come is cut the same on bo
   }
 }
 
+TEST_CASE("with an efficiency and a limit of each flow a collective is the same on both ways") {
+  for (const std::string_view algorithm : algorithms())
+    for (const double limit : {B / 20, B / 2}) {
+      CAPTURE(algorithm, limit);
+      Group group = staggered(7);
+      group.efficiency = 0.8;
+      group.flow_limit = limit;
+      const Group::Outcome messages = allreduce(group, algorithm, 10'000);
+      group.collectives = cluster::Collectives::automatic;
+      check_equal(allreduce(group, algorithm, 10'000), messages);
+    }
+}
+
 TEST_CASE("several collectives, one after the other, are the same on both ways") {
   for (const std::string_view algorithm : {"ring", "rabenseifner", "tree"}) {
     const auto chosen = collectives::allreduces().find(algorithm)->make();
@@ -153,6 +166,12 @@ TEST_CASE("collectives at the last arrival need an ideal star without failures")
   CHECK(!fast(changed));
   changed = options;
   changed.network_model = cluster::NetworkModel::tcp;
+  CHECK(!fast(changed));
+  changed = options;
+  changed.slow_links.emplace_back().link = "nic-1";
+  CHECK(!fast(changed));
+  changed = options;
+  changed.topology = base::Slot<cluster::Topology>(cluster::topologies(), "ring");
   CHECK(!fast(changed));
   changed = options;
   changed.failures.crashes.push_back({});

@@ -33,6 +33,8 @@ struct Group {
   std::vector<double> speeds = {};      ///< relative; the others 1
   std::optional<double> end_s = {};     ///< the world ends in the middle
   int devices = 1;                      ///< ranks a host
+  double efficiency = 1.0;
+  std::optional<double> flow_limit = {};  ///< bytes/s
 
   struct Member {
     std::vector<double> result;
@@ -92,6 +94,8 @@ struct Group {
     options.workers = P;
     options.charge_reductions = charge_reductions;
     options.collectives = collectives;
+    options.efficiency = efficiency;
+    options.flow_limit_bytes_per_s = flow_limit;
     if (devices > 1) options.topology = several_devices();
     cluster::Cluster cluster(options, P);
     cluster::World world(cluster, "group", P, 0);

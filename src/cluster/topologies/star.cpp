@@ -6,6 +6,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "cluster/simgrid_versions.h"
+#include "cluster/topologies/loopback.h"
 
 namespace simgrad::cluster {
 
@@ -21,15 +22,6 @@ constexpr auto upwards = sg4::LinkInRoute::Direction::UP;
 sg4::SplitDuplexLink* new_arm(sg4::NetZone& zone, const std::string& name, double bandwidth, double latency_s) {
   auto* link = zone.create_split_duplex_link(name, bandwidth);
   link->set_latency(latency_s / 2.0);
-  link->seal();
-  return link;
-}
-
-/// What ranks of one host tell each other crosses no NIC.
-sg4::Link* new_loopback(sg4::NetZone& zone, const std::string& name) {
-  sg4::Link* link = zone.create_link(name, 1e15);
-  link->set_latency(0.0);
-  link->set_sharing_policy(sg4::Link::SharingPolicy::FATPIPE);
   link->seal();
   return link;
 }
@@ -62,7 +54,7 @@ void Star::describe(base::Describer& d) {
   refuse_alone("device_latency", device_latency_s.has_value());
 }
 
-std::string Star::unfit(const Machine& machine) const {
+std::string Star::unfit(const Machine& machine, std::int64_t /*hosts*/) const {
   const double inside = device_latency_s.value_or(default_device_latency_s);
   if (devices_per_host == 1 || inside <= machine.latency_s) return {};
   return fmt::format("device_latency = {} s inside a host is longer than latency = {} s between hosts; expected at most "

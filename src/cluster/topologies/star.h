@@ -27,8 +27,9 @@ struct Star : Topology {
   int machine(int host, int workers) const override {
     return host < workers ? host / static_cast<int>(devices_per_host) : host;
   }
+  bool even_latencies() const override { return devices_per_host == 1; }
   bool uncontended() const override { return devices_per_host == 1; }
-  std::string unfit(const Machine& machine) const override;
+  std::string unfit(const Machine& machine, std::int64_t hosts) const override;
   std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const override;
 };
 

@@ -41,14 +41,16 @@ class Topology : public base::Described {
   virtual bool has_machines() const { return false; }
   /// The machine (rack, site) of a host: equal for those that are near each other.
   virtual int machine(int host, int /*workers*/) const { return host; }
-  /// Why it cannot be built of such machines, or empty.
-  virtual std::string unfit(const Machine& /*machine*/) const { return {}; }
+  /// Why it cannot be built of so many such machines, or empty.
+  virtual std::string unfit(const Machine& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
+  /// Whether all routes have the same latency.
+  virtual bool even_latencies() const { return false; }
   /// Whether a message between any two hosts takes latency + bytes / bandwidth as long as each sends one and receives one
   /// at a time, whatever the others do.
   virtual bool uncontended() const { return false; }
 };
 
-/// star
+/// star, two_tier, fat_tree, torus, dragonfly, ring, gpu_hosts, shared_memory, wan
 const base::Registry<Topology>& topologies();
 
 }  // namespace simgrad::cluster

@@ -1,0 +1,66 @@
+#include "cluster/topologies/gpu_hosts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace simgrad::cluster {
+
+using base::Bounds;
+using base::Unit;
+
+namespace {
+
+/// How the nodes behind the devices are numbered: the switches of the hosts, the NICs of each, the network.
+struct Nodes {
+  Nodes(const GpuHosts& kind, const Blueprint& blueprint)
+      : devices(static_cast<int>(kind.devices)), nics(static_cast<int>(kind.nics)), ranks(blueprint.hosts),
+        workers(std::min(blueprint.workers, blueprint.hosts)), boxes((workers + devices - 1) / devices) {}
+
+  int box(int device) const { return device / devices; }
+  int inside(int device) const { return ranks + box(device); }
+  int nic(int device) const {
+    return device < workers ? ranks + boxes + box(device) * nics + device % devices % nics : device;
+  }
+  int network() const { return ranks + boxes + boxes * nics; }
+
+  int devices, nics, ranks, workers, boxes;
+};
+
+}  // namespace
+
+void GpuHosts::describe(base::Describer& d) {
+  d.integer("devices", devices, "workers that share a host, each at cluster.speed", Bounds::between(1, most_hosts));
+  d.integer("nics", nics, "of each host; its device i takes NIC i mod nics", Bounds::between(1, most_hosts));
+  d.quantity("nvlink_bandwidth", nvlink_bandwidth_bytes_per_s, Unit::bytes_per_second,
+             "of each device, each direction, to the others of its host", Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.quantity("nvlink_latency", nvlink_latency_s, Unit::seconds, "one way, between devices of a host",
+             Bounds::between(0, 1e6));
+  if (nics > devices)
+    d.refuse("nics", fmt::format("{} NICs for {} devices; expected at most one a device", nics, devices));
+}
+
+int GpuHosts::machine(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
+
+std::vector<Cable> GpuHosts::cables(const Blueprint& blueprint) const {
+  const Machine& nic = blueprint.machine;
+  const Nodes nodes(*this, blueprint);
+  std::vector<Cable> all;
+  for (int device = 0; device < nodes.workers; ++device)
+    all.push_back({device, nodes.inside(device), "nvlink", nvlink_bandwidth_bytes_per_s, nvlink_latency_s / 2.0});
+  const auto add_nic = [&](int node) {
+    all.push_back({node, nodes.network(), "nic", nic.bandwidth_bytes_per_s, nic.latency_s / 2.0});
+  };
+  for (int i = 0; i < nodes.boxes * nodes.nics; ++i) add_nic(nodes.ranks + nodes.boxes + i);
+  for (int server = nodes.workers; server < nodes.ranks; ++server) add_nic(server);
+  return all;
+}
+
+std::vector<int> GpuHosts::path(const Blueprint& blueprint, int from, int to) const {
+  const Nodes nodes(*this, blueprint);
+  if (from < nodes.workers && to < nodes.workers && nodes.box(from) == nodes.box(to))
+    return {from, nodes.inside(from), to};
+  return {from, nodes.nic(from), nodes.network(), nodes.nic(to), to};
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,34 @@
+#include "cluster/topologies/shared_memory.h"
+
+#include <fmt/format.h>
+
+#include <simgrid/s4u.hpp>
+
+#include "cluster/simgrid_versions.h"
+#include "cluster/topologies/loopback.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+std::vector<sg4::Host*> SharedMemory::build(const Blueprint& blueprint) const {
+  sg4::NetZone* zone = new_star_zone("host");
+  sg4::Link* loopback = new_loopback(*zone, "loopback");
+  sg4::Link* memory = zone->create_link("memory-0", blueprint.machine.bandwidth_bytes_per_s);
+  memory->set_latency(blueprint.machine.latency_s);
+  memory->seal();
+  std::vector<sg4::Host*> cores;
+  for (int core = 0; core < blueprint.hosts; ++core) {
+    sg4::Host* host = zone->create_host(fmt::format("host-{}", core), blueprint.speed(static_cast<std::size_t>(core)));
+    auto* point = host->get_netpoint();
+    zone->add_route(point, nullptr, nullptr, nullptr, {sg4::LinkInRoute(memory)}, false);
+    zone->add_route(nullptr, point, nullptr, nullptr, std::vector<sg4::LinkInRoute>{}, false);
+    zone->add_route(point, point, nullptr, nullptr, {sg4::LinkInRoute(loopback)});
+    host->seal();
+    cores.push_back(host);
+  }
+  zone->seal();
+  return cores;
+}
+
+}  // namespace simgrad::cluster

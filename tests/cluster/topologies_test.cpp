@@ -1,0 +1,275 @@
+// Every topology against its textbook: hosts, links, hops, bisection bandwidth, and what a message takes.
+#include <fmt/format.h>
+
+#include <functional>
+#include <set>
+
+#include "base/errors.h"
+#include "catch.h"
+#include "cluster/topologies/dragonfly.h"
+#include "cluster/topologies/fat_tree.h"
+#include "cluster/topologies/gpu_hosts.h"
+#include "cluster/topologies/ring.h"
+#include "cluster/topologies/torus.h"
+#include "cluster/topologies/two_tier.h"
+#include "cluster/topologies/wan.h"
+#include "cluster/transfers.h"
+
+using namespace simgrad;
+using namespace simgrad::cluster;
+using namespace simgrad::tests;
+
+namespace {
+
+constexpr double B = 1e9;      // bytes/s
+constexpr double L = 10e-6;    // s
+constexpr std::int64_t d = 1'000'000;  // doubles
+constexpr double M = 8e6;      // their bytes
+
+template <class Kind>
+Options with(Kind kind, std::int64_t workers) {
+  Options options;
+  options.workers = workers;
+  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
+  options.topology = base::Slot<Topology>(topologies(), std::make_unique<Kind>(std::move(kind)));
+  return options;
+}
+
+Blueprint blueprint(const Options& options, int hosts) {
+  return {.machine = options.machine, .hosts = hosts, .workers = static_cast<int>(options.workers)};
+}
+
+std::vector<Cable> cables(const Options& options, int hosts) {
+  return dynamic_cast<const Wired&>(*options.topology).cables(blueprint(options, hosts));
+}
+
+std::size_t count(const std::vector<Cable>& cables, const std::string& kind) {
+  return static_cast<std::size_t>(std::ranges::count(cables, kind, &Cable::kind));
+}
+
+/// The bandwidth, one way, of the cables between the nodes of a half and the rest.
+double cut(const std::vector<Cable>& cables, const std::function<bool(int)>& in_half) {
+  double sum = 0.0;
+  for (const Cable& cable : cables)
+    if (in_half(cable.from) != in_half(cable.to)) sum += cable.bandwidth_bytes_per_s;
+  return sum;
+}
+
+/// On the way from every host to every other each step is a cable (those of `free` steps are none).
+void check_paths(const Options& options, int hosts, int most_links, int free = 0) {
+  std::set<std::pair<int, int>> joined;
+  for (const Cable& cable : cables(options, hosts)) {
+    joined.insert({cable.from, cable.to});
+    joined.insert({cable.to, cable.from});
+  }
+  int most = 0;
+  for (int a = 0; a < hosts; ++a)
+    for (int b = 0; b < hosts; ++b) {
+      if (a == b) continue;
+      const auto path = dynamic_cast<const Wired&>(*options.topology).path(blueprint(options, hosts), a, b);
+      REQUIRE(path.front() == a);
+      REQUIRE(path.back() == b);
+      int missing = 0;
+      for (std::size_t i = 1; i < path.size(); ++i) missing += joined.contains({path[i - 1], path[i]}) ? 0 : 1;
+      REQUIRE(missing <= free);
+      most = std::max(most, static_cast<int>(path.size()) - 1 - missing);
+    }
+  CHECK(most == most_links);
+}
+
+double message_s(const Options& options, int hosts, int from, int to) {
+  return transfer_ends(options, hosts, {{from, to, d}}).front();
+}
+
+auto nine(double x) { return Approx(x).epsilon(1e-9); }
+
+}  // namespace
+
+TEST_CASE("two_tier: racks whose uplinks are oversubscribed") {
+  TwoTier racks;
+  racks.hosts_per_rack = 4;
+  racks.oversubscription = 8;
+  const Options options = with(racks, 16);
+  const auto all = cables(options, 16);
+  CHECK(count(all, "nic") == 16);
+  CHECK(count(all, "rack") == 4);
+  check_paths(options, 16, 4);
+  CHECK(route(options, 16, 0, 3) == "nic-0_UP nic-3_DOWN ");
+  CHECK(route(options, 16, 0, 15) == "nic-0_UP rack-0_UP rack-3_DOWN nic-15_DOWN ");
+  // Bisection, two racks on either side: R/2 uplinks of hosts_per_rack B / oversubscription.
+  CHECK(cut(all, [](int node) { return node < 8 || node == 16 || node == 17; }) == 2 * 4 * B / 8);
+  CHECK(message_s(options, 16, 0, 3) == nine(L + M / B));
+  CHECK(message_s(options, 16, 0, 15) == nine(2 * L + M / (B / 2)));
+  CHECK(options.topology->machine(5, 16) == 1);
+  // Four flows out of one rack share its uplink of B / 2.
+  const auto ends = transfer_ends(options, 16, {{0, 4, d}, {1, 5, d}, {2, 6, d}, {3, 7, d}});
+  for (const double end : ends) CHECK(end == nine(2 * L + 4 * M / (B / 2)));
+}
+
+TEST_CASE("fat_tree: k^3/4 hosts, 2, 4 or 6 links between them, and the bisection bandwidth of half of the hosts") {
+  FatTree tree;
+  tree.k = 4;
+  const Options options = with(tree, 16);
+  const auto all = cables(options, 16);
+  CHECK(count(all, "nic") == 16);
+  CHECK(count(all, "edge") == 16);  // k pods, (k/2)^2 in each
+  CHECK(count(all, "core") == 16);  // (k/2)^2 core switches with k ports
+  check_paths(options, 16, 6);
+  CHECK(route(options, 16, 0, 1) == "nic-0_UP nic-1_DOWN ");
+  CHECK(route(options, 16, 0, 2) == "nic-0_UP edge-0_UP edge-2_DOWN nic-2_DOWN ");
+  CHECK(message_s(options, 16, 0, 2) == nine(2 * L + M / B));
+  CHECK(message_s(options, 16, 0, 15) == nine(3 * L + M / B));
+  // Pods 0 and 1 with their switches against the rest, the core switches dealt to either side: N/2 B.
+  const auto first_half = [](int node) {
+    return node < 8 || (node >= 16 && node < 20) || (node >= 24 && node < 28) || (node >= 32 && node < 34);
+  };
+  CHECK(cut(all, first_half) == 8 * B);
+  // Without contention for a permutation that the way up keeps apart: hosts of pod 0 to those of pod 1.
+  const auto ends = transfer_ends(options, 16, {{0, 4, d}, {1, 5, d}, {2, 6, d}, {3, 7, d}});
+  for (const double end : ends) CHECK(end == nine(3 * L + M / B));
+  CHECK(options.topology->machine(3, 16) == 1);
+}
+
+TEST_CASE("torus: neighbours in every dimension, the shorter way round, two cuts through the longest dimension") {
+  Torus torus;
+  torus.shape = {4, 4, 2};
+  const Options options = with(torus, 32);
+  const auto all = cables(options, 32);
+  CHECK(all.size() == 32 + 32 + 16);  // of size 2 there is one cable between two hosts
+  check_paths(options, 32, 2 + 2 + 1);
+  CHECK(cut(all, [](int node) { return node % 4 < 2; }) == 2 * (32 / 4) * B);
+  CHECK(route(options, 32, 0, 3) == "torus-9_DOWN ");  // of three cables a node: the first of node 3
+  CHECK(message_s(options, 32, 0, 1) == nine(L + M / B));
+  CHECK(message_s(options, 32, 0, 2 + 4 * 2 + 16) == nine(5 * L + M / B));
+
+  const Options square = with(Torus{}, 10);  // 4 x 3
+  CHECK(cables(square, 10).size() == 24);
+  check_paths(square, 10, 3);
+}
+
+TEST_CASE("ring: the shorter way round, and two links through every half") {
+  const Options options = with(RingOfHosts{}, 8);
+  const auto all = cables(options, 8);
+  CHECK(all.size() == 8);
+  check_paths(options, 8, 4);
+  CHECK(cut(all, [](int node) { return node < 4; }) == 2 * B);
+  CHECK(route(options, 8, 0, 6) == "ring-7_DOWN ring-6_DOWN ");
+  CHECK(message_s(options, 8, 1, 5) == nine(4 * L + M / B));
+  CHECK(cables(with(RingOfHosts{}, 2), 2).size() == 1);
+  CHECK(message_s(with(RingOfHosts{}, 2), 2, 1, 0) == nine(L + M / B));
+}
+
+TEST_CASE("dragonfly: all to all in a group, one link between every two, more groups than routers too") {
+  Dragonfly fly;
+  fly.groups = 6;
+  fly.routers = 4;
+  fly.hosts_per_router = 2;
+  const Options options = with(fly, 48);
+  const auto all = cables(options, 48);
+  CHECK(count(all, "nic") == 48);
+  CHECK(count(all, "local") == 6 * (4 * 3 / 2));
+  CHECK(count(all, "global") == 6 * 5 / 2);
+  check_paths(options, 48, 5);
+  // Three groups on either side: (g/2)^2 long cables.
+  CHECK(cut(all, [](int node) { return node < 24 || (node >= 48 && node < 60); }) == 9 * B);
+  CHECK(message_s(options, 48, 0, 1) == nine(L + M / B));
+  CHECK(message_s(options, 48, 0, 7) == nine(1.5 * L + M / B));
+  CHECK(options.topology->machine(7, 48) == 3);
+}
+
+TEST_CASE("gpu_hosts: NVLink within a host, device i on NIC i mod k between hosts") {
+  GpuHosts gpus;
+  gpus.devices = 4;
+  gpus.nics = 2;
+  gpus.nvlink_bandwidth_bytes_per_s = 100 * B;
+  gpus.nvlink_latency_s = 2e-6;
+  const Options options = with(gpus, 8);
+  const auto all = cables(options, 9);  // a server behind
+  CHECK(count(all, "nvlink") == 8);
+  CHECK(count(all, "nic") == 2 * 2 + 1);
+  check_paths(options, 9, 2, 2);
+  CHECK(route(options, 9, 0, 3) == "nvlink-0_UP nvlink-3_DOWN ");
+  CHECK(route(options, 9, 1, 4) == "nic-1_UP nic-2_DOWN ");
+  CHECK(route(options, 9, 5, 8) == "nic-3_UP nic-4_DOWN ");
+  CHECK(message_s(options, 9, 0, 3) == nine(2e-6 + M / (100 * B)));
+  CHECK(message_s(options, 9, 0, 5) == nine(L + M / B));
+  // Devices 0 and 2 share a NIC; 1 has the other. Bisection of two hosts: 2 NICs.
+  const auto ends = transfer_ends(options, 9, {{0, 4, d}, {2, 6, d}, {1, 5, d}});
+  CHECK(ends[0] == nine(L + 2 * M / B));
+  CHECK(ends[1] == nine(L + 2 * M / B));
+  CHECK(ends[2] == nine(L + M / B));
+  CHECK(options.topology->machine(5, 8) == 1);
+  CHECK(options.topology->machine(8, 8) == 8);
+}
+
+TEST_CASE("shared_memory: all messages share the memory's bandwidth, each under the limit of a core") {
+  Options options;
+  options.workers = 4;
+  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
+  options.topology = base::Slot<Topology>(topologies(), "shared_memory");
+  CHECK(route(options, 4, 0, 3) == "memory-0 ");
+  CHECK(message_s(options, 4, 0, 3) == nine(L + M / B));
+  for (const double end : transfer_ends(options, 4, {{0, 1, d}, {2, 3, d}})) CHECK(end == nine(L + 2 * M / B));
+  options.flow_limit_bytes_per_s = B / 4;
+  for (const double end : transfer_ends(options, 4, {{0, 1, d}, {2, 3, d}})) CHECK(end == nine(L + M / (B / 4)));
+}
+
+TEST_CASE("wan: stars inside, and between two sites what their pair says") {
+  const auto site = [](const char* name, int hosts) {
+    Site one;
+    one.name = name;
+    one.hosts = hosts;
+    return one;
+  };
+  Wan wan;
+  wan.sites = {site("eu", 2), site("us", 3), site("asia", 1)};
+  wan.sites[1].bandwidth_bytes_per_s = 2 * B;
+  wan.sites[1].latency_s = 2 * L;
+  SitePair pair;
+  pair.from = "us";
+  pair.to = "eu";
+  pair.bandwidth_bytes_per_s = B / 10;
+  pair.latency_s = 40e-3;
+  wan.pairs = {pair};
+  wan.bandwidth_bytes_per_s = B / 20;
+  wan.latency_s = 0.1;
+  const Options options = with(wan, 6);
+  const auto all = cables(options, 6);
+  CHECK(count(all, "nic") == 6);
+  CHECK(count(all, "wan") == 3);
+  check_paths(options, 6, 3);
+  CHECK(route(options, 6, 0, 4) == "nic-0_UP wan-0_UP nic-4_DOWN ");
+  CHECK(route(options, 6, 5, 4) == "nic-5_UP wan-2_DOWN nic-4_DOWN ");
+  CHECK(message_s(options, 6, 0, 1) == nine(L + M / B));
+  CHECK(message_s(options, 6, 2, 3) == nine(2 * L + M / (2 * B)));
+  CHECK(message_s(options, 6, 0, 4) == nine(L / 2 + 40e-3 + L + M / (B / 10)));
+  CHECK(message_s(options, 6, 0, 5) == nine(L + 0.1 + M / (B / 20)));
+  // The halves {eu, asia} and {us}: two of the three links.
+  CHECK(cut(all, [](int node) { return node == 6 || node == 8 || node < 2 || node == 5; }) == B / 10 + B / 20);
+  CHECK(options.topology->machine(4, 6) == 1);
+}
+
+TEST_CASE("flows of different latencies share a link fairly on every topology") {
+  TwoTier racks;
+  racks.hosts_per_rack = 4;
+  racks.oversubscription = 1;
+  // From the own rack and from another into one NIC: the near one starts L earlier.
+  const auto ends = transfer_ends(with(racks, 8), 8, {{0, 1, d}, {4, 1, d}});
+  CHECK(ends[0] == nine(L + L + 2 * (M - L * B) / B));
+  CHECK(ends[1] == nine(L + 2 * M / B));
+}
+
+TEST_CASE("a shape that has no place for the hosts is impossible, and says so") {
+  FatTree tree;
+  tree.k = 4;
+  CHECK(tree.unfit({}, 17).find("k = 4 makes a tree of 16 hosts, but the ranks (servers included) are 17") == 0);
+  CHECK(tree.unfit({}, 16).empty());
+  Torus torus;
+  torus.shape = {3, 3};
+  CHECK(torus.unfit({}, 10).find("shape = [3, 3] has 9 hosts, but the ranks") == 0);
+  torus.shape = {100, 100};
+  CHECK(torus.unfit({}, 10).find("expected at most 1024") != std::string::npos);
+  CHECK(Dragonfly{}.unfit({}, 73).find("9 groups x 4 routers x 2 hosts are 72, but the ranks") == 0);
+  CHECK(Wan{}.unfit({}, 4).find("a wan needs sites") == 0);
+  CHECK(TwoTier{}.unfit({}, 1025).find("1025 hosts") == 0);
+}
