@@ -3,6 +3,7 @@
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 namespace simgrad::cluster {
 
@@ -17,6 +18,16 @@ std::string_view without_direction(std::string_view name) {
   return name;
 }
 
+/// SimGrid calls the links of <cluster id="pod"> pod_link_0, ..., and gives its properties to the hosts.
+const char* class_of_cluster_link(const std::string& name) {
+  const auto at = name.rfind("_link_");
+  if (at == std::string::npos) return nullptr;
+  const sg4::NetZone* cluster = sg4::Engine::get_instance()->netzone_by_name_or_null(name.substr(0, at));
+  if (!cluster) return nullptr;
+  const std::vector<sg4::Host*> hosts = cluster->get_all_hosts();
+  return hosts.empty() ? nullptr : hosts.front()->get_property("link_class");
+}
+
 }  // namespace
 
 std::string link_class(const sg4::Link& link, bool on_platform) {
@@ -24,6 +35,7 @@ std::string link_class(const sg4::Link& link, bool on_platform) {
   const std::string both(without_direction(name));
   if (!on_platform) return both.substr(0, both.rfind('-'));
   if (const char* own = link.get_property("class")) return own;
+  if (const char* shared = class_of_cluster_link(name)) return shared;
   if (both == name) return "link";
   try {
     const char* shared = sg4::SplitDuplexLink::by_name(both)->get_property("class");

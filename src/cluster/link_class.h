@@ -10,7 +10,8 @@ class Link;
 namespace simgrad::cluster {
 
 /// Of a topology's link the name before its number: "nic" of "nic-3_UP". Of a platform's link (`on_platform`) its
-/// property <prop id="class">, which both directions of a SPLITDUPLEX link have; "link" without one.
+/// property <prop id="class">, which both directions of a SPLITDUPLEX link have; of a
+/// <cluster>'s links <prop id="link_class"> of the cluster; "link" without one.
 std::string link_class(const simgrid::s4u::Link& link, bool on_platform);
 
 }  // namespace simgrad::cluster
