@@ -51,3 +51,15 @@ TEST_CASE("the baseline is one host of the first worker's class, whose runs a si
   CHECK(plan.baselines.at(0).settings->cluster.host_classes[0].price_dollars_per_hour == 2.0);
   CHECK(plan.runs.at(0).work != plan.baselines.at(0).work);
 }
+
+TEST_CASE("an impossible topology is refused at its place, servers counted") {
+  check_refused({"cluster.topology={kind=\"torus\",shape=[2,2]}"}, server,
+                "shape = [2, 2] has 4 hosts, but the ranks (servers included) are 5");
+  check_refused({"cluster.topology={kind=\"fat_tree\",k=3}"}, ring, "switches of 3 ports; expected an even number");
+  check_refused({"cluster.topology={kind=\"wan\"}"}, ring, "a wan needs sites");
+  check_refused({"cluster.topology={kind=\"wan\",sites=[{name=\"a\",hosts=4}],pairs=[{from=\"a\",to=\"b\"}]}"}, ring,
+                "there is no site \"b\"");
+  check_refused({"cluster.efficiency=1.5"}, ring, "efficiency");
+  check_refused({"cluster.slow_links=[{link=\"nic-0\",factor=2}]"}, ring, "factor");
+  CHECK(planned(small + ring, {.sets = {"cluster.topology={kind=\"torus\",shape=[2,2]}"}}).runs.size() == 1);
+}
