@@ -58,19 +58,23 @@ Score cross_entropy(std::span<double> z, double y) {
 
 }  // namespace
 
-void Perceptron::describe(base::Describer& d) {
+void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation) {
   constexpr base::Bounds units{.least = 1.0, .most = 1e6};
   d.numbers("hidden", hidden, "units of each hidden layer, from the inputs on: [256, 64]", units);
   d.choice("activation", activation, activations, "how a hidden unit answers");
-  d.choice("task", outputs, tasks, "what is predicted");
-  d.flag("bias", bias, "a constant for every unit and output; penalised like the weights");
-  d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
   if (hidden.empty())
     d.refuse("hidden",
              "a perceptron has at least one hidden layer; without any it is least_squares or "
              "softmax_regression");
   if (std::ranges::any_of(hidden, [](double width) { return width != std::floor(width); }))
     d.refuse("hidden", "units are counted: expected whole numbers, as in hidden = [256, 64]");
+}
+
+void Perceptron::describe(base::Describer& d) {
+  describe_hidden_layers(d, hidden, activation);
+  d.choice("task", outputs, tasks, "what is predicted");
+  d.flag("bias", bias, "a constant for every unit and output; penalised like the weights");
+  d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }
 
 Predicts Perceptron::predicts() const {

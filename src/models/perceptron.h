@@ -16,6 +16,9 @@ namespace simgrad::models {
 
 enum class Activation { relu, tanh };
 
+/// The options `hidden` and `activation`.
+void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation);
+
 class Perceptron final : public Model {
  public:
   static constexpr base::About about{
@@ -50,7 +53,6 @@ class Perceptron final : public Model {
   /// Of equal outputs the first class is predicted.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
 
- private:
   /// The features, the hidden layers' units, the outputs.
   std::vector<std::int64_t> widths(const Problem& problem) const;
 };

@@ -4,6 +4,7 @@
 #include "models/logistic_regression.h"
 #include "models/matrix_factorization.h"
 #include "models/model.h"
+#include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
 #include "models/softmax_regression.h"
 
@@ -17,6 +18,7 @@ const base::Registry<Model>& registry() {
       base::entry<Model, Perceptron>(),
       base::entry<Model, MatrixFactorization>(),
       base::entry<Model, KMeans>(),
+      base::entry<Model, MultitaskPerceptron>(),
   });
   return models;
 }

@@ -6,6 +6,7 @@
 #include "strategies/hogwild.h"
 #include "strategies/local_sgd.h"
 #include "strategies/mapreduce.h"
+#include "strategies/multitask.h"
 #include "strategies/parameter_server.h"
 #include "strategies/single.h"
 
@@ -23,6 +24,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, Easgd>(),
       base::entry<Strategy, Hogwild>(),
       base::entry<Strategy, LocalSgd>(),
+      base::entry<Strategy, Multitask>(),
   });
   return table;
 }

@@ -48,6 +48,8 @@ class Strategy : public base::Described {
   /// How servers share the parameters; by default each holds all of them.
   virtual std::optional<training::Sharding> sharding() const { return {}; }
 
+  /// How what is evaluated is made of the replicas; by default it is their mean.
+  virtual training::Assembly assembly() const { return {}; }
   /// In which ways it recovers from failures.
   virtual std::vector<cluster::Recovery> recoveries() const { return allowed(false); }
 
@@ -74,7 +76,7 @@ class Strategy : public base::Described {
   static std::vector<cluster::Recovery> allowed(bool in_place);
 };
 
-/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd
+/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd, multitask
 const base::Registry<Strategy>& registry();
 
 /// What training runs; it keeps the strategy alive.

@@ -40,6 +40,7 @@ double squared_deviation(const data::Dataset& set) {
 Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
     : setup_(std::move(setup)),
       k_means_(dynamic_cast<const models::KMeans*>(setup_.model.get())),
+      multitask_(dynamic_cast<const models::MultitaskPerceptron*>(setup_.model.get())),
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
@@ -77,10 +78,10 @@ double Learning::gradient_flops(int part, int parts) const {
 
 template <class Work>
 Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
-                                  std::int64_t step, int part, int parts, Work work) const {
+                                  std::int64_t step, int part, int parts, Work work, std::uint64_t variant) const {
   // A full batch is the same in every step, so equal w give equal results.
-  const std::array<std::uint64_t, 3> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
-                                         static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts)};
+  const std::array<std::uint64_t, 4> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
+                                         static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts), variant};
   // Even of no rows a result is written.
   const values::Operation operation{
       .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};
@@ -129,6 +130,23 @@ Tensor Learning::centres(const Tensor& w, const Tensor& sums) const {
                               [](std::span<const std::span<const double>> in, std::span<double> centres) {
                                 models::centres_of(in[0], in[1], centres);
                               });
+}
+
+double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int parts) const {
+  base::check(multitask_ != nullptr, "only a model of several tasks has a gradient of some");
+  return multitask_->task_gradient_flops(setup_.problem, batches_.count(part, parts), tasks);
+}
+
+Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
+                               int parts) const {
+  const auto variant = static_cast<std::uint64_t>(tasks.first * (multitask_->tasks(setup_.problem) + 1) + tasks.count);
+  return dispatch_on_rows("task_gradient", task_gradient_flops(tasks, part, parts), parameters_, w, step, part, parts,
+                          [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
+                           B = static_cast<double>(batches_.batch())](
+                              std::span<const double> at, const models::Samples& rows, std::span<double> g) {
+                            model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);
+                          },
+                          variant);
 }
 
 std::vector<Tensor> Learning::dispatch_scores(const Tensor& w) const {

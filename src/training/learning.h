@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "models/k_means.h"
 #include "models/model.h"
+#include "models/multitask_perceptron.h"
 #include "training/batches.h"
 #include "training/options.h"
 #include "values/dispatcher.h"
@@ -67,19 +68,28 @@ class Learning {
   /// Its reduce: each centre moves to the mean of its rows, or stays where it has none.  sums: as above, of all parts.
   values::Tensor centres(const values::Tensor& w, const values::Tensor& sums) const;
 
+  /// The model where it has several tasks on shared layers, else null.
+  const models::MultitaskPerceptron* multitask() const { return multitask_; }
+  /// Part `part` of P of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero for
+  /// the outputs of other tasks. Only where multitask().
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
+                               int parts) const;
+  double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
+
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
   Score score(const values::Tensor& w) const;
 
  private:
   const data::Dataset& evaluation_set() const;
-  /// A function of w and of part `part`'s rows, as models::Samples.  work(w, samples, result)
+  /// variant: tells apart works of one name.  A function of w and of part `part`'s rows, as models::Samples.  work(w, samples, result)
   template <class Work>
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
-                                  std::int64_t step, int part, int parts, Work work) const;
+                                  std::int64_t step, int part, int parts, Work work, std::uint64_t variant = 0) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w) const;
 
   Setup setup_;
   const models::KMeans* k_means_;  ///< the model, or null
+  const models::MultitaskPerceptron* multitask_;
   values::Dispatcher& dispatcher_;
   std::int64_t parameters_;
   std::vector<models::Layer> layers_;

@@ -21,6 +21,11 @@ enum class Holder {
   memory    ///< that all workers share
 };
 
+class Learning;
+
+/// The state of replicas that are not of one kind, from all of them.
+using Assembly = std::function<values::Tensor(const std::vector<values::Tensor>& replicas, const Learning& learning)>;
+
 struct Program {
   std::function<void(Worker&)> work;
   std::function<void(Server&)> serve;  ///< null without servers
@@ -33,6 +38,7 @@ struct Program {
   /// The hosts on which P workers and then the servers live, if not each on its own; says how many servers there are.
   std::function<std::vector<int>(int P)> hosts = {};
 
+  Assembly assembly = {};     ///< of what is evaluated; default: the replicas' mean
   bool many_to_many = false;  ///< several ranks send to several at a time
 
   std::vector<int> places(int P) const;

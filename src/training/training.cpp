@@ -172,11 +172,13 @@ void Training::evaluate(const Observed& state) {
   evaluated_latest_ = true;
   record::Evaluation row{.step = state.step, .simulated_s = world_.now(), .samples = samples_at(state), .loss = {}, .metric = {},
                          .consensus_distance = {}};
-  const Tensor w = program_.sharding ? shards_->whole(state.replicas) : mean(state.replicas);
+  const Tensor w = program_.sharding   ? shards_->whole(state.replicas)
+                   : program_.assembly ? program_.assembly(state.replicas, learning_)
+                                       : mean(state.replicas);
   const Score score = learning_.score(w);
   row.loss = score.loss;
   row.metric = score.metric;
-  if (holder() == Holder::workers && world_.workers() > 1 && learning_.dispatcher().numbers())
+  if (holder() == Holder::workers && !program_.assembly && world_.workers() > 1 && learning_.dispatcher().numbers())
     row.consensus_distance = consensus_distance(state.replicas, w);
   record_.curve.push_back(row);
   if (!score.loss) return;

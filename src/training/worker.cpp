@@ -90,6 +90,15 @@ Tensor Worker::assignments(const Tensor& w) {
   return sums;
 }
 
+Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {
+  training().world().set_step(world_rank(), iteration_);
+  const Learning& learning = training().learning();
+  const std::int64_t step = iteration_++;
+  const Tensor g = learning.task_gradient(w, tasks, step, comm().rank(), workers());
+  compute(learning.task_gradient_flops(tasks, comm().rank(), workers()), step);
+  return g;
+}
+
 double Worker::stretched(double flops, double whole, std::int64_t step) const {
   const cluster::World& world = training().world();
   const cluster::Stragglers& stragglers = *world.cluster().options().stragglers;

@@ -67,6 +67,9 @@ class Worker : public Participant {
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or until
   /// then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
+  /// This rank's part of the next batch's gradient of those tasks, where the model has several: zero for the outputs of
+  /// others.  Virtual time: the flops of the shared layers and these outputs / speed.
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks);
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
   /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);

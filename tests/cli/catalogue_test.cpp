@@ -49,8 +49,8 @@ void check_explained(const std::string& scenario, const std::string& explanation
 const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies", "stragglers",
                                         "network_models", "optimizers",  "schedules", "partitions", "storages", "sections"};
 
-const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd"};
-const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means"};
+const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd", "multitask"};
+const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means", "multitask_perceptron"};
 const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings"};
 
 }  // namespace

@@ -74,13 +74,14 @@ TEST_CASE("linear models have the options bias and l2, off, and l2 is not negati
 
 TEST_CASE("every model is known by its name and says its cost and source") {
   const auto& entries = registry().entries();
-  REQUIRE(entries.size() == 6);
+  REQUIRE(entries.size() == 7);
   CHECK(entries[0].about.kind == "least_squares");
   CHECK(entries[1].about.kind == "logistic_regression");
   CHECK(entries[2].about.kind == "softmax_regression");
   CHECK(entries[3].about.kind == "perceptron");
   CHECK(entries[4].about.kind == "matrix_factorization");
   CHECK(entries[5].about.kind == "k_means");
+  CHECK(entries[6].about.kind == "multitask_perceptron");
   for (const auto& entry : entries) {
     CHECK_FALSE(entry.about.summary.empty());
     CHECK_FALSE(entry.about.cost.empty());

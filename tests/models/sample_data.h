@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/model.h"
+#include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
 
 namespace simgrad::models::test {
@@ -72,12 +73,17 @@ inline constexpr Case linear_models[] = {
     {"least_squares", 0}, {"logistic_regression", 2}, {"softmax_regression", 2}, {"softmax_regression", 5}};
 inline constexpr Case all_models[] = {{"least_squares", 0},      {"logistic_regression", 2}, {"softmax_regression", 2},
                                       {"softmax_regression", 5}, {"perceptron", 0},          {"perceptron", 5},
-                                      {"k_means", 0},             {"matrix_factorization", 0}};
+                                      {"k_means", 0},             {"matrix_factorization", 0},
+                                      {"multitask_perceptron", 5}};
 
 /// A perceptron is 7-4-3-outputs here, and smooth.
 inline std::unique_ptr<Model> make(const Case& c, double l2 = 0.0) {
   std::unique_ptr<Model> model = make(c.kind, l2);
   if (auto* perceptron = dynamic_cast<Perceptron*>(model.get())) {
+    perceptron->hidden = {4.0, 3.0};
+    perceptron->activation = Activation::tanh;
+  }
+  if (auto* perceptron = dynamic_cast<MultitaskPerceptron*>(model.get())) {
     perceptron->hidden = {4.0, 3.0};
     perceptron->activation = Activation::tanh;
   }

@@ -13,6 +13,7 @@
 #include "strategies/gossip.h"
 #include "strategies/hogwild.h"
 #include "strategies/local_sgd.h"
+#include "strategies/multitask.h"
 #include "strategies/mapreduce.h"
 #include "strategies/parameter_server.h"
 #include "strategies/single.h"

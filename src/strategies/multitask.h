@@ -1,0 +1,44 @@
+/// Joint training of several tasks on shared layers: groups of workers each train the outputs of their own tasks on their
+/// own rows; the shared layers are updated by all of them, in every step.
+///
+/// T tasks and P workers make G = min(T, P) groups of nearly equal size. A group of s workers has its s parts of a step's
+/// batch, and its gradient counts P/s times, so that each task's is an unbiased estimate of what the whole batch would
+/// give it.
+/// Source: R. Caruana, "Multitask Learning", Machine Learning, 1997; P. Barham et al., "Pathways: Asynchronous Distributed
+/// Dataflow for ML", MLSys 2022 (sub-models of many tasks that share layers).
+/// Cost per step: t_c of the shared layers and the group's outputs + T_allreduce(P, M_shared) + T_allreduce(s, M_group) +
+/// t_update.
+#pragma once
+
+#include "collectives/allreduce.h"
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+struct Multitask : Strategy {
+  static constexpr base::About about{
+      .kind = "multitask",
+      .summary = "groups of workers train the outputs of their own tasks, and all of them the layers that tasks share",
+      .cost = "t_c + T_allreduce(P, M_shared) + T_allreduce(P/T, M_outputs/T) + t_update a step",
+      .source = "R. Caruana, Multitask Learning, 1997; P. Barham et al., Pathways, 2022"};
+
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+
+  void describe(base::Describer& d) override;
+  bool many_to_many() const override { return algorithm->many_to_many(); }
+  /// A rank that is lost takes its tasks' outputs with it: all go back to the last checkpoint.
+  std::vector<cluster::Recovery> recoveries() const override { return {cluster::Recovery::restart}; }
+  training::Assembly assembly() const override;
+  std::optional<Unfit> unfit(const Fit& fit) const override;
+  void operator()(Worker& worker) const override;
+};
+
+/// Which tasks a worker trains, and with whom: workers first .. first + size - 1.
+struct TaskGroup {
+  models::Tasks tasks;
+  int first = 0;
+  int size = 0;
+};
+TaskGroup task_group(std::int64_t tasks, int workers, int worker);
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,21 @@
+// The claims of the scenario about joint training.
+#include <tuple>
+
+#include "house/results.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+TEST_CASE("joint_task: a cheaper step, which pays unless a task sees too few rows") {
+  const auto results = results_of("joint_task.toml");
+  REQUIRE(results->runs.size() == 4);
+  const auto& [everybody_32, joint_32, everybody_512, joint_512] =
+      std::tie(results->runs[0], results->runs[1], results->runs[2], results->runs[3]);
+  for (const outputs::Run& run : results->runs) CHECK(reached(run));
+  const auto step_s = [](const outputs::Run& run) { return run.record.simulated_s / static_cast<double>(run.record.steps); };
+  CHECK(step_s(joint_512) < 0.8 * step_s(everybody_512));
+  CHECK(static_cast<double>(joint_512.record.steps) < 1.1 * static_cast<double>(everybody_512.record.steps));
+  CHECK(*joint_512.record.time_to_target_s < 0.9 * *everybody_512.record.time_to_target_s);
+  CHECK(static_cast<double>(joint_32.record.steps) > 1.2 * static_cast<double>(everybody_32.record.steps));
+  CHECK(*joint_32.record.time_to_target_s > *everybody_32.record.time_to_target_s);
+}
