@@ -44,7 +44,10 @@ Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_hosts));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
   real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
-  set_up_engine(hosts, many_to_many);
+  // SimGrid may overlook flows from a host with several, of which other traffic makes more.
+  set_up_engine(hosts, many_to_many || !options.background.empty());
+  shake_network();
+  if (!options.background.empty()) background_ = std::make_unique<Background>(*this, options.background, seed);
 }
 
 Cluster::~Cluster() = default;

@@ -70,6 +70,9 @@ class Cluster {
 
   /// The run is over because of this error: all actors die; `run` throws it. The first one wins.
   void fail(const std::string& error);
+  /// Other traffic; null where there is none.
+  Background* background() const { return background_.get(); }
+
   /// Ends the run where every rank of every world waits for what can never come. For callbacks of the clock, which goes
   /// on by itself.
   void fail_if_stuck();
@@ -83,6 +86,7 @@ class Cluster {
   void load_platform(int hosts);
   void on_deadlock();
   void kill_everyone();
+  void shake_network();
   double varied_duration(int host, double work_s) const;
 
   Options options_;
@@ -90,6 +94,7 @@ class Cluster {
   std::vector<simgrid::s4u::Host*> hosts_;
   mutable std::map<int, SpeedTimeline> timelines_;  ///< of hosts whose speed varies
   std::vector<World*> worlds_;
+  std::unique_ptr<Background> background_;
   std::string error_;
   std::int64_t real_deadline_ns_ = 0;
 };

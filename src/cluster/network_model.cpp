@@ -58,25 +58,26 @@ using Latent = std::unordered_map<const void*, Timer*>;
 
 }  // namespace
 
-void share_fairly() {
+void share_fairly(const FlowMultiple& latency_multiple) {
   const auto latent = std::make_shared<Latent>();
   auto* const model = network();
   // The factor of latency is asked for while SimGrid creates a flow, which is then the last of its started ones.
-  const auto on_new_flow = [model, latent](double, const sg4::Host* source, const sg4::Host* target,
+  const auto on_new_flow = [model, latent, latency_multiple](double, const sg4::Host* source, const sg4::Host* target,
                                            const std::vector<sg4::Link*>& links,
                                            const std::unordered_set<sg4::NetZone*>&) {
     if (source == target) return 0.0;
     const double latency = std::accumulate(links.begin(), links.end(), 0.0, [](double sum, const sg4::Link* link) {
       return sum + link->get_latency();
     });
+    const double multiple = latency_multiple ? latency_multiple(source, target) : 1.0;
     if (latency > 0.0) {
       Action* flow = &model->get_started_action_set()->back();
       // SimGrid sets its own weight when the latency is paid; ours must come after it: two of its precisions later.
-      (*latent)[flow] = Timer::set(sg4::Engine::get_clock() + latency + 2e-12, [flow, latent] {
+      (*latent)[flow] = Timer::set(sg4::Engine::get_clock() + multiple * latency + 2e-12, [flow, latent] {
         if (latent->erase(flow) > 0) flow->set_sharing_penalty(1.0);
       });
     }
-    return 1.0;
+    return multiple;
   };
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(on_new_flow);
   // A flow that ends with its latency or before (it is empty, or a host went down) must not be touched any more, nor may
@@ -87,6 +88,14 @@ void share_fairly() {
     found->second->remove();
     latent->erase(found);
   });
+}
+
+void stretch_transfers(const FlowMultiple& multiple) {
+  const auto on_new_flow = [multiple](double, const sg4::Host* source, const sg4::Host* target,
+                                      const std::vector<sg4::Link*>&, const std::unordered_set<sg4::NetZone*>&) {
+    return source == target ? 1.0 : 1.0 / multiple(source, target);
+  };
+  sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_bw_factor_cb(on_new_flow);
 }
 
 }  // namespace simgrad::cluster

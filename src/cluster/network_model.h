@@ -1,6 +1,7 @@
 /// SimGrid's flags for each network model, and the repair that makes sharing fair where latencies differ.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ std::vector<std::string> flags_for_many_to_many();
 /// `ideal` on a platform whose routes differ in latency: SimGrid weights a flow by 1/latency once its latency is paid;
 /// from then on this gives every flow the weight 1, so that shares are max-min fair. Call once the platform is built.
 /// Where all latencies are equal so are the weights, and nothing needs repair.
-void share_fairly();
+/// latency_multiple: of a new flow between two hosts; none: 1.
+using FlowMultiple = std::function<double(const simgrid::s4u::Host* source, const simgrid::s4u::Host* target)>;
+void share_fairly(const FlowMultiple& latency_multiple = {});
+
+/// A new flow's bytes take that many times as long, and its links are taken by it for as long.
+void stretch_transfers(const FlowMultiple& multiple);
 
 }  // namespace simgrad::cluster

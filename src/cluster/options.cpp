@@ -25,6 +25,16 @@ constexpr std::array collectives_choices{
     Choice{"auto", "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},
     Choice{"messages", "message by message, always: the same to nine digits, and slower"}};
 
+void check_jitter(base::Describer& d, const Options& options) {
+  if (!options.jitter || options.jitter.kind() == "none") return;
+  if (options.network_model != NetworkModel::ideal)
+    d.refuse("jitter", fmt::format("jitter varies what network_model = \"ideal\" says, but it is \"{}\"; set one of them "
+                                   "otherwise",
+                                   name(options.network_model)));
+  if (options.platform.empty() && options.machine.latency_s == 0.0 && options.jitter->transfer == 0.0)
+    d.refuse("jitter", "multiples of latency = \"0s\" are all the same; set latency, or the jitter's transfer");
+}
+
 }  // namespace
 
 std::string_view name(NetworkModel model) { return network_models.at(static_cast<std::size_t>(model)).name; }
@@ -67,6 +77,9 @@ void Options::describe(base::Describer& d) {
   d.numbers("relative_speeds", relative_speeds, "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1",
             Bounds::above_zero());
   d.component("stragglers", stragglers, "who is slow, and when");
+  d.component("jitter", jitter, "how much equal messages differ");
+  d.list("background", background, "other traffic on the links: { from, to, rate, on, off, ... }");
+  d.integer("link_bins", link_bins, "intervals of link_utilisation.csv, at most; 0: none", Bounds::between(0, 50));
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
   d.section("failures", failures, "hosts that crash, and what the training does then");
   d.section("watchdog", watchdog, "when a run that never ends is given up");
@@ -80,6 +93,7 @@ void Options::describe(base::Describer& d) {
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));
   check_host_classes(d, host_classes, workers);
+  check_jitter(d, *this);
   if (stragglers)
     if (const std::string why = stragglers->misfit(workers); !why.empty()) d.refuse("stragglers", why);
   for (const Crash& crash : failures.crashes)

@@ -9,8 +9,10 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
+#include "cluster/background.h"
 #include "cluster/failures/failures.h"
 #include "cluster/host_class.h"
+#include "cluster/jitter.h"
 #include "cluster/stragglers/stragglers.h"
 #include "cluster/topologies/topology.h"
 
@@ -56,6 +58,9 @@ struct Options : base::Described {
   Collectives collectives = Collectives::automatic;
   std::vector<double> relative_speeds;  ///< of ranks 0, 1, ...; the rest run at 1
   base::Slot<Stragglers> stragglers{cluster::stragglers(), "none"};
+  base::Slot<Jitter> jitter{jitters(), "none"};
+  std::vector<BackgroundFlow> background;
+  std::int64_t link_bins = 0;  ///< of each link's use over time; 0: not kept
   bool charge_reductions = true;
   FailureOptions failures;
   Watchdog watchdog;

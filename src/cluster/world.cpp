@@ -62,6 +62,9 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
     rank.shares_cores = living[rank.host] > its_cores;
     if (rank.shares_cores) loads_.try_emplace(rank.host, its_cores);
   }
+  if (const std::int64_t bins = cluster.options().link_bins) bins_ = std::make_unique<LinkBins>(bins);
+  if (cluster.background()) background_before_ = cluster.background()->carried();
+  background_since_s_ = now();
   const Stragglers& stragglers = *cluster.options().stragglers;
   for (int rank = 0; rank < size() && stragglers.varies(); ++rank) {
     const Rank& each = ranks_[static_cast<std::size_t>(rank)];
@@ -244,35 +247,12 @@ void World::count(Message& message) {
   if (message.channel->local) return;
   message.channel->bytes += message.packet.bytes();
   ++message.channel->messages;
+  if (bins_) keep_in_bins(message);
 }
 
 /// A transfer that has started counts in full, whatever becomes of it.
 void World::count_started(Message& message) {
   if (start_of(message.transfer) >= 0.0) count(message);
-}
-
-void World::count_links() {
-  // Hash maps have no order to rely on; links are listed in the order of the ranks that first use them.
-  std::map<std::pair<int, int>, std::int64_t> carried;
-  for (const auto& [key, channel] : channels_) carried[{channel.source, channel.target}] += channel.bytes;
-  for (const auto& [ends, load] : meetings_->carried()) carried[ends] += load.bytes;
-  std::unordered_map<const sg4::Link*, std::size_t> row;
-  std::vector<sg4::Link*> route;
-  const bool on_platform = !cluster_.options().platform.empty();
-  for (const auto& [ends, bytes] : carried) {
-    if (bytes == 0) continue;
-    route.clear();
-    double latency = 0.0;
-    cluster_.host(host(ends.first))->route_to(cluster_.host(host(ends.second)), route, &latency);
-    for (const sg4::Link* link : route) {
-      const auto [at, fresh] = row.try_emplace(link, cut_.links.size());
-      if (fresh) cut_.links.push_back({link->get_name(), 0, 0.0, link_class(*link, on_platform)});
-      cut_.links[at->second].bytes += bytes;
-    }
-  }
-  if (end_s_ > 0.0)
-    for (const auto& [link, at] : row)
-      cut_.links[at].utilisation = static_cast<double>(cut_.links[at].bytes) / (link->get_bandwidth() * end_s_);
 }
 
 void World::fill(record::Record& record) const {
@@ -283,6 +263,7 @@ void World::fill(record::Record& record) const {
   record.ranks = cut_.ranks;
   record.hosts = cut_.hosts;
   record.links = cut_.links;
+  record.link_bins = cut_.link_bins;
 }
 
 std::string World::left_behind() const {
@@ -327,7 +308,8 @@ bool World::uncontended() const {
   const Options& options = cluster_.options();
   return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
          options.platform.empty() && own_hosts_ && options.slow_links.empty() && options.topology->uncontended() &&
-         !options.failures.any() && !options.stragglers->varies();
+         !options.failures.any() && !options.stragglers->varies() && options.jitter.kind() == "none" &&
+         options.background.empty() && options.link_bins == 0;
 }
 
 Channel& World::channel(int generation, int source, int target) {

@@ -13,6 +13,7 @@
 #include "cluster/account.h"
 #include "cluster/cluster.h"
 #include "cluster/core_load.h"
+#include "cluster/link_bins.h"
 #include "record/record.h"
 #include "values/tensor.h"
 
@@ -202,6 +203,9 @@ class World {
   void count_started(Message& message);
   void count_links();
   void count_hosts();
+  void keep_in_bins(const Message& message);
+  void keep_background();
+  void count_bins();
   Channel& channel(int generation, int source, int target);
   Message& new_message();
   void release(Message& message);
@@ -225,6 +229,10 @@ class World {
   std::shared_ptr<std::vector<Watcher*>> watchers_ = std::make_shared<std::vector<Watcher*>>();
   Message nothing_;  ///< what a rank receives instead of a message that will never come
   bool in_place_ = false;
+  std::unique_ptr<LinkBins> bins_;       ///< null where nobody asks
+  Background::Carried background_before_;  ///< that other traffic had carried when the world began
+  Background::Carried background_bytes_;   ///< and since then, when last looked at
+  double background_since_s_ = 0.0;
   bool ended_ = false;
   double end_s_ = 0.0;
   record::Record cut_;  ///< ranks, links, bytes and messages as they were at the end

@@ -126,11 +126,28 @@ std::string ranks_csv(const Results& results) {
 }
 
 std::string links_csv(const Results& results) {
-  std::string text = line({"run", "link", "bytes", "utilisation", "link_class"});
-  for (const Run& run : results.runs) {
-    for (const auto& l : run.record.links)
-      text += line({run.id, l.link, l.bytes, number_or_null(l.utilisation), l.link_class});
-  }
+  // A column for those who have neighbours.
+  const bool shared = std::ranges::any_of(results.runs, [](const Run& run) {
+    return std::ranges::any_of(run.record.links, [](const record::LinkUse& link) { return link.background_bytes.has_value(); });
+  });
+  std::vector<Json> header = {"run", "link", "bytes", "utilisation", "link_class"};
+  if (shared) header.emplace_back("background_bytes");
+  std::string text = line(header);
+  for (const Run& run : results.runs)
+    for (const auto& l : run.record.links) {
+      std::vector<Json> values = {run.id, l.link, l.bytes, number_or_null(l.utilisation), l.link_class};
+      if (shared) values.emplace_back(l.background_bytes.value_or(0));
+      text += line(values);
+    }
+  return text;
+}
+
+std::string link_utilisation_csv(const Results& results) {
+  std::string text = line({"run", "link", "from_s", "to_s", "bytes", "utilisation"});
+  for (const Run& run : results.runs)
+    for (const auto& bin : run.record.link_bins)
+      text += line({run.id, bin.link, number_or_null(bin.from_s), number_or_null(bin.to_s), number_or_null(bin.bytes),
+                    number_or_null(bin.utilisation)});
   return text;
 }
 

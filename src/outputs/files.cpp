@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -68,6 +69,8 @@ void write_all(const Results& results, const std::string& directory) {
   write_file(folder / "curves.csv", curves_csv(results));
   write_file(folder / "ranks.csv", ranks_csv(results));
   write_file(folder / "links.csv", links_csv(results));
+  if (std::ranges::any_of(results.runs, [](const Run& run) { return !run.record.link_bins.empty(); }))
+    write_file(folder / "link_utilisation.csv", link_utilisation_csv(results));
   // Last, so that whoever waits for results.json finds the others there.
   write_file(folder / "results.json", results_json(results));
 }

@@ -39,10 +39,20 @@ Json json_of(const record::RankUse& rank, std::size_t index) {
 }
 
 Json json_of(const record::LinkUse& link) {
-  return {{"link", link.link},
-          {"bytes", link.bytes},
-          {"utilisation", number_or_null(link.utilisation)},
-          {"link_class", link.link_class}};
+  Json json = {{"link", link.link},
+               {"bytes", link.bytes},
+               {"utilisation", number_or_null(link.utilisation)},
+               {"link_class", link.link_class}};
+  if (link.background_bytes) json["background_bytes"] = *link.background_bytes;
+  return json;
+}
+
+Json json_of(const record::LinkBin& bin) {
+  return {{"link", bin.link},
+          {"from_s", number_or_null(bin.from_s)},
+          {"to_s", number_or_null(bin.to_s)},
+          {"bytes", number_or_null(bin.bytes)},
+          {"utilisation", number_or_null(bin.utilisation)}};
 }
 
 Json json_of(const record::HostUse& host) {
@@ -193,7 +203,17 @@ record::LinkUse link_from(const Reader& json) {
   return {.link = json.text("link"),
           .bytes = json.integer<std::int64_t>("bytes"),
           .utilisation = json.number("utilisation"),
-          .link_class = json.text_or("link_class", "link")};
+          .link_class = json.text_or("link_class", "link"),
+          .background_bytes = json.has("background_bytes") ? std::optional(json.integer<std::int64_t>("background_bytes"))
+                                                           : std::nullopt};
+}
+
+record::LinkBin bin_from(const Reader& json) {
+  return {.link = json.text("link"),
+          .from_s = json.number("from_s"),
+          .to_s = json.number("to_s"),
+          .bytes = json.number("bytes"),
+          .utilisation = json.number("utilisation")};
 }
 
 template <class Item>
@@ -235,6 +255,8 @@ record::Record record_from(const Reader& run) {
           .ranks = items_from(run, "ranks", rank_from),
           .hosts = run.has("hosts") ? items_from(run, "hosts", host_from) : std::vector<record::HostUse>(),
           .links = items_from(run, "links", link_from),
+          .link_bins = run.has("link_utilisation") ? items_from(run, "link_utilisation", bin_from)
+                                                   : std::vector<record::LinkBin>(),
           .stored_bytes = run.has("stored_bytes") ? run.integer<std::int64_t>("stored_bytes") : 0};
 }
 
@@ -274,6 +296,10 @@ Json to_json(const Run& run) {
   json["stored_bytes"] = run.record.stored_bytes;
   Json& links = json["links"] = Json::array();
   for (const auto& link : run.record.links) links.push_back(json_of(link));
+  if (!run.record.link_bins.empty()) {
+    Json& bins = json["link_utilisation"] = Json::array();
+    for (const auto& bin : run.record.link_bins) bins.push_back(json_of(bin));
+  }
   return json;
 }
 

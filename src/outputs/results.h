@@ -57,6 +57,7 @@ std::string runs_csv(const Results& results);
 std::string curves_csv(const Results& results);
 std::string ranks_csv(const Results& results);
 std::string links_csv(const Results& results);
+std::string link_utilisation_csv(const Results& results);  ///< of runs that have kept it
 
 struct TableStyle {
   bool colour = false;

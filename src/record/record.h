@@ -51,8 +51,18 @@ struct HostUse {
 struct LinkUse {
   std::string link;
   std::int64_t bytes = 0;
-  double utilisation = 0.0;  ///< bytes / (bandwidth * simulated time)
+  double utilisation = 0.0;  ///< of its bandwidth, over the simulated time
   std::string link_class = "link";  ///< "nic", "rack", ...: what it is priced as
+  std::optional<std::int64_t> background_bytes = {};  ///< of other traffic, in `utilisation` but not in `bytes`
+};
+
+/// What one link carried in one interval of time, other traffic included.
+struct LinkBin {
+  std::string link;
+  double from_s = 0.0;
+  double to_s = 0.0;
+  double bytes = 0.0;
+  double utilisation = 0.0;  ///< bytes / (bandwidth * (to - from))
 };
 
 /// Everything observed in one training.
@@ -77,6 +87,7 @@ struct Record {
   std::vector<RankUse> ranks;  ///< workers 0 .. P-1, then servers
   std::vector<HostUse> hosts;  ///< in the order of the ranks that live on them
   std::vector<LinkUse> links;
+  std::vector<LinkBin> link_bins = {};  ///< link by link, in time; empty where the scenario does not ask for them
   std::int64_t stored_bytes = 0;  ///< that a storage holds for the run: the data, and a checkpoint if there is one
 };
 

@@ -93,6 +93,9 @@ network_model = "ideal"
 collectives = "auto"
 relative_speeds = []
 stragglers = "none"
+jitter = "none"
+background = []
+link_bins = 0
 charge_reductions = true
 failures = { crash = [], detection = "100ms", recovery = "restart" }
 watchdog = { simulated = "10000000s", real = "1d" }

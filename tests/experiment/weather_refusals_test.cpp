@@ -40,6 +40,17 @@ TEST_CASE("impossible stragglers are refused with their place") {
   check_refused("stragglers = \"lognormal\"", "did you mean \"log_normal\"?");
 }
 
+TEST_CASE("impossible jitter and other traffic are refused with their place") {
+  check_refused("jitter = { kind = \"log_normal\", latency = 0 }", "vary nothing");
+  check_refused("jitter = { kind = \"log_normal\", latency = -1 }", "latency must be");
+  check_refused("jitter = \"exponential\"\nlatency = \"0s\"", "multiples of latency = \"0s\" are all the same");
+  check_refused("jitter = \"exponential\"\nnetwork_model = \"tcp\"", "network_model = \"ideal\"");
+  check_refused("background = [{ from = 2, to = 2 }]", "are one host");
+  check_refused("background = [{ off = \"1s\" }]", "\"off\" is the pause after \"on\" seconds");
+  check_refused("background = [{ rate = \"0Gbps\" }]", "rate");
+  check_refused("link_bins = 51", "link_bins must be from 0 to 50");
+}
+
 TEST_CASE("a trace with decreasing dates is refused with its file and line") {
   const tests::Scratch scratch;
   scratch.write("speeds.csv", "date,factor,rank\n0,1,0\n5,0.5,0\n4,1,0\n");

@@ -111,13 +111,17 @@ void carry(Archive& a, record::RankUse& x) {
 }
 template <class Archive>
 void carry(Archive& a, record::LinkUse& x) {
-  a(x.link), a(x.bytes), a(x.utilisation), a(x.link_class);
+  a(x.link), a(x.bytes), a(x.utilisation), a(x.link_class), a(x.background_bytes);
+}
+template <class Archive>
+void carry(Archive& a, record::LinkBin& x) {
+  a(x.link), a(x.from_s), a(x.to_s), a(x.bytes), a(x.utilisation);
 }
 template <class Archive>
 void carry(Archive& a, record::Record& x) {
   a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.epochs), a(x.final_loss);
   a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
-  a(x.metric_name), a(x.network_model), a(x.notes), a(x.curve), a(x.ranks), a(x.links);
+  a(x.metric_name), a(x.network_model), a(x.notes), a(x.curve), a(x.ranks), a(x.links), a(x.link_bins);
 }
 template <class Archive>
 void carry(Archive& a, Outcome& x) {
