@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cluster/classes.h"
 
 namespace simgrad::experiment {
 
@@ -34,6 +35,13 @@ class Check {
  public:
   Check(const Settings& settings, const Document& document, Faults& faults)
       : prices_(settings.prices), cluster_(settings.cluster), document_(document), faults_(faults), hosts_(hosts_used(settings)) {
+    const bool on_platform = !cluster_.platform.empty();
+    if (!prices_.links.empty() || (on_platform && !prices_.hosts.empty())) {
+      cluster::Classes found = cluster::classes_of(cluster_, static_cast<int>(on_platform ? cluster_.workers : hosts_));
+      if (on_platform) classes_ = std::move(found.hosts);
+      link_classes_ = std::move(found.links);
+    }
+    if (on_platform) return;
     add_once(classes_, cluster::plain_host_class);
     for (const cluster::HostClass& each : cluster_.host_classes) add_once(classes_, each.name);
   }
@@ -42,7 +50,7 @@ class Check {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < prices_.hosts.size(); ++i) {
       const std::string& name = prices_.hosts[i].host_class;
-      if (std::ranges::find(classes_, name) == classes_.end())
+      if (!classes_.empty() && std::ranges::find(classes_, name) == classes_.end())
         refuse("hosts", i, fmt::format("no host is of the class \"{}\"{}", name, base::suggestion(name, classes_)));
       if (!seen.insert(name).second) refuse("hosts", i, fmt::format("the class \"{}\" is priced twice", name));
     }
@@ -50,9 +58,12 @@ class Check {
 
   void link_classes() {
     std::set<std::string> seen;
-    for (std::size_t i = 0; i < prices_.links.size(); ++i)
-      if (!seen.insert(prices_.links[i].link_class).second)
-        refuse("links", i, fmt::format("the class \"{}\" is priced twice", prices_.links[i].link_class));
+    for (std::size_t i = 0; i < prices_.links.size(); ++i) {
+      const std::string& name = prices_.links[i].link_class;
+      if (!link_classes_.empty() && std::ranges::find(link_classes_, name) == link_classes_.end())
+        refuse("links", i, fmt::format("no link is of the class \"{}\"{}", name, base::suggestion(name, link_classes_)));
+      if (!seen.insert(name).second) refuse("links", i, fmt::format("the class \"{}\" is priced twice", name));
+    }
   }
 
   /// A sum that left some hosts out would pass for the price of all.
@@ -82,7 +93,8 @@ class Check {
   const Document& document_;
   Faults& faults_;
   std::int64_t hosts_;
-  std::vector<std::string> classes_;
+  std::vector<std::string> classes_;  ///< empty where they are not known: a platform that cannot be read
+  std::vector<std::string> link_classes_;
 };
 
 }  // namespace
@@ -90,9 +102,8 @@ class Check {
 void check_prices(const Settings& settings, const Document& document, Faults& faults) {
   Check check(settings, document, faults);
   check.link_classes();
-  if (!settings.cluster.platform.empty()) return;  // its file says what classes there are
   check.host_classes();
-  check.no_host_left_out();
+  if (settings.cluster.platform.empty()) check.no_host_left_out();
 }
 
 }  // namespace simgrad::experiment
