@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "base/units.h"
+#include "cli/calibrate_network.h"
 #include "cli/cli.h"
 #include "cli/selection.h"
 #include "experiment/calibrate.h"
@@ -33,12 +34,29 @@ std::string text_of(const experiment::Calibration& found) {
 
 void add_calibrate(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
-      "calibrate", "Times this machine on a worker's gradients of the scenario; prints the speed as TOML to paste");
+      "calibrate", "Times this machine on a worker's gradients of the scenario, or fits a network to measured transfers; prints TOML "
+      "to paste");
   auto chosen = std::make_shared<Chosen>();
   auto real_s = std::make_shared<double>(2.0);
   add_selection(*command, *chosen);
+  CLI::Option* scenario = command->get_option("scenario")->required(false);
   command->add_option("--seconds", *real_s, "How long to measure")->check(CLI::Range(0.01, 3600.0));
-  command->callback([chosen, real_s, &exit_code] {
+  auto network = std::make_shared<std::string>();
+  auto bandwidth = std::make_shared<std::string>();
+  CLI::Option* file =
+      command->add_option("--network", *network,
+                          "Fits latency, efficiency and flow limit to this CSV file: bytes, seconds[, collective, workers]")
+          ->excludes(scenario)
+          ->type_name("FILE.csv");
+  command->add_option("--bandwidth", *bandwidth, "With --network: of a link by its data sheet, as in 10Gbps")->needs(file);
+  command->callback([chosen, real_s, network, bandwidth, &exit_code] {
+    if (!network->empty()) {
+      calibrate_network(*network, *bandwidth);
+      exit_code = Exit::ok;
+      return;
+    }
+    if (chosen->scenario.empty())
+      throw base::ScenarioError("calibrate: give a scenario, whose gradients are timed, or --network FILE.csv");
     chosen->selection.baselines = false;
     const experiment::Plan plan = experiment::make_plan(chosen->scenario, chosen->selection);
     fmt::print("{}", text_of(experiment::calibrate(plan.runs.front(), *real_s)));

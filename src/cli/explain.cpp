@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "cli/catalogue.h"
 #include "cli/cli.h"
+#include "cli/explain_network.h"
+#include "experiment/plan.h"
 #include "scenario/document.h"
 
 namespace simgrad::cli {
@@ -50,6 +52,19 @@ bool explain_option(const std::string& wanted, std::vector<std::string>& known) 
   return found;
 }
 
+/// What else there is to say of it on a scenario's cluster; on the default one without a scenario.
+void explain_on(const std::string& wanted, const std::string& scenario, const std::vector<std::string>& sets) {
+  if (wanted != "network_model" && wanted != "network_models") {
+    if (!scenario.empty() || !sets.empty())
+      throw base::ScenarioError(fmt::format("explain {}: takes no scenario; explain network_model does", wanted));
+    return;
+  }
+  if (scenario.empty() && !sets.empty()) throw base::ScenarioError("explain network_model: --set is for a scenario; name one");
+  if (scenario.empty()) return print_message_times({}, "the default cluster");
+  const experiment::Plan plan = experiment::make_plan(scenario, {.sets = sets});
+  print_message_times(plan.runs.front().settings->cluster, scenario);
+}
+
 void explain(const std::string& wanted) {
   std::vector<std::string> known;
   bool found = false;
@@ -75,8 +90,16 @@ void add_explain(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("explain", "Every option of one thing: unit, default, range, cost, source");
   auto wanted = std::make_shared<std::string>();
   command->add_option("name", *wanted, "A strategy, model, section, ...: whatever `list` shows; or one option")->required();
-  command->callback([wanted, &exit_code] {
+  auto scenario = std::make_shared<std::string>();
+  command->add_option("scenario", *scenario, "For network_model: on whose links messages are timed; default a star's");
+  auto sets = std::make_shared<std::vector<std::string>>();
+  command->add_option("--set", *sets, "Sets any key of that scenario: --set cluster.bandwidth=10Gbps (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  command->callback([wanted, scenario, sets, &exit_code] {
     explain(*wanted);
+    explain_on(*wanted, *scenario, *sets);
     exit_code = Exit::ok;
   });
 }

@@ -194,3 +194,16 @@ TEST_CASE("a collective is said to be chosen where it is, and nowhere else") {
   CHECK(contains(said("explain chain"), "chain ([[strategy]] broadcast (mapreduce))\n"));
   CHECK(contains(said("explain reduce_scatter"), "reduce_scatter (used by others)\n"));
 }
+
+TEST_CASE("explain network_model times messages on the default cluster, or on a scenario's links") {
+  const std::string text = said("explain network_model");
+  CHECK(contains(text, "alpha = 50us, B = 1Gbps"));
+  CHECK(contains(text, "1.00 GB       8.00 s      8.00 s  1.0000x      8.25 s  1.0310x      8.33 s  1.0417x"));
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const auto called = call("simgrad explain network_model x.toml --set cluster.bandwidth=10Gbps --set "
+                                  "cluster.topology=ring", scratch.path());
+  CHECK(called.exit_code == 0);
+  CHECK(contains(called.out, "links of x.toml, host 0 to host 3 over ring-3_DOWN:\nalpha = 50us, B = 10Gbps"));
+  CHECK(call("simgrad explain ring x.toml", scratch.path()).exit_code == 2);
+}

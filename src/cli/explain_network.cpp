@@ -1,0 +1,32 @@
+#include "cli/explain_network.h"
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "cluster/message_times.h"
+#include "outputs/human.h"
+
+namespace simgrad::cli {
+
+void print_message_times(const cluster::Options& options, std::string_view whose) {
+  const cluster::MessageTimes times = cluster::message_times(
+      options, {1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000});
+  const double alpha_s = times.latency_s;
+  const double B = times.bandwidth_bytes_per_s;
+  fmt::print("\nOne message alone on the links of {}, {}:\nalpha = {}, B = {}; simulated, and how many times alpha + n / B.\n\n",
+             whose, times.route, base::format_quantity(alpha_s, base::Unit::seconds),
+             base::format_quantity(B, base::Unit::bytes_per_second));
+  fmt::print("{:>8}  {:>11}", "n", "alpha + n/B");
+  for (const base::Choice& model : cluster::network_model_choices()) fmt::print("  {:>19}", model.name);
+  fmt::print("\n");
+  for (std::size_t i = 0; i < times.bytes.size(); ++i) {
+    const auto n = static_cast<double>(times.bytes[i]);
+    const double formula_s = alpha_s + n / B;
+    fmt::print("{:>8}  {:>11}", outputs::byte_count(n), outputs::duration(formula_s));
+    for (const std::vector<double>& seconds : times.seconds)
+      fmt::print("  {:>10} {:>7.4f}x", outputs::duration(seconds[i]), seconds[i] / formula_s);
+    fmt::print("\n");
+  }
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,26 @@
+/// What the network models make of a message: one after the other, from a cluster's first host to its last worker's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/options.h"
+
+namespace simgrad::cluster {
+
+/// Of one route, and messages of those sizes alone on it.
+struct MessageTimes {
+  std::string route;                   ///< "host 0 to host 3 over nic-0_UP, nic-3_DOWN"
+  double latency_s = 0.0;              ///< alpha: the sum of the links'
+  double bandwidth_bytes_per_s = 0.0;  ///< B: the least of the links', and what one flow may have
+  std::vector<std::int64_t> bytes;
+  std::array<std::vector<double>, 3> seconds;  ///< by network model, in the order of NetworkModel: of each size
+};
+
+/// Simulates them, each model in a process of its own. Only the links of the options matter: nothing else disturbs.
+/// bytes: multiples of 8.  Errors: base::ScenarioError, as for building the cluster; base::EnvironmentError.
+MessageTimes message_times(const Options& options, const std::vector<std::int64_t>& bytes);
+
+}  // namespace simgrad::cluster
