@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <map>
 #include <set>
 
 #include "base/errors.h"
@@ -127,6 +128,8 @@ TEST_CASE("fat_tree: k^3/4 hosts, 2, 4 or 6 links between them, and the bisectio
   // Without contention for a permutation that the way up keeps apart: hosts of pod 0 to those of pod 1.
   const auto ends = transfer_ends(options, 16, {{0, 4, d}, {1, 5, d}, {2, 6, d}, {3, 7, d}});
   for (const double end : ends) CHECK(end == nine(3 * L + M / B));
+  // The receiver chooses the way: two hosts that are first at their edge switches do not meet on the way to 4 and 5.
+  for (const double end : transfer_ends(options, 16, {{0, 4, d}, {2, 5, d}})) CHECK(end == nine(3 * L + M / B));
   CHECK(options.topology->machine(3, 16) == 1);
 }
 
@@ -170,6 +173,12 @@ TEST_CASE("dragonfly: all to all in a group, one link between every two, more gr
   CHECK(count(all, "local") == 6 * (4 * 3 / 2));
   CHECK(count(all, "global") == 6 * 5 / 2);
   check_paths(options, 48, 5);
+  std::map<int, int> long_cables;  // of each router: five of a group among four
+  for (const Cable& cable : all)
+    if (cable.kind == "global")
+      for (const int router : {cable.from, cable.to}) ++long_cables[router];
+  CHECK(long_cables.size() == 24);
+  for (const auto& [router, ends] : long_cables) CHECK(ends <= 2);
   // Three groups on either side: (g/2)^2 long cables.
   CHECK(cut(all, [](int node) { return node < 24 || (node >= 48 && node < 60); }) == 9 * B);
   CHECK(message_s(options, 48, 0, 1) == nine(L + M / B));
