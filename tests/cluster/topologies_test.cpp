@@ -278,6 +278,12 @@ TEST_CASE("a shape that has no place for the hosts is impossible, and says so") 
   CHECK(torus.unfit({}, 10).find("shape = [3, 3] has 9 hosts, but the ranks") == 0);
   torus.shape = {100, 100};
   CHECK(torus.unfit({}, 10).find("expected at most 1024") != std::string::npos);
+  torus.shape = {512, 2};
+  CHECK(torus.unfit({}, 1024).find("shape = [512, 2] has ways of 128.5 links on average") == 0);
+  torus.shape = {32, 32};
+  CHECK(torus.unfit({}, 1024).empty());
+  CHECK(RingOfHosts{}.unfit({}, 430).empty());
+  CHECK(RingOfHosts{}.unfit({}, 431).find("a ring of 431 hosts has ways of 107 links") == 0);
   CHECK(Dragonfly{}.unfit({}, 73).find("9 groups x 4 routers x 2 hosts are 72, but the ranks") == 0);
   CHECK(Wan{}.unfit({}, 4).find("a wan needs sites") == 0);
   CHECK(TwoTier{}.unfit({}, 1025).find("1025 hosts") == 0);
