@@ -12,6 +12,8 @@ class Account {
  public:
   enum class State : unsigned char { waiting, computing, communicating, blocked, down };
 
+  /// Its time counts from here on.
+  void begin(double now) { since_ = now; }
   /// The rank starts something that takes virtual time.
   void enter(State state, double now) {
     settle(now);

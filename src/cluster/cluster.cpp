@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <simgrid/Exception.hpp>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
@@ -116,6 +117,20 @@ double Cluster::now() const { return sg4::Engine::get_clock(); }
 
 void Cluster::at(double time_s, std::function<void()> callback) {
   simgrid::kernel::timer::Timer::set(std::max(time_s, now()), std::move(callback));
+}
+
+void Cluster::start_at(double time_s, std::function<void()> callback) {
+  sg4::Actor::create("start", host(0), [this, time_s, callback = std::move(callback)] {
+    sg4::this_actor::sleep_until(time_s);
+    if (!error_.empty()) return;
+    try {
+      callback();
+    } catch (const simgrid::ForcefulKillException&) {
+      throw;
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  });
 }
 
 void Cluster::run() {

@@ -64,6 +64,9 @@ class Cluster {
   /// Calls back when the clock shows that time, outside every actor; not after the last actor has ended.
   void at(double time_s, std::function<void()> callback);
 
+  /// Calls back at that time, in an actor, for whose sake the clock goes on until then.
+  void start_at(double time_s, std::function<void()> callback);
+
   /// Runs until every actor has ended. Errors: std::runtime_error with rank, step and virtual time for whatever an
   /// actor threw, for a deadlock (who waits for whom), and for the watchdog.
   void run();

@@ -46,10 +46,10 @@ void World::count_links() {
       record::LinkUse& its = use(link);
       its.background_bytes = its.background_bytes.value_or(0) + std::llround(bytes);
     }
-  if (!(end_s_ > 0.0)) return;
+  if (!(end_s_ > start_s_)) return;
   for (const auto& [link, at] : row) {
     record::LinkUse& its = cut_.links[at];
-    its.utilisation = static_cast<double>(its.bytes + its.background_bytes.value_or(0)) / (link->get_bandwidth() * end_s_);
+    its.utilisation = static_cast<double>(its.bytes + its.background_bytes.value_or(0)) / (link->get_bandwidth() * (end_s_ - start_s_));
   }
   count_bins();
 }

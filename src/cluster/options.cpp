@@ -25,6 +25,10 @@ constexpr std::array collectives_choices{
     Choice{"auto", "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},
     Choice{"messages", "message by message, always: the same to nine digits, and slower"}};
 
+constexpr std::array sharings{
+    Choice{"processor", "ranks of different jobs share a host's speed fairly"},
+    Choice{"gang", "jobs take turns, each on all of its hosts, as Pathways schedules them; waiting for a turn is waiting"}};
+
 void check_jitter(base::Describer& d, const Options& options) {
   if (!options.jitter || options.jitter.kind() == "none") return;
   if (options.network_model != NetworkModel::ideal)
@@ -80,6 +84,8 @@ void Options::describe(base::Describer& d) {
   d.component("jitter", jitter, "how much equal messages differ");
   d.list("background", background, "other traffic on the links: { from, to, rate, on, off, ... }");
   d.integer("link_bins", link_bins, "intervals of link_utilisation.csv, at most; 0: none", Bounds::between(0, 50));
+  d.choice("sharing", sharing, sharings, "how several [[job]]s share hosts");
+  d.integer("quantum", quantum, "sharing = \"gang\": steps of a job's turn", Bounds::at_least(1));
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
   d.section("failures", failures, "hosts that crash, and what the training does then");
   d.section("watchdog", watchdog, "when a run that never ends is given up");
@@ -94,6 +100,8 @@ void Options::describe(base::Describer& d) {
                                             relative_speeds.size(), workers));
   check_host_classes(d, host_classes, workers);
   check_jitter(d, *this);
+  if (sharing != Sharing::gang && d.given("quantum"))
+    d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
   if (stragglers)
     if (const std::string why = stragglers->misfit(workers); !why.empty()) d.refuse("stragglers", why);
   for (const Crash& crash : failures.crashes)

@@ -29,6 +29,12 @@ enum class Collectives {
   messages    ///< message by message
 };
 
+/// How jobs share hosts.
+enum class Sharing {
+  processor,  ///< their ranks share the cores fairly, all the time
+  gang        ///< they compute in turns
+};
+
 /// When a run that never ends is given up: it becomes `failed`, with the rank and step where it was.
 struct Watchdog : base::Described {
   double simulated_s = 1e7;  ///< the clock's microseconds are exact only up to about here
@@ -61,6 +67,8 @@ struct Options : base::Described {
   base::Slot<Jitter> jitter{jitters(), "none"};
   std::vector<BackgroundFlow> background;
   std::int64_t link_bins = 0;  ///< of each link's use over time; 0: not kept
+  Sharing sharing = Sharing::processor;
+  std::int64_t quantum = 1;  ///< steps of a turn
   bool charge_reductions = true;
   FailureOptions failures;
   Watchdog watchdog;

@@ -76,6 +76,21 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
 
 World::~World() { std::erase(cluster_.worlds_, this); }
 
+void World::begin() {
+  start_s_ = now();
+  for (Rank& rank : ranks_) rank.account.begin(start_s_);
+  if (cluster_.background()) background_before_ = cluster_.background()->carried();
+  background_since_s_ = start_s_;
+}
+
+void World::share_cores(int shared) {
+  for (Rank& rank : ranks_) {
+    if (rank.host != shared) continue;
+    rank.shares_cores = true;
+    loads_.try_emplace(shared, 1);
+  }
+}
+
 void World::start(int rank, std::function<void()> body) { start_actor(rank, true, std::move(body)); }
 
 std::int64_t World::start_beside(int rank, std::function<void()> body) {
@@ -221,7 +236,7 @@ void World::end() {
   meetings_->cut(end_s_);
   settle_all();
   for (Message& message : messages_) count_started(message);
-  cut_.simulated_s = end_s_;
+  cut_.simulated_s = end_s_ - start_s_;
   for (int rank = 0; rank < size(); ++rank) {
     record::RankUse& use = cut_.ranks.emplace_back();
     use.role = rank < workers_ ? "worker" : "server";
@@ -307,7 +322,7 @@ bool World::stuck() const {
 bool World::uncontended() const {
   const Options& options = cluster_.options();
   return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
-         options.platform.empty() && own_hosts_ && options.slow_links.empty() && options.topology->uncontended() &&
+         options.platform.empty() && own_hosts_ && cluster_.worlds_.size() == 1 && options.slow_links.empty() && options.topology->uncontended() &&
          !options.failures.any() && !options.stragglers->varies() && options.jitter.kind() == "none" &&
          options.background.empty() && options.link_bins == 0;
 }

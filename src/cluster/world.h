@@ -102,6 +102,12 @@ class World {
   int host(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).host; }
   bool same_host(int rank, int other) const { return host(rank) == host(other); }
 
+  /// The world's time counts from now on; else from the clock's zero.
+  void begin();
+  double start_s() const { return start_s_; }
+  /// Ranks of another world compute on that host, too: all share its speed fairly.
+  void share_cores(int host);
+
   /// Starts an actor of a rank. The main one's time is the rank's time; others serve it beside and end with it.
   /// Whatever it throws ends the run, with rank, step and virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
@@ -234,6 +240,7 @@ class World {
   Background::Carried background_bytes_;   ///< and since then, when last looked at
   double background_since_s_ = 0.0;
   bool ended_ = false;
+  double start_s_ = 0.0;
   double end_s_ = 0.0;
   record::Record cut_;  ///< ranks, links, bytes and messages as they were at the end
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "experiment/simulate.h"
 #include "strategies/single.h"
 
 namespace simgrad::experiment {
@@ -51,6 +52,7 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
   auto settings = std::make_shared<Settings>(*run.settings);
   const cluster::Options& cluster = run.settings->cluster;
   settings->strategies.clear();  // they are for more workers
+  settings->jobs.clear();
   settings->cluster = {};
   settings->cluster.workers = 1;
   settings->cluster.machine.speed_flops_per_s = settings->nominal_flops_per_s;
@@ -97,6 +99,25 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   run.id = name_of(named);
   // A worker that is alone by choice does what the baseline does, unless something happens to it.
   if (run.kind == strategies::Single::about.kind && settings->cluster.undisturbed()) run.work = plan_baseline(run).work;
+  return run;
+}
+
+RunPlan plan_job(const std::shared_ptr<const Settings>& settings, const std::vector<JobPlan>& together, std::size_t job,
+                 bool by_itself, const ordered_json& parameters, std::uint64_t seed) {
+  const JobPlan& placed = together.at(job);
+  const JobEntry& entry = settings->jobs.at(placed.job);
+  RunPlan run = plan_run(settings, placed.strategy, parameters, seed);
+  run.fabric = settings;
+  run.settings = settings_of_job(*settings, entry);
+  run.label = entry.name;
+  run.workers = entry.workers;
+  run.job = placed.job;
+  run.jobs = by_itself ? std::vector{placed} : together;
+  ordered_json named = identity(run);
+  named["label"] = run.label;
+  named["fabric"] = settings->cluster.workers;
+  named["by_itself"] = by_itself;
+  run.id = run.work = name_of(named);
   return run;
 }
 

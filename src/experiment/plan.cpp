@@ -95,6 +95,8 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
     cluster.erase("platform");
   else
     for (const char* key : {"topology", "speed", "bandwidth", "latency", "hosts"}) cluster.erase(key);
+  if (tree["job"].empty()) tree.erase("job");
+  if (cluster["sharing"] == "processor") cluster.erase("quantum");
   if (tree["training"].contains("batch_size_per_worker")) tree["training"].erase("batch_size");
 }
 
@@ -121,14 +123,31 @@ void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& s
     }
     plan.runs.push_back(std::move(run));
   };
+  std::set<std::string> alone;
+  const auto add_jobs = [&](std::size_t point, std::uint64_t seed) {
+    const std::vector<JobPlan> together = place_jobs(*settings[point], nullptr, nullptr);
+    for (std::size_t j = 0; j < together.size(); ++j) {
+      RunPlan run = plan_job(settings[point], together, j, false, points[point].parameters, seed);
+      RunPlan by_itself = plan_job(settings[point], together, j, true, points[point].parameters, seed);
+      run.alone = by_itself.work;
+      if (alone.insert(by_itself.id).second) plan.alone.push_back(std::move(by_itself));
+      plan.runs.push_back(std::move(run));
+    }
+  };
   const auto choices = chosen(settings, selection.strategies);
-  for (std::size_t p = 0; p < points.size(); ++p)
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    if (!settings[p]->jobs.empty()) {
+      if (selection.seeds.empty()) add_jobs(p, static_cast<std::uint64_t>(settings[p]->seed));
+      for (const std::uint64_t seed : plan.seeds) add_jobs(p, seed);
+      continue;
+    }
     for (std::size_t s = 0; s < choices[p].size(); ++s) {
       if (!choices[p][s]) continue;
       // Without --seeds it is the scenario's, which a grid may vary.
       if (selection.seeds.empty()) add(p, s, static_cast<std::uint64_t>(settings[p]->seed));
       for (const std::uint64_t seed : plan.seeds) add(p, s, seed);
     }
+  }
 }
 
 }  // namespace

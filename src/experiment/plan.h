@@ -27,6 +27,11 @@ struct RunPlan {
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
   std::uint64_t seed = 1;
   std::int64_t workers = 1;
+  /// Of a scenario with jobs: all its trainings, of which this run is one. Empty otherwise.
+  std::vector<JobPlan> jobs;
+  std::size_t job = 0;                     ///< in Settings::jobs
+  std::shared_ptr<const Settings> fabric;  ///< the whole scenario's; `settings` are the job's own
+  std::string alone;                       ///< the work of the same job with the cluster to itself
   std::string baseline;  ///< the id of its baseline
 
   std::string data_key() const;  ///< runs with equal keys see the same data
@@ -39,6 +44,7 @@ struct Plan {
   std::vector<scenario::Axis> grid;
   std::vector<std::uint64_t> seeds;  ///< of --seeds; without it a run has its grid point's
   std::vector<RunPlan> runs;
+  std::vector<RunPlan> alone;      ///< jobs by themselves, each once: for interference, not for the table
   std::vector<RunPlan> baselines;  ///< those that a speed-up needs, each once
 };
 

@@ -123,6 +123,7 @@ class Execution {
       if (works.insert(run.work).second) queue_.push_back(&run);
     };
     for (const RunPlan& run : plan.baselines) add(run);
+    for (const RunPlan& run : plan.alone) add(run);
     for (const RunPlan& run : plan.runs) add(run);
     group_by_data(queue_);
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -226,6 +227,30 @@ void compare_with_baselines(const Plan& plan, outputs::Results& results) {
   }
 }
 
+namespace {
+
+/// How much longer a job takes beside the others than by itself: to the target, or to its end.
+void compare_with_alone(const Plan& plan, const Done& done, outputs::Results& results) {
+  std::map<std::string, std::string> alone;
+  for (const RunPlan& run : plan.runs) alone[run.id] = run.alone;
+  for (outputs::Run& run : results.runs) {
+    const auto found = done.find(alone[run.id]);
+    if (found == done.end() || run.record.status == record::Status::failed ||
+        found->second.record.status == record::Status::failed)
+      continue;
+    const record::Record& by_itself = found->second.record;
+    const bool targets = run.record.time_to_target_s && by_itself.time_to_target_s;
+    const double before = targets ? *by_itself.time_to_target_s : by_itself.simulated_s;
+    const double now = targets ? *run.record.time_to_target_s : run.record.simulated_s;
+    if (!(before > 0.0)) continue;
+    run.interference = now / before;
+    run.record.notes.push_back(fmt::format("{}: {:.4g} s beside the other jobs, {:.4g} s by itself: interference {:.3f}",
+                                           run.label, now, before, *run.interference));
+  }
+}
+
+}  // namespace
+
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   watch_for_interrupts();
   const Done done = Execution(plan, options).run();
@@ -238,6 +263,7 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   results.baselines = collect(plan.baselines, done);
   results.complete = results.runs.size() == plan.runs.size() && results.baselines.size() == plan.baselines.size();
   compare_with_baselines(plan, results);
+  compare_with_alone(plan, done, results);
   // An interrupt before anything is finished leaves what an earlier call wrote.
   if (results.runs.empty() && interrupted()) return results;
   for (const outputs::Run& run : results.runs)

@@ -70,6 +70,7 @@ void Settings::describe(base::Describer& d) {
   d.section("evaluate", evaluate, "when the loss is looked at; observing costs no virtual time");
   d.section("prices", prices, "what hosts, bytes and watts cost; they change nothing of what is simulated");
   d.list("strategy", strategies, "the strategies to compare");
+  d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");
 }
 
 data::Task Settings::task() const {
@@ -312,7 +313,7 @@ void fill_in(Settings& settings) {
 
 /// Parts of the contract that a later release brings: refused, not ignored. Returns the document without them.
 Document without_what_is_to_come(Document document, Faults& faults) {
-  for (const char* key : {"expect", "job", "extends"}) {
+  for (const char* key : {"expect", "extends"}) {
     if (!document.contains(key)) continue;
     faults.add(document.position(key), fmt::format("\"{}\" is not there yet; it comes with a later release", key));
     document.erase(key);
@@ -334,6 +335,7 @@ Settings read_settings(const Document& document, Faults& faults) {
   check_recoveries(settings, faults);
   check_hosts(settings, document, faults);
   check_prices(settings, document, faults);
+  check_jobs(settings, document, faults);
   fill_in(settings);
   check_data(settings, faults);
   return settings;

@@ -11,6 +11,7 @@
 #include "base/describe.h"
 #include "cluster/options.h"
 #include "data/source.h"
+#include "experiment/jobs.h"
 #include "outputs/prices.h"
 #include "models/model.h"
 #include "scenario/document.h"
@@ -52,6 +53,7 @@ struct Settings : base::Described {
   training::EvaluateOptions evaluate;
   outputs::Prices prices;
   std::vector<StrategyEntry> strategies;
+  std::vector<JobEntry> jobs;  ///< none: every strategy is a run of its own
 
   /// Where the scenario says what only the data can contradict.
   struct Places {

@@ -56,6 +56,7 @@ models::Problem problem_of(const data::Split& data) {
 }
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress) {
+  if (!run.jobs.empty()) return simulate_jobs(run, data, threads, progress);
   const Settings& settings = *run.settings;
   cluster::World* world = nullptr;
   values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = [&world]() -> values::Label {

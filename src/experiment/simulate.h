@@ -27,4 +27,9 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 /// threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the run goes on; may be null.
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress);
 
+/// The same for a job, beside the others of its run.
+record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress);
+/// The scenario's, with what the job says itself.
+std::shared_ptr<const Settings> settings_of_job(const Settings& all, const JobEntry& job);
+
 }  // namespace simgrad::experiment

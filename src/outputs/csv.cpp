@@ -59,7 +59,12 @@ std::string joined_notes(const Names& notes) {
   return text;
 }
 
-std::string run_line(const Run& run, const Names& parameters) {
+/// A column for those who run beside others.
+bool interfere(const Results& results) {
+  return std::ranges::any_of(results.runs, [](const Run& run) { return run.interference.has_value(); });
+}
+
+std::string run_line(const Run& run, const Names& parameters, bool with_interference) {
   const Json fields = summary(run);
   std::vector<Json> values;
   for (const auto& [key, value] : fields.items()) {
@@ -71,6 +76,7 @@ std::string run_line(const Run& run, const Names& parameters) {
       values.push_back(value);
     }
   }
+  if (with_interference) values.push_back(number_or_null(run.interference));
   return line(values);
 }
 
@@ -87,8 +93,10 @@ std::string runs_csv(const Results& results) {
       header.emplace_back(key);
     }
   }
+  const bool with_interference = interfere(results);
+  if (with_interference) header.emplace_back("interference");
   std::string text = line(header);
-  for (const Run& run : results.runs) text += run_line(run, parameters);
+  for (const Run& run : results.runs) text += run_line(run, parameters, with_interference);
   return text;
 }
 

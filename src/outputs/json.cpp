@@ -272,6 +272,7 @@ Run run_from(const Reader& run) {
           .speedup_throughput = run.number_or_nothing("speedup_throughput"),
           .speedup_time_to_target = run.number_or_nothing("speedup_time_to_target"),
           .efficiency = run.number_or_nothing("efficiency"),
+          .interference = run.has("interference") ? run.number_or_nothing("interference") : std::nullopt,
           .bill = bill_from(run),
           .wall_s = run.number("wall_s")};
 }
@@ -287,6 +288,7 @@ std::string lines_of(const std::vector<Run>& runs) {
 
 Json to_json(const Run& run) {
   Json json = summary(run);
+  if (run.interference) json["interference"] = number_or_null(run.interference);
   Json& curve = json["curve"] = Json::array();
   for (const auto& evaluation : run.record.curve) curve.push_back(json_of(evaluation));
   Json& ranks = json["ranks"] = Json::array();

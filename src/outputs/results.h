@@ -25,6 +25,7 @@ struct Run {
   std::optional<double> speedup_throughput;
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
+  std::optional<double> interference = {};  ///< of a job: its time beside the others over its time by itself
   Bill bill;
   double wall_s = 0.0;
 };

@@ -38,7 +38,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       learning_(learning),
       program_(std::move(program)),
       setup_(std::move(setup)),
-      world_(cluster, "train", workers, static_cast<int>(program_.places(workers).size()) - workers,
+      world_(cluster, fmt::format("train{}", setup_.job > 0 ? fmt::format("-{}", setup_.job) : ""), workers, static_cast<int>(program_.places(workers).size()) - workers,
              program_.places(workers)),
       sample_limit_(sample_limit(setup_.stop, learning.rows())),
       recovery_(std::make_unique<Recovery>(*this)) {
@@ -65,6 +65,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
 Training::~Training() = default;
 
 void Training::start() {
+  world_.begin();
   // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
   world_.on_peer_lost = [](int) {};
   world_.recovering = [this] { return recovery_->pending(); };
@@ -77,7 +78,8 @@ void Training::start() {
 base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry) const {
   return base::Stream({.seed = learning_.seed(),
                        .purpose = purpose,
-                       .step = static_cast<std::uint64_t>(step),
+                       // 32 bits of step, and in a run of several jobs another stream for each.
+                       .step = static_cast<std::uint64_t>(step) | static_cast<std::uint64_t>(setup_.job) << 32,
                        .rank = static_cast<std::uint32_t>(rank) | retry << 16,  // fewer ranks than 2^15
                        .attempt = static_cast<std::uint16_t>(generation_)});
 }
@@ -170,7 +172,7 @@ void Training::observe(Observed state) {
 
 void Training::evaluate(const Observed& state) {
   evaluated_latest_ = true;
-  record::Evaluation row{.step = state.step, .simulated_s = world_.now(), .samples = samples_at(state), .loss = {}, .metric = {},
+  record::Evaluation row{.step = state.step, .simulated_s = world_.now() - world_.start_s(), .samples = samples_at(state), .loss = {}, .metric = {},
                          .consensus_distance = {}};
   const Tensor w = program_.sharding   ? shards_->whole(state.replicas)
                    : program_.assembly ? program_.assembly(state.replicas, learning_)
@@ -186,7 +188,7 @@ void Training::evaluate(const Observed& state) {
     record_.notes.push_back(fmt::format("the loss is not finite at step {}", state.step));
     finish(Status::diverged);
   } else if (setup_.stop.loss && *score.loss <= *setup_.stop.loss) {
-    record_.time_to_target_s = world_.now();
+    record_.time_to_target_s = world_.now() - world_.start_s();
     finish(Status::reached);
   }
 }
@@ -198,13 +200,14 @@ void Training::finish(Status status) {
   const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step) && !in_place();
   const std::string left = complete ? world_.left_behind() : std::string();
   world_.end();
+  if (setup_.turns) setup_.turns->leave(setup_.job);
   update_progress(latest_.step);
   // A strategy that sends what nobody receives is wrong, however well its losses look.
   if (!left.empty()) cluster_.fail(left);
 }
 
 void Training::schedule_timers() {
-  if (setup_.stop.time_s) cluster_.at(*setup_.stop.time_s, [this] { finish_at_time_limit(); });
+  if (setup_.stop.time_s) cluster_.at(world_.start_s() + *setup_.stop.time_s, [this] { finish_at_time_limit(); });
   if (setup_.evaluate.every_s) look_every(*setup_.evaluate.every_s, 1);
 }
 
@@ -216,7 +219,7 @@ bool Training::deadlocked() {
 }
 
 void Training::look_every(double period_s, std::int64_t count) {
-  cluster_.at(period_s * static_cast<double>(count), [this, period_s, count] {
+  cluster_.at(world_.start_s() + period_s * static_cast<double>(count), [this, period_s, count] {
     if (world_.ended() || deadlocked()) return;
     try {
       cluster_.watch();
@@ -244,7 +247,7 @@ void Training::update_progress(std::int64_t step) {
   double done = world_.ended() ? 1.0 : 0.0;
   if (step_limit_) done = std::max(done, static_cast<double>(step) / static_cast<double>(*step_limit_));
   if (sample_limit_) done = std::max(done, static_cast<double>(samples_) / static_cast<double>(*sample_limit_));
-  if (setup_.stop.time_s) done = std::max(done, world_.now() / *setup_.stop.time_s);
+  if (setup_.stop.time_s) done = std::max(done, (world_.now() - world_.start_s()) / *setup_.stop.time_s);
   *progress_ = std::min(done, 1.0);
 }
 

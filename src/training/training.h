@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "cluster/cluster.h"
 #include "cluster/communicator.h"
+#include "cluster/turns.h"
 #include "cluster/world.h"
 #include "record/record.h"
 #include "training/learning.h"
@@ -34,6 +35,8 @@ class Training {
     StopOptions stop;
     EvaluateOptions evaluate;
     std::optional<cluster::Recovery> recovery = {};  ///< default: the cluster's
+    cluster::Turns* turns = nullptr;  ///< in which several jobs compute; null: whenever they like
+    int job = 0;                      ///< its number among the jobs of the run
   };
   /// workers: at nominal speed times their relative one; the program's servers come on top.
   Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers);
@@ -49,6 +52,10 @@ class Training {
   /// A rank's state after state.step updates: checkpoints it, and once all who report have arrived at that step,
   /// observes it. Returns whether the training goes on for the rank.
   bool arrive(int rank, const State& state);
+  /// In a rank that goes on after so many steps: blocks until it is this job's turn.
+  void await_turn(std::int64_t step) const {
+    if (setup_.turns) setup_.turns->come(setup_.job, step, reporters());
+  }
   /// The state to go on from: of step 0, of the last checkpoint that every rank reached, or from memory.
   State start_state(int rank) const;
   /// At the start of a worker: who holds a replica sends it to those that have come back without theirs.

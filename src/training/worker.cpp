@@ -11,7 +11,9 @@ State Participant::start() const { return training_.start_state(world_rank()); }
 
 bool Participant::continues(const State& state) const {
   training_.world().set_step(world_rank(), state.step);
-  return training_.arrive(world_rank(), state);
+  if (!training_.arrive(world_rank(), state)) return false;
+  training_.await_turn(state.step);
+  return true;
 }
 
 void Participant::update(State& state, const Tensor& g, double rate_factor) const {

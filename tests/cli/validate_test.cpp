@@ -96,6 +96,7 @@ stragglers = "none"
 jitter = "none"
 background = []
 link_bins = 0
+sharing = "processor"
 charge_reductions = true
 failures = { crash = [], detection = "100ms", recovery = "restart" }
 watchdog = { simulated = "10000000s", real = "1d" }

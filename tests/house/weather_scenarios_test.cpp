@@ -28,3 +28,21 @@ TEST_CASE("backup_workers: one or two are worth more than none, eight waste work
   // Pareto, a = 2.5: the slowest of 16 takes 4.548 times the shortest possible.
   CHECK(all.simulated_s / static_cast<double>(all.steps) == Approx(0.4548).epsilon(0.1));
 }
+
+TEST_CASE("two_jobs_one_fabric: both jobs are disturbed, and equally") {
+  const auto results = results_of("two_jobs_one_fabric.toml");
+  CHECK(results->runs.size() == 2);
+  CHECK(run_of(*results, "one").interference.value() > 1.3);
+  CHECK(run_of(*results, "one").interference.value() < 2.0);
+  CHECK(run_of(*results, "other").interference.value() == Approx(run_of(*results, "one").interference.value()).epsilon(1e-9));
+}
+
+TEST_CASE("gang_or_shared: turns double the time, sharing overlaps one job's waiting with the other's work") {
+  const auto results = results_of("gang_or_shared.toml");
+  for (const char* job : {"one", "other"}) {
+    const double gang = run_of(*results, job, "{\"cluster.sharing\":\"gang\"}").interference.value();
+    const double shared = run_of(*results, job, "{\"cluster.sharing\":\"processor\"}").interference.value();
+    CHECK(gang == Approx(2.0).epsilon(0.03));
+    CHECK(shared < 0.9 * gang);
+  }
+}

@@ -1,0 +1,99 @@
+/// Several trainings in one engine; the record of one of them.
+#include <memory>
+#include <set>
+#include <stdexcept>
+
+#include "cluster/turns.h"
+#include "experiment/simulate.h"
+#include "training/training.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+/// The settings of one job: the scenario's, with what the job says itself.
+Settings own_settings(const Settings& all, const JobEntry& job) {
+  Settings own = all;
+  own.cluster.workers = job.workers;
+  if (job.batch_size) {
+    own.training.batch_size = job.batch_size;
+    own.training.batch_size_per_worker.reset();
+  }
+  if (job.steps) own.stop.steps = job.steps;
+  return own;
+}
+
+/// One job as it runs.
+struct Placed {
+  RunPlan run;
+  std::unique_ptr<training::Learning> learning;
+  std::unique_ptr<training::Training> training;
+};
+
+std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Placed& placed, const JobPlan& plan,
+                                          cluster::Turns* turns, int number) {
+  const Settings& own = *placed.run.settings;
+  training::Program program = strategies::program(placed.run.strategy);
+  program.hosts = [hosts = plan.hosts](int) { return hosts; };
+  training::Training::Setup setup{.options = own.training, .stop = own.stop, .evaluate = own.evaluate,
+                                  .recovery = placed.run.recovery};
+  setup.turns = turns;
+  setup.job = number;
+  return std::make_unique<training::Training>(cluster, *placed.learning, std::move(program), std::move(setup),
+                                              static_cast<int>(placed.run.workers));
+}
+
+}  // namespace
+
+std::shared_ptr<const Settings> settings_of_job(const Settings& all, const JobEntry& job) {
+  return std::make_shared<const Settings>(own_settings(all, job));
+}
+
+record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress) {
+  const Settings& all = *run.fabric;
+  values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = {}});
+  cluster::Cluster cluster(all.cluster, static_cast<int>(all.cluster.workers), true, run.seed);
+  std::unique_ptr<cluster::Turns> turns;
+  if (all.cluster.sharing == cluster::Sharing::gang)
+    turns = std::make_unique<cluster::Turns>(static_cast<int>(run.jobs.size()), all.cluster.quantum);
+  std::vector<Placed> jobs;
+  std::set<int> taken, shared;
+  std::size_t mine = 0;
+  for (const JobPlan& plan : run.jobs) {
+    if (plan.job == run.job) mine = jobs.size();
+    Placed& placed = jobs.emplace_back();
+    placed.run = run;
+    const JobEntry& job = all.jobs[plan.job];
+    placed.run.settings = settings_of_job(all, job);
+    placed.run.strategy = all.strategies[plan.strategy].strategy.shared();
+    placed.run.workers = job.workers;
+    placed.learning = std::make_unique<training::Learning>(learning_setup(placed.run, data), dispatcher);
+    placed.training = train(cluster, placed, plan, turns.get(), static_cast<int>(jobs.size()) - 1);
+    for (const int host : std::set<int>(plan.hosts.begin(), plan.hosts.end()))
+      if (!taken.insert(host).second) shared.insert(host);
+  }
+  if (!turns)
+    for (const Placed& placed : jobs)
+      for (const int host : shared) placed.training->world().share_cores(host);
+  jobs[mine].training->show_progress_in(progress);
+  std::string error;
+  try {
+    for (std::size_t j = 0; j < jobs.size(); ++j)
+      cluster.start_at(all.jobs[run.jobs[j].job].start_s, [job = jobs[j].training.get()] { job->start(); });
+    cluster.run();
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+  training::Training& own = *jobs[mine].training;
+  const bool complete = own.world().ended();
+  if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";
+  for (const Placed& placed : jobs) placed.training->world().end();
+  record::Record record = own.take_record();
+  if (!complete) {
+    record.status = record::Status::failed;
+    record.error = error;
+  }
+  return record;
+}
+
+}  // namespace simgrad::experiment

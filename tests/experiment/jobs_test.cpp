@@ -1,0 +1,107 @@
+// Several trainings in one engine: closed forms of turns and of shared processors, late starts, refusals.
+#include "base/errors.h"
+#include "catch.h"
+#include "experiment/scenario.h"
+#include "experiment/simulate.h"
+#include "simulation.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+constexpr int K = 10;  // steps
+
+std::string text_of(const std::string& cluster, const std::string& jobs) {
+  return "[cluster]\nworkers = 4\nspeed = \"1GF\"\n" + cluster +
+         "\n[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = \"least_squares\"\n"
+         "[training]\nnumbers = false\n[stop]\nsteps = 10\n" +
+         ring + single + jobs;
+}
+
+std::string job(const char* name, const std::string& rest) {
+  return std::string("[[job]]\nname = \"") + name + "\"\n" + rest + "\n";
+}
+
+/// The simulated seconds of the scenario's jobs, beside each other and then by themselves.
+std::vector<double> times(const std::string& text) {
+  const Plan plan = planned(text);
+  std::vector<double> all;
+  for (const auto* runs : {&plan.runs, &plan.alone})
+    for (const RunPlan& run : *runs)
+      all.push_back(tests::numbers_of_child([&] {
+        alarm(60);
+        const record::Record record = simulate(run, nullptr, 0, nullptr);
+        if (record.status == record::Status::failed) throw std::runtime_error(record.error);
+        for (const record::RankUse& use : record.ranks)
+          if (std::abs(use.compute_s + use.communicate_s + use.wait_s + use.down_s - record.simulated_s) > 1e-9)
+            throw std::runtime_error("the parts do not add up");
+        return std::vector{record.simulated_s};
+      })[0]);
+  return all;
+}
+
+const std::string same_hosts = "strategy = \"allreduce\"\nworkers = 2\nhosts = [0, 1]";
+
+void check_refused(const std::string& cluster, const std::string& jobs, const std::string& why) {
+  try {
+    planned(text_of(cluster, jobs));
+    FAIL("accepted");
+  } catch (const base::ScenarioError& error) {
+    const std::string text = error.what();
+    CAPTURE(text);
+    CHECK(text.find(why) != std::string::npos);
+    CHECK(text.find("x.toml:") != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("two equal jobs on the same hosts that take turns: 2 K steps, the first one done a step earlier") {
+  const auto t = times(text_of("sharing = \"gang\"", job("a", same_hosts) + job("b", same_hosts)));
+  const double step = t[2] / K;
+  CHECK(t[3] == Approx(t[2]).epsilon(1e-12));
+  CHECK(t[0] == Approx((2 * K - 1) * step).epsilon(1e-9));
+  CHECK(t[1] == Approx(2 * K * step).epsilon(1e-9));
+}
+
+TEST_CASE("turns of five steps: the first job's last turn ends five steps before the second's") {
+  const auto t = times(text_of("sharing = \"gang\"\nquantum = 5", job("a", same_hosts) + job("b", same_hosts)));
+  const double step = t[2] / K;
+  CHECK(t[0] == Approx(15 * step).epsilon(1e-9));
+  CHECK(t[1] == Approx(20 * step).epsilon(1e-9));
+}
+
+TEST_CASE("two jobs that only compute share a host's speed: each takes twice its time") {
+  const std::string alone = "strategy = \"single\"\nworkers = 1\nhosts = [2]";
+  const auto t = times(text_of("", job("a", alone) + job("b", alone)));
+  CHECK(t[0] == Approx(2 * t[2]).epsilon(1e-9));
+  CHECK(t[1] == Approx(2 * t[3]).epsilon(1e-9));
+}
+
+TEST_CASE("jobs on hosts of their own do not disturb each other on a star, and time counts from a job's start") {
+  const std::string pair = "strategy = \"allreduce\"\nworkers = 2\n";
+  const auto t = times(text_of("", job("a", pair) + job("b", pair + "start = \"1s\"\nsteps = 4")));
+  CHECK(t[0] == Approx(t[2]).epsilon(1e-9));
+  CHECK(t[1] == Approx(t[3]).epsilon(1e-9));
+  CHECK(t[1] == Approx(0.4 * t[0]).epsilon(1e-9));
+  const auto late = times(text_of("", job("b", pair + "start = \"1s\"")));  // nobody is there before
+  CHECK(late[0] == Approx(t[0]).epsilon(1e-9));
+}
+
+TEST_CASE("what jobs may not say is refused with its place") {
+  const std::string pair = "strategy = \"allreduce\"\nworkers = 2\n";
+  check_refused("", job("a", pair) + job("a", pair), "two jobs are called \"a\"");
+  check_refused("", job("a", "strategy = \"alreduce\"\nworkers = 2"), "did you mean \"allreduce\"?");
+  check_refused("", job("a", pair) + job("b", "strategy = \"allreduce\"\nworkers = 3"), "only 2 have no job yet");
+  check_refused("", job("a", pair + "hosts = [3, 4]"), "host 4, but the cluster has hosts 0 to 3");
+  check_refused("", job("a", pair + "hosts = [3]"), "1 hosts, but 2 workers and their servers live on 2");
+  check_refused("", job("a", pair + "hosts = [0, 1]\nplacement = \"spread\""), "leave one of them out");
+  check_refused("relative_speeds = [0.5]", job("a", pair), "cluster.relative_speeds goes by ranks");
+  check_refused("sharing = \"gang\"", "", "sharing = \"gang\" is how several [[job]]s share hosts");
+  check_refused("quantum = 2", job("a", pair), "\"quantum\" is how long a turn is");
+  check_refused("sharing = \"gang\"",
+                "[[strategy]]\nkind = \"parameter_server\"\nconsistency = \"asp\"\n" +
+                    job("a", "strategy = \"parameter_server\"\nworkers = 2"),
+                "takes turns step by step");
+}
