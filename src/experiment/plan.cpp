@@ -95,8 +95,9 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
     cluster.erase("platform");
   else
     for (const char* key : {"topology", "speed", "bandwidth", "latency", "hosts"}) cluster.erase(key);
+  for (nlohmann::ordered_json& job : tree["job"]) job.erase(job["hosts"].empty() ? "hosts" : "placement");
   if (tree["job"].empty()) tree.erase("job");
-  if (cluster["sharing"] == "processor") cluster.erase("quantum");
+  if (cluster["quantum"] == 1) cluster.erase("quantum");  // a grid may take the turns away
   if (tree["training"].contains("batch_size_per_worker")) tree["training"].erase("batch_size");
 }
 

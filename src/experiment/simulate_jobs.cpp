@@ -31,14 +31,14 @@ struct Placed {
 };
 
 std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Placed& placed, const JobPlan& plan,
-                                          cluster::Turns* turns, int number) {
+                                          cluster::Turns* turns) {
   const Settings& own = *placed.run.settings;
   training::Program program = strategies::program(placed.run.strategy);
   program.hosts = [hosts = plan.hosts](int) { return hosts; };
   training::Training::Setup setup{.options = own.training, .stop = own.stop, .evaluate = own.evaluate,
                                   .recovery = placed.run.recovery};
   setup.turns = turns;
-  setup.job = number;
+  setup.job = static_cast<int>(plan.job);  // by itself, too: it meets the same stragglers then
   return std::make_unique<training::Training>(cluster, *placed.learning, std::move(program), std::move(setup),
                                               static_cast<int>(placed.run.workers));
 }
@@ -55,7 +55,7 @@ record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, 
   cluster::Cluster cluster(all.cluster, static_cast<int>(all.cluster.workers), true, run.seed);
   std::unique_ptr<cluster::Turns> turns;
   if (all.cluster.sharing == cluster::Sharing::gang)
-    turns = std::make_unique<cluster::Turns>(static_cast<int>(run.jobs.size()), all.cluster.quantum);
+    turns = std::make_unique<cluster::Turns>(static_cast<int>(all.jobs.size()), all.cluster.quantum);
   std::vector<Placed> jobs;
   std::set<int> taken, shared;
   std::size_t mine = 0;
@@ -68,7 +68,7 @@ record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, 
     placed.run.strategy = all.strategies[plan.strategy].strategy.shared();
     placed.run.workers = job.workers;
     placed.learning = std::make_unique<training::Learning>(learning_setup(placed.run, data), dispatcher);
-    placed.training = train(cluster, placed, plan, turns.get(), static_cast<int>(jobs.size()) - 1);
+    placed.training = train(cluster, placed, plan, turns.get());
     for (const int host : std::set<int>(plan.hosts.begin(), plan.hosts.end()))
       if (!taken.insert(host).second) shared.insert(host);
   }

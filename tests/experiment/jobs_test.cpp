@@ -1,4 +1,6 @@
 // Several trainings in one engine: closed forms of turns and of shared processors, late starts, refusals.
+#include <cmath>
+
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/scenario.h"
@@ -87,6 +89,23 @@ TEST_CASE("jobs on hosts of their own do not disturb each other on a star, and t
   CHECK(t[1] == Approx(0.4 * t[0]).epsilon(1e-9));
   const auto late = times(text_of("", job("b", pair + "start = \"1s\"")));  // nobody is there before
   CHECK(late[0] == Approx(t[0]).epsilon(1e-9));
+}
+
+TEST_CASE("a job meets the same stragglers by itself as beside the others, and another job meets others") {
+  const std::string pair = "strategy = \"allreduce\"\nworkers = 2\n";
+  const auto t = times(text_of("stragglers = \"log_normal\"", job("a", pair) + job("b", pair)));
+  CHECK(t[0] == Approx(t[2]).epsilon(1e-9));
+  CHECK(t[1] == Approx(t[3]).epsilon(1e-9));
+  CHECK(std::abs(t[0] - t[1]) > 1e-3 * t[0]);
+}
+
+TEST_CASE("the resolved scenario of jobs is the same plan again") {
+  const std::string pair = "strategy = \"allreduce\"\nworkers = 2\n";
+  const Plan plan = planned(text_of("", job("a", pair) + job("b", pair + "hosts = [0, 1]")));
+  const Plan again = planned(simgrad::scenario::toml(plan.scenario));
+  REQUIRE(again.runs.size() == 2);
+  CHECK(again.runs[0].id == plan.runs[0].id);
+  CHECK(again.runs[1].id == plan.runs[1].id);
 }
 
 TEST_CASE("what jobs may not say is refused with its place") {
