@@ -9,6 +9,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "base/errors.h"
+#include "cluster/failures/link_failures.h"
 #include "cluster/network_model.h"
 #include "cluster/slow_links.h"
 #include "cluster/simgrid_versions.h"
@@ -49,6 +50,7 @@ Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint
   set_up_engine(hosts, many_to_many || !options.background.empty());
   shake_network();
   if (!options.background.empty()) background_ = std::make_unique<Background>(*this, options.background, seed);
+  if (options_.failures.links->happens()) link_failures_ = std::make_unique<LinkFailures>(*this, seed);
 }
 
 Cluster::~Cluster() = default;
@@ -112,6 +114,15 @@ std::string Cluster::host_class(int index) const {
 }
 
 double Cluster::speed(int index) const { return host(index)->get_speed(); }
+
+bool Cluster::over() const {
+  return failed() ||
+         (!worlds_.empty() && std::ranges::all_of(worlds_, [](const World* world) { return world->ended(); }));
+}
+
+double Cluster::bandwidth(const sg4::Link& link) const {
+  return link_failures_ ? link_failures_->nominal_bandwidth(link) : link.get_bandwidth();
+}
 
 double Cluster::now() const { return sg4::Engine::get_clock(); }
 

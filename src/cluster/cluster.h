@@ -15,6 +15,7 @@
 
 namespace simgrid::s4u {
 class Host;
+class Link;
 }
 
 namespace simgrad::cluster {
@@ -59,6 +60,9 @@ class Cluster {
   /// compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
   void vary_speed(int host, std::optional<int> worker, bool shares_cores);
 
+  /// What a link carries in a second, whether it is up now or not.
+  double bandwidth(const simgrid::s4u::Link& link) const;
+
   double now() const;
 
   /// Calls back when the clock shows that time, outside every actor; not after the last actor has ended.
@@ -76,6 +80,9 @@ class Cluster {
   /// Other traffic; null where there is none.
   Background* background() const { return background_.get(); }
 
+  bool failed() const { return !error_.empty(); }
+  /// Whether nobody is at work any more: callbacks of the clock that call themselves again must not.
+  bool over() const;
   /// Ends the run where every rank of every world waits for what can never come. For callbacks of the clock, which goes
   /// on by itself.
   void fail_if_stuck();
@@ -98,6 +105,7 @@ class Cluster {
   mutable std::map<int, SpeedTimeline> timelines_;  ///< of hosts whose speed varies
   std::vector<World*> worlds_;
   std::unique_ptr<Background> background_;
+  std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail
   std::string error_;
   std::int64_t real_deadline_ns_ = 0;
 };

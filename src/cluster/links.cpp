@@ -49,7 +49,8 @@ void World::count_links() {
   if (!(end_s_ > start_s_)) return;
   for (const auto& [link, at] : row) {
     record::LinkUse& its = cut_.links[at];
-    its.utilisation = static_cast<double>(its.bytes + its.background_bytes.value_or(0)) / (link->get_bandwidth() * (end_s_ - start_s_));
+    its.utilisation = static_cast<double>(its.bytes + its.background_bytes.value_or(0)) /
+                      (cluster_.bandwidth(*link) * (end_s_ - start_s_));
   }
   count_bins();
 }
@@ -88,7 +89,7 @@ void World::count_bins() {
   for (const auto& [name, use] : by_link)
     for (std::size_t i = 0; i < use.second.size() && static_cast<double>(i) * width < end_s_; ++i) {
       const double from = static_cast<double>(i) * width, to = std::min(from + width, end_s_);
-      cut_.link_bins.push_back({name, from, to, use.second[i], use.second[i] / (use.first->get_bandwidth() * (to - from))});
+      cut_.link_bins.push_back({name, from, to, use.second[i], use.second[i] / (cluster_.bandwidth(*use.first) * (to - from))});
     }
 }
 

@@ -39,6 +39,8 @@ ordered_json identity(const RunPlan& run) {
   all["cluster"]["platform"] = run.settings->platform_contents;
   if (!run.settings->cluster.stragglers->files().empty())
     all["cluster"]["stragglers"]["file"] = run.settings->trace_contents;
+  if (!run.settings->failure_contents.empty())
+    all["cluster"]["failures"]["hosts"]["path"] = run.settings->failure_contents;
   all["data"] = data_identity(*run.settings, run.seed);
   all["kind"] = run.kind;
   all["options"] = run.options;
@@ -57,6 +59,7 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
   settings->cluster.workers = 1;
   settings->cluster.machine.speed_flops_per_s = settings->nominal_flops_per_s;
   settings->platform_contents.clear();
+  settings->failure_contents.clear();
   settings->trace_contents.clear();
   // It is priced as the first worker's host is.
   if (const cluster::HostClass* first = cluster::class_of(cluster.host_classes, cluster.workers, 0)) {

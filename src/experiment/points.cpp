@@ -114,6 +114,18 @@ void look_at_platform(Settings& settings, const Document& document, Files& files
 
 /// What stands in a file of speeds is checked before anything runs.
 void look_at_traces(Settings& settings, Files& files, Faults& faults) {
+  for (const std::string& file : settings.cluster.failures.hosts->files()) {
+    settings.failure_contents += files.hash(file);
+    std::int64_t hosts = 0;
+    for (const StrategyEntry& entry : settings.strategies)
+      hosts = std::max<std::int64_t>(hosts, 1 + std::ranges::max(entry.strategy->hosts(
+                                                    static_cast<int>(entry.strategy->workers(settings.cluster.workers)))));
+    try {
+      settings.cluster.failures.hosts->check_files(hosts);
+    } catch (const base::ScenarioError& error) {
+      for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
+    }
+  }
   for (const std::string& file : settings.cluster.stragglers->files()) {
     settings.trace_contents += files.hash(file);
     try {

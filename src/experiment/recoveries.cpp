@@ -48,6 +48,13 @@ void check_recoveries(const Settings& settings, Faults& faults) {
     });
   };
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) check_allowed(settings, i, faults);
+  if (failures.hosts->happens() && !failures.hosts->repairs() && !failures.repair->mean_s())
+    for (const Recovery waiting : {Recovery::restart, Recovery::wait})
+      if (any_by(waiting))
+        faults.add(settings.places.recovery,
+                   fmt::format("recovery \"{}\" waits for hosts that are never repaired; give cluster.failures.repair = "
+                               "\"constant\" or \"exponential\", or set recovery = \"shrink\" or \"elastic\"",
+                               name(waiting)));
   for (const Crash& crash : failures.crashes) {
     if (failures.recovery == Recovery::shrink && crash.repair_s)
       faults.add(settings.places.crashes,

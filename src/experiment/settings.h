@@ -69,6 +69,7 @@ struct Settings : base::Described {
 
   // Found out about the files it names, for identities and baselines.
   std::string data_contents;         ///< a hash of each file; empty without one
+  std::string failure_contents;      ///< a hash; empty without a trace of failures
   std::string platform_contents;     ///< a hash; empty without a platform
   std::string trace_contents;        ///< a hash of each file of speeds; empty without one
   double nominal_flops_per_s = 0.0;  ///< of one worker

@@ -30,7 +30,7 @@ void Training::launch() {
   if (world_.servers() > 0 && living_servers_ == 0) return fail_without("server");
   deal_shards();
   if (generation_ > 0)
-    record_.notes.push_back(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
+    note_failure(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
                                         restored_step(), able, able == 1 ? "" : "s"));
   for (int position = 0; position < static_cast<int>(members_->size()); ++position)
     if (const int rank = (*members_)[static_cast<std::size_t>(position)]; world_.alive(rank)) start_rank(rank, position);
@@ -147,7 +147,7 @@ bool Training::remembers() const {
 }
 
 void Training::keep(int rank, const State& state) {
-  if (state.step == 0 || !cluster_.options().failures.any()) return;
+  if (state.step == 0 || !cluster_.options().failures.hosts_fail()) return;
   if (remembers()) recent_.keep(rank, state, reporters());
   const std::int64_t every = setup_.options.checkpoint_every_steps;
   if (every > 0 && state.step % every == 0) checkpoints_.keep(rank, state, reporters());

@@ -14,6 +14,14 @@ Recovery::Recovery(Training& training) : training_(training) {}
 
 void Recovery::schedule_crashes() {
   const cluster::World& world = training_.world();
+  const cluster::FailureProcess& process = *training_.cluster().options().failures.hosts;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    bool first_of_its_host = process.happens();
+    for (int before = 0; before < rank; ++before) first_of_its_host = first_of_its_host && !world.same_host(before, rank);
+    if (!first_of_its_host) continue;
+    const std::string& only = process.only_class;
+    if (only.empty() || training_.cluster().host_class(world.host(rank)) == only) schedule_next(rank, 0, 0.0);
+  }
   for (const Crash& each : training_.cluster().options().failures.crashes) {
     const bool server = each.role == cluster::Role::server;
     if (each.rank >= (server ? world.servers() : world.workers())) continue;  // a strategy may take fewer
@@ -22,9 +30,51 @@ void Recovery::schedule_crashes() {
   }
 }
 
+void Recovery::schedule_next(int rank, std::int64_t count, double up_since_s) {
+  const cluster::FailureOptions& failures = training_.cluster().options().failures;
+  const int host = training_.world().host(rank);
+  base::Stream stream({.seed = training_.learning().seed(),
+                       .purpose = base::Purpose::failure,
+                       .step = static_cast<std::uint64_t>(count),
+                       .rank = static_cast<std::uint32_t>(host)});
+  const auto outage = failures.hosts->next(host, count, up_since_s, stream, *failures.repair);
+  if (!outage) return;
+  training_.cluster().at(outage->down_s, [this, rank, count, outage] {
+    if (over()) return;
+    const auto repair_s = outage->up_s ? std::optional(*outage->up_s - outage->down_s) : std::nullopt;
+    crash(rank, repair_s);
+    training_.cluster().fail_if_stuck();  // the clock goes on by itself
+    if (outage->up_s) schedule_next(rank, count + 1, *outage->up_s);
+  });
+}
+
+bool Recovery::over() const { return training_.world().ended() || training_.cluster().failed(); }
+
+/// A training whose hosts fail faster than it gets anywhere has to end, too.
+bool Recovery::hopeless() {
+  constexpr int most_crashes = 1000;
+  if (training_.latest_step() > best_step_) {
+    best_step_ = training_.latest_step();
+    crashes_since_ = 0;
+  }
+  try {
+    training_.cluster().watch();
+  } catch (const std::exception& error) {  // no actor's guard stands around a callback
+    training_.cluster().fail(error.what());
+    return true;
+  }
+  if (++crashes_since_ <= most_crashes) return false;
+  training_.cluster().fail(fmt::format(
+      "no progress: {} crashes since step {}, which was complete, and still none beyond it. Hosts fail faster than a step, or "
+      "the way from one checkpoint to the next, takes; let them live longer (cluster.failures.hosts), take fewer of them, or "
+      "write checkpoints more often",
+      most_crashes, best_step_));
+  return true;
+}
+
 void Recovery::crash(int rank, std::optional<double> repair_s) {
   cluster::World& world = training_.world();
-  if (world.ended() || !world.alive(rank)) return;
+  if (over() || !world.alive(rank) || hopeless()) return;
   const bool goes_on = !pending_ && training_.goes_on_without(rank);
   if (goes_on)
     world.crash_in_place(rank);
@@ -32,7 +82,7 @@ void Recovery::crash(int rank, std::optional<double> repair_s) {
     world.crash(rank);
   for (int each = 0; each < world.size(); ++each)
     if (world.same_host(each, rank)) training_.forget(each);
-  training_.note(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
+  training_.note_failure(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
   if (repair_s && training_.recovery() != cluster::Recovery::shrink) {
     repairs_.push_back({world.now() + *repair_s, rank});
     training_.cluster().at(repairs_.back().back_s, [this] { come_back(); });
@@ -60,7 +110,7 @@ void Recovery::crash_in_place(int rank) {
 
 void Recovery::revoke() {
   cluster::World& world = training_.world();
-  if (world.ended()) return;
+  if (over()) return;
   world.kill_actors();
   revoked_ = true;
   training_.cluster().at(world.now(), [this] { resume(); });
@@ -83,7 +133,7 @@ bool Recovery::revive_repaired() {
 }
 
 void Recovery::come_back() {
-  if (training_.world().ended() || !revive_repaired()) return;
+  if (over() || !revive_repaired()) return;
   if (pending_) return resume();
   if (training_.in_place()) return;
   pending_ = true;  // under elastic the others have gone on: all start again with who is back
@@ -105,7 +155,7 @@ bool Recovery::ready() const {
 }
 
 void Recovery::resume() {
-  if (training_.world().ended() || !pending_ || !revoked_) return;
+  if (over() || !pending_ || !revoked_) return;
   revive_repaired();  // callbacks of one date come in no particular order
   if (!ready()) return;
   pending_ = revoked_ = false;

@@ -15,6 +15,7 @@ namespace simgrad::training {
 class Recovery {
  public:
   explicit Recovery(Training& training);
+  /// Those that the scenario names, and those of the hosts' failure process.
   void schedule_crashes();
   /// Whether the ranks are between a crash and the next generation: nothing moves, and that is no deadlock.
   bool pending() const { return pending_ || (training_.in_place() && expects()); }
@@ -24,6 +25,10 @@ class Recovery {
  private:
   void crash(int rank, std::optional<double> repair_s);
   void crash_in_place(int rank);
+  void schedule_next(int rank, std::int64_t count, double up_since_s);
+  bool hopeless();
+  /// The training has ended, or the run has failed.
+  bool over() const;
   void revoke();
   void come_back();
   bool revive_repaired();
@@ -37,6 +42,8 @@ class Recovery {
 
   Training& training_;
   std::vector<Repair> repairs_;  ///< to come
+  std::int64_t best_step_ = 0;   ///< that was ever complete
+  int crashes_since_ = 0;        ///< since then
   bool pending_ = false;         ///< a recovery is under way
   bool revoked_ = false;         ///< the actors of the old generation have ended
 };

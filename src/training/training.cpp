@@ -252,6 +252,8 @@ void Training::update_progress(std::int64_t step) {
 }
 
 record::Record Training::take_record() {
+  if (const int more = failures_told_ - most_failures_told; more > 0)
+    note(fmt::format("and {} more crashes and resumptions", more));
   world_.fill(record_);
   record_.steps = latest_.step;
   record_.stored_bytes = learning_.rows() * learning_.row_bytes();

@@ -1,6 +1,10 @@
 #include "cluster/failures/failures.h"
 
+#include <fmt/format.h>
+
 #include <array>
+
+#include "cluster/failures/processes.h"
 
 namespace simgrad::cluster {
 
@@ -37,8 +41,25 @@ void Crash::describe(base::Describer& d) {
 
 void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
+  d.component("hosts", hosts, "when hosts fail by themselves; each of workers and servers");
+  d.component("repair", repair, "how long until such a host is back");
+  d.component("links", links, "when links fail: they carry nothing until they are repaired, then go on with what they had");
+  d.component("link_repair", link_repair, "how long until such a link is back");
   d.quantity("detection", detection_s, Unit::seconds, "from a crash until everybody knows", Bounds::at_least(0));
   d.choice("recovery", recovery, recoveries, "what the training does then; a [[strategy]] may have its own");
+  const auto refuse_repair = [&](const char* key, const char* of, const FailureProcess& process) {
+    if (d.given(key) && (!process.happens() || process.repairs()))
+      d.refuse(key, fmt::format("\"{0}\" says when {1} are back, but {1} = \"{2}\" {3}; leave it out, or set {1}", key, of,
+                                process.happens() ? "trace" : "none",
+                                process.happens() ? "says that itself" : "never fail"));
+  };
+  refuse_repair("repair", "hosts", *hosts);
+  refuse_repair("link_repair", "links", *links);
+  if (links.kind() == TracedFailures::about.kind)
+    d.refuse("links", "a trace is of hosts, by their numbers; links = \"exponential\" or \"weibull\"");
+  if (links->happens() && link_repair.kind() == NoRepair::about.kind)
+    d.refuse("link_repair", "a link that is never repaired would stall the training for ever; give link_repair = \"constant\" "
+                            "or \"exponential\"");
 }
 
 }  // namespace simgrad::cluster

@@ -1,4 +1,4 @@
-/// Hosts that crash, and how the training recovers.
+/// Hosts and links that fail, and how the training recovers.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/describe.h"
+#include "cluster/failures/process.h"
 
 namespace simgrad::cluster {
 
@@ -34,12 +35,17 @@ std::span<const base::Choice> recovery_choices();
 
 struct FailureOptions : base::Described {
   std::vector<Crash> crashes;
+  base::Slot<FailureProcess> hosts{failure_processes(), "none"};
+  base::Slot<Repair> repair{repairs(), "never"};  ///< of hosts
+  base::Slot<FailureProcess> links{failure_processes(), "none"};
+  base::Slot<Repair> link_repair{repairs(), "constant"};
   double detection_s = 0.1;
   Recovery recovery = Recovery::restart;
 
   void describe(base::Describer& d) override;
   /// Whether anything can fail at all.
-  bool any() const { return !crashes.empty(); }
+  bool any() const { return hosts_fail() || links->happens(); }
+  bool hosts_fail() const { return !crashes.empty() || hosts->happens(); }
 };
 
 }  // namespace simgrad::cluster

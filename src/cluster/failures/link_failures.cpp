@@ -1,0 +1,60 @@
+#include "cluster/failures/link_failures.h"
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+
+#include "cluster/cluster.h"
+#include "cluster/link_class.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+namespace {
+
+/// SimGrid refuses 0. TCP's shares depend on 1 / bandwidth, where less would drown what else they depend on.
+double nothing_bytes_per_s(const Options& options) { return options.network_model == NetworkModel::ideal ? 1e-6 : 1.0; }
+
+/// Streams of links lie behind those of hosts.
+constexpr std::uint32_t first_link_stream = 1U << 24;
+
+}  // namespace
+
+LinkFailures::LinkFailures(Cluster& cluster, std::uint64_t seed) : cluster_(cluster), seed_(seed) {
+  const Options& options = cluster.options();
+  const std::string& only = options.failures.links->only_class;
+  for (sg4::Link* link : sg4::Engine::get_instance()->get_all_links()) {
+    if (link->get_name().find("loopback") != std::string::npos) continue;
+    if (only.empty() || link_class(*link, !options.platform.empty()) == only) links_.push_back(link);
+  }
+  std::ranges::sort(links_, {}, [](const sg4::Link* link) { return link->get_name(); });
+  for (int which = 0; which < static_cast<int>(links_.size()); ++which) schedule(which, 0, 0.0);
+}
+
+double LinkFailures::nominal_bandwidth(const sg4::Link& link) const {
+  const auto at = down_.find(&link);
+  return at == down_.end() ? link.get_bandwidth() : at->second;
+}
+
+void LinkFailures::schedule(int which, std::int64_t count, double up_since_s) {
+  const FailureOptions& failures = cluster_.options().failures;
+  base::Stream stream({.seed = seed_,
+                       .purpose = base::Purpose::failure,
+                       .step = static_cast<std::uint64_t>(count),
+                       .rank = first_link_stream + static_cast<std::uint32_t>(which)});
+  const auto outage = failures.links->next(which, count, up_since_s, stream, *failures.link_repair);
+  if (!outage || !outage->up_s) return;
+  sg4::Link* link = links_[static_cast<std::size_t>(which)];
+  cluster_.at(outage->down_s, [this, link] {
+    down_[link] = link->get_bandwidth();
+    link->set_bandwidth(nothing_bytes_per_s(cluster_.options()));
+  });
+  cluster_.at(*outage->up_s, [this, link, which, count, up_s = *outage->up_s] {
+    link->set_bandwidth(down_.at(link));
+    down_.erase(link);
+    cluster_.fail_if_stuck();  // the clock goes on by itself
+    if (!cluster_.over()) schedule(which, count + 1, up_s);
+  });
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,37 @@
+/// Links that fail and are repaired.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+
+namespace simgrid::s4u {
+class Link;
+}
+
+namespace simgrad::cluster {
+
+class Cluster;
+
+/// While a link is down it carries nothing: flows stall, and go on when it is back, as TCP's do. Links fail by themselves,
+/// each direction of a full-duplex cable too; what ranks of one host tell each other never stalls.
+class LinkFailures {
+ public:
+  LinkFailures(Cluster& cluster, std::uint64_t seed);
+
+  /// What the link carries when it is up.
+  double nominal_bandwidth(const simgrid::s4u::Link& link) const;
+
+ private:
+  void schedule(int which, std::int64_t count, double up_since_s);
+
+  Cluster& cluster_;
+  std::uint64_t seed_;
+  std::vector<simgrid::s4u::Link*> links_;
+  std::map<const simgrid::s4u::Link*, double> down_;  ///< with what they carry else
+};
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,99 @@
+/// The kinds of failure processes and repairs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/failures/process.h"
+
+namespace simgrad::cluster {
+
+struct NoRepair final : Repair {
+  static constexpr base::About about{.kind = "never", .summary = "what has failed never comes back", .cost = "", .source = ""};
+  std::optional<double> duration(base::Stream&) const override { return {}; }
+  std::optional<double> mean_s() const override { return {}; }
+};
+
+struct ConstantRepair final : Repair {
+  static constexpr base::About about{
+      .kind = "constant", .summary = "every repair takes the same time", .cost = "time", .source = ""};
+  double time_s = 60.0;
+
+  void describe(base::Describer& d) override;
+  std::optional<double> duration(base::Stream&) const override { return time_s; }
+  std::optional<double> mean_s() const override { return time_s; }
+};
+
+struct ExponentialRepair final : Repair {
+  static constexpr base::About about{
+      .kind = "exponential", .summary = "repairs take exponential times", .cost = "mean", .source = ""};
+  double mean = 60.0;
+
+  void describe(base::Describer& d) override;
+  std::optional<double> duration(base::Stream& stream) const override;
+  std::optional<double> mean_s() const override { return mean; }
+};
+
+struct NoFailures final : FailureProcess {
+  static constexpr base::About about{
+      .kind = "none", .summary = "nothing fails but what `crash` names", .cost = "", .source = ""};
+  void describe(base::Describer&) override {}
+  bool happens() const override { return false; }
+  std::optional<Outage> next(int, std::int64_t, double, base::Stream&, const Repair&) const override { return {}; }
+};
+
+struct ExponentialFailures final : FailureProcess {
+  static constexpr base::About about{
+      .kind = "exponential",
+      .summary = "each fails after an exponential time since it was last repaired: as likely now as ever",
+      .cost = "a cluster of N hosts has a failure every mtbf / N",
+      .source = ""};
+  double mean_s = 86400.0;
+
+  void describe(base::Describer& d) override;
+  std::optional<double> mtbf_s() const override { return mean_s; }
+  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+                             const Repair& repair) const override;
+};
+
+struct WeibullFailures final : FailureProcess {
+  static constexpr base::About about{
+      .kind = "weibull",
+      .summary = "each fails after a Weibull time since it was last repaired; shape below 1: soon after, or not for long",
+      .cost = "scale = mtbf / Gamma(1 + 1/shape)",
+      .source = "B. Schroeder, G. A. Gibson, A Large-Scale Study of Failures in High-Performance Computing Systems, 2006"};
+  double mean_s = 86400.0;
+  double shape = 0.7;
+
+  void describe(base::Describer& d) override;
+  std::optional<double> mtbf_s() const override { return mean_s; }
+  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+                             const Repair& repair) const override;
+};
+
+/// Source of the layout: a CSV of one outage a line, as in the Failure Trace Archive reduced to what is needed.
+struct TracedFailures final : FailureProcess {
+  static constexpr base::About about{
+      .kind = "trace",
+      .summary = "failures read from a CSV file: host,down_at,up_at (a number, seconds, seconds or nothing)",
+      .cost = "",
+      .source = ""};
+  std::string path;
+
+  void describe(base::Describer& d) override;
+  bool repairs() const override { return true; }
+  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+                             const Repair& repair) const override;
+  std::vector<std::string> files() const override { return {path}; }
+  void check_files(std::int64_t those) const override;
+
+ private:
+  mutable std::shared_ptr<const std::vector<std::vector<Outage>>> read_;  ///< by host
+};
+
+/// The outages in a file, by host number. Those of one host ascend and do not overlap.
+/// Errors: EnvironmentError if it cannot be opened; ScenarioError `file:line:column: ...`.
+std::vector<std::vector<Outage>> read_outages(const std::string& file);
+
+}  // namespace simgrad::cluster
