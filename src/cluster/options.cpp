@@ -87,6 +87,9 @@ void Options::describe(base::Describer& d) {
   d.choice("sharing", sharing, sharings, "how several [[job]]s share hosts");
   d.integer("quantum", quantum, "sharing = \"gang\": steps of a job's turn", Bounds::at_least(1));
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
+  d.quantity("storage_bandwidth", storage_bandwidth_bytes_per_s, Unit::bytes_per_second,
+             "at which each rank writes and reads its checkpoints; left out: they take no time",
+             Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.section("failures", failures, "hosts that crash, and what the training does then");
   d.section("watchdog", watchdog, "when a run that never ends is given up");
   if (!platform.empty())

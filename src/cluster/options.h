@@ -70,6 +70,7 @@ struct Options : base::Described {
   Sharing sharing = Sharing::processor;
   std::int64_t quantum = 1;  ///< steps of a turn
   bool charge_reductions = true;
+  std::optional<double> storage_bandwidth_bytes_per_s;  ///< none: writing and reading checkpoints takes no time
   FailureOptions failures;
   Watchdog watchdog;
 

@@ -75,6 +75,7 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
     settings->training.batch_size_per_worker.reset();
   }
   settings->training.checkpoint_every_steps = 0;
+  settings->training.checkpoint_every.reset();
   return settings;
 }
 

@@ -55,6 +55,15 @@ void check_recoveries(const Settings& settings, Faults& faults) {
                    fmt::format("recovery \"{}\" waits for hosts that are never repaired; give cluster.failures.repair = "
                                "\"constant\" or \"exponential\", or set recovery = \"shrink\" or \"elastic\"",
                                name(waiting)));
+  if (settings.training.checkpoints_by_rule()) {
+    const std::string rule = fmt::format("checkpoint_every = \"{}\"", *settings.training.checkpoint_every);
+    if (!failures.hosts->mtbf_s())
+      faults.add(settings.places.checkpoint,
+                 rule + " needs the hosts' MTBF; give cluster.failures.hosts = \"exponential\" or \"weibull\", or a time");
+    if (!settings.cluster.storage_bandwidth_bytes_per_s)
+      faults.add(settings.places.checkpoint,
+                 rule + " needs what a checkpoint costs, but it is free; give cluster.storage_bandwidth, or a time");
+  }
   for (const Crash& crash : failures.crashes) {
     if (failures.recovery == Recovery::shrink && crash.repair_s)
       faults.add(settings.places.crashes,

@@ -189,6 +189,7 @@ Settings::Places places_of(const Document& document) {
           .partition = first({"training.partition", "training"}),
           .recovery = first({"cluster.failures.recovery", "cluster.failures", "cluster"}),
           .crashes = first({"cluster.failures.crash", "cluster.failures", "cluster"}),
+          .checkpoint = first({"training.checkpoint_every", "training"}),
           .strategies = {}};
 }
 

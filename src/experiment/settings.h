@@ -57,7 +57,7 @@ struct Settings : base::Described {
 
   /// Where the scenario says what only the data can contradict.
   struct Places {
-    scenario::Position data, size, test_fraction, model, batch, workers, partition, recovery, crashes;
+    scenario::Position data, size, test_fraction, model, batch, workers, partition, recovery, crashes, checkpoint;
     /// A [[strategy]] and those of its options that are written.
     struct Strategy {
       scenario::Position table;

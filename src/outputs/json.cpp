@@ -103,6 +103,10 @@ class Reader {
     return member.get<Integer>();
   }
 
+  std::optional<std::int64_t> integer_or_nothing(const char* key) const {
+    return at(key).is_null() ? std::nullopt : std::optional(integer<std::int64_t>(key));
+  }
+
   std::optional<double> number_or_nothing(const char* key) const {
     const Json& member = at(key);
     if (member.is_null()) return std::nullopt;
@@ -248,6 +252,11 @@ record::Record record_from(const Reader& run) {
           .staleness_mean = run.number_or_nothing("staleness_mean"),
           .staleness_max = run.number_or_nothing("staleness_max"),
           .spectral_gap = run.number_or_nothing("spectral_gap"),
+          .crashes = run.integer_or_nothing("crashes"),
+          .lost_s = run.number_or_nothing("lost_s"),
+          .recovery_s = run.number_or_nothing("recovery_s"),
+          .checkpoint_s = run.number_or_nothing("checkpoint_s"),
+          .goodput = run.number_or_nothing("goodput"),
           .metric_name = run.text_or_empty("metric_name"),
           .network_model = run.text_or_empty("network_model"),
           .notes = notes_from(run),

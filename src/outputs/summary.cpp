@@ -78,6 +78,11 @@ Json summary(const Run& run) {
   json["final_metric"] = number_or_null(final_metric(record));
   json["consensus_distance"] = record.curve.empty() ? Json() : number_or_null(record.curve.back().consensus_distance);
   json["spectral_gap"] = number_or_null(record.spectral_gap);
+  json["crashes"] = record.crashes ? Json(*record.crashes) : Json();
+  json["lost_s"] = number_or_null(record.lost_s);
+  json["recovery_s"] = number_or_null(record.recovery_s);
+  json["checkpoint_s"] = number_or_null(record.checkpoint_s);
+  json["goodput"] = number_or_null(record.goodput);
   json["network_model"] = text_or_null(record.network_model);
   for (const auto& [name, field] : Bill::fields())
     if (!json.contains(name)) json[std::string(name)] = number_or_null(run.bill.*field);

@@ -80,6 +80,11 @@ struct Record {
   std::optional<double> staleness_mean;
   std::optional<double> staleness_max;
   std::optional<double> spectral_gap;
+  std::optional<std::int64_t> crashes;   ///< of hosts; null where none can fail
+  std::optional<double> lost_s;          ///< of work that was done again
+  std::optional<double> recovery_s;      ///< from crashes until all work again
+  std::optional<double> checkpoint_s;    ///< of writing them
+  std::optional<double> goodput;         ///< the share of the time that was none of the three
   std::string metric_name;  ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;
   std::vector<std::string> notes;  ///< what a reader should know: a recovery, a warning

@@ -28,6 +28,7 @@ struct Gossip : Strategy {
   GossipUpdate update = GossipUpdate::combine_then_adapt;
 
   void describe(base::Describer& d) override;
+  bool replicas_differ() const override { return true; }
   bool many_to_many() const override { return true; }
   std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
   void operator()(Worker& worker) const override;

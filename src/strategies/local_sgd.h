@@ -20,6 +20,7 @@ struct LocalSgd : Strategy {
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
 
   void describe(base::Describer& d) override;
+  bool replicas_differ() const override { return true; }
   bool many_to_many() const override { return algorithm->many_to_many(); }
   std::optional<Unfit> unfit(const Fit& fit) const override {
     const std::string why = algorithm->unfit(fit.cluster);

@@ -45,6 +45,8 @@ class Strategy : public base::Described {
   virtual std::int64_t gradients_an_update() const { return 1; }
   /// Who holds what is trained; by default the servers, if there are any.
   virtual std::optional<training::Holder> holder() const { return {}; }
+  /// Whether the workers' replicas, where they hold them, are not equal.
+  virtual bool replicas_differ() const { return false; }
   /// How servers share the parameters; by default each holds all of them.
   virtual std::optional<training::Sharding> sharding() const { return {}; }
 

@@ -72,6 +72,11 @@ void Training::relaunch() {
   ++generation_;
   resumed_ = true;
   launch();
+  const bool reads = source_ == &checkpoints_;
+  losses_.resumed(world_.now(), cluster_.options().failures.restart_time_s + (reads ? checkpoint_cost_s_ : 0.0));
+  if (checkpoint_clock_)
+    checkpoint_clock_->restart(restored_step(), world_.now() + cluster_.options().failures.restart_time_s +
+                                                    (reads ? checkpoint_cost_s_ : 0.0));
   if (synchronous()) lost_samples_ = samples_ - restored_step() * learning_.batches().batch();
 }
 
@@ -119,12 +124,14 @@ void Training::start_rank(int rank, int position) {
   if (rank < world_.workers()) {
     world_.start(rank, [this, position] {
       Worker worker(*this, position);
+      restart(worker.comm());
       catch_up(worker.comm());
       program_.work(worker);
     });
   } else {
     world_.start(rank, [this, position] {
       Server server(*this, position);
+      restart(server.comm());
       program_.serve(server);
     });
   }
@@ -147,10 +154,8 @@ bool Training::remembers() const {
 }
 
 void Training::keep(int rank, const State& state) {
-  if (state.step == 0 || !cluster_.options().failures.hosts_fail()) return;
-  if (remembers()) recent_.keep(rank, state, reporters());
-  const std::int64_t every = setup_.options.checkpoint_every_steps;
-  if (every > 0 && state.step % every == 0) checkpoints_.keep(rank, state, reporters());
+  if (state.step > 0 && remembers() && cluster_.options().failures.hosts_fail() && recent_.keep(rank, state, reporters()))
+    losses_.secured(world_.now());
 }
 
 }  // namespace simgrad::training

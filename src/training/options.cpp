@@ -1,8 +1,13 @@
 #include "training/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
+
+#include "training/checkpoints.h"
 
 namespace simgrad::training {
 
@@ -40,6 +45,19 @@ void Options::describe(base::Describer& d) {
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.integer("checkpoint_every_steps", checkpoint_every_steps,
             "how often the state is kept for a recovery; 0: only step 0", Bounds::at_least(0));
+  d.text("checkpoint_every", checkpoint_every,
+         "the same by time: so long (\"30s\") after the last one, at the next step; or \"young\" or \"daly\": the best "
+         "interval for the MTBF of cluster.failures.hosts and the time that a checkpoint takes (cluster.storage_bandwidth)");
+  if (checkpoint_every && checkpoint_every_steps > 0)
+    d.refuse("checkpoint_every", "checkpoint_every and checkpoint_every_steps both say when; leave one of them out");
+  if (checkpoint_every && !checkpoints_by_rule()) {
+    try {
+      if (!(base::parse_quantity(*checkpoint_every, Unit::seconds) > 0.0))
+        d.refuse("checkpoint_every", "checkpoint_every must be above 0s");
+    } catch (const std::invalid_argument& fault) {
+      d.refuse("checkpoint_every", fmt::format("{}; or \"young\" or \"daly\"", fault.what()));
+    }
+  }
   if (batch_size_per_worker && d.given("batch_size"))
     d.refuse("batch_size_per_worker",
              "\"batch_size_per_worker\" contradicts \"batch_size\"; give the one that the experiment holds fixed");
@@ -47,6 +65,13 @@ void Options::describe(base::Describer& d) {
     d.refuse("learning_rate_scaling",
              "\"learning_rate_scaling\" follows a batch that grows with the workers, but \"batch_size\" holds it fixed; "
              "give batch_size_per_worker, or leave the scaling out");
+}
+
+std::optional<double> Options::checkpoint_interval_s(std::optional<double> mtbf_s, double cost_s) const {
+  if (!checkpoint_every) return {};
+  if (!checkpoints_by_rule()) return base::parse_quantity(*checkpoint_every, Unit::seconds);
+  if (!mtbf_s) return {};
+  return checkpoint_every == "young" ? young_interval_s(*mtbf_s, cost_s) : daly_interval_s(*mtbf_s, cost_s);
 }
 
 double Options::scaled_learning_rate(std::int64_t batch) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/describe.h"
 #include "base/registry.h"
@@ -27,9 +28,15 @@ struct Options : base::Described {
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
   InputOptions input;
-  std::int64_t checkpoint_every_steps = 0;  ///< 0: only the state at step 0 survives a crash
+  std::int64_t checkpoint_every_steps = 0;  ///< 0: not by steps
+  std::optional<std::string> checkpoint_every;  ///< by time: seconds, or "young" or "daly"
 
   void describe(base::Describer& d) override;
+
+  /// Seconds of work between two checkpoints, where they go by time.  mtbf_s: of the whole job; cost_s: of one.
+  std::optional<double> checkpoint_interval_s(std::optional<double> mtbf_s, double cost_s) const;
+  bool checkpoints_by_rule() const { return checkpoint_every == "young" || checkpoint_every == "daly"; }
+  bool checkpoints() const { return checkpoint_every_steps > 0 || checkpoint_every; }
 
   /// The learning rate for steps of so many samples, before schedule and warm-up. `linear`: P times that of one
   /// worker, `sqrt`: sqrt(P) times, P = batch / batch_size_per_worker.

@@ -39,6 +39,7 @@ struct Program {
   std::function<std::vector<int>(int P)> hosts = {};
 
   Assembly assembly = {};     ///< of what is evaluated; default: the replicas' mean
+  bool replicas_differ = false;  ///< each of the workers that hold replicas has one of its own
   bool many_to_many = false;  ///< several ranks send to several at a time
 
   std::vector<int> places(int P) const;

@@ -87,6 +87,7 @@ void Recovery::crash(int rank, std::optional<double> repair_s) {
     repairs_.push_back({world.now() + *repair_s, rank});
     training_.cluster().at(repairs_.back().back_s, [this] { come_back(); });
   }
+  training_.count_crash(!goes_on && !pending_);
   if (goes_on) return crash_in_place(rank);
   // A crash during a recovery joins it: resume() looks again at who lives and who is still to come back.
   if (pending_) return;
@@ -136,6 +137,7 @@ void Recovery::come_back() {
   if (over() || !revive_repaired()) return;
   if (pending_) return resume();
   if (training_.in_place()) return;
+  training_.join_begins();
   pending_ = true;  // under elastic the others have gone on: all start again with who is back
   revoke();
 }

@@ -70,6 +70,7 @@ void Training::start() {
   world_.on_peer_lost = [](int) {};
   world_.recovering = [this] { return recovery_->pending(); };
   schedule_timers();
+  plan_checkpoints();
   recovery_->schedule_crashes();
   if (in_place()) world_.set_in_place();
   launch();
@@ -255,6 +256,7 @@ record::Record Training::take_record() {
   if (const int more = failures_told_ - most_failures_told; more > 0)
     note(fmt::format("and {} more crashes and resumptions", more));
   world_.fill(record_);
+  record_losses();
   record_.steps = latest_.step;
   record_.stored_bytes = learning_.rows() * learning_.row_bytes();
   if (setup_.options.checkpoint_every_steps > 0) record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);

@@ -16,9 +16,11 @@
 #include "base/random.h"
 #include "cluster/cluster.h"
 #include "cluster/communicator.h"
+#include "cluster/storage.h"
 #include "cluster/turns.h"
 #include "cluster/world.h"
 #include "record/record.h"
+#include "training/checkpoints.h"
 #include "training/learning.h"
 #include "training/options.h"
 #include "training/program.h"
@@ -61,6 +63,11 @@ class Training {
   /// At the start of a worker: who holds a replica sends it to those that have come back without theirs.
   /// Virtual time: alpha + M beta.
   void catch_up(const cluster::Communicator& comm) const;
+  /// At the start of a rank after a failure: cluster.failures.restart_time, then reading the checkpoint.
+  void restart(const cluster::Communicator& comm) const;
+  /// The state of a step that is to be kept: whoever holds it writes it. Replicas that are equal are written once, by the
+  /// first.  Virtual time: bytes of parameters and optimizer / cluster.storage_bandwidth, which counts as communicating.
+  void write_checkpoint(const cluster::Communicator& comm, const State& state);
   /// Gradient samples: as they are computed where a step is one update by all, else as they are applied.
   void add_samples(std::int64_t samples) { samples_ += samples; }
   /// Of a gradient that is applied; after the end, of none.
@@ -121,6 +128,10 @@ class Training {
   Holder holder() const;
   /// What these ranks had in memory is gone.
   void forget(int rank);
+  /// A host is down; whether a recovery begins with it.
+  void count_crash(bool recovers);
+  /// All stop, for somebody joins them: the step under way is lost.
+  void join_begins() { losses_.crashed(world_.now()); }
 
   void note(std::string text) { record_.notes.push_back(std::move(text)); }
   /// The same of what may happen thousands of times: the first fifty are told, then how many more there were.
@@ -163,6 +174,10 @@ class Training {
   int reporters() const;
   bool arrive_in_place(int rank, const State& state);
   void observe_complete_steps();
+  void plan_checkpoints();
+  void record_losses();
+  double storage_s(double bytes) const;
+  double state_bytes() const;
   bool remembers() const;
   void keep(int rank, const State& state);
   std::size_t place(int rank) const;
@@ -193,6 +208,11 @@ class Training {
   int living_servers_ = 0;
   int generation_ = 0;
   std::map<std::int64_t, Arrivals> arrivals_;
+  std::optional<CheckpointClock> checkpoint_clock_;
+  double checkpoint_cost_s_ = 0.0;
+  Losses losses_;
+  std::int64_t crashes_ = 0;
+  std::optional<cluster::Storage> stable_storage_;
   Snapshots checkpoints_;
   Snapshots recent_;              ///< what the ranks remember, where a recovery goes on from that
   Snapshots* source_ = nullptr;   ///< of this generation's start; null: step 0

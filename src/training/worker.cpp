@@ -12,6 +12,7 @@ State Participant::start() const { return training_.start_state(world_rank()); }
 bool Participant::continues(const State& state) const {
   training_.world().set_step(world_rank(), state.step);
   if (!training_.arrive(world_rank(), state)) return false;
+  training_.write_checkpoint(comm_, state);
   training_.await_turn(state.step);
   return true;
 }

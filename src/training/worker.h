@@ -26,8 +26,8 @@ class Participant {
 
   /// Parameters, optimizer state and step to begin with: fresh, or from a checkpoint after a failure.
   State start() const;
-  /// Reports the state to the training, which evaluates, tests the stopping rules and checkpoints; takes no virtual
-  /// time. Returns whether to go on.
+  /// Reports the state to the training, which evaluates and tests the stopping rules, in no virtual time; then a
+  /// checkpoint is written, if one is due. Returns whether to go on.
   bool continues(const State& state) const;
   /// Whether it has come back among others that have gone on meanwhile: it has no state, and asks for one.
   bool rejoins() const { return world_rank() < training_.world().workers() && training_.rejoins(world_rank()); }

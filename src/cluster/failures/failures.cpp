@@ -46,6 +46,8 @@ void FailureOptions::describe(base::Describer& d) {
   d.component("links", links, "when links fail: they carry nothing until they are repaired, then go on with what they had");
   d.component("link_repair", link_repair, "how long until such a link is back");
   d.quantity("detection", detection_s, Unit::seconds, "from a crash until everybody knows", Bounds::at_least(0));
+  d.quantity("restart_time", restart_time_s, Unit::seconds,
+             "from when all are there until they work again, beside reading the checkpoint", Bounds::between(0, 1e9));
   d.choice("recovery", recovery, recoveries, "what the training does then; a [[strategy]] may have its own");
   const auto refuse_repair = [&](const char* key, const char* of, const FailureProcess& process) {
     if (d.given(key) && (!process.happens() || process.repairs()))

@@ -40,6 +40,7 @@ struct FailureOptions : base::Described {
   base::Slot<FailureProcess> links{failure_processes(), "none"};
   base::Slot<Repair> link_repair{repairs(), "constant"};
   double detection_s = 0.1;
+  double restart_time_s = 0.0;
   Recovery recovery = Recovery::restart;
 
   void describe(base::Describer& d) override;

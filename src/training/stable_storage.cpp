@@ -1,0 +1,105 @@
+/// Writing states to stable storage, reading them again, and what that and failures take from the run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+
+#include "training/training.h"
+
+namespace simgrad::training {
+
+namespace {
+
+double bytes_of(const State& state) {
+  double bytes = static_cast<double>(state.w.size_bytes());
+  for (const values::Tensor& each : state.memory) bytes += static_cast<double>(each.size_bytes());
+  return bytes;
+}
+
+}  // namespace
+
+double Training::storage_s(double bytes) const {
+  const auto bandwidth = cluster_.options().storage_bandwidth_bytes_per_s;
+  return bandwidth ? bytes / *bandwidth : 0.0;
+}
+
+/// Of the largest part that one rank writes.
+double Training::state_bytes() const {
+  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
+  setup_.options.optimizer->start(state);
+  const double bytes = bytes_of(state);
+  if (!program_.sharding || world_.servers() <= 1) return bytes;
+  const Shards shards(*program_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
+  std::int64_t most = 0;
+  for (int server = 0; server < world_.servers(); ++server) most = std::max(most, shards.count(server));
+  return bytes * static_cast<double>(most) / static_cast<double>(learning_.parameters());
+}
+
+void Training::plan_checkpoints() {
+  const Options& options = setup_.options;
+  const cluster::Options& conditions = cluster_.options();
+  if (!options.checkpoints() || !(conditions.failures.hosts_fail() || conditions.storage_bandwidth_bytes_per_s)) return;
+  if (conditions.storage_bandwidth_bytes_per_s)
+    stable_storage_.emplace(cluster_, cluster::Storage::Place::local, *conditions.storage_bandwidth_bytes_per_s, 0.0);
+  checkpoint_cost_s_ = storage_s(state_bytes());
+  std::optional<double> mtbf_s = conditions.failures.hosts->mtbf_s();
+  if (mtbf_s) {
+    std::vector<int> hosts;
+    for (int rank = 0; rank < world_.size(); ++rank) hosts.push_back(world_.host(rank));
+    std::ranges::sort(hosts);
+    *mtbf_s /= static_cast<double>(std::ranges::unique(hosts).begin() - hosts.begin());
+  }
+  const auto every_s = options.checkpoint_interval_s(mtbf_s, checkpoint_cost_s_);
+  checkpoint_clock_.emplace(options.checkpoint_every_steps, every_s);
+  if (options.checkpoints_by_rule() && every_s)
+    note(fmt::format("checkpoints every {:.6g} s ({}: MTBF of the job {:.6g} s, a checkpoint takes {:.6g} s)", *every_s,
+                     *options.checkpoint_every, *mtbf_s, checkpoint_cost_s_));
+  if (mtbf_s && checkpoint_cost_s_ >= *mtbf_s)
+    note(fmt::format("the MTBF of the job, {:.6g} s, is shorter than writing a checkpoint, {:.6g} s: it will hardly progress",
+                     *mtbf_s, checkpoint_cost_s_));
+}
+
+void Training::write_checkpoint(const cluster::Communicator& comm, const State& state) {
+  if (!checkpoint_clock_ || state.step == 0 || world_.ended()) return;
+  if (!checkpoint_clock_->due(state.step, world_.now(), checkpoint_cost_s_)) return;
+  const int rank = comm.world_rank(comm.rank());
+  const bool writes = holder() != Holder::workers || program_.replicas_differ || place(rank) == 0;
+  if (stable_storage_ && writes) stable_storage_->read(comm, static_cast<std::int64_t>(bytes_of(state)));
+  const bool alone = in_place() && holder() == Holder::workers;  // those that are lost write nothing
+  const auto at_work = alone ? std::ranges::count_if(alongside_, &Alongside::active) : reporters();
+  if (!checkpoints_.keep(rank, state, static_cast<int>(at_work))) return;
+  losses_.wrote(checkpoint_cost_s_);
+  if (!remembers()) losses_.secured(world_.now());
+}
+
+void Training::restart(const cluster::Communicator& comm) const {
+  const int rank = comm.world_rank(comm.rank());
+  const bool worker = rank < world_.workers();
+  if (generation_ == 0 && !(worker && rejoins(rank))) return;
+  if (const double seconds = cluster_.options().failures.restart_time_s; seconds > 0.0)
+    simgrid::s4u::this_actor::sleep_for(seconds);
+  if (source_ != &checkpoints_ || !stable_storage_ || (worker && rejoins(rank))) return;
+  const Holder who = holder();
+  const bool reads = who == Holder::servers ? !worker : who == Holder::workers ? worker : place(rank) == 0 && rank == members_->front();
+  if (reads) stable_storage_->read(comm, static_cast<std::int64_t>(bytes_of(start_state(rank))));
+}
+
+void Training::count_crash(bool recovers) {
+  ++crashes_;
+  if (recovers) losses_.crashed(world_.now());
+}
+
+void Training::record_losses() {
+  if (cluster_.options().failures.hosts_fail()) {
+    record_.crashes = crashes_;
+    record_.lost_s = losses_.lost_s();
+    record_.recovery_s = losses_.recovery_s(record_.simulated_s);
+  }
+  if (checkpoint_clock_) record_.checkpoint_s = losses_.checkpoint_s();
+  if ((record_.crashes || record_.checkpoint_s) && record_.simulated_s > 0.0)
+    record_.goodput = 1.0 - (record_.lost_s.value_or(0.0) + record_.recovery_s.value_or(0.0) +
+                             record_.checkpoint_s.value_or(0.0)) /
+                                record_.simulated_s;
+}
+
+}  // namespace simgrad::training

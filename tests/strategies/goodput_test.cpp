@@ -1,0 +1,114 @@
+// What checkpoints cost, and what they save.
+#include <fmt/format.h>
+
+#include "cluster/failures/processes.h"
+#include "strategies/fragile.h"
+#include "training/checkpoints.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+namespace {
+
+constexpr double storage_B = 1e5;
+constexpr double written_s = M / storage_B;  // 64 bytes
+
+Trial with_storage(training::Program program) {
+  Trial trial = fragile(std::move(program));
+  trial.cluster.storage_bandwidth_bytes_per_s = storage_B;
+  return trial;
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint takes its bytes over the storage's bandwidth, and all wait for it") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    Trial trial = with_storage(program);
+    const Outcome outcome = trial.run();
+    check_sound(outcome.record);
+    CHECK(outcome.record.simulated_s == Approx(steps * step_s + 4 * written_s).epsilon(1e-9));  // 4, 8, 12, 16
+    CHECK(*outcome.record.checkpoint_s == Approx(4 * written_s).epsilon(1e-9));
+    CHECK(*outcome.record.goodput == Approx(1 - 4 * written_s / outcome.record.simulated_s).epsilon(1e-9));
+    trial.training.optimizer.choose("adam");
+    const double adam_s = (trial.training.optimizer->flops() - 2) * parts_d / speed;
+    CHECK(trial.run().record.simulated_s == Approx(steps * (step_s + adam_s) + 4 * 3 * written_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a restart reads the checkpoint after the restart time, and the record says what was lost") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    Trial trial = with_storage(program);
+    trial.cluster.failures.restart_time_s = 0.02;
+    const double at_s = 9 * step_s + 2 * written_s + communicating_s;
+    const Outcome outcome = with_crashes(trial, {crash(2, at_s)}).run();
+    check_sound(outcome.record);
+    const double restart_s = 0.02 + written_s;
+    CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + restart_s + 12 * step_s + 2 * written_s).epsilon(1e-9));
+    CHECK(outcome.record.crashes == 1);
+    CHECK(*outcome.record.lost_s == Approx(step_s + communicating_s).epsilon(1e-9));
+    CHECK(*outcome.record.recovery_s == Approx(repair_s + restart_s).epsilon(1e-9));
+    CHECK(*outcome.record.checkpoint_s == Approx(4 * written_s).epsilon(1e-9));
+    CHECK(*outcome.record.goodput == Approx(steps * step_s / outcome.record.simulated_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("by time, the first step after the interval is kept") {
+  Trial trial = with_storage(ring_allreduce());
+  trial.training.checkpoint_every_steps = 0;
+  trial.training.checkpoint_every = fmt::format("{}s", 2.5 * ring_s);  // so every third step
+  const Outcome outcome = trial.run();
+  CHECK(*outcome.record.checkpoint_s == Approx(6 * written_s).epsilon(1e-9));
+  CHECK(outcome.record.simulated_s == Approx(steps * ring_s + 6 * written_s).epsilon(1e-9));
+}
+
+TEST_CASE("the goodput is the exact efficiency of checkpoints under exponential failures") {
+  Trial trial = with_storage(single());
+  trial.workers = 1;
+  trial.training.numbers = false;
+  trial.evaluate.every_steps = 1'000'000;
+  trial.stop = {.steps = 60'000};
+  const double step_s = trial.gradient_s() + 2 * parts_d / speed;
+  const double C = 4 * step_s, T = 200 * step_s, R = C + 3 * step_s;
+  trial.cluster.storage_bandwidth_bytes_per_s = M / C;
+  trial.cluster.failures.detection_s = 0.0;
+  trial.cluster.failures.restart_time_s = 3 * step_s;
+  auto process = std::make_unique<cluster::ExponentialFailures>();
+  process->mean_s = T;
+  trial.cluster.failures.hosts = base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(process));
+  auto repair = std::make_unique<cluster::ConstantRepair>();
+  repair->time_s = 0.0;
+  trial.cluster.failures.repair = base::Slot<cluster::Repair>(cluster::repairs(), std::move(repair));
+  double best = 0.0;
+  for (const int every : {10, 20, 40, 80, 160}) {
+    CAPTURE(every);
+    trial.training.checkpoint_every_steps = every;
+    const Outcome outcome = trial.run();
+    check_sound(outcome.record);
+    const double exact = training::checkpoint_efficiency(every * step_s, T, C, R);
+    const double runs = static_cast<double>(*outcome.record.crashes);
+    CHECK(*outcome.record.goodput == Approx(exact).margin(3.5 * (1 - exact) / std::sqrt(runs)));
+    CHECK(*outcome.record.goodput == Approx(60'000 * step_s / outcome.record.simulated_s).epsilon(2e-3));
+    best = std::max(best, *outcome.record.goodput);
+  }
+  trial.training.checkpoint_every_steps = 0;
+  trial.training.checkpoint_every = "daly";  // some 38 steps
+  CHECK(*trial.run().record.goodput > best - 0.02);
+}
+
+TEST_CASE("a checkpoint that takes longer than the MTBF is told, and the run ends") {
+  Trial trial = with_storage(ring_allreduce());
+  trial.cluster.storage_bandwidth_bytes_per_s = M / 0.1;
+  trial.training.checkpoint_every_steps = 1;
+  auto process = std::make_unique<cluster::ExponentialFailures>();
+  process->mean_s = 0.02;
+  trial.cluster.failures.hosts = base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(process));
+  auto repair = std::make_unique<cluster::ConstantRepair>();
+  repair->time_s = 1e-3;
+  trial.cluster.failures.repair = base::Slot<cluster::Repair>(cluster::repairs(), std::move(repair));
+  const Outcome outcome = trial.run();
+  CHECK(outcome.record.notes.front().find("shorter than writing a checkpoint") != std::string::npos);
+  CHECK(outcome.record.status == record::Status::failed);
+  CHECK(outcome.record.error.find("no progress") != std::string::npos);
+}

@@ -1,0 +1,58 @@
+// Checkpoint intervals against golden values, and when a step's state is kept.
+#include "training/checkpoints.h"
+
+#include "catch.h"
+
+using namespace simgrad::training;
+
+TEST_CASE("Young's and Daly's intervals and the exact efficiency have their golden values") {
+  constexpr double hour = 3600.0, C = 60.0, R = 300.0;
+  CHECK(young_interval_s(7.9 * hour, C) == Approx(1847.4).epsilon(5e-5));
+  CHECK(daly_interval_s(7.9 * hour, C) == Approx(1807.6).epsilon(5e-5));
+  CHECK(checkpoint_efficiency(daly_interval_s(7.9 * hour, C), 7.9 * hour, C, R) == Approx(0.9266).epsilon(1e-4));
+  CHECK(young_interval_s(1.8 * hour, C) == Approx(881.8).epsilon(1e-4));
+  CHECK(daly_interval_s(1.8 * hour, C) == Approx(842.3).epsilon(1e-4));
+  CHECK(checkpoint_efficiency(daly_interval_s(1.8 * hour, C), 1.8 * hour, C, R) == Approx(0.8307).epsilon(1e-4));
+  // By hand: sqrt(2 x 1 x 50) = 10; 10 (1 + 0.1/3 + 0.01/9) - 1.
+  CHECK(young_interval_s(50.0, 1.0) == Approx(10.0).epsilon(1e-12));
+  CHECK(daly_interval_s(50.0, 1.0) == Approx(10.0 * (1 + 0.1 / 3 + 0.01 / 9) - 1).epsilon(1e-12));
+  CHECK(daly_interval_s(1.0, 3.0) == 1.0);
+}
+
+TEST_CASE("the best interval is near Daly's") {
+  constexpr double T = 100.0, C = 2.0, R = 5.0;
+  const double best = checkpoint_efficiency(daly_interval_s(T, C), T, C, R);
+  for (const double factor : {0.5, 0.8, 1.25, 2.0})
+    CHECK(checkpoint_efficiency(factor * daly_interval_s(T, C), T, C, R) < best);
+}
+
+TEST_CASE("the first to arrive at a step decides for all whether it is kept") {
+  CheckpointClock clock({}, 10.0);
+  CHECK_FALSE(clock.due(1, 4.0, 1.0));
+  CHECK(clock.due(2, 10.0, 1.0));
+  CHECK(clock.due(2, 10.5, 1.0));
+  CHECK_FALSE(clock.due(1, 12.0, 1.0));  // decided before
+  CHECK_FALSE(clock.due(3, 20.5, 1.0));  // ten seconds after it was written
+  CHECK(clock.due(4, 21.0, 1.0));
+  clock.restart(2, 30.0);
+  CHECK_FALSE(clock.due(3, 39.0, 1.0));
+  CHECK(clock.due(4, 40.0, 1.0));
+  CheckpointClock steps(3, {});
+  CHECK_FALSE(steps.due(2, 0.0, 0.0));
+  CHECK(steps.due(3, 0.0, 0.0));
+}
+
+TEST_CASE("time that is lost, recovered in, and spent on checkpoints is told apart") {
+  Losses losses;
+  losses.wrote(1.0);
+  losses.secured(10.0);
+  losses.crashed(14.0);
+  CHECK(losses.lost_s() == 4.0);
+  CHECK(losses.recovery_s(15.0) == 1.0);
+  losses.resumed(16.0, 2.0);
+  losses.crashed(17.0);  // while it restarts
+  losses.resumed(20.0, 2.0);
+  CHECK(losses.lost_s() == 4.0);
+  CHECK(losses.recovery_s(30.0) == Approx((17 - 14) + (22 - 17)));
+  CHECK(losses.checkpoint_s() == 1.0);
+}
