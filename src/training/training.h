@@ -134,7 +134,7 @@ class Training {
   void join_begins() { losses_.crashed(world_.now()); }
 
   void note(std::string text) { record_.notes.push_back(std::move(text)); }
-  /// The same of what may happen thousands of times: the first fifty are told, then how many more there were.
+  /// The same of what may happen thousands of times: the first ten are told, then how many more there were.
   void note_failure(std::string text) {
     if (++failures_told_ <= most_failures_told) note(std::move(text));
   }
@@ -225,7 +225,7 @@ class Training {
   std::int64_t lost_samples_ = 0;  ///< computed, then given up in a crash
   std::int64_t stalenesses_ = 0;
   double staleness_sum_ = 0.0;
-  static constexpr int most_failures_told = 50;
+  static constexpr int most_failures_told = 10;
   int failures_told_ = 0;
   double* progress_ = nullptr;
   std::unique_ptr<class Recovery> recovery_;

@@ -41,6 +41,11 @@ Run full_run() {
       .staleness_mean = 0.9,
       .staleness_max = 1.0,
       .spectral_gap = 0.3,
+      .crashes = 2,
+      .lost_s = 0.125,
+      .recovery_s = 0.25,
+      .checkpoint_s = 0.0625,
+      .goodput = 0.5,
       .metric_name = "accuracy",
       .network_model = "ideal",
       .notes = {"one", "two, and three"},
@@ -113,6 +118,11 @@ TEST_CASE("a run has the contract's fields in the contract's order, then the add
                                                          "final_metric",
                                                          "consensus_distance",
                                                          "spectral_gap",
+                                                         "crashes",
+                                                         "lost_s",
+                                                         "recovery_s",
+                                                         "checkpoint_s",
+                                                         "goodput",
                                                          "network_model",
                                                          "cost_compute_usd",
                                                          "cost_communicate_usd",
@@ -159,7 +169,7 @@ TEST_CASE("results.json of one small run, byte for byte") {
                                  R"("compute_s":1.5,"communicate_s":1.5,"wait_s":0.75,"down_s":0.25,"bytes":7000,)"
                                  R"("messages":80,"staleness_mean":0.9,"staleness_max":1.0,"cost_usd":0.5,)"
                                  R"("energy_j":null,"wall_s":0.1,"error":null,"workers":2,"metric_name":"accuracy",)"
-                                 R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,)"
+                                 R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,"crashes":2,"lost_s":0.125,"recovery_s":0.25,"checkpoint_s":0.0625,"goodput":0.5,)"
                                  R"("network_model":"ideal","cost_compute_usd":null,"cost_communicate_usd":null,)"
                                  R"("cost_wait_usd":null,"cost_down_usd":null,"cost_egress_usd":null,)"
                                  R"("cost_storage_usd":null,"cost_to_target_usd":null,"energy_idle_j":null,)"

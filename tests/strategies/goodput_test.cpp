@@ -68,7 +68,7 @@ TEST_CASE("the goodput is the exact efficiency of checkpoints under exponential 
   trial.workers = 1;
   trial.training.numbers = false;
   trial.evaluate.every_steps = 1'000'000;
-  trial.stop = {.steps = 60'000};
+  trial.stop.steps = 60000;
   const double step_s = trial.gradient_s() + 2 * parts_d / speed;
   const double C = 4 * step_s, T = 200 * step_s, R = C + 3 * step_s;
   trial.cluster.storage_bandwidth_bytes_per_s = M / C;

@@ -1,0 +1,161 @@
+// Every strategy under every kind of straggler, with every recovery that it allows, and kills at random times.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "strategies/fragile.h"
+#include "strategies/local_sgd.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+namespace {
+
+struct Entry {
+  std::string name;
+  std::shared_ptr<const strategies::Strategy> strategy;
+
+  training::Program program() const { return strategies::program(strategy); }
+};
+
+template <class Strategy, class... Changes>
+Entry entry(const std::string& name, const Changes&... changes) {
+  auto made = std::make_shared<Strategy>();
+  (changes(*made), ...);
+  return {name, made};
+}
+
+std::vector<Entry> every_strategy() {
+  using strategies::ParameterServer;
+  std::vector<Entry> all;
+  for (const auto& each : strategies::registry().entries())
+    if (each.about.kind != "multitask")  // needs data of its own
+      all.push_back({std::string(each.about.kind), each.make()});
+  all.push_back(entry<ParameterServer>("bsp, three shards", [](auto& ps) { ps.shards = 3; }));
+  all.push_back(entry<ParameterServer>("asp", [](auto& ps) { ps.consistency = Consistency::asp; }));
+  all.push_back(entry<ParameterServer>("asp, two shards", [](auto& ps) {
+    ps.consistency = Consistency::asp;
+    ps.shards = 2;
+  }));
+  all.push_back(entry<ParameterServer>("ssp", [](auto& ps) {
+    ps.consistency = Consistency::ssp;
+    ps.shards = 2;
+  }));
+  all.push_back(entry<ParameterServer>("backup worker", [](auto& ps) { ps.backup_workers = 1; }));
+  all.push_back(entry<ParameterServer>("K-batch-sync", [](auto& ps) { ps.k_batch = 3; }));
+  all.push_back(entry<strategies::MapReduce>("mapreduce, splits", [](auto& mr) {
+    mr.splits = 3;
+    mr.speculative = true;
+  }));
+  all.push_back(entry<strategies::Gossip>("gossip, complete", [](auto& gossip) { gossip.graph = Graph::complete; }));
+  return all;
+}
+
+Trial short_trial(const Entry& entry, Recovery recovery) {
+  Trial trial = fragile(entry.program());
+  trial.workers = static_cast<int>(entry.strategy->workers(4));
+  trial.stop.steps = entry.strategy->synchronous() ? 12 : 48;
+  trial.training.checkpoint_every_steps = 3;
+  trial.cluster.failures.recovery = recovery;
+  return trial;
+}
+
+/// One host's crash at that time: of worker or server number `which` modulo how many there are.
+Crash kill(const Trial& trial, int which, double at_s, Recovery recovery) {
+  const int servers = static_cast<int>(trial.program.places(trial.workers).size()) - trial.workers;
+  const int rank = which % (trial.workers + servers);
+  Crash one = crash(rank, at_s, recovery == Recovery::shrink ? std::nullopt : std::optional(repair_s));
+  if (rank >= trial.workers) {
+    one.rank = rank - trial.workers;
+    one.role = cluster::Role::server;
+  }
+  return one;
+}
+
+/// With the only server gone for good there is nothing to shrink to.
+bool fatal(const Trial& trial, const Crash& crash, Recovery recovery) {
+  if (recovery != Recovery::shrink) return false;
+  const int servers = static_cast<int>(trial.program.places(trial.workers).size()) - trial.workers;
+  return (crash.role == cluster::Role::server && servers == 1) || trial.workers == 1;
+}
+
+bool keeps_all(Recovery recovery) {
+  return recovery == Recovery::restart || recovery == Recovery::wait || recovery == Recovery::elastic;
+}
+
+void kills(int times) {
+  for (const Entry& entry : every_strategy())
+    for (const Recovery recovery : entry.strategy->recoveries()) {
+      Trial trial = short_trial(entry, recovery);
+      const Outcome undisturbed = trial.run();
+      base::Stream stream({.seed = 4, .purpose = base::Purpose::test});
+      for (int i = 0; i < times; ++i) {
+        const double at_s = stream.uniform() * undisturbed.record.simulated_s;
+        const Crash one = kill(trial, i, at_s, recovery);
+        CAPTURE(entry.name, name(recovery), i, at_s, one.rank, one.role == cluster::Role::server);
+        trial.cluster.failures.crashes = {one};
+        const Outcome outcome = trial.run();
+        if (fatal(trial, one, recovery)) {
+          CHECK(outcome.record.status == record::Status::failed);
+          CHECK(outcome.record.error.find(" is left: ") != std::string::npos);
+          continue;
+        }
+        CAPTURE(outcome.record.error);
+        check_sound(outcome.record);
+        CHECK(outcome.record.steps == trial.stop.steps);
+        CHECK(*outcome.record.final_loss < 1.6 * *undisturbed.record.final_loss);
+        if (recovery == Recovery::restart && trial.program.synchronous)
+          CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+      }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every strategy under every kind of straggler and every recovery it allows comes to a sensible end") {
+  for (const auto& straggler : cluster::stragglers().entries()) {
+    if (straggler.about.kind == "trace") continue;  // a file of any of the others
+    for (const Entry& entry : every_strategy())
+      for (const Recovery recovery : entry.strategy->recoveries()) {
+        CAPTURE(straggler.about.kind, entry.name, name(recovery));
+        Trial trial = short_trial(entry, recovery);
+        trial.cluster.stragglers.choose(straggler.about.kind);
+        std::vector<Crash> crashes{kill(trial, 2, 7e-3, recovery)};
+        if (recovery != Recovery::shrink) crashes.push_back(kill(trial, 4, 0.02, recovery));
+        trial.cluster.failures.crashes = crashes;
+        trial.cluster.watchdog.simulated_s = 1e6;
+        const Outcome outcome = trial.run();
+        if (fatal(trial, crashes[0], recovery)) continue;
+        CAPTURE(outcome.record.error);
+        check_sound(outcome.record);
+        CHECK(outcome.record.steps == trial.stop.steps);
+        CHECK(*outcome.record.final_loss < 0.5 * *outcome.record.curve.front().loss);
+      }
+  }
+}
+
+TEST_CASE("a kill at random times leaves every strategy with a sensible result") { kills(12); }
+
+TEST_CASE("a kill at any of 200 random times leaves every strategy with a sensible result", "[.full]") { kills(200); }
+
+TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbed run's") {
+  Trial optimum = fragile(single());
+  optimum.workers = 1;
+  optimum.stop.steps = 5000;
+  const double least = *optimum.run().record.final_loss;
+  for (const Entry& entry : every_strategy())
+    for (const Recovery recovery : entry.strategy->recoveries()) {
+      if (!keeps_all(recovery)) continue;
+      CAPTURE(entry.name, name(recovery));
+      Trial trial = short_trial(entry, recovery);
+      *trial.stop.steps *= 2;
+      const Outcome undisturbed = trial.run();
+      trial.cluster.failures.crashes = {crash(trial.workers - 1, 0.43 * undisturbed.record.simulated_s, 0.01)};
+      const Outcome outcome = trial.run();
+      check_sound(outcome.record);
+      // Who drops or mixes gradients does so in another order; the rest does the same steps.
+      const double allowed = trial.program.synchronous ? 1.05 : 1.25;
+      CHECK(*outcome.record.final_loss - least <= allowed * (*undisturbed.record.final_loss - least));
+    }
+}
