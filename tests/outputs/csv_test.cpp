@@ -42,9 +42,9 @@ TEST_CASE("runs.csv has the contract's columns, one of each parameter, and empty
           "cost_compute_usd,cost_communicate_usd,cost_wait_usd,cost_down_usd,cost_egress_usd,cost_storage_usd,"
           "cost_to_target_usd,energy_idle_j,energy_busy_j,energy_links_j,energy_overhead_j,co2e_g,notes",
           R"(gossip-2,gossip,gossip,"{""graph"":""ring"",""every"":2}",50us,,1,stopped,2.0,100,2000000,)"
-          "100.0,,,,,,1.0,0.5,0.5,0.0,0,0,,,,,0.0,,2,,,,,,,,,,,,,,,,,,first; second",
+          "100.0,,,,,,1.0,0.5,0.5,0.0,0,0,,,,,0.0,,2,,,,,,,,,,,,,,,,,,,,,,,first; second",
           "allreduce-4,allreduce,allreduce,{},,4,1,failed,0.0,0,0,0.0,,,,,,,,,,0,0,,,,,0.0,\"lost, \"\"for good\"\"\","
-          "4,,,,,,,,,,,,,,,,,,"});
+          "4,,,,,,,,,,,,,,,,,,,,,,,"});
 }
 
 TEST_CASE("curves.csv has a column for each metric that occurs") {

@@ -12,8 +12,8 @@ namespace sg4 = simgrid::s4u;
 
 namespace {
 
-/// SimGrid refuses 0, and its solver never ends where flows share less than its precision, 1e-5. TCP's shares depend on 1 / bandwidth, where less would drown what else they depend on.
-double nothing_bytes_per_s(const Options& options) { return options.network_model == NetworkModel::ideal ? 1e-3 : 1.0; }
+/// SimGrid refuses 0, and its solver never ends where several flows share next to nothing: so much still goes through.
+constexpr double nothing_bytes_per_s = 1.0;
 
 /// Streams of links lie behind those of hosts.
 constexpr std::uint32_t first_link_stream = 1U << 24;
@@ -47,7 +47,7 @@ void LinkFailures::schedule(int which, std::int64_t count, double up_since_s) {
   sg4::Link* link = links_[static_cast<std::size_t>(which)];
   cluster_.at(outage->down_s, [this, link] {
     down_[link] = link->get_bandwidth();
-    link->set_bandwidth(nothing_bytes_per_s(cluster_.options()));
+    link->set_bandwidth(nothing_bytes_per_s);
   });
   cluster_.at(*outage->up_s, [this, link, which, count, up_s = *outage->up_s] {
     link->set_bandwidth(down_.at(link));

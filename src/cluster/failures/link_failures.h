@@ -16,7 +16,7 @@ namespace simgrad::cluster {
 
 class Cluster;
 
-/// While a link is down it carries nothing: flows stall, and go on when it is back, as TCP's do. Links fail by themselves,
+/// While a link is down it carries nothing (a byte a second): flows stall, and go on when it is back, as TCP's do. Links fail by themselves,
 /// each direction of a full-duplex cable too; what ranks of one host tell each other never stalls.
 class LinkFailures {
  public:
