@@ -49,14 +49,9 @@ void FailureOptions::describe(base::Describer& d) {
   d.quantity("restart_time", restart_time_s, Unit::seconds,
              "from when all are there until they work again, beside reading the checkpoint", Bounds::between(0, 1e9));
   d.choice("recovery", recovery, recoveries, "what the training does then; a [[strategy]] may have its own");
-  const auto refuse_repair = [&](const char* key, const char* of, const FailureProcess& process) {
-    if (d.given(key) && (!process.happens() || process.repairs()))
-      d.refuse(key, fmt::format("\"{0}\" says when {1} are back, but {1} = \"{2}\" {3}; leave it out, or set {1}", key, of,
-                                process.happens() ? "trace" : "none",
-                                process.happens() ? "says that itself" : "never fail"));
-  };
-  refuse_repair("repair", "hosts", *hosts);
-  refuse_repair("link_repair", "links", *links);
+  if (repair->mean_s() && (!hosts->happens() || hosts->repairs()))
+    d.refuse("repair", fmt::format("\"repair\" says when hosts are back, but hosts = \"{}\" {}; leave it out, or set hosts",
+                                   hosts.kind(), hosts->happens() ? "says that itself" : "never fail by themselves"));
   if (links.kind() == TracedFailures::about.kind)
     d.refuse("links", "a trace is of hosts, by their numbers; links = \"exponential\" or \"weibull\"");
   if (links->happens() && link_repair.kind() == NoRepair::about.kind)
