@@ -33,6 +33,16 @@ void check_servers(const Settings& settings, const Document& document, Faults& f
                            "many", given, most));
 }
 
+}  // namespace
+
+void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
+  if (settings.cluster.platform.empty())
+    if (const std::string why = settings.cluster.topology->unfit(settings.cluster.machine, most_hosts(settings));
+        !why.empty())
+      faults.add(document.position(document.contains("cluster.topology") ? "cluster.topology" : "cluster"), why);
+  check_servers(settings, document, faults);
+}
+
 void check_shares(const Settings& settings, const Document& document, Faults& faults) {
   if (!settings.training.partition->by_speed()) return;
   const bool any_fail = settings.cluster.failures.any();
@@ -48,17 +58,6 @@ void check_shares(const Settings& settings, const Document& document, Faults& fa
                  fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but splits = {} are taken by "
                              "whoever is free; set splits = 1, or shares = \"equal\"", mapreduce->splits));
   }
-}
-
-}  // namespace
-
-void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
-  if (settings.cluster.platform.empty())
-    if (const std::string why = settings.cluster.topology->unfit(settings.cluster.machine, most_hosts(settings));
-        !why.empty())
-      faults.add(document.position(document.contains("cluster.topology") ? "cluster.topology" : "cluster"), why);
-  check_servers(settings, document, faults);
-  check_shares(settings, document, faults);
 }
 
 }  // namespace simgrad::experiment

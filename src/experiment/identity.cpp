@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "experiment/simulate.h"
+#include "experiment/job_training.h"
 #include "strategies/single.h"
 
 namespace simgrad::experiment {
@@ -36,6 +36,8 @@ ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
 ordered_json identity(const RunPlan& run) {
   ordered_json all = scenario::echo(*run.settings);
   for (const char* key : {"title", "strategy", "seed"}) all.erase(key);
+  for (ordered_json& job : all["job"])  // what they come to is in the settings of each
+    for (const std::string& table : own_tables()) job.erase(table);
   all["cluster"]["platform"] = run.settings->platform_contents;
   if (!run.settings->cluster.stragglers->files().empty())
     all["cluster"]["stragglers"]["file"] = run.settings->trace_contents;
@@ -106,21 +108,32 @@ RunPlan plan_run(const std::shared_ptr<const Settings>& settings, std::size_t in
   return run;
 }
 
-RunPlan plan_job(const std::shared_ptr<const Settings>& settings, const std::vector<JobPlan>& together, std::size_t job,
-                 bool by_itself, const ordered_json& parameters, std::uint64_t seed) {
-  const JobPlan& placed = together.at(job);
+namespace {
+
+RunPlan training_of(const std::shared_ptr<const Settings>& settings, const JobPlan& placed,
+                    const ordered_json& parameters, std::uint64_t seed) {
   const JobEntry& entry = settings->jobs.at(placed.job);
   RunPlan run = plan_run(settings, placed.strategy, parameters, seed);
   run.fabric = settings;
-  run.settings = settings_of_job(*settings, entry);
+  run.settings = std::make_shared<const Settings>(settings->trainings.at(placed.job));
   run.label = entry.name;
   run.workers = entry.workers;
   run.job = placed.job;
-  run.jobs = by_itself ? std::vector{placed} : together;
+  return run;
+}
+
+}  // namespace
+
+RunPlan plan_job(const std::shared_ptr<const Settings>& settings, const std::vector<JobPlan>& together, std::size_t job,
+                 bool by_itself, const ordered_json& parameters, std::uint64_t seed) {
+  RunPlan run = training_of(settings, together.at(job), parameters, seed);
+  run.jobs = by_itself ? std::vector{together.at(job)} : together;
   ordered_json named = identity(run);
   named["label"] = run.label;
   named["fabric"] = settings->cluster.workers;
   named["by_itself"] = by_itself;
+  for (const JobPlan& other : run.jobs)
+    if (other.job != run.job) named["beside"].push_back(identity(training_of(settings, other, parameters, seed)));
   run.id = run.work = name_of(named);
   return run;
 }

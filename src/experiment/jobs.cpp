@@ -20,12 +20,8 @@ namespace {
 constexpr std::array placements{Choice{"packed", "on the next hosts that no job before it has"},
                                 Choice{"spread", "on hosts as far apart as there are free ones"}};
 
-std::optional<std::size_t> strategy_of(const Settings& settings, const std::string& name) {
-  for (std::size_t i = 0; i < settings.strategies.size(); ++i)
-    if (settings.strategies[i].name() == name) return i;
-  for (std::size_t i = 0; i < settings.strategies.size(); ++i)
-    if (settings.strategies[i].strategy.kind() == name) return i;
-  return {};
+bool says(const Written& table, std::string_view key) {
+  return std::ranges::any_of(table, [&](const auto& pair) { return pair.first == key; });
 }
 
 std::vector<int> chosen(const JobEntry& job, std::size_t needed, const std::set<int>& free) {
@@ -42,6 +38,14 @@ std::vector<int> chosen(const JobEntry& job, std::size_t needed, const std::set<
 
 }  // namespace
 
+std::optional<std::size_t> strategy_of(const Settings& settings, const std::string& name) {
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i)
+    if (settings.strategies[i].strategy && settings.strategies[i].name() == name) return i;
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i)
+    if (settings.strategies[i].strategy.kind() == name) return i;
+  return {};
+}
+
 void JobEntry::describe(base::Describer& d) {
   d.text("name", name, "its row in the results");
   d.text("strategy", strategy, "the label of a [[strategy]], else its kind");
@@ -52,10 +56,18 @@ void JobEntry::describe(base::Describer& d) {
             Bounds::at_least(0));
   d.integer("batch_size", batch_size, "its own, instead of training.batch_size", Bounds::at_least(1));
   d.integer("steps", steps, "its own limit, instead of stop.steps", Bounds::at_least(1));
+  d.pairs("data", data, "its own, each key instead of that of [data]; with `source`, instead of all of it");
+  d.pairs("model", model, "its own, each key instead of that of [model]; with `kind`, instead of all of it");
+  d.pairs("training", training, "its own, each key instead of that of [training]");
+  d.pairs("stop", stop, "its own rules, each instead of that of [stop]");
   for (const double host : hosts)
     if (host != std::floor(host)) return d.refuse("hosts", fmt::format("{} is no host; expected whole numbers from 0 on", host));
   if (!hosts.empty() && d.given("placement"))
     d.refuse("placement", "\"placement\" and \"hosts\" both say where the job's ranks live; leave one of them out");
+  if (batch_size && (says(training, "batch_size") || says(training, "batch_size_per_worker")))
+    d.refuse("batch_size", "\"batch_size\" and the batch of [job.training] are both the job's; leave one of them out");
+  if (steps && says(stop, "steps"))
+    d.refuse("steps", "\"steps\" and the steps of [job.stop] are both the job's; leave one of them out");
 }
 
 void check_jobs(const Settings& settings, const scenario::Document& document, scenario::Faults& faults) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/describe.h"
@@ -15,7 +16,11 @@ struct Settings;
 
 enum class Placement { packed, spread };
 
-/// One [[job]]: a training with a strategy of the scenario, on some hosts of its cluster.
+/// What a table of a job says, as keys and TOML values, the nested ones dotted.
+using Written = std::vector<std::pair<std::string, std::string>>;
+
+/// One [[job]]: a training with a strategy of the scenario, on some hosts of its cluster. What it is of, `read_training`
+/// reads; here it only stands.
 struct JobEntry : base::Described {
   std::string name;
   std::string strategy;  ///< a label of a [[strategy]], else its kind
@@ -25,6 +30,7 @@ struct JobEntry : base::Described {
   std::vector<double> hosts;  ///< where its workers and then its servers live; empty: as `placement` says
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> steps;
+  Written data, model, training, stop;  ///< laid over the scenario's
 
   void describe(base::Describer& d) override;
 };
@@ -35,6 +41,9 @@ struct JobPlan {
   std::size_t strategy = 0;  ///< in Settings::strategies
   std::vector<int> hosts;    ///< of its workers, then of its servers
 };
+
+/// The index of the scenario's strategy of that label, else of that kind.
+std::optional<std::size_t> strategy_of(const Settings& settings, const std::string& name);
 
 /// What a scenario with jobs may not say.
 void check_jobs(const Settings& settings, const scenario::Document& document, scenario::Faults& faults);

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "experiment/identity.h"
+#include "experiment/job_training.h"
 #include "experiment/points.h"
 
 namespace simgrad::experiment {
@@ -104,6 +105,7 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
 /// What was resolved, with the grid laid over it: a scenario that gives the same plan again.
 nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& axes, const std::string& directory) {
   nlohmann::ordered_json tree = scenario::echo(first, directory);
+  for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
   leave_out_what_is_void(tree);
   for (const Axis& axis : axes) {
     nlohmann::ordered_json& values = tree["grid"][axis.key] = nlohmann::ordered_json::array();
@@ -135,6 +137,11 @@ void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& s
       plan.runs.push_back(std::move(run));
     }
   };
+  const bool jobs = std::ranges::any_of(settings, [](const auto& each) { return !each->jobs.empty(); });
+  if (jobs && !selection.strategies.empty())
+    throw ScenarioError(fmt::format("--strategy {}: the scenario's [[job]]s run together, each with the strategy that it "
+                                    "names; leave --strategy out, or set job.0.strategy",
+                                    selection.strategies.front()));
   const auto choices = chosen(settings, selection.strategies);
   for (std::size_t p = 0; p < points.size(); ++p) {
     if (!settings[p]->jobs.empty()) {

@@ -155,7 +155,14 @@ AllSettings read_points(const std::vector<Point>& points, Faults& faults) {
     auto settings = std::make_shared<Settings>(read_settings(point.document, found));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);
     if (found.empty()) look_at_traces(*settings, files, found);
-    if (found.empty()) look_at_data(*settings, files);
+    if (found.empty() && settings->jobs.empty()) look_at_data(*settings, files);
+    if (found.empty())
+      for (Settings& own : settings->trainings) {
+        own.nominal_flops_per_s = settings->nominal_flops_per_s;
+        own.platform_contents = settings->platform_contents;
+        own.trace_contents = settings->trace_contents;
+        look_at_data(own, files);
+      }
     faults.add(found);
     all.push_back(std::move(settings));
   }

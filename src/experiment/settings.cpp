@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "data/limits.h"
 #include "experiment/hosts_check.h"
+#include "experiment/job_training.h"
 #include "experiment/prices_check.h"
 #include "experiment/recoveries.h"
 
@@ -312,6 +313,13 @@ void fill_in(Settings& settings) {
   if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;
 }
 
+/// Whether the parts of one sound training suit each other.
+void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
+  check_optimizer(settings, document, faults);
+  check_shares(settings, document, faults);
+  check_data(settings, faults);
+}
+
 /// Parts of the contract that a later release brings: refused, not ignored. Returns the document without them.
 Document without_what_is_to_come(Document document, Faults& faults) {
   for (const char* key : {"expect", "extends"}) {
@@ -324,21 +332,37 @@ Document without_what_is_to_come(Document document, Faults& faults) {
 
 }  // namespace
 
-Settings read_settings(const Document& document, Faults& faults) {
+Settings read_sections(const Document& document, Faults& faults) {
   Settings settings;
-  without_what_is_to_come(document, faults).read_into(settings, faults);
+  document.read_into(settings, faults);
   settings.places = places_of(document);
   check_strategies(settings, document, faults);
-  if (!settings.model.model) return settings;
+  return settings;
+}
+
+void check_training(Settings& settings, const Document& document, Faults& faults) {
   check_numbers(settings, document, faults);
-  if (!faults.empty()) return settings;
-  check_optimizer(settings, document, faults);
-  check_recoveries(settings, faults);
-  check_hosts(settings, document, faults);
-  check_prices(settings, document, faults);
-  check_jobs(settings, document, faults);
+  if (!faults.empty()) return;
   fill_in(settings);
-  check_data(settings, faults);
+  check_fitness(settings, document, faults);
+}
+
+Settings read_settings(const Document& document, Faults& faults) {
+  const Document known = without_what_is_to_come(document, faults);
+  Settings settings = read_sections(known, faults);
+  const bool one_training = settings.jobs.empty();  // else every job is checked as one, and the scenario is none
+  Faults of_jobs;
+  if (!one_training) settings.trainings = read_trainings(settings, known, of_jobs);
+  if (one_training && settings.model.model) check_numbers(settings, document, faults);
+  if (faults.empty()) {
+    check_recoveries(settings, faults);
+    check_hosts(settings, document, faults);
+    check_prices(settings, document, faults);
+    check_jobs(settings, document, faults);
+    fill_in(settings);
+    if (one_training) check_fitness(settings, document, faults);
+  }
+  faults.add(of_jobs);
   return settings;
 }
 

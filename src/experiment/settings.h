@@ -54,6 +54,7 @@ struct Settings : base::Described {
   outputs::Prices prices;
   std::vector<StrategyEntry> strategies;
   std::vector<JobEntry> jobs;  ///< none: every strategy is a run of its own
+  std::vector<Settings> trainings;  ///< of every job, its own: the scenario's, with what the job says itself
 
   /// Where the scenario says what only the data can contradict.
   struct Places {
@@ -85,6 +86,13 @@ struct Settings : base::Described {
 
 /// Reads and checks one grid point. Faults are added, not thrown.
 Settings read_settings(const scenario::Document& document, scenario::Faults& faults);
+
+/// The first half of it: reads, and checks the list of strategies.
+Settings read_sections(const scenario::Document& document, scenario::Faults& faults);
+
+/// The second half, for one training: its numbers, data, model and batches, and the workers and strategies for them.
+/// Fills in defaults that depend on other options.
+void check_training(Settings& settings, const scenario::Document& document, scenario::Faults& faults);
 
 /// How many training rows there will be, where that is known before any data are loaded.
 std::optional<std::int64_t> known_rows(const Settings& settings);

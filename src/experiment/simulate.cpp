@@ -9,21 +9,14 @@
 
 namespace simgrad::experiment {
 
-namespace {
-
-/// Nominal, of each worker's host; what `shares = "speed"` goes by.
-std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const training::Program& program) {
+std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& places) {
   if (!run.settings->training.partition->by_speed()) return {};
-  const auto workers = static_cast<int>(run.workers);
   const std::vector<double>& relative = run.settings->cluster.relative_speeds;
-  const std::vector<int> places = program.places(workers);
   std::vector<double> all;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(workers); ++rank)
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workers); ++rank)
     all.push_back(cluster.speed(places[rank]) * (rank < relative.size() ? relative[rank] : 1.0));
   return all;
 }
-
-}  // namespace
 
 training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
   const Settings& settings = *run.settings;
@@ -67,7 +60,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
   training::Program program = strategies::program(run.strategy);
   cluster::Cluster cluster(settings.cluster, program.hosts_needed(workers), program.many_to_many, run.seed);
   training::Learning::Setup setup = learning_setup(run, data);
-  setup.speeds = speeds(run, cluster, program);
+  setup.speeds = speeds(run, cluster, program.places(workers));
   const training::Learning learning(std::move(setup), dispatcher);
   training::Training training(cluster, learning, std::move(program),
                               {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate,

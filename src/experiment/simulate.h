@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cluster/cluster.h"
 #include "data/dataset.h"
 #include "experiment/plan.h"
 #include "record/record.h"
@@ -29,7 +30,9 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
 
 /// The same for a job, beside the others of its run.
 record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress);
-/// The scenario's, with what the job says itself.
-std::shared_ptr<const Settings> settings_of_job(const Settings& all, const JobEntry& job);
+
+/// Nominal, of each worker's host, where `shares = "speed"` goes by them; else none.  places: the workers' hosts, and
+/// maybe more.
+std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& places);
 
 }  // namespace simgrad::experiment

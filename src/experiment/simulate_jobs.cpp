@@ -1,7 +1,10 @@
 /// Several trainings in one engine; the record of one of them.
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "cluster/turns.h"
 #include "experiment/simulate.h"
@@ -11,23 +14,26 @@ namespace simgrad::experiment {
 
 namespace {
 
-/// The settings of one job: the scenario's, with what the job says itself.
-Settings own_settings(const Settings& all, const JobEntry& job) {
-  Settings own = all;
-  own.cluster.workers = job.workers;
-  if (job.batch_size) {
-    own.training.batch_size = job.batch_size;
-    own.training.batch_size_per_worker.reset();
-  }
-  if (job.steps) own.stop.steps = job.steps;
-  return own;
-}
-
 /// One job as it runs.
 struct Placed {
   RunPlan run;
   std::unique_ptr<training::Learning> learning;
   std::unique_ptr<training::Training> training;
+};
+
+/// What the jobs learn from: equal data once.
+class JobData {
+ public:
+  JobData(const RunPlan& run, Data data) { by_key_.emplace(run.data_key(), std::move(data)); }
+
+  const Data& of(const RunPlan& run) {
+    const auto [at, fresh] = by_key_.try_emplace(run.data_key());
+    if (fresh) at->second = load_data(run);
+    return at->second;
+  }
+
+ private:
+  std::map<std::string, Data> by_key_;
 };
 
 std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Placed& placed, const JobPlan& plan,
@@ -45,10 +51,6 @@ std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Place
 
 }  // namespace
 
-std::shared_ptr<const Settings> settings_of_job(const Settings& all, const JobEntry& job) {
-  return std::make_shared<const Settings>(own_settings(all, job));
-}
-
 record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress) {
   const Settings& all = *run.fabric;
   values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = {}});
@@ -56,6 +58,7 @@ record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, 
   std::unique_ptr<cluster::Turns> turns;
   if (all.cluster.sharing == cluster::Sharing::gang)
     turns = std::make_unique<cluster::Turns>(static_cast<int>(all.jobs.size()), all.cluster.quantum);
+  JobData data_of_jobs(run, data);
   std::vector<Placed> jobs;
   std::set<int> taken, shared;
   std::size_t mine = 0;
@@ -64,10 +67,12 @@ record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, 
     Placed& placed = jobs.emplace_back();
     placed.run = run;
     const JobEntry& job = all.jobs[plan.job];
-    placed.run.settings = settings_of_job(all, job);
+    placed.run.settings = std::make_shared<const Settings>(all.trainings[plan.job]);
     placed.run.strategy = all.strategies[plan.strategy].strategy.shared();
     placed.run.workers = job.workers;
-    placed.learning = std::make_unique<training::Learning>(learning_setup(placed.run, data), dispatcher);
+    training::Learning::Setup learning = learning_setup(placed.run, data_of_jobs.of(placed.run));
+    learning.speeds = speeds(placed.run, cluster, plan.hosts);
+    placed.learning = std::make_unique<training::Learning>(std::move(learning), dispatcher);
     placed.training = train(cluster, placed, plan, turns.get());
     for (const int host : std::set<int>(plan.hosts.begin(), plan.hosts.end()))
       if (!taken.insert(host).second) shared.insert(host);

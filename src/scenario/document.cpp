@@ -55,6 +55,18 @@ class Document::Impl {
   Position beginning() const { return {name, 1, 1}; }
 };
 
+namespace {
+
+/// The table at a dotted key of tables; null if there is none.
+Table* table_at(Table& root, std::string_view key) {
+  const auto dot = key.find('.');
+  Entry* entry = root.find(key.substr(0, dot));
+  Table* table = entry ? entry->node.as<Table>() : nullptr;
+  return table && dot != std::string_view::npos ? table_at(*table, key.substr(dot + 1)) : table;
+}
+
+}  // namespace
+
 Document::Document(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Document::Document(const Document& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 Document::Document(Document&&) noexcept = default;
@@ -111,7 +123,32 @@ std::vector<Axis> Document::take_grid(Faults& faults) {
 bool Document::contains(std::string_view key) const { return find(impl_->root, key).node != nullptr; }
 
 void Document::erase(std::string_view key) {
-  std::erase_if(impl_->root.entries, [&](const Entry& entry) { return entry.key == key; });
+  const auto dot = key.rfind('.');
+  Table* table = dot == std::string_view::npos ? &impl_->root : table_at(impl_->root, key.substr(0, dot));
+  const std::string_view last = key.substr(dot + 1);  // npos + 1 is 0
+  if (table) std::erase_if(table->entries, [&](const Entry& entry) { return entry.key == last; });
+}
+
+void Document::lay_over(std::string_view onto, std::string_view from) {
+  const Found found = find(impl_->root, from);
+  if (!found.node) return;
+  const Node laid = *found.node;  // entries move as others are added
+  const Position position = *found.position;
+  if (!find(impl_->root, onto).node) assign(impl_->root, onto, {Table{}, laid.position});
+  Table* under = table_at(impl_->root, onto);
+  if (const auto* table = laid.as<Table>(); table && under) {
+    for (const Entry& entry : table->entries) under->put(entry);
+    return;
+  }
+  const auto dot = onto.rfind('.');
+  Table* parent = dot == std::string_view::npos ? &impl_->root : table_at(impl_->root, onto.substr(0, dot));
+  if (parent) parent->put({std::string(onto.substr(dot + 1)), position, laid});
+}
+
+void Document::keep_only(std::string_view list, std::size_t index) {
+  Entry* entry = impl_->root.find(list);
+  auto* array = entry ? entry->node.as<Array>() : nullptr;
+  if (array && index < array->size()) *array = Array{Node((*array)[index])};
 }
 
 Position Document::position(std::string_view key) const {

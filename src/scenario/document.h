@@ -82,8 +82,13 @@ class Document {
   static Axis axis(std::string_view assignment);
 
   bool contains(std::string_view key) const;
-  /// Takes a key of the root away, so that nothing of it is left for `read_into`.
+  /// Takes what stands at a dotted key of tables away, so that nothing of it is left for `read_into`.
   void erase(std::string_view key);
+  /// Lays what stands at `from`, if anything does, over what stands at `onto`, a dotted key of tables: a table key by key,
+  /// anything else instead of it.  What is laid keeps its position.
+  void lay_over(std::string_view onto, std::string_view from);
+  /// Leaves nothing of a list of the root but the table at `index`.
+  void keep_only(std::string_view list, std::size_t index);
   /// Of a dotted key; of the file's beginning if it is not there.
   Position position(std::string_view key) const;
 

@@ -25,6 +25,13 @@ Entry* Table::find(std::string_view key) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+void Table::put(const Entry& entry) {
+  if (Entry* present = find(entry.key))
+    *present = entry;
+  else
+    entries.push_back(entry);
+}
+
 std::string shown(const Node& node) {
   if (node.as<Array>()) return "a list";
   if (node.as<Table>()) return "a table";

@@ -23,6 +23,7 @@ struct Table {
 
   const Entry* find(std::string_view key) const;
   Entry* find(std::string_view key);
+  void put(const Entry& entry);  ///< instead of the one of that key, if there is one
 };
 
 /// A date or a time. No option takes one; kept to say what was found.

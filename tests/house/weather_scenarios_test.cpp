@@ -37,12 +37,15 @@ TEST_CASE("two_jobs_one_fabric: both jobs are disturbed, and equally") {
   CHECK(run_of(*results, "other").interference.value() == Approx(run_of(*results, "one").interference.value()).epsilon(1e-9));
 }
 
-TEST_CASE("gang_or_shared: turns double the time, sharing overlaps one job's waiting with the other's work") {
+TEST_CASE("gang_or_shared: in turns the short steps wait for the long ones, sharing overlaps them; both learn the same") {
   const auto results = results_of("gang_or_shared.toml");
-  for (const char* job : {"one", "other"}) {
-    const double gang = run_of(*results, job, "{\"cluster.sharing\":\"gang\"}").interference.value();
-    const double shared = run_of(*results, job, "{\"cluster.sharing\":\"processor\"}").interference.value();
-    CHECK(gang == Approx(2.0).epsilon(0.03));
-    CHECK(shared < 0.9 * gang);
+  const std::string gang = "{\"cluster.sharing\":\"gang\"}", shared = "{\"cluster.sharing\":\"processor\"}";
+  for (const char* job : {"linear", "perceptron"}) {
+    CHECK(run_of(*results, job, shared).interference.value() < 1.1);
+    CHECK(run_of(*results, job, shared).record.final_loss == run_of(*results, job, gang).record.final_loss);
   }
+  CHECK(run_of(*results, "linear", gang).interference.value() > 5.0);
+  CHECK(run_of(*results, "perceptron", gang).interference.value() > 1.1);
+  CHECK(run_of(*results, "perceptron", gang).interference.value() < 1.2);
+  CHECK(run_of(*results, "linear", gang).record.final_loss != run_of(*results, "perceptron", gang).record.final_loss);
 }
