@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "experiment/recoveries.h"
+
 namespace simgrad::experiment {
 
 using nlohmann::ordered_json;
@@ -52,6 +54,7 @@ Settings read_training(const Settings& all, std::size_t j, const Document& scena
                 fmt::format("job \"{}\" has numbers = {}, but the jobs of a scenario all have numbers or none; set "
                             "training.numbers for all of them",
                             job.name, own.training.numbers));
+    check_recoveries(own, found);
     check_training(own, document, found);
   }
   faults.add(found);

@@ -214,7 +214,7 @@ TEST_CASE("the resolved scenario of jobs with tables of their own is the same pl
   }
 }
 
-TEST_CASE("a job beside another one is another run if the other one is; by itself it is not") {
+TEST_CASE("a job beside another one is another run if the other one is, by itself it is not") {
   const std::string pair = "strategy = \"allreduce\"\nworkers = 2\n";
   const Plan one = planned(text_of("", job("a", pair) + job("b", pair)));
   const Plan two = planned(text_of("", job("a", pair) + job("b", pair + "[job.model]\nl2 = 0.1\n")));
@@ -261,11 +261,12 @@ TEST_CASE("faults of a job's own tables stand where they are written, and are fo
   check_refused("", job("a", pair + "[job.training]\nnumbers = true"), "job \"a\" has numbers = true");
   check_refused("", job("a", pair + "batch_size = 5\n[job.training]\nbatch_size_per_worker = 5"),
                 "leave one of them out");
+  check_refused("", job("a", pair + "[job.training]\ncheckpoint_every = \"young\""), "needs the hosts' MTBF");
   check_refused("", job("a", pair + "steps = 5\n[job.stop]\nsteps = 6"), "leave one of them out");
   check_refused("", job("a", pair + "model = 5"), "model must be a table");
 }
 
-TEST_CASE("--strategy and jobs are refused together") {
+TEST_CASE("option --strategy and jobs are refused together") {
   CHECK_THROWS_WITH(
       planned(text_of("", job("a", "strategy = \"allreduce\"\nworkers = 2")), {.strategies = {"allreduce"}}),
       Catch::Contains("--strategy allreduce: the scenario's [[job]]s run together"));

@@ -37,7 +37,7 @@ TEST_CASE("two_jobs_one_fabric: both jobs are disturbed, and equally") {
   CHECK(run_of(*results, "other").interference.value() == Approx(run_of(*results, "one").interference.value()).epsilon(1e-9));
 }
 
-TEST_CASE("gang_or_shared: in turns the short steps wait for the long ones, sharing overlaps them; both learn the same") {
+TEST_CASE("gang_or_shared: in turns short steps wait for long ones, sharing overlaps them, and both learn the same") {
   const auto results = results_of("gang_or_shared.toml");
   const std::string gang = "{\"cluster.sharing\":\"gang\"}", shared = "{\"cluster.sharing\":\"processor\"}";
   for (const char* job : {"linear", "perceptron"}) {

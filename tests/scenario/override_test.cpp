@@ -149,3 +149,45 @@ TEST_CASE("option --set of a key without end is refused") {
 TEST_CASE("a value that is not UTF-8 is refused") {
   CHECK(refused("title=\xff") == Lines{"--set title=\xff: the value is not valid UTF-8"});
 }
+
+TEST_CASE("a table is laid over another one key by key, any other value instead of it, each with its position") {
+  Document document = Document::parse(R"([model]
+kind = "least_squares"
+[training]
+batch_size = 5
+clip = 2.0
+[own.training]
+batch_size = 7
+learning_rate = -1
+[own]
+clip = 3.0
+)",
+                                      "a.toml");
+  document.lay_over("training", "own.training");
+  document.lay_over("training.clip", "own.clip");
+  document.lay_over("cluster", "own.cluster");  // nothing there
+  CHECK(document.position("training.batch_size").text() == "a.toml:7:1");
+  CHECK(document.position("training.clip").text() == "a.toml:10:1");
+  CHECK(!document.contains("cluster"));
+  document.erase("own");
+  CHECK(refusal([&] { settings(document); }) == Lines{"a.toml:8:17: learning_rate must be above 0, found -1"});
+  document.erase("training.learning_rate");
+  document.erase("training.no.such");
+  const Settings read = settings(document);
+  CHECK(read.training.batch_size == 7);
+  CHECK(read.training.clip == 3.0);
+}
+
+TEST_CASE("a table is laid over one that is not there") {
+  Document document = Document::parse("[model]\nkind = \"least_squares\"\n[own]\nbatch_size = 7\n", "a.toml");
+  document.lay_over("training", "own");
+  document.erase("own");
+  CHECK(settings(document).training.batch_size == 7);
+}
+
+TEST_CASE("of a list of tables one is kept") {
+  Document document = with({});
+  document.keep_only("strategy", 2);
+  REQUIRE(settings(document).strategies.size() == 1);
+  CHECK(settings(document).strategies[0].program.kind() == "allreduce");
+}
