@@ -40,6 +40,10 @@ record::HostUse described(const Cluster& cluster, int host) {
   return use;
 }
 
+bool rented_on_spot(const FailureOptions& failures, const std::string& host_class) {
+  return failures.market == Market::spot && (failures.spot.only_class.empty() || failures.spot.only_class == host_class);
+}
+
 }  // namespace
 
 void World::count_hosts() {
@@ -58,6 +62,7 @@ void World::count_hosts() {
     host_use.down_s = use.down_s;
     if (rank < workers_) {
       host_use.serves = false;
+      host_use.spot = rented_on_spot(cluster_.options().failures, host_use.host_class);
       ++cores[at->second];
     }
     // Ranks with cores of their own are busy while they compute; for the others see below.

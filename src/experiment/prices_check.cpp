@@ -68,11 +68,18 @@ class Check {
 
   /// A sum that left some hosts out would pass for the price of all.
   void no_host_left_out() {
-    std::string priced, unpriced;
+    std::string priced = prices_.worker_usd_per_h ? "any worker" : "", unpriced;
     for (std::int64_t host = 0; host < hosts_; ++host) {
       const cluster::HostClass* its = cluster::class_of(cluster_.host_classes, cluster_.workers, static_cast<int>(host));
       const std::string name = its ? its->name : cluster::plain_host_class;
       const outputs::HostPrice* own = prices_.of_host(name);
+      const cluster::FailureOptions& failures = cluster_.failures;
+      const bool spot = failures.market == cluster::Market::spot && host < cluster_.workers &&
+                        (failures.spot.only_class.empty() || failures.spot.only_class == name);
+      if (spot) {
+        ((own && own->spot_usd_per_h) || prices_.spot_usd_per_h ? priced : unpriced) = name + " (spot)";
+        continue;
+      }
       const bool general = prices_.worker_usd_per_h || (host >= cluster_.workers && prices_.server_usd_per_h);
       const bool has = general || (own && own->on_demand_usd_per_h) || (its && its->price_dollars_per_hour);
       (has ? priced : unpriced) = name;

@@ -48,7 +48,7 @@ void check_recoveries(const Settings& settings, Faults& faults) {
     });
   };
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) check_allowed(settings, i, faults);
-  if (failures.hosts->happens() && !failures.hosts->repairs() && !failures.repair->mean_s())
+  if (failures.of_hosts().happens() && !failures.of_hosts().repairs() && !failures.repair->mean_s())
     for (const Recovery waiting : {Recovery::restart, Recovery::wait})
       if (any_by(waiting))
         faults.add(settings.places.recovery,
@@ -57,7 +57,7 @@ void check_recoveries(const Settings& settings, Faults& faults) {
                                name(waiting)));
   if (settings.training.checkpoints_by_rule()) {
     const std::string rule = fmt::format("checkpoint_every = \"{}\"", *settings.training.checkpoint_every);
-    if (!failures.hosts->mtbf_s())
+    if (!failures.of_hosts().mtbf_s())
       faults.add(settings.places.checkpoint,
                  rule + " needs the hosts' MTBF; give cluster.failures.hosts = \"exponential\" or \"weibull\", or a time");
     if (!settings.cluster.storage_bandwidth_bytes_per_s)

@@ -118,7 +118,7 @@ const Item* find(const std::vector<Item>& items, std::string Item::*name, std::s
 void HostPrice::describe(base::Describer& d) {
   d.text("class", host_class, "a class of [[cluster.hosts]], of the platform file (<prop id=\"class\">), or \"host\"");
   d.quantity("price", on_demand_usd_per_h, Unit::dollars_per_hour, "of one such host, on demand", Bounds::at_least(0));
-  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "while cluster.market = \"spot\"", Bounds::at_least(0));
+  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "while cluster.failures.market = \"spot\"", Bounds::at_least(0));
   describe_watts(d, idle_w, busy_w);
 }
 
@@ -135,7 +135,7 @@ void Prices::describe(base::Describer& d) {
   d.quantity("server", server_usd_per_h, Unit::dollars_per_hour, "of a host with servers only; default: a worker's",
              Bounds::at_least(0));
   d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour,
-             "of a host while cluster.market = \"spot\", where its class has no such price", Bounds::at_least(0));
+             "of a host while cluster.failures.market = \"spot\", where its class has no such price", Bounds::at_least(0));
   describe_watts(d, idle_w, busy_w);
   d.list("hosts", hosts, "by class of host: { class, price, spot, idle, busy }");
   d.list("links", links, "by class of link: { class, egress, energy }");

@@ -14,11 +14,11 @@ Recovery::Recovery(Training& training) : training_(training) {}
 
 void Recovery::schedule_crashes() {
   const cluster::World& world = training_.world();
-  const cluster::FailureProcess& process = *training_.cluster().options().failures.hosts;
+  const cluster::FailureProcess& process = training_.cluster().options().failures.of_hosts();
   for (int rank = 0; rank < world.size(); ++rank) {
     bool first_of_its_host = process.happens();
     for (int before = 0; before < rank; ++before) first_of_its_host = first_of_its_host && !world.same_host(before, rank);
-    if (!first_of_its_host) continue;
+    if (!first_of_its_host || (rank >= world.workers() && !process.concerns_servers())) continue;
     const std::string& only = process.only_class;
     if (only.empty() || training_.cluster().host_class(world.host(rank)) == only) schedule_next(rank, 0, 0.0);
   }
@@ -37,7 +37,7 @@ void Recovery::schedule_next(int rank, std::int64_t count, double up_since_s) {
                        .purpose = base::Purpose::failure,
                        .step = static_cast<std::uint64_t>(count),
                        .rank = static_cast<std::uint32_t>(host)});
-  const auto outage = failures.hosts->next(host, count, up_since_s, stream, *failures.repair);
+  const auto outage = failures.of_hosts().next(host, count, up_since_s, stream, *failures.repair);
   if (!outage) return;
   training_.cluster().at(outage->down_s, [this, rank, count, outage] {
     if (over()) return;

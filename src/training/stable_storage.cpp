@@ -42,7 +42,7 @@ void Training::plan_checkpoints() {
   if (conditions.storage_bandwidth_bytes_per_s)
     stable_storage_.emplace(cluster_, cluster::Storage::Place::local, *conditions.storage_bandwidth_bytes_per_s, 0.0);
   checkpoint_cost_s_ = storage_s(state_bytes());
-  std::optional<double> mtbf_s = conditions.failures.hosts->mtbf_s();
+  std::optional<double> mtbf_s = conditions.failures.of_hosts().mtbf_s();
   if (mtbf_s) {
     std::vector<int> hosts;
     for (int rank = 0; rank < world_.size(); ++rank) hosts.push_back(world_.host(rank));

@@ -53,3 +53,11 @@ TEST_CASE("a price makes another run, but not other work") {
   CHECK(free.runs.at(0).work == dear.runs.at(0).work);
   CHECK(free.baselines.at(0).work == dear.baselines.at(0).work);
 }
+
+TEST_CASE("the spot market wants a price of its own, and no other failures of hosts") {
+  const std::vector<std::string> spot{"cluster.failures.market=spot", "prices.worker=\"1$/h\""};
+  CHECK(says(refusal(spot), "but those of \"host (spot)\" have none"));
+  CHECK(refusal({spot[0], spot[1], "prices.spot=\"0.3$/h\""}) == "accepted");
+  CHECK(says(refusal({spot[0], "cluster.failures.hosts=exponential"}), "market = \"spot\" takes them away as well"));
+  CHECK(says(refusal({spot[0], "cluster.failures.spot.interruption=\"0s\""}), "interruption"));
+}

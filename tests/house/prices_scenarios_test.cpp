@@ -20,3 +20,27 @@ TEST_CASE("cheapest_for_a_deadline: money grows with the machines, and the cheap
   CHECK(runs[4].record.simulated_s < runs[5].record.simulated_s);
   CHECK(*runs[2].bill.energy_j < *runs[4].bill.energy_j);
 }
+
+TEST_CASE("spot_or_on_demand: whether spot pays is decided by the recovery") {
+  const auto results = results_of("spot_or_on_demand.toml");
+  REQUIRE(results->runs.size() == 6);
+  const auto ratio = [&](std::size_t strategy, auto number) {
+    return number(results->runs[strategy + 3]) / number(results->runs[strategy]);
+  };
+  const auto cost = [](const outputs::Run& run) { return run.bill.cost_to_target_usd.value(); };
+  const auto time = [](const outputs::Run& run) { return run.record.time_to_target_s.value(); };
+  CHECK(ratio(0, cost) > 1.1);
+  CHECK(ratio(0, time) > 3.0);
+  for (const std::size_t goes_on : {std::size_t{1}, std::size_t{2}}) {
+    CHECK(ratio(goes_on, cost) < 0.5);
+    CHECK(ratio(goes_on, time) < 1.2);
+  }
+  // By hand: a spot machine is paid while it is there, the server for all of the time.
+  const outputs::Run& asp = results->runs[5];
+  double paid_s = 0.0;
+  for (const record::HostUse& host : asp.record.hosts)
+    if (host.spot) paid_s += asp.record.simulated_s - host.down_s;
+  CHECK(asp.bill.cost_usd.value() ==
+        Approx((0.13 * paid_s + 0.40 * asp.record.simulated_s) / 3600.0).epsilon(1e-9));
+  CHECK(results->runs[3].record.ranks[0].down_s > 0.0);
+}

@@ -22,6 +22,10 @@ constexpr std::array recoveries{
     Choice{"elastic", "the living go on from memory at once; who is repaired joins again and is sent the state"},
     Choice{"continue", "nobody stops: the living go on without the lost rank, and with it once it is back"}};
 
+constexpr std::array markets{
+    Choice{"on_demand", "they stay, at the price of [prices] worker or of their class"},
+    Choice{"spot", "at a spot price, which is not paid while a machine is away; each is taken away now and then"}};
+
 constexpr std::array roles{Choice{"worker", "one of the workers"},
                            Choice{"server", "one of the strategy's servers; nothing happens where it has fewer"}};
 
@@ -43,6 +47,8 @@ void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
   d.component("hosts", hosts, "when hosts fail by themselves; each of workers and servers");
   d.component("repair", repair, "how long until such a host is back");
+  d.choice("market", market, markets, "how workers' hosts are rented");
+  d.section("spot", spot, "what happens to them while market = \"spot\"");
   d.component("links", links, "when links fail: they carry nothing until they are repaired, then go on with what they had");
   d.component("link_repair", link_repair, "how long until such a link is back");
   d.quantity("detection", detection_s, Unit::seconds, "from a crash until everybody knows", Bounds::at_least(0));
@@ -52,6 +58,9 @@ void FailureOptions::describe(base::Describer& d) {
   if (repair->mean_s() && (!hosts->happens() || hosts->repairs()))
     d.refuse("repair", fmt::format("\"repair\" says when hosts are back, but hosts = \"{}\" {}; leave it out, or set hosts",
                                    hosts.kind(), hosts->happens() ? "says that itself" : "never fail by themselves"));
+  if (market == Market::spot && hosts->happens())
+    d.refuse("hosts", fmt::format("hosts = \"{}\" fail, and market = \"spot\" takes them away as well; leave one of them out",
+                                  hosts.kind()));
   if (links.kind() == TracedFailures::about.kind)
     d.refuse("links", "a trace is of hosts, by their numbers; links = \"exponential\" or \"weibull\"");
   if (links->happens() && link_repair.kind() == NoRepair::about.kind)

@@ -8,6 +8,7 @@
 
 #include "base/describe.h"
 #include "cluster/failures/process.h"
+#include "cluster/failures/spot.h"
 
 namespace simgrad::cluster {
 
@@ -37,6 +38,8 @@ struct FailureOptions : base::Described {
   std::vector<Crash> crashes;
   base::Slot<FailureProcess> hosts{failure_processes(), "none"};
   base::Slot<Repair> repair{repairs(), "never"};  ///< of hosts
+  Market market = Market::on_demand;
+  SpotMarket spot;
   base::Slot<FailureProcess> links{failure_processes(), "none"};
   base::Slot<Repair> link_repair{repairs(), "constant"};
   double detection_s = 0.1;
@@ -46,7 +49,9 @@ struct FailureOptions : base::Described {
   void describe(base::Describer& d) override;
   /// Whether anything can fail at all.
   bool any() const { return hosts_fail() || links->happens(); }
-  bool hosts_fail() const { return !crashes.empty() || hosts->happens(); }
+  bool hosts_fail() const { return !crashes.empty() || of_hosts().happens(); }
+  /// By which hosts fail.
+  const FailureProcess& of_hosts() const { return market == Market::spot ? static_cast<const FailureProcess&>(spot) : *hosts; }
 };
 
 }  // namespace simgrad::cluster

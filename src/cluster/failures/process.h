@@ -40,6 +40,8 @@ class FailureProcess : public base::Described {
   virtual bool happens() const { return true; }
   /// Whether it says itself when what has failed is back.
   virtual bool repairs() const { return false; }
+  /// Whether hosts fail that have servers only.
+  virtual bool concerns_servers() const { return true; }
   /// Mean time between failures of one; none where there is no such number.
   virtual std::optional<double> mtbf_s() const { return {}; }
   /// The next failure of number `which`, which has been up since then and has failed `count` times.  stream: of that one
