@@ -143,6 +143,10 @@ void World::compute(int rank, double flops, Activity* activity) {
   if (activity) activity->account.leave(now());
 }
 
+void World::pause(double seconds) {
+  if (seconds > 0.0) sg4::this_actor::sleep_for(seconds);
+}
+
 void World::set_relative_speed(int rank, double speed) {
   ranks_.at(static_cast<std::size_t>(rank)).relative_speed = speed;
 }

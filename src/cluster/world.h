@@ -119,6 +119,8 @@ class World {
 
   /// The rank's virtual time passes: flops at the host's nominal speed times the rank's relative one.
   void compute(int rank, double flops) { compute(rank, flops, &ranks_[static_cast<std::size_t>(rank)]); }
+  /// The actor that calls waits for so long.
+  static void pause(double seconds);
   void set_relative_speed(int rank, double speed);
   double relative_speed(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).relative_speed; }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <simgrid/s4u.hpp>
 
 #include "training/training.h"
 
@@ -76,8 +75,7 @@ void Training::restart(const cluster::Communicator& comm) const {
   const int rank = comm.world_rank(comm.rank());
   const bool worker = rank < world_.workers();
   if (generation_ == 0 && !(worker && rejoins(rank))) return;
-  if (const double seconds = cluster_.options().failures.restart_time_s; seconds > 0.0)
-    simgrid::s4u::this_actor::sleep_for(seconds);
+  cluster::World::pause(cluster_.options().failures.restart_time_s);
   if (source_ != &checkpoints_ || !stable_storage_ || (worker && rejoins(rank))) return;
   const Holder who = holder();
   const bool reads = who == Holder::servers ? !worker : who == Holder::workers ? worker : place(rank) == 0 && rank == members_->front();
