@@ -47,6 +47,7 @@ void check_explained(const std::string& scenario, const std::string& explanation
 }
 
 const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies", "stragglers", "jitters",
+                                        "failure_processes", "repairs",
                                         "network_models", "optimizers",  "schedules", "partitions", "storages", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd", "multitask"};

@@ -98,7 +98,7 @@ background = []
 link_bins = 0
 sharing = "processor"
 charge_reductions = true
-failures = { crash = [], hosts = "none", repair = "never", links = "none", link_repair = { kind = "constant", time = "1min" }, detection = "100ms", restart_time = "0s", recovery = "restart" }
+failures = { crash = [], hosts = "none", repair = "never", market = "on_demand", spot = { interruption = "4h", replacement = "2min", class = "" }, links = "none", link_repair = { kind = "constant", time = "1min" }, detection = "100ms", restart_time = "0s", recovery = "restart" }
 watchdog = { simulated = "10000000s", real = "1d" }
 
 [data]

@@ -104,7 +104,9 @@ void kills(int times) {
         CAPTURE(outcome.record.error);
         check_sound(outcome.record);
         CHECK(outcome.record.steps == trial.stop.steps);
-        CHECK(*outcome.record.final_loss < 1.6 * *undisturbed.record.final_loss);
+        // Who goes on without the lost worker's rows learns less of them; most is learnt all the same.
+        CHECK(*outcome.record.final_loss < 0.5 * *outcome.record.curve.front().loss);
+        if (keeps_all(recovery)) CHECK(*outcome.record.final_loss < 1.6 * *undisturbed.record.final_loss);
         if (recovery == Recovery::restart && trial.program.synchronous)
           CHECK(outcome.final_parameters() == undisturbed.final_parameters());
       }
@@ -154,8 +156,9 @@ TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbe
       trial.cluster.failures.crashes = {crash(trial.workers - 1, 0.43 * undisturbed.record.simulated_s, 0.01)};
       const Outcome outcome = trial.run();
       check_sound(outcome.record);
-      // Who drops or mixes gradients does so in another order; the rest does the same steps.
-      const double allowed = trial.program.synchronous ? 1.05 : 1.25;
-      CHECK(*outcome.record.final_loss - least <= allowed * (*undisturbed.record.final_loss - least));
+      // Synchronous strategies do the same steps. Others apply, drop or mix gradients in another order, and easgd's replicas
+      // begin again at the centre: of what there was to learn a hundredth may be missing.
+      const double missing = trial.program.synchronous ? 0.0 : 0.01 * (*outcome.record.curve.front().loss - least);
+      CHECK(*outcome.record.final_loss - least <= 1.05 * (*undisturbed.record.final_loss - least) + missing);
     }
 }
