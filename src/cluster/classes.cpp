@@ -16,17 +16,20 @@ namespace simgrad::cluster {
 
 namespace {
 
-/// A line a class: "host gpu", "link nic".
+/// A line a name: "host gpu", "link nic", "name nic-0".
 std::string listed(const Options& options, int hosts) {
   const Cluster cluster(options, hosts);
   const bool on_platform = !options.platform.empty();
   std::string text;
   for (int host = 0; host < cluster.hosts(); ++host) text += "host " + cluster.host_class(host) + "\n";
-  std::set<std::string> links;
+  std::set<std::string> links, names;
   for (const simgrid::s4u::Link* link : simgrid::s4u::Engine::get_instance()->get_all_links())
-    links.insert(link_class(*link, on_platform));
-  for (const std::string& each : links)
-    if (!each.starts_with("loopback") && !each.starts_with("__")) text += "link " + each + "\n";
+    if (link->get_name().find("loopback") == std::string::npos && !link->get_name().starts_with("__")) {
+      links.insert(link_class(*link, on_platform));
+      names.insert(without_direction(link->get_name()));
+    }
+  for (const std::string& each : links) text += "link " + each + "\n";
+  for (const std::string& each : names) text += "name " + each + "\n";
   return text;
 }
 
@@ -35,6 +38,12 @@ void add_once(std::vector<std::string>& names, std::string name) {
 }
 
 }  // namespace
+
+std::string without_direction(const std::string& name) {
+  for (const std::string_view direction : {"_UP", "_DOWN"})
+    if (name.ends_with(direction)) return name.substr(0, name.size() - direction.size());
+  return name;
+}
 
 Classes classes_of(const Options& options, int hosts) {
   std::array<int, 2> ends{};
@@ -45,7 +54,10 @@ Classes classes_of(const Options& options, int hosts) {
     close(ends[0]);
     std::string text;
     try {
-      text = listed(options, hosts);
+      Options undisturbed = options;  // names that are wrong would keep it from being built
+      undisturbed.slow_links.clear();
+      undisturbed.background.clear();
+      text = listed(undisturbed, hosts);
     } catch (const std::exception&) {  // whoever checks the cluster itself says what is wrong with it
     }
     const auto written = write(ends[1], text.data(), text.size());
@@ -62,7 +74,10 @@ Classes classes_of(const Options& options, int hosts) {
   for (std::size_t from = 0; from < text.size();) {
     const auto end = text.find('\n', from);
     std::string name = text.substr(from + 5, end - from - 5);
-    add_once(text[from] == 'h' ? classes.hosts : classes.links, std::move(name));
+    if (text[from] == 'n')
+      classes.link_names.push_back(std::move(name));
+    else
+      add_once(text[from] == 'h' ? classes.hosts : classes.links, std::move(name));
     from = end + 1;
   }
   return classes;

@@ -2,21 +2,15 @@
 
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
-#include <string_view>
 #include <vector>
+
+#include "cluster/classes.h"
 
 namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
 namespace {
-
-/// The name of the full-duplex link of which SimGrid made this direction; the name itself of any other.
-std::string_view without_direction(std::string_view name) {
-  for (const std::string_view direction : {"_UP", "_DOWN"})
-    if (name.ends_with(direction)) return name.substr(0, name.size() - direction.size());
-  return name;
-}
 
 /// SimGrid calls the links of <cluster id="pod"> pod_link_0, ..., and gives its properties to the hosts.
 const char* class_of_cluster_link(const std::string& name) {
@@ -32,7 +26,7 @@ const char* class_of_cluster_link(const std::string& name) {
 
 std::string link_class(const sg4::Link& link, bool on_platform) {
   const std::string& name = link.get_name();
-  const std::string both(without_direction(name));
+  const std::string both = without_direction(name);
   if (!on_platform) return both.substr(0, both.rfind('-'));
   if (const char* own = link.get_property("class")) return own;
   if (const char* shared = class_of_cluster_link(name)) return shared;

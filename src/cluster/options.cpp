@@ -107,9 +107,6 @@ void Options::describe(base::Describer& d) {
     d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
   if (stragglers)
     if (const std::string why = stragglers->misfit(workers); !why.empty()) d.refuse("stragglers", why);
-  for (const Crash& crash : failures.crashes)
-    if (crash.role == Role::worker && crash.rank >= workers)
-      d.refuse("failures", fmt::format("a crash of rank {}, but the workers are ranks 0 to {}", crash.rank, workers - 1));
 }
 
 double Options::speed(int host) const {

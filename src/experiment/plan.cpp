@@ -12,6 +12,7 @@
 #include "experiment/identity.h"
 #include "experiment/job_training.h"
 #include "experiment/points.h"
+#include "experiment/selected.h"
 
 namespace simgrad::experiment {
 
@@ -51,16 +52,6 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   return seeds;
 }
 
-/// Which of a point's strategies bear the name: by label, else by kind.
-std::vector<bool> named(const Settings& settings, const std::string& name) {
-  std::vector<bool> by_label, by_kind;
-  for (const StrategyEntry& entry : settings.strategies) {
-    by_label.push_back(entry.name() == name);
-    by_kind.push_back(entry.strategy.kind() == name);
-  }
-  return std::ranges::find(by_label, true) != by_label.end() ? by_label : by_kind;
-}
-
 [[noreturn]] void refuse_strategy(const std::string& name, const AllSettings& points) {
   std::vector<std::string> known;
   const auto add = [&](std::string text) {
@@ -76,16 +67,10 @@ std::vector<bool> named(const Settings& settings, const std::string& name) {
 /// Which strategies of each point the command line asks for. A label may be one point's only: it tells the options.
 std::vector<std::vector<bool>> chosen(const AllSettings& points, const std::vector<std::string>& wanted) {
   std::vector<std::vector<bool>> choices;
-  for (const auto& settings : points) choices.emplace_back(settings->strategies.size(), wanted.empty());
-  for (const std::string& name : wanted) {
-    bool found = false;
-    for (std::size_t p = 0; p < points.size(); ++p) {
-      const std::vector<bool> match = named(*points[p], name);
-      for (std::size_t s = 0; s < match.size(); ++s)
-        if (match[s]) choices[p][s] = found = true;
-    }
-    if (!found) refuse_strategy(name, points);
-  }
+  for (const auto& settings : points) choices.push_back(selected(*settings, wanted));
+  for (const std::string& name : wanted)
+    if (std::ranges::none_of(points, [&](const auto& point) { return std::ranges::count(named(*point, name), true) > 0; }))
+      refuse_strategy(name, points);
   return choices;
 }
 
@@ -168,7 +153,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   Faults faults;
   plan.grid = all_axes(document, selection.sets, selection.grids, faults);
   const std::vector<Point> points = expand(document, plan.grid);
-  const AllSettings settings = read_points(points, faults);
+  const AllSettings settings = read_points(points, selection.strategies, faults);
   faults.raise_if_any();
 
   plan.name = std::filesystem::path(file).stem().string();

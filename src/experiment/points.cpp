@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/hash.h"
 #include "cluster/cluster.h"
+#include "experiment/recoveries.h"
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
@@ -147,14 +148,15 @@ void look_at_data(Settings& settings, Files& files) {
 
 }  // namespace
 
-AllSettings read_points(const std::vector<Point>& points, Faults& faults) {
+AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {
   AllSettings all;
   Files files;
   for (const Point& point : points) {
     Faults found;
-    auto settings = std::make_shared<Settings>(read_settings(point.document, found));
+    auto settings = std::make_shared<Settings>(read_settings(point.document, found, names));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);
     if (found.empty()) look_at_traces(*settings, files, found);
+    if (found.empty()) check_traced_recoveries(*settings, names, found);
     if (found.empty() && settings->jobs.empty()) look_at_data(*settings, files);
     if (found.empty())
       for (Settings& own : settings->trainings) {

@@ -1,11 +1,13 @@
 /// What [prices] says against the hosts and links that there are.
 #pragma once
 
+#include "experiment/names_check.h"
 #include "experiment/settings.h"
 
 namespace simgrad::experiment {
 
-/// Adds a fault for a price of a class that the cluster does not have, and for a class without a price beside others.
-void check_prices(const Settings& settings, const scenario::Document& document, scenario::Faults& faults);
+/// Adds a fault for a price of a class that the cluster does not have, for an entry that prices nothing, and for a class without a price beside others.
+void check_prices(const Settings& settings, KnownNames& known, const scenario::Document& document,
+                  scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

@@ -13,6 +13,7 @@
 #include "data/limits.h"
 #include "experiment/hosts_check.h"
 #include "experiment/job_training.h"
+#include "experiment/names_check.h"
 #include "experiment/prices_check.h"
 #include "experiment/recoveries.h"
 
@@ -330,11 +331,19 @@ Document without_what_is_to_come(Document document, Faults& faults) {
   return document;
 }
 
+/// Hosts that fail by themselves are repaired, unless the scenario says that they are not.
+void repair_by_default(cluster::FailureOptions& failures, const Document& document) {
+  if (failures.hosts && failures.hosts->happens() && !failures.hosts->repairs() &&
+      !document.contains("cluster.failures.repair"))
+    failures.repair = base::Slot<cluster::Repair>(cluster::repairs(), "constant");
+}
+
 }  // namespace
 
 Settings read_sections(const Document& document, Faults& faults) {
   Settings settings;
   document.read_into(settings, faults);
+  repair_by_default(settings.cluster.failures, document);
   settings.places = places_of(document);
   check_strategies(settings, document, faults);
   return settings;
@@ -347,7 +356,7 @@ void check_training(Settings& settings, const Document& document, Faults& faults
   check_fitness(settings, document, faults);
 }
 
-Settings read_settings(const Document& document, Faults& faults) {
+Settings read_settings(const Document& document, Faults& faults, const std::vector<std::string>& names) {
   const Document known = without_what_is_to_come(document, faults);
   Settings settings = read_sections(known, faults);
   const bool one_training = settings.jobs.empty();  // else every job is checked as one, and the scenario is none
@@ -355,9 +364,12 @@ Settings read_settings(const Document& document, Faults& faults) {
   if (!one_training) settings.trainings = read_trainings(settings, known, of_jobs);
   if (one_training && settings.model.model) check_numbers(settings, document, faults);
   if (faults.empty()) {
-    check_recoveries(settings, faults);
+    check_recoveries(settings, names, faults);
+    check_crashes(settings, faults);
     check_hosts(settings, document, faults);
-    check_prices(settings, document, faults);
+    KnownNames known_names(settings);
+    check_names(settings, known_names, names, document, faults);
+    check_prices(settings, known_names, document, faults);
     check_jobs(settings, document, faults);
     fill_in(settings);
     if (one_training) check_fitness(settings, document, faults);

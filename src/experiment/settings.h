@@ -84,8 +84,9 @@ struct Settings : base::Described {
   models::Problem problem() const;
 };
 
-/// Reads and checks one grid point. Faults are added, not thrown.
-Settings read_settings(const scenario::Document& document, scenario::Faults& faults);
+/// Reads and checks one grid point. Faults are added, not thrown.  names: of the strategies that will run; none: all.
+Settings read_settings(const scenario::Document& document, scenario::Faults& faults,
+                       const std::vector<std::string>& names = {});
 
 /// The first half of it: reads, and checks the list of strategies.
 Settings read_sections(const scenario::Document& document, scenario::Faults& faults);

@@ -81,6 +81,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
   if (!error.empty()) {
     record.status = record::Status::failed;
     record.error = error;
+    record.goodput.reset();
   }
   return record;
 }

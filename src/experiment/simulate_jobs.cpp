@@ -97,6 +97,7 @@ record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, 
   if (!complete) {
     record.status = record::Status::failed;
     record.error = error;
+    record.goodput.reset();
   }
   return record;
 }

@@ -12,16 +12,21 @@ using cluster::Crash;
 
 Recovery::Recovery(Training& training) : training_(training) {}
 
-void Recovery::schedule_crashes() {
-  const cluster::World& world = training_.world();
-  const cluster::FailureProcess& process = training_.cluster().options().failures.of_hosts();
+std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster::World& world) {
+  const cluster::FailureProcess& process = cluster.options().failures.of_hosts();
+  std::vector<int> ranks;
   for (int rank = 0; rank < world.size(); ++rank) {
     bool first_of_its_host = process.happens();
     for (int before = 0; before < rank; ++before) first_of_its_host = first_of_its_host && !world.same_host(before, rank);
     if (!first_of_its_host || (rank >= world.workers() && !process.concerns_servers())) continue;
-    const std::string& only = process.only_class;
-    if (only.empty() || training_.cluster().host_class(world.host(rank)) == only) schedule_next(rank, 0, 0.0);
+    if (process.only_class.empty() || cluster.host_class(world.host(rank)) == process.only_class) ranks.push_back(rank);
   }
+  return ranks;
+}
+
+void Recovery::schedule_crashes() {
+  const cluster::World& world = training_.world();
+  for (const int rank : ranks_that_fail(training_.cluster(), world)) schedule_next(rank, 0, 0.0);
   for (const Crash& each : training_.cluster().options().failures.crashes) {
     const bool server = each.role == cluster::Role::server;
     if (each.rank >= (server ? world.servers() : world.workers())) continue;  // a strategy may take fewer
@@ -142,6 +147,15 @@ void Recovery::come_back() {
   revoke();
 }
 
+/// Somebody for whom a restart would wait in vain.
+std::optional<int> Recovery::lost_for_good() const {
+  if (!repairs_.empty() || (training_.recovery() != cluster::Recovery::restart && training_.recovery() != cluster::Recovery::wait))
+    return {};
+  for (int rank = 0; rank < training_.world().size(); ++rank)
+    if (!training_.world().alive(rank)) return rank;
+  return {};
+}
+
 bool Recovery::ready() const {
   const cluster::World& world = training_.world();
   if (repairs_.empty() || training_.recovery() == cluster::Recovery::shrink) return true;
@@ -159,6 +173,11 @@ bool Recovery::ready() const {
 void Recovery::resume() {
   if (over() || !pending_ || !revoked_) return;
   revive_repaired();  // callbacks of one date come in no particular order
+  if (const auto rank = lost_for_good())
+    return training_.cluster().fail(fmt::format(
+        "the host of rank {} never comes back, but recovery \"{}\" waits for it; let it be repaired (cluster.failures), or "
+        "recover by \"shrink\" or \"elastic\"",
+        *rank, cluster::name(training_.recovery())));
   if (!ready()) return;
   pending_ = revoked_ = false;
   training_.relaunch();

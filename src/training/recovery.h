@@ -8,6 +8,9 @@
 
 namespace simgrad::training {
 
+/// One rank of each host that the hosts' failure process has fail.
+std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster::World& world);
+
 /// After a crash and the detection time every rank's communicator is revoked: the actors of the old generation end, a
 /// partial collective with them. Then a new generation starts: once all are repaired (restart, wait), or at once with
 /// those that live (shrink, elastic; again with everyone who comes back under elastic). Servers that hold a shard which
@@ -33,6 +36,7 @@ class Recovery {
   void come_back();
   bool revive_repaired();
   bool ready() const;
+  std::optional<int> lost_for_good() const;
   void resume();
 
   struct Repair {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "training/recovery.h"
 #include "training/training.h"
 
 namespace simgrad::training {
@@ -42,12 +43,8 @@ void Training::plan_checkpoints() {
     stable_storage_.emplace(cluster_, cluster::Storage::Place::local, *conditions.storage_bandwidth_bytes_per_s, 0.0);
   checkpoint_cost_s_ = storage_s(state_bytes());
   std::optional<double> mtbf_s = conditions.failures.of_hosts().mtbf_s();
-  if (mtbf_s) {
-    std::vector<int> hosts;
-    for (int rank = 0; rank < world_.size(); ++rank) hosts.push_back(world_.host(rank));
-    std::ranges::sort(hosts);
-    *mtbf_s /= static_cast<double>(std::ranges::unique(hosts).begin() - hosts.begin());
-  }
+  const auto failing = static_cast<double>(ranks_that_fail(cluster_, world_).size());
+  mtbf_s = mtbf_s && failing > 0.0 ? std::optional(*mtbf_s / failing) : std::nullopt;
   const auto every_s = options.checkpoint_interval_s(mtbf_s, checkpoint_cost_s_);
   checkpoint_clock_.emplace(options.checkpoint_every_steps, every_s);
   if (options.checkpoints_by_rule() && every_s)
@@ -90,11 +87,13 @@ void Training::count_crash(bool recovers) {
 void Training::record_losses() {
   if (cluster_.options().failures.hosts_fail()) {
     record_.crashes = crashes_;
-    record_.lost_s = losses_.lost_s();
+    // Of a rank that is lost while the others go on nobody knows what its work would have been worth.
+    if (!in_place() || crashes_ == 0) record_.lost_s = losses_.lost_s();
     record_.recovery_s = losses_.recovery_s(record_.simulated_s);
   }
   if (checkpoint_clock_) record_.checkpoint_s = losses_.checkpoint_s();
-  if ((record_.crashes || record_.checkpoint_s) && record_.simulated_s > 0.0)
+  const bool known = record_.crashes ? record_.lost_s.has_value() : record_.checkpoint_s.has_value();
+  if (known && record_.simulated_s > 0.0)
     record_.goodput = 1.0 - (record_.lost_s.value_or(0.0) + record_.recovery_s.value_or(0.0) +
                              record_.checkpoint_s.value_or(0.0)) /
                                 record_.simulated_s;

@@ -193,7 +193,7 @@ TEST_CASE("options that contradict each other are refused") {
          {"[data]", "[[cluster.failures.crash]]\nrank = 1\nat = \"1ms\"\n[data]",
           "x.toml:10:20: recovery \"restart\" waits for a host that is never repaired"},
          {"[data]", "[[cluster.failures.crash]]\nrank = 4\nat = \"1ms\"\nrepair = \"1ms\"\n[data]",
-          "x.toml:10:11: a crash of rank 4, but the workers are ranks 0 to 3"}});
+          "x.toml:10:20: a crash of rank 4, but the workers are ranks 0 to 3"}});
 }
 
 TEST_CASE("a model that does not fit what the generator makes is refused") {

@@ -84,13 +84,6 @@ TEST_CASE("the state that a recovery goes back to stands in the curve") {
   CHECK(steps == std::vector<int>{0, 12, 49, 50});
 }
 
-TEST_CASE("a repair that a shrinking training would never see is refused") {
-  const tests::Scratch scratch;
-  const auto called = run(scratch, fmt::format("{} --set cluster.failures.recovery=shrink", crash));
-  CHECK(called.exit_code == 2);
-  CHECK(called.err.find("leave \"repair\" out") != std::string::npos);
-}
-
 TEST_CASE("an epoch of an asynchronous server is P updates") {
   const tests::Scratch scratch;
   const auto called = run(scratch, "--strategy parameter_server --set strategy.parameter_server.consistency=asp "

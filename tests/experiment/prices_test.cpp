@@ -38,6 +38,11 @@ TEST_CASE("a class that is left without a price beside others is refused") {
   CHECK(refusal({two, "prices.hosts=[{class=\"gpu\",idle=\"1W\",busy=\"2W\"}]"}) == "accepted");
 }
 
+TEST_CASE("an entry that prices nothing is refused") {
+  CHECK(says(refusal({"prices.hosts=[{class=\"host\"}]"}), "\"host\" is given no price"));
+  CHECK(says(refusal({"prices.links=[{class=\"nic\"}]"}), "\"nic\" is given no price"));
+}
+
 TEST_CASE("watts come in pairs, a PUE is at least one, prices are not negative and have units") {
   CHECK(says(refusal({"prices.busy=\"300W\""}), "\"idle\" is not given"));
   CHECK(says(refusal({"prices.idle=\"300W\"", "prices.busy=\"200W\""}), "at least what an idle one does"));

@@ -46,7 +46,8 @@ void Crash::describe(base::Describer& d) {
 void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
   d.component("hosts", hosts, "when hosts fail by themselves; each of workers and servers");
-  d.component("repair", repair, "how long until such a host is back");
+  d.component("repair", repair, "how long until such a host is back; default under \"exponential\" and \"weibull\": constant; a "
+              "trace says it itself");
   d.choice("market", market, markets, "how workers' hosts are rented");
   d.section("spot", spot, "what happens to them while market = \"spot\"");
   d.component("links", links, "when links fail: they carry nothing until they are repaired, then go on with what they had");
@@ -55,9 +56,6 @@ void FailureOptions::describe(base::Describer& d) {
   d.quantity("restart_time", restart_time_s, Unit::seconds,
              "from when all are there until they work again, beside reading the checkpoint", Bounds::between(0, 1e9));
   d.choice("recovery", recovery, recoveries, "what the training does then; a [[strategy]] may have its own");
-  if (repair->mean_s() && (!hosts->happens() || hosts->repairs()))
-    d.refuse("repair", fmt::format("\"repair\" says when hosts are back, but hosts = \"{}\" {}; leave it out, or set hosts",
-                                   hosts.kind(), hosts->happens() ? "says that itself" : "never fail by themselves"));
   if (market == Market::spot && hosts->happens())
     d.refuse("hosts", fmt::format("hosts = \"{}\" fail, and market = \"spot\" takes them away as well; leave one of them out",
                                   hosts.kind()));
