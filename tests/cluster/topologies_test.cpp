@@ -11,6 +11,7 @@
 #include "cluster/topologies/fat_tree.h"
 #include "cluster/topologies/gpu_hosts.h"
 #include "cluster/topologies/ring.h"
+#include "cluster/topologies/star.h"
 #include "cluster/topologies/torus.h"
 #include "cluster/topologies/two_tier.h"
 #include "cluster/topologies/wan.h"
@@ -209,6 +210,16 @@ TEST_CASE("gpu_hosts: NVLink within a host, device i on NIC i mod k between host
   CHECK(ends[2] == nine(L + M / B));
   CHECK(options.topology->machine(5, 8) == 1);
   CHECK(options.topology->machine(8, 8) == 8);
+}
+
+TEST_CASE("star: the devices of a host share its NIC, and a server behind has its own") {
+  Star star;
+  star.devices_per_host = 4;
+  const Options options = with(star, 4);
+  CHECK(route(options, 5, 1, 3) == "device-1_UP device-3_DOWN ");
+  CHECK(route(options, 5, 1, 4) == "device-1_UP nic-0_UP nic-4_DOWN ");
+  CHECK(route(options, 5, 4, 1) == "nic-4_UP nic-0_DOWN device-1_DOWN ");
+  CHECK(message_s(options, 5, 1, 4) == nine(L + M / B));
 }
 
 TEST_CASE("shared_memory: all messages share the memory's bandwidth, each under the limit of a core") {

@@ -35,6 +35,20 @@ sg4::Host* new_host(sg4::NetZone& zone, const std::string& name, double speed, s
   return host;
 }
 
+/// A host beside machines that are zones of their own: alone in its zone, too. Between a zone and a host that lies in no
+/// zone beside it, SimGrid 3.32 takes links of other hosts, or none.
+sg4::Host* new_lone_host(sg4::NetZone& zone, const std::string& name, double speed, sg4::SplitDuplexLink* arm,
+                         sg4::Link* loopback) {
+  sg4::NetZone* own = new_star_zone("machine-of-" + name);
+  own->set_parent(&zone);
+  sg4::Host* host = own->create_host(name, speed);
+  own->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr, {sg4::LinkInRoute(loopback)});
+  host->seal();
+  own->seal();
+  zone.add_route(own->get_netpoint(), nullptr, host->get_netpoint(), nullptr, {{arm, upwards}}, true);
+  return host;
+}
+
 }  // namespace
 
 void Star::describe(base::Describer& d) {
@@ -90,7 +104,8 @@ std::vector<sg4::Host*> Star::build(const Blueprint& blueprint) const {
   }
   while (std::cmp_less(built.size(), hosts)) {
     auto* arm = new_arm(*zone, fmt::format("nic-{}", built.size()), machine.bandwidth_bytes_per_s, machine.latency_s);
-    built.push_back(new_host(*zone, name(), blueprint.speed(built.size()), arm, own_loopback));
+    built.push_back(shared > 0 ? new_lone_host(*zone, name(), blueprint.speed(built.size()), arm, own_loopback)
+                               : new_host(*zone, name(), blueprint.speed(built.size()), arm, own_loopback));
   }
   zone->seal();
   return built;
