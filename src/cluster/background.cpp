@@ -58,8 +58,12 @@ struct Background::Flow {
   double duration(double mean_s) {
     return options.durations == BackgroundFlow::Durations::constant ? mean_s : -mean_s * std::log(1.0 - stream.uniform());
   }
-  bool goes() const { return transfer && transfer->get_state() == sg4::Activity::State::STARTED; }
-  /// Of a transfer that broke, as a host or link failed: what had been seen of it before.
+  /// Nothing remains of a transfer that broke as a host went down.
+  bool goes() const {
+    return transfer && transfer->get_state() == sg4::Activity::State::STARTED &&
+           (transfer->get_start_time() < 0.0 || transfer->get_remaining() > 0.0);
+  }
+  /// Of a transfer that broke: what had been seen of it before.
   double bytes() {
     if (goes() && transfer->get_start_time() >= 0.0)
       seen_bytes = static_cast<double>(endless_bytes) - transfer->get_remaining();
@@ -110,8 +114,10 @@ void Background::receive(Flow& flow) {
 void Background::send(Flow& flow) {
   sg4::this_actor::sleep_until(flow.options.start_s);
   flow.stop();  // what a crash of the host has cut off
+  // Once the trainings are over somebody may still be blocked, and would keep the clock going.
   for (;;) {
     cluster_.fail_if_stuck();
+    if (cluster_.over()) return flow.stop();
     if (!flow.goes()) {
       flow.stop();
       flow.transfer = flow.mailbox->put_init(&flow, endless_bytes);

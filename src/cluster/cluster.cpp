@@ -166,7 +166,13 @@ void Cluster::on_deadlock() {
 }
 
 void Cluster::fail_if_stuck() {
-  const auto moves = [](const World* world) { 
+  if (over()) return;
+  try {
+    watch();
+  } catch (const std::exception& error) {  // no actor's guard stands around a callback
+    return fail(error.what());
+  }
+  const auto moves = [](const World* world) {
     return !world->ended() && (!world->stuck() || (world->recovering && world->recovering()));
   };
   if (std::none_of(worlds_.begin(), worlds_.end(), moves)) {

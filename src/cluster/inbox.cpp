@@ -44,14 +44,21 @@ Inbox::~Inbox() {
   if (watchers_) std::erase(*watchers_, static_cast<Watcher*>(this));
 }
 
+void Inbox::put(const Communicator& communicator, Shelf& shelf, Arrival arrival, double transfer_start_s) {
+  shelf.entries.push_back({std::move(arrival), transfer_start_s});
+  shelf.filled->release();
+  World& world = communicator.world();
+  Occupation& occupation = world.ranks_[static_cast<std::size_t>(communicator.world_rank(communicator.rank()))].occupation;
+  if (occupation.kind == Occupation::Kind::receiving && occupation.peer == Occupation::anybody) occupation.complete = true;
+}
+
 void Inbox::listen(int member) {
   listeners_[static_cast<std::size_t>(member - first_)] = communicator_.world().start_beside(
       communicator_.world_rank(communicator_.rank()), [shelf = shelf_, comm = communicator_.beside(), member] {
         for (;;) {
           Pending receiving = comm.start_receive(member);
           Packet packet = receiving.wait();
-          shelf->entries.push_back({{member, std::move(packet)}, receiving.start_s()});
-          shelf->filled->release();
+          put(comm, *shelf, {member, std::move(packet)}, receiving.start_s());
         }
       });
 }
@@ -70,8 +77,7 @@ void Inbox::lost(int rank) {
 void Inbox::known_lost(int rank) {
   const auto at = place(rank);
   if (!at || losses_ == Losses::untold) return;
-  shelf_->entries.push_back({{.source = first_ + static_cast<int>(*at), .packet = {}, .lost = true}, -1.0});
-  shelf_->filled->release();
+  put(communicator_, *shelf_, {.source = first_ + static_cast<int>(*at), .packet = {}, .lost = true}, -1.0);
 }
 
 void Inbox::back(int rank) {
@@ -90,7 +96,7 @@ std::optional<Inbox::Arrival> Inbox::take(std::optional<double> timeout_s) {
   World& world = communicator_.world();
   World::Rank& self = world.ranks_[static_cast<std::size_t>(communicator_.world_rank(communicator_.rank()))];
   self.account.enter(Account::State::blocked, world.now());
-  self.occupation = {Occupation::Kind::receiving, Occupation::anybody, nullptr};
+  self.occupation = {.kind = Occupation::Kind::receiving, .complete = timeout_s || !shelf_->entries.empty()};
   if (!timeout_s || !shelf_->entries.empty()) {
     shelf_->filled->acquire();
   } else if (shelf_->filled->acquire_timeout(*timeout_s)) {

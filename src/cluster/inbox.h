@@ -37,6 +37,8 @@ class Inbox final : private Watcher {
 
  private:
   struct Shelf;
+  /// Puts an entry on the shelf, for which the rank may be waiting: from now on it is not stuck.
+  static void put(const Communicator& communicator, Shelf& shelf, Arrival arrival, double transfer_start_s);
   std::optional<Arrival> take(std::optional<double> timeout_s);
   void listen(int member);
   /// The place in `listeners_` of that rank, or nothing.

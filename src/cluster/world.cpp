@@ -134,11 +134,12 @@ void World::compute(int rank, double flops, Activity* activity) {
   const double seconds = flops / (cluster_.speed(self.host) * self.relative_speed);
   if (!(seconds > 0.0)) return;
   if (activity) activity->account.enter(Account::State::computing, now());
+  const double alone_s = cluster_.duration(self.host, seconds);  // throws where the host stands still for ever
   if (self.shares_cores) {
     const Busy busy(loads_.at(self.host), cluster_);
     sg4::this_actor::execute(flops / self.relative_speed);
   } else {
-    sg4::this_actor::sleep_for(cluster_.duration(self.host, seconds));
+    sg4::this_actor::sleep_for(alone_s);
   }
   if (activity) activity->account.leave(now());
 }
@@ -203,6 +204,7 @@ void World::crash(int rank) {
       count_started(message);
       message.transfer = nullptr;
     }
+  keep_background();  // it breaks with the host, too
   cluster_.host(lost)->turn_off();
 }
 
@@ -315,6 +317,14 @@ std::string World::who_waits() const {
 }
 
 bool World::stuck() const {
+  // Actors beside move messages, too; what has arrived at an inbox is taken by one of them at once.
+  const auto moves = [this](const Message& message) {
+    if (start_of(message.transfer) < 0.0) return false;
+    if (message.transfer->get_remaining() > 0.0) return true;
+    const Occupation& target = blocked_in(ranks_[static_cast<std::size_t>(message.channel->target)]);
+    return target.kind == Occupation::Kind::receiving && target.peer == Occupation::anybody;
+  };
+  if (std::ranges::any_of(messages_, moves)) return false;
   const auto runs = [](const Rank& rank) { return rank.running; };
   return std::any_of(ranks_.begin(), ranks_.end(), runs) && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
     const Occupation& occupation = blocked_in(rank);

@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "cluster/communicator.h"
+#include "cluster/inbox.h"
 #include "cluster/link_bins.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
@@ -168,6 +169,59 @@ TEST_CASE("a deadlock is found though other traffic goes on") {
   options.background.push_back({});
   const auto stuck = [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) { comm.receive(1 - comm.rank()); };
   CHECK_THROWS_WITH(stage(options, stuck), Catch::Contains("deadlock"));
+}
+
+TEST_CASE("other traffic ends with the training, though an actor stays blocked") {
+  Options options = star(2);
+  options.background.push_back({});
+  options.background[0].on_s = options.background[0].off_s = 1e-3;
+  const auto blocked = [](const Communicator& comm, values::Dispatcher&, std::vector<double>& pushed) {
+    if (comm.rank() == 0) World::pause(2.0);
+    if (comm.rank() == 0) comm.world().end();
+    comm.receive(1 - comm.rank());
+    pushed.push_back(-1.0);
+  };
+  const auto all = stage(options, blocked);
+  CHECK(all.at(0) == 0.0);  // the bytes of nic-0
+}
+
+TEST_CASE("who waits for a message that is under way is not stuck") {
+  Options options = star(3);
+  BackgroundFlow flow;
+  flow.from = 2;
+  flow.to = 1;
+  flow.on_s = flow.off_s = 1e-3;
+  options.background.push_back(flow);
+  // Rank 1 has left its message to an actor beside rank 0, and waits for the answer.
+  const auto ask = [](const Communicator& comm, values::Dispatcher& timing, std::vector<double>& pushed) {
+    if (comm.rank() == 0) {
+      Inbox inbox(comm, 1, 1);
+      inbox.next();
+      comm.send(1, timing.zeros(1));
+    } else if (comm.rank() == 1) {
+      Pending sending = comm.start_send(0, timing.zeros(12'500'000));
+      comm.receive(0);
+      sending.wait();
+      pushed.push_back(comm.now());
+    }
+  };
+  CHECK(stage(options, ask)[0] >= alpha + 0.1 + alpha + 8 / B - 1e-9);
+}
+
+TEST_CASE("a flow whose end crashes has carried what it had until then") {
+  Options options = star(3);
+  BackgroundFlow flow;
+  flow.from = 0;
+  flow.to = 1;
+  flow.rate_bytes_per_s = B / 10;
+  options.background.push_back(flow);
+  const auto all = stage(options, [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
+    World& world = comm.world();
+    if (comm.rank() == 0) world.cluster().at(0.005, [&world] { world.crash(1); });
+    World::pause(0.01);
+    if (comm.rank() == 0) world.end();
+  });
+  CHECK(all.at(1) == Approx((0.005 - alpha) * B / 10).epsilon(1e-3));
 }
 
 TEST_CASE("the bins of a link add up to its bytes, and a busy link's utilisation is 1") {

@@ -8,6 +8,9 @@
 #include "cluster/speed_timeline.h"
 #include "cluster/stragglers/drawn.h"
 #include "cluster/stragglers/varying.h"
+#include "cluster/world.h"
+#include "scratch.h"
+#include "simulation.h"
 
 using namespace simgrad;
 using namespace simgrad::cluster;
@@ -151,4 +154,25 @@ TEST_CASE("a host that stands still goes on with its work afterwards") {
   SpeedTimeline timeline(kind.speed_changes(0, base::Stream({})));
   CHECK(timeline.seconds(0.0, 3.0) == Approx(4.0).epsilon(1e-12));
   CHECK(timeline.seconds(4.5, 6.5) == Approx(0.5 + 3 + 1 + 3 + 1 + 0.5).epsilon(1e-12));
+}
+
+TEST_CASE("who computes where all stands still for ever is told, on shared cores too") {
+  const tests::Scratch scratch;
+  auto trace = std::make_unique<SpeedTrace>();
+  trace->file = scratch.write("speeds.txt", "0 1\n2 0\n");
+  Options options;
+  options.workers = 1;
+  options.stragglers = base::Slot<Stragglers>(stragglers(), std::move(trace));
+  const auto run = [&](int servers) {
+    return tests::numbers_of_child([&] {
+      Cluster cluster(options, 1);
+      World world(cluster, "w", 1, servers, std::vector<int>(static_cast<std::size_t>(1 + servers), 0));
+      for (int rank = 0; rank < world.size(); ++rank)
+        world.start(rank, [&, rank] { world.compute(rank, 3.0 * cluster.speed(0)); });
+      cluster.run();
+      return std::vector<double>{};
+    });
+  };
+  CHECK_THROWS_WITH(run(0), Catch::Contains("stands still for ever"));
+  CHECK_THROWS_WITH(run(1), Catch::Contains("stands still for ever"));
 }

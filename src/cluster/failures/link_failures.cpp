@@ -46,12 +46,15 @@ void LinkFailures::schedule(int which, std::int64_t count, double up_since_s) {
   if (!outage || !outage->up_s) return;
   sg4::Link* link = links_[static_cast<std::size_t>(which)];
   cluster_.at(outage->down_s, [this, link] {
+    if (cluster_.over()) return;
     down_[link] = link->get_bandwidth();
     link->set_bandwidth(nothing_bytes_per_s);
   });
   cluster_.at(*outage->up_s, [this, link, which, count, up_s = *outage->up_s] {
-    link->set_bandwidth(down_.at(link));
-    down_.erase(link);
+    if (const auto at = down_.find(link); at != down_.end()) {
+      link->set_bandwidth(at->second);
+      down_.erase(at);
+    }
     cluster_.fail_if_stuck();  // the clock goes on by itself
     if (!cluster_.over()) schedule(which, count + 1, up_s);
   });
