@@ -84,6 +84,15 @@ TEST_CASE("the state that a recovery goes back to stands in the curve") {
   CHECK(steps == std::vector<int>{0, 12, 49, 50});
 }
 
+TEST_CASE("a run that failed has done nothing good") {
+  const tests::Scratch scratch;
+  const auto called = run(scratch, fmt::format("{} --strategy allreduce --set cluster.watchdog.simulated=3ms", crash));
+  const json results = json::parse(called.out);
+  CHECK(results["runs"][0]["status"] == "failed");
+  CHECK(results["runs"][0]["crashes"] == 1);
+  CHECK(results["runs"][0]["goodput"].is_null());
+}
+
 TEST_CASE("an epoch of an asynchronous server is P updates") {
   const tests::Scratch scratch;
   const auto called = run(scratch, "--strategy parameter_server --set strategy.parameter_server.consistency=asp "

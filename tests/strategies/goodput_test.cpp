@@ -112,3 +112,23 @@ TEST_CASE("a checkpoint that takes longer than the MTBF is told, and the run end
   CHECK(outcome.record.status == record::Status::failed);
   CHECK(outcome.record.error.find("no progress") != std::string::npos);
 }
+
+TEST_CASE("the MTBF of the job is of the hosts that fail, and of no others") {
+  Trial trial = with_storage(parameter_server(Consistency::bsp));  // 4 workers and a server
+  trial.cluster.failures.market = cluster::Market::spot;
+  trial.cluster.failures.spot.interruption_s = 1000.0;
+  trial.training.checkpoint_every_steps = 0;
+  trial.training.checkpoint_every = "young";
+  CHECK(trial.run().record.notes.front().find("MTBF of the job 250 s") != std::string::npos);
+  trial.cluster.failures.spot.only_class = "none has it";
+  CHECK(trial.run().record.notes.empty());
+}
+
+TEST_CASE("what a rank's work under way was worth to those that go on without it is not known") {
+  Trial trial = with_crashes(fragile(parameter_server(Consistency::asp)), {crash(1, 0.01)}, Recovery::in_place);
+  const Outcome outcome = trial.run();
+  check_sound(outcome.record);
+  CHECK(outcome.record.crashes == 1);
+  CHECK_FALSE(outcome.record.lost_s);
+  CHECK_FALSE(outcome.record.goodput);
+}
