@@ -52,6 +52,7 @@ struct Background::Flow {
   base::Stream stream;
   sg4::Mailbox* mailbox = nullptr;
   sg4::CommPtr transfer = nullptr;  ///< under way
+  sg4::SemaphorePtr receiver_back = sg4::Semaphore::create(0);
   double seen_bytes = 0.0;          ///< of it, when last looked at
   double done_bytes = 0.0;          ///< of earlier ones
 
@@ -102,6 +103,7 @@ Background::Background(Cluster& cluster, const std::vector<BackgroundFlow>& flow
 Background::~Background() = default;
 
 void Background::receive(Flow& flow) {
+  if (flow.transfer && !flow.goes()) flow.receiver_back->release();  // its host was down
   for (;;) {
     try {
       flow.mailbox->get<Flow>();
@@ -124,7 +126,10 @@ void Background::send(Flow& flow) {
       if (flow.options.rate_bytes_per_s) flow.transfer->set_rate(*flow.options.rate_bytes_per_s);
       flow.transfer->start();
     }
-    sg4::this_actor::sleep_for(flow.options.on_s ? flow.duration(*flow.options.on_s) : look_every_s);
+    if (flow.options.on_s)
+      sg4::this_actor::sleep_for(flow.duration(*flow.options.on_s));
+    else
+      flow.receiver_back->acquire_timeout(look_every_s);
     if (flow.options.on_s) flow.stop();
     if (flow.options.off_s > 0.0) sg4::this_actor::sleep_for(flow.duration(flow.options.off_s));
   }

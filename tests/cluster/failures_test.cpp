@@ -117,8 +117,8 @@ struct OneOutage final : FailureProcess {
   }
 };
 
-/// When the 1 MB that host 1 sends to host 0 at time 0 are there.
-double arrival(int link, double down_s, double lasts_s, NetworkModel model = NetworkModel::ideal) {
+/// When the 1 MB that host 1 sends to host 0 at that time are there.
+double arrival(int link, double down_s, double lasts_s, NetworkModel model = NetworkModel::ideal, double sent_s = 0.0) {
   return tests::numbers_of_child([&] {
     values::Dispatcher dispatcher({.numbers = false});
     Options options;
@@ -140,6 +140,7 @@ double arrival(int link, double down_s, double lasts_s, NetworkModel model = Net
     for (int rank : {0, 1})
       world.start(rank, [&, rank] {
         const Communicator comm(world, members, rank, 0);
+        World::pause(sent_s);
         if (rank == 1) return comm.send(0, dispatcher.zeros(125'000));
         comm.receive(1);
         there_s = comm.now();
@@ -169,4 +170,10 @@ TEST_CASE("a transfer over a link that is down for D takes D longer") {
 TEST_CASE("so does TCP's") {
   const double undisturbed_s = arrival(0, 0.0, 0.0, NetworkModel::tcp);
   CHECK(arrival(0, 0.5, 3.0, NetworkModel::tcp) == Approx(undisturbed_s + 3.0).epsilon(1e-5));
+}
+
+TEST_CASE("a transfer that begins while its link is down goes on at full speed once it is back") {
+  // Its latency passes meanwhile.
+  CHECK(arrival(0, 0.1, 2.0, NetworkModel::ideal, 0.2) == Approx(2.1 + 1.0).epsilon(1e-5));
+  CHECK(arrival(0, 0.1, 2.0, NetworkModel::tcp, 0.2) == Approx(2.1 + 1.0 / 0.97).epsilon(1e-5));
 }

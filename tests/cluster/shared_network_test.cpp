@@ -208,20 +208,26 @@ TEST_CASE("who waits for a message that is under way is not stuck") {
   CHECK(stage(options, ask)[0] >= alpha + 0.1 + alpha + 8 / B - 1e-9);
 }
 
-TEST_CASE("a flow whose end crashes has carried what it had until then") {
+TEST_CASE("a flow whose end crashes has carried what it had until then, and goes on when it is back") {
   Options options = star(3);
   BackgroundFlow flow;
   flow.from = 0;
   flow.to = 1;
   flow.rate_bytes_per_s = B / 10;
   options.background.push_back(flow);
-  const auto all = stage(options, [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
-    World& world = comm.world();
-    if (comm.rank() == 0) world.cluster().at(0.005, [&world] { world.crash(1); });
-    World::pause(0.01);
-    if (comm.rank() == 0) world.end();
-  });
-  CHECK(all.at(1) == Approx((0.005 - alpha) * B / 10).epsilon(1e-3));
+  const auto carried_bytes = [&](double back_s) {
+    return stage(options, [=](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
+      World& world = comm.world();
+      if (comm.rank() == 0) {
+        world.cluster().at(0.005, [&world] { world.crash(1); });
+        world.cluster().at(back_s, [&world] { world.revive(1); });
+      }
+      World::pause(0.01);
+      if (comm.rank() == 0) world.end();
+    }).at(1);
+  };
+  CHECK(carried_bytes(1.0) == Approx((0.005 - alpha) * B / 10).epsilon(1e-3));
+  CHECK(carried_bytes(0.006) == Approx((0.005 - alpha + 0.004 - alpha) * B / 10).epsilon(1e-3));
 }
 
 TEST_CASE("the bins of a link add up to its bytes, and a busy link's utilisation is 1") {
