@@ -176,4 +176,5 @@ TEST_CASE("a transfer that begins while its link is down goes on at full speed o
   // Its latency passes meanwhile.
   CHECK(arrival(0, 0.1, 2.0, NetworkModel::ideal, 0.2) == Approx(2.1 + 1.0).epsilon(1e-5));
   CHECK(arrival(0, 0.1, 2.0, NetworkModel::tcp, 0.2) == Approx(2.1 + 1.0 / 0.97).epsilon(1e-5));
+  CHECK(arrival(0, 0.1, 0.105, NetworkModel::ideal, 0.2) == Approx(0.21 + 1.0).epsilon(3e-5));  // back within its latency
 }

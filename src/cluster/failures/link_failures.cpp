@@ -20,17 +20,28 @@ constexpr double nothing_bytes_per_s = 1.0;
 /// Streams of links lie behind those of hosts.
 constexpr std::uint32_t first_link_stream = 1U << 24;
 
+/// Flows whose latency is not paid yet are looked at again so much later.
+constexpr double again_after_s = 1e-5;
+
 /// SimGrid bounds a flow for good by the bandwidth that its links have when it begins; those that began while a link was
-/// down are freed once it is back. Links that are still down hold them all the same.
-void free_flows(double limit_bytes_per_s) {
+/// down are freed once it is back. Links that are still down hold them all the same. A new bound makes SimGrid forget a
+/// latency that is not paid yet, so such a flow has to wait.
+void free_flows(Cluster& cluster) {
+  const double limit_bytes_per_s = cluster.options().flow_limit_bytes_per_s.value_or(-1.0);
+  bool latent = false;
   for (auto* model : sg4::Engine::get_instance()->get_all_models()) {
     if (model->get_name().find("Network") == std::string::npos) continue;
     for (auto& flow : *model->get_started_action_set()) {
       if (flow.get_user_bound() < 0.0 || flow.get_user_bound() > nothing_bytes_per_s) continue;
+      if (flow.get_type() == simgrid::kernel::resource::ActionHeap::Type::latency) {
+        latent = true;
+        continue;
+      }
       flow.set_user_bound(limit_bytes_per_s);
       flow.set_bound(limit_bytes_per_s);
     }
   }
+  if (latent && !cluster.over()) cluster.at(cluster.now() + again_after_s, [&cluster] { free_flows(cluster); });
 }
 
 }  // namespace
@@ -69,7 +80,7 @@ void LinkFailures::schedule(int which, std::int64_t count, double up_since_s) {
     if (const auto at = down_.find(link); at != down_.end()) {
       link->set_bandwidth(at->second);
       down_.erase(at);
-      free_flows(cluster_.options().flow_limit_bytes_per_s.value_or(-1.0));
+      free_flows(cluster_);
     }
     cluster_.fail_if_stuck();  // the clock goes on by itself
     if (!cluster_.over()) schedule(which, count + 1, up_s);
