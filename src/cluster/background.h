@@ -27,7 +27,7 @@ struct BackgroundFlow : base::Described {
   void describe(base::Describer& d) override;
 };
 
-/// The flows of a run: they begin with the engine and end with its last rank. Each shares links as one more flow.
+/// The flows of a run: they begin with the engine and end with its last training. Each shares links as one more flow.
 class Background {
  public:
   /// Errors: std::runtime_error for hosts that the run has not.

@@ -83,8 +83,8 @@ class Cluster {
   bool failed() const { return !error_.empty(); }
   /// Whether nobody is at work any more: callbacks of the clock that call themselves again must not.
   bool over() const;
-  /// Ends the run where every rank of every world waits for what can never come. For callbacks of the clock, which goes
-  /// on by itself.
+  /// Ends the run where every rank of every world waits for what can never come, or where the watchdog's time is over. For
+  /// callbacks of the clock, which goes on by itself.
   void fail_if_stuck();
   /// Called by actors at every step. Errors: std::runtime_error once the watchdog's simulated or real time is over.
   void watch();

@@ -63,7 +63,7 @@ struct Occupation {
   Kind kind = Kind::nothing;
   int peer = anybody;
   simgrid::s4u::Comm* transfer = nullptr;
-  bool complete = false;  ///< of a meeting: everybody has come
+  bool complete = false;  ///< of a meeting: everybody has come; else: what it waits for is under way, or it waits for so long only
 };
 
 /// One actor's: what it does, and where its time goes.
