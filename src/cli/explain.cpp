@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/errors.h"
 #include "base/text.h"
@@ -65,6 +66,13 @@ void explain_on(const std::string& wanted, const std::string& scenario, const st
   print_message_times(plan.runs.front().settings->cluster, scenario);
 }
 
+bool is_section(const std::string& name) {
+  return std::ranges::any_of(catalogue(), [&](const Kind& kind) {
+    return kind.one == "section" &&
+           std::ranges::any_of(kind.items, [&](const Item& item) { return item.about.kind == name; });
+  });
+}
+
 void explain(const std::string& wanted) {
   std::vector<std::string> known;
   bool found = false;
@@ -80,8 +88,14 @@ void explain(const std::string& wanted) {
       found = true;
     }
   }
-  if (!found && !explain_option(wanted, known))
-    throw base::ScenarioError(fmt::format("explain: unknown name \"{}\"{}", wanted, base::suggestion(wanted, known)));
+  if (found || explain_option(wanted, known)) return;
+  // A section by its whole name: cluster.failures.
+  if (const auto dot = wanted.rfind('.'); dot != std::string::npos && is_section(wanted.substr(dot + 1)))
+    return explain(wanted.substr(dot + 1));
+  std::vector<std::string> once;
+  for (const std::string& name : known)
+    if (std::ranges::find(once, name) == once.end()) once.push_back(name);
+  throw base::ScenarioError(fmt::format("explain: unknown name \"{}\"{}", wanted, base::suggestion(wanted, once)));
 }
 
 }  // namespace
