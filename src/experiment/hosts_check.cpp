@@ -13,21 +13,11 @@ using scenario::Faults;
 
 namespace {
 
-/// The most hosts that a strategy wants.
-std::int64_t most_hosts(const Settings& settings) {
-  std::int64_t most = settings.cluster.workers;
-  for (const StrategyEntry& entry : settings.strategies) {
-    const auto P = static_cast<int>(entry.strategy->workers(settings.cluster.workers));
-    most = std::max(most, std::int64_t{1} + std::ranges::max(entry.strategy->hosts(P)));
-  }
-  return most;
-}
-
 void check_servers(const Settings& settings, const Document& document, Faults& faults) {
   std::int64_t given = 0;
   for (const cluster::HostClass& each : settings.cluster.host_classes)
     if (each.role == cluster::HostRole::server) given += each.count;
-  if (const std::int64_t most = most_hosts(settings) - settings.cluster.workers; given > most)
+  if (const std::int64_t most = settings.hosts_needed() - settings.cluster.workers; given > most)
     faults.add(document.position("cluster.hosts"),
                fmt::format("the classes have {} hosts for servers, but no strategy has more than {}; expected at most as "
                            "many", given, most));
@@ -37,7 +27,7 @@ void check_servers(const Settings& settings, const Document& document, Faults& f
 
 void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
   if (settings.cluster.platform.empty())
-    if (const std::string why = settings.cluster.topology->unfit(settings.cluster.machine, most_hosts(settings));
+    if (const std::string why = settings.cluster.topology->unfit(settings.cluster.machine, settings.hosts_needed());
         !why.empty())
       faults.add(document.position(document.contains("cluster.topology") ? "cluster.topology" : "cluster"), why);
   check_servers(settings, document, faults);

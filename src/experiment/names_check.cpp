@@ -14,17 +14,6 @@ using scenario::Faults;
 
 namespace {
 
-std::int64_t hosts_of(const StrategyEntry& entry, std::int64_t workers) {
-  const auto P = static_cast<int>(entry.strategy->workers(workers));
-  return std::int64_t{1} + std::ranges::max(entry.strategy->hosts(P));
-}
-
-std::int64_t hosts_used(const Settings& settings) {
-  std::int64_t most = settings.cluster.workers;
-  for (const StrategyEntry& entry : settings.strategies) most = std::max(most, hosts_of(entry, settings.cluster.workers));
-  return most;
-}
-
 class Check {
  public:
   Check(const Settings& settings, KnownNames& known, const Document& document, Faults& faults)
@@ -77,7 +66,7 @@ class Check {
     }
     for (std::size_t i = 0; i < settings_.strategies.size(); ++i) {
       const StrategyEntry& entry = settings_.strategies[i];
-      const std::int64_t hosts = hosts_of(entry, settings_.cluster.workers);
+      const std::int64_t hosts = entry.hosts(settings_.cluster.workers);
       if (!runs[i] || host < hosts) continue;
       return faults_.add(place(key), fmt::format("there is no host {} for {}, which has hosts 0 to {}", host, entry.name(),
                                                  hosts - 1));
@@ -92,7 +81,7 @@ class Check {
 
 }  // namespace
 
-KnownNames::KnownNames(const Settings& settings) : cluster_(settings.cluster), hosts_(hosts_used(settings)) {
+KnownNames::KnownNames(const Settings& settings) : cluster_(settings.cluster), hosts_(settings.hosts_needed()) {
   if (!cluster_.platform.empty()) return;
   host_classes_.emplace_back(cluster::plain_host_class);
   for (const cluster::HostClass& each : cluster_.host_classes)

@@ -97,12 +97,7 @@ void look_at_platform(Settings& settings, const Document& document, Files& files
   const std::string& file = settings.cluster.platform;
   if (file.empty()) return;
   const cluster::PlatformProbe& probe = files.platform(file);
-  std::int64_t hosts = 0;
-  for (const StrategyEntry& entry : settings.strategies) {
-    const std::int64_t workers = entry.strategy->workers(settings.cluster.workers);
-    hosts = std::max(hosts, std::int64_t{1} + std::ranges::max(entry.strategy->hosts(static_cast<int>(workers))));
-  }
-  const std::int64_t servers = std::max<std::int64_t>(0, hosts - settings.cluster.workers);
+  const std::int64_t servers = settings.hosts_needed() - settings.cluster.workers;
   if (!probe.error.empty())
     faults.add(document.position("cluster.platform"), probe.error);
   else if (probe.hosts < settings.cluster.workers + servers)
@@ -117,12 +112,8 @@ void look_at_platform(Settings& settings, const Document& document, Files& files
 void look_at_traces(Settings& settings, Files& files, Faults& faults) {
   for (const std::string& file : settings.cluster.failures.hosts->files()) {
     settings.failure_contents += files.hash(file);
-    std::int64_t hosts = 0;
-    for (const StrategyEntry& entry : settings.strategies)
-      hosts = std::max<std::int64_t>(hosts, 1 + std::ranges::max(entry.strategy->hosts(
-                                                    static_cast<int>(entry.strategy->workers(settings.cluster.workers)))));
     try {
-      settings.cluster.failures.hosts->check_files(hosts);
+      settings.cluster.failures.hosts->check_files(settings.hosts_needed());
     } catch (const base::ScenarioError& error) {
       for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
     }

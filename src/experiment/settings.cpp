@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "base/errors.h"
 #include "data/limits.h"
@@ -27,25 +29,32 @@ void ModelSection::describe(base::Describer& d) { d.inline_component("kind", mod
 
 namespace {
 
-constexpr std::array own_recoveries{
-    base::Choice{"cluster", "as cluster.failures.recovery says"},
-    base::Choice{"restart", "all wait for the repair, then go on from the last checkpoint"},
-    base::Choice{"wait", "all wait for the repair, then go on from memory"},
-    base::Choice{"shrink", "the living go on from the last checkpoint, fewer for good"},
-    base::Choice{"elastic", "the living go on from memory; who is repaired joins again"},
-    base::Choice{"continue", "nobody stops"}};
+/// The cluster's, or one of those that it can have.
+std::span<const base::Choice> own_recoveries() {
+  static const std::vector<base::Choice> all = [] {
+    std::vector<base::Choice> choices{{"cluster", "as cluster.failures.recovery says"}};
+    const auto each = cluster::recovery_choices();
+    choices.insert(choices.end(), each.begin(), each.end());
+    return choices;
+  }();
+  return all;
+}
 
 }  // namespace
 
 void StrategyEntry::describe(base::Describer& d) {
   d.inline_component("kind", strategy, "how the training is made parallel");
   d.text("label", label, "its name in tables; default: the kind, then the options that differ from their defaults");
-  d.choice("recovery", recovery, own_recoveries, "what it does after a failure (cluster.failures)");
+  d.choice("recovery", recovery, own_recoveries(), "what it does after a failure (cluster.failures)");
 }
 
 cluster::Recovery StrategyEntry::effective(const cluster::Options& cluster) const {
   if (recovery == OwnRecovery::cluster) return cluster.failures.recovery;
   return static_cast<cluster::Recovery>(static_cast<int>(recovery) - 1);
+}
+
+std::int64_t StrategyEntry::hosts(std::int64_t workers) const {
+  return std::int64_t{1} + std::ranges::max(strategy->hosts(static_cast<int>(strategy->workers(workers))));
 }
 
 std::string StrategyEntry::name() const {
@@ -56,7 +65,7 @@ std::string StrategyEntry::name() const {
     options += fmt::format("{}{}={}", options.empty() ? "" : ", ", key, value);
   if (recovery != OwnRecovery::cluster)
     options += fmt::format("{}recovery={}", options.empty() ? "" : ", ",
-                           own_recoveries.at(static_cast<std::size_t>(recovery)).name);
+                           own_recoveries()[static_cast<std::size_t>(recovery)].name);
   return options.empty() ? std::string(strategy.kind()) : fmt::format("{}({})", strategy.kind(), options);
 }
 
@@ -89,6 +98,12 @@ data::Task Settings::task() const {
       break;
   }
   return data::Task::regression;
+}
+
+std::int64_t Settings::hosts_needed() const {
+  std::int64_t most = cluster.workers;
+  for (const StrategyEntry& entry : strategies) most = std::max(most, entry.hosts(cluster.workers));
+  return most;
 }
 
 std::int64_t Settings::batch(std::int64_t rows) const {

@@ -38,6 +38,8 @@ struct StrategyEntry : base::Described {
 
   void describe(base::Describer& d) override;
   std::string name() const;
+  /// How many hosts its workers and its servers live on, in a cluster of so many workers.
+  std::int64_t hosts(std::int64_t workers) const;
   cluster::Recovery effective(const cluster::Options& cluster) const;
 };
 
@@ -78,6 +80,8 @@ struct Settings : base::Described {
   void describe(base::Describer& d) override;
 
   data::Task task() const;
+  /// The hosts that the cluster's workers and any strategy's servers live on.
+  std::int64_t hosts_needed() const;
   /// The global batch of a step for that many training rows.
   std::int64_t batch(std::int64_t rows) const;
   /// What the model is fitted to, where no data are loaded.
