@@ -9,7 +9,10 @@
 namespace simgrad::base {
 
 /// What a stream is for: streams of different purposes are independent under one seed.
-enum class Purpose : std::uint32_t { data, split, shuffle, batch, initial_values, straggler, failure, test, partition, sharding, jitter, background };
+enum class Purpose : std::uint32_t {
+  data, split, shuffle, batch, initial_values, straggler, failure, test, partition, sharding, jitter, background, clients,
+  graph, pairs, compression, clicks
+};
 
 /// A stream of Philox4x32-10 draws.
 class Stream {
