@@ -173,7 +173,8 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                                      .optimizer_kind = settings.training.optimizer.kind(),
                                      .model = *settings.model.model,
                                      .model_kind = settings.model.model.kind(),
-                                     .cluster = settings.cluster});
+                                     .cluster = settings.cluster,
+                                     .stop = settings.stop});
     const Settings::Places::Strategy& place = settings.places.strategies.at(i);
     if (why) {
       const auto option = place.options.find(why->option);

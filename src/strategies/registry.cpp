@@ -2,6 +2,7 @@
 #include "strategies/byteps.h"
 #include "strategies/data_parallel.h"
 #include "strategies/easgd.h"
+#include "strategies/federated_averaging.h"
 #include "strategies/gossip.h"
 #include "strategies/hogwild.h"
 #include "strategies/local_sgd.h"
@@ -24,6 +25,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, Easgd>(),
       base::entry<Strategy, Hogwild>(),
       base::entry<Strategy, LocalSgd>(),
+      base::entry<Strategy, FederatedAveraging>(),
       base::entry<Strategy, Multitask>(),
   });
   return table;

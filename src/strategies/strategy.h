@@ -64,6 +64,7 @@ class Strategy : public base::Described {
     const models::Model& model;
     std::string_view model_kind;
     const cluster::Options& cluster;
+    const training::StopOptions& stop;
   };
   /// Why it cannot train that.
   struct Unfit {
@@ -78,7 +79,8 @@ class Strategy : public base::Described {
   static std::vector<cluster::Recovery> allowed(bool in_place);
 };
 
-/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd, multitask
+/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd,
+/// federated_averaging, multitask
 const base::Registry<Strategy>& registry();
 
 /// What training runs; it keeps the strategy alive.

@@ -71,6 +71,11 @@ std::int64_t Batches::count(int part, int parts) const {
   return stretch(options_.batch, part + 1, parts) - stretch(options_.batch, part, parts);
 }
 
+std::int64_t Batches::rows_of(int part, int parts) const {
+  if (!options_.partition->shared()) return shards(parts).size(part);
+  return stretch(options_.rows, part + 1, parts) - stretch(options_.rows, part, parts);
+}
+
 RowSet Batches::rows(std::int64_t step, int part, int parts) const {
   // What the rows are drawn from, how many of them a step uses up, and where this rank's share of those begins.
   const bool iid = options_.partition->shared();

@@ -41,6 +41,8 @@ class Batches {
   /// of largest remainders, as long as all the ranks are there.
   std::int64_t count(int part, int parts) const;
   RowSet rows(std::int64_t step, int part, int parts) const;
+  /// How many rows it draws them from: its shard; with iid, where nobody owns a row, an even share of all.
+  std::int64_t rows_of(int part, int parts) const;
   bool full() const { return options_.batch == options_.rows; }
 
  private:

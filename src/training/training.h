@@ -97,6 +97,9 @@ class Training {
   /// After so many steps every worker has given so many gradients, on average.
   double rounds(std::int64_t step) const;
 
+  /// Whether a number of steps, samples or epochs ends the training with that step.
+  bool last_step(std::int64_t step) const;
+
   /// How far the run is, 0 .. 1, for a progress line; may be watched from another process.
   void show_progress_in(double* progress) { progress_ = progress; }
 
@@ -186,7 +189,6 @@ class Training {
   void observe(Observed state);
   void evaluate(const Observed& state);
   bool due(std::int64_t step) const;
-  bool last_step(std::int64_t step) const;
   void finish(record::Status status);
   void finish_at_time_limit();
   void update_progress(std::int64_t step);

@@ -28,12 +28,17 @@ void Participant::charge_update(const State& state) const {
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
-  const Options& options = training_.setup().options;
-  const double lr = options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds) *
-                    rate_factor;
-  options.optimizer->update(state, g, lr, training_.learning().layers());
+  training_.setup().options.optimizer->update(state, g, learning_rate_after(rounds) * rate_factor,
+                                              training_.learning().layers());
   ++state.step;
   training_.world().set_step(world_rank(), state.step);
+}
+
+double Participant::learning_rate(std::int64_t step) const { return learning_rate_after(training_.rounds(step)); }
+
+double Participant::learning_rate_after(double rounds) const {
+  const Options& options = training_.setup().options;
+  return options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds);
 }
 
 void Participant::move_centres(State& state, const Tensor& sums) const {

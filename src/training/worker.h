@@ -36,6 +36,8 @@ class Participant {
   /// One update with gradient g, at so many times the learning rate.  Virtual time: the optimizer's flops, unless
   /// reductions are free.
   void update(State& state, const values::Tensor& g, double rate_factor = 1.0) const;
+  /// Of the update that follows so many.
+  double learning_rate(std::int64_t step) const;
   /// One step of Lloyd's algorithm: every centre in state.w moves to the mean of its rows.  sums: those of all ranks'
   /// `assignments`.  Virtual time: a division a number, unless reductions are free.
   void move_centres(State& state, const values::Tensor& sums) const;
@@ -43,6 +45,7 @@ class Participant {
  protected:
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
   void charge_update(const State& state) const;
+  double learning_rate_after(double rounds) const;
   /// One update at the learning rate of that many rounds, times a factor; takes no time.
   void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 

@@ -10,6 +10,7 @@
 #include "strategies/byteps.h"
 #include "strategies/data_parallel.h"
 #include "strategies/easgd.h"
+#include "strategies/federated_averaging.h"
 #include "strategies/gossip.h"
 #include "strategies/hogwild.h"
 #include "strategies/local_sgd.h"
@@ -97,6 +98,14 @@ inline training::Program local_sgd(std::int64_t local_steps, std::string_view al
   return strategies::program(strategy);
 }
 
+inline training::Program local_sgd(strategies::LocalSgd strategy) {
+  return strategies::program(std::make_shared<strategies::LocalSgd>(std::move(strategy)));
+}
+
+inline training::Program federated(strategies::FederatedAveraging strategy) {
+  return strategies::program(std::make_shared<strategies::FederatedAveraging>(std::move(strategy)));
+}
+
 inline training::Program gossip(Graph graph, GossipUpdate update) {
   auto strategy = std::make_shared<strategies::Gossip>();
   strategy->graph = graph;
@@ -139,6 +148,7 @@ inline std::vector<Named> parallel_strategies() {
           {"allreduce in buckets", allreduce("ring", 8.0)},
           {"data_parallel", data_parallel()},
           {"local_sgd", local_sgd(3)},
+          {"federated_averaging", federated({})},
           {"gossip", gossip(Graph::ring, GossipUpdate::combine_then_adapt)}};
   all.insert(all.begin(), others.begin(), others.end());
   return all;
