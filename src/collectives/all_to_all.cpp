@@ -14,7 +14,7 @@ namespace {
 /// In round s everybody sends to the member s + 1 to the right and receives from the one as far to the left.
 class Pairwise final : public JointSchedule {
  public:
-  Pairwise(std::int64_t length, int P) : JointSchedule(Split(length, P)), P_(P) {}
+  Pairwise(const Extent& x, int P) : JointSchedule(Split(x, P)), P_(P) {}
 
   std::string_view name() const override { return "all_to_all"; }
   int rounds() const override { return P_ - 1; }
@@ -51,7 +51,7 @@ class Pairwise final : public JointSchedule {
 }  // namespace
 
 Tensor all_to_all(const cluster::Communicator& comm, const Tensor& x) {
-  return together(comm, [&] { return std::make_shared<Pairwise>(x.size(), comm.size()); }, x);
+  return together(comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);
 }
 
 }  // namespace simgrad::collectives

@@ -18,7 +18,7 @@ namespace {
 /// Up the tree to member 0, pairs 1, 2, 4, ... apart; then down again.
 class TreeSchedule final : public JointSchedule {
  public:
-  TreeSchedule(std::int64_t length, int P) : JointSchedule(Split(length, 1)), P_(P), tree_(P, 0) {}
+  TreeSchedule(const Extent& x, int P) : JointSchedule(Split(x, 1)), P_(P), tree_(P, 0) {}
 
   std::string_view name() const override { return "tree"; }
   int rounds() const override { return 2 * tree_.count(); }
@@ -101,8 +101,8 @@ Tensor rotated(const Tensor& x, int P, int root, bool back) {
 
 }  // namespace
 
-std::shared_ptr<const JointSchedule> Tree::schedule(std::int64_t length, int P) const {
-  return std::make_shared<TreeSchedule>(length, P);
+std::shared_ptr<const JointSchedule> Tree::schedule(const Extent& x, int P) const {
+  return std::make_shared<TreeSchedule>(x, P);
 }
 
 Packet BinomialBroadcast::operator()(const Communicator& comm, int root, Packet packet, std::int64_t length) const {

@@ -16,7 +16,7 @@ struct Tree : ScheduledAllreduce {
       .cost = "ceil(lg P) (2 alpha + 2 M beta + M gamma)",
       .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
-  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
+  std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
 
 struct BinomialBroadcast : Broadcast {

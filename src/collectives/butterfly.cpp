@@ -13,8 +13,8 @@ namespace {
 /// The core of 2^k members does the work; those beyond it hand over their vectors before and get the result after.
 class Butterfly : public JointSchedule {
  public:
-  Butterfly(std::int64_t length, int P)
-      : JointSchedule(Split(length, std::bit_floor(static_cast<unsigned>(P)))),
+  Butterfly(const Extent& x, int P)
+      : JointSchedule(Split(x, std::bit_floor(static_cast<unsigned>(P)))),
         core_(split().chunks()),
         beyond_(P - core_),
         lg_(std::bit_width(static_cast<unsigned>(core_)) - 1) {}
@@ -112,12 +112,12 @@ class Halving final : public Butterfly {
 
 }  // namespace
 
-std::shared_ptr<const JointSchedule> RecursiveDoubling::schedule(std::int64_t length, int P) const {
-  return std::make_shared<Doubling>(length, P);
+std::shared_ptr<const JointSchedule> RecursiveDoubling::schedule(const Extent& x, int P) const {
+  return std::make_shared<Doubling>(x, P);
 }
 
-std::shared_ptr<const JointSchedule> Rabenseifner::schedule(std::int64_t length, int P) const {
-  return std::make_shared<Halving>(length, P);
+std::shared_ptr<const JointSchedule> Rabenseifner::schedule(const Extent& x, int P) const {
+  return std::make_shared<Halving>(x, P);
 }
 
 }  // namespace simgrad::collectives

@@ -16,7 +16,7 @@ struct RecursiveDoubling : ScheduledAllreduce {
       .cost = "lg P (alpha + M beta + M gamma); P not a power of two: + 2 alpha + 2 M beta + M gamma",
       .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
-  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
+  std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
 
 struct Rabenseifner : ScheduledAllreduce {
@@ -26,7 +26,7 @@ struct Rabenseifner : ScheduledAllreduce {
       .cost = "2 lg P alpha + 2(P-1)/P M beta + (P-1)/P M gamma; P not a power of two: + 2 alpha + 2 M beta + M gamma",
       .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
-  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
+  std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
 
 }  // namespace simgrad::collectives

@@ -51,19 +51,19 @@ class Walk {
       Passage& p = passages_[m];
       if (turn.source >= 0) {
         const double start = start_with(m, turn.source);
-        p.end_s = start + fabric_.transfer_s(turn.received.bytes());
+        p.end_s = start + fabric_.transfer_s(bytes(turn.received));
         p.communicate_s += until_cut(start, p.end_s);
       }
       if (turn.target >= 0) {
         // The end of its own send may come after what it receives.
         const double start = start_with(m, turn.target);
-        const double end = std::max(p.end_s, start + fabric_.transfer_s(turn.sent.bytes()));
+        const double end = std::max(p.end_s, start + fabric_.transfer_s(bytes(turn.sent)));
         const double from = turn.source >= 0 ? std::max(p.end_s, start) : start;
         p.communicate_s += until_cut(std::min(from, end), end);
         p.end_s = end;
         if (loads_ && start <= until_) {
           auto& load = (*loads_)[{static_cast<int>(m), turn.target}];
-          load.bytes += turn.sent.bytes();
+          load.bytes += bytes(turn.sent);
           ++load.messages;
         }
       }
@@ -74,6 +74,8 @@ class Walk {
       }
     }
   }
+
+  std::int64_t bytes(const Stretch& stretch) const { return schedule_.split().bytes(stretch); }
 
   double start_with(std::size_t m, int peer) const {
     return std::max(before_[m].end_s, before_[static_cast<std::size_t>(peer)].end_s);
@@ -94,9 +96,10 @@ class ScheduledCourse : public cluster::Course {
       : schedule_(std::move(schedule)), how_(how) {}
 
   std::string signature() const override {
-    std::string text = fmt::format("{} {}", schedule_->name(), schedule_->split().length());
-    if (schedule_->split().even()) return text;
-    for (int k = 0; k < schedule_->split().chunks(); ++k) text += fmt::format(" {}", schedule_->split().chunk(k).count);
+    const Split& split = schedule_->split();
+    std::string text = fmt::format("{} {} of {}", schedule_->name(), split.length(), split.wire().bytes_per_number);
+    if (split.even()) return text;
+    for (int k = 0; k < split.chunks(); ++k) text += fmt::format(" {}", split.chunk(k).count);
     return text;
   }
   std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
@@ -137,8 +140,8 @@ Tensor together(const cluster::Communicator& comm, const std::function<std::shar
 }
 
 Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, Tensor x, values::Combination how) const {
-  const std::int64_t length = x.size();
-  return together(comm, [&] { return schedule(length, comm.size()); }, std::move(x), how);
+  const Extent extent(x);
+  return together(comm, [&] { return schedule(extent, comm.size()); }, std::move(x), how);
 }
 
 }  // namespace simgrad::collectives

@@ -34,7 +34,7 @@ class JointSchedule : public Schedule {
 /// An allreduce that is such a schedule.
 class ScheduledAllreduce : public Allreduce {
  public:
-  virtual std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const = 0;
+  virtual std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const = 0;
 
  protected:
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;

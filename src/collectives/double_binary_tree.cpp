@@ -15,8 +15,8 @@ namespace {
 /// Chunk i goes along an edge two rounds after chunk i - 1; first all the way up, then all the way down.
 class TwoTreesSchedule final : public JointSchedule {
  public:
-  TwoTreesSchedule(std::int64_t length, int P, int chunks)
-      : JointSchedule(Split(length, 2)), chunks_(chunks), trees_(TwoTrees::of(P)) {
+  TwoTreesSchedule(const Extent& x, int P, int chunks)
+      : JointSchedule(Split(x, 2)), chunks_(chunks), trees_(TwoTrees::of(P)) {
     for (int half = 0; half < 2; ++half) halves_.emplace_back(split().chunk(half).count, chunks);
   }
 
@@ -83,10 +83,10 @@ void DoubleBinaryTree::describe(base::Describer& d) {
              base::Bounds::between(64, 1e15));
 }
 
-std::shared_ptr<const JointSchedule> DoubleBinaryTree::schedule(std::int64_t length, int P) const {
-  const double half = static_cast<double>((length + 1) / 2 * 8);
+std::shared_ptr<const JointSchedule> DoubleBinaryTree::schedule(const Extent& x, int P) const {
+  const double half = static_cast<double>(x.wire.bytes((x.length + 1) / 2));
   const int chunks = std::max(1, static_cast<int>(std::ceil(half / chunk_bytes)));
-  return std::make_shared<TwoTreesSchedule>(length, P, chunks);
+  return std::make_shared<TwoTreesSchedule>(x, P, chunks);
 }
 
 }  // namespace simgrad::collectives

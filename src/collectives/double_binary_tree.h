@@ -18,7 +18,7 @@ struct DoubleBinaryTree : ScheduledAllreduce {
   double chunk_bytes = 256.0 * 1024.0;
 
   void describe(base::Describer& d) override;
-  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
+  std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
 
 }  // namespace simgrad::collectives

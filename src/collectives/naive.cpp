@@ -8,6 +8,7 @@
 #include "cluster/meeting.h"
 #include "collectives/flat.h"
 #include "collectives/shared_link.h"
+#include "collectives/split.h"
 
 namespace simgrad::collectives {
 
@@ -29,13 +30,13 @@ Tensor by_messages(const Communicator& comm, Tensor x, Combination how) {
 /// The same at the last arrival: member 0's link is shared on the way in by who has come, on the way out by all.
 class NaiveCourse final : public cluster::Course {
  public:
-  NaiveCourse(std::int64_t length, Combination how) : length_(length), how_(how) {}
+  NaiveCourse(const Extent& x, Combination how) : x_(x), how_(how) {}
 
-  std::string signature() const override { return fmt::format("naive {}", length_); }
+  std::string signature() const override { return fmt::format("naive {} of {}", x_.length, x_.wire.bytes_per_number); }
 
   std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
     const Times times(*this, fabric, arrivals);
-    const double end = times.answer + fabric.latency_s + fabric.flow_s(bytes(), static_cast<double>(arrivals.size() - 1));
+    const double end = times.answer + fabric.latency_s + fabric.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
     const auto until_cut = [until](double from, double to) { return from < until ? std::min(to, until) - from : 0.0; };
     std::vector<Passage> all(arrivals.size(), {.end_s = end, .compute_s = 0.0, .communicate_s = 0.0});
     double now = arrivals[0];  // member 0 takes the messages in the order of the members
@@ -54,8 +55,8 @@ class NaiveCourse final : public cluster::Course {
     const Times times(*this, fabric, arrivals);
     Loads loads;
     for (int m = 1; m < static_cast<int>(arrivals.size()); ++m) {
-      if (times.starts[static_cast<std::size_t>(m - 1)] <= until) loads[{m, 0}] = {8 * length_, 1};
-      if (times.answer <= until) loads[{0, m}] = {8 * length_, 1};
+      if (times.starts[static_cast<std::size_t>(m - 1)] <= until) loads[{m, 0}] = {bytes(), 1};
+      if (times.answer <= until) loads[{0, m}] = {bytes(), 1};
     }
     return loads;
   }
@@ -67,14 +68,14 @@ class NaiveCourse final : public cluster::Course {
   }
 
  private:
-  double bytes() const { return 8.0 * static_cast<double>(length_); }
+  std::int64_t bytes() const { return x_.wire.bytes(x_.length); }
 
   struct Times {
     Times(const NaiveCourse& course, const Fabric& fabric, std::span<const double> arrivals) {
       for (const double arrival : arrivals.subspan(1)) starts.push_back(std::max(arrival, arrivals[0]));
-      ends = ends_through_one_link(fabric, starts, course.bytes());
+      ends = ends_through_one_link(fabric, starts, static_cast<double>(course.bytes()));
       gathered = *std::max_element(ends.begin(), ends.end());
-      answer = gathered + static_cast<double>(course.length_) * static_cast<double>(ends.size()) * fabric.seconds_per_flop[0];
+      answer = gathered + static_cast<double>(course.x_.length) * static_cast<double>(ends.size()) * fabric.seconds_per_flop[0];
     }
     std::vector<double> starts;  ///< of the messages of members 1, 2, ...
     std::vector<double> ends;
@@ -82,7 +83,7 @@ class NaiveCourse final : public cluster::Course {
     double answer = 0.0;  ///< when the broadcast starts
   };
 
-  std::int64_t length_;
+  Extent x_;
   Combination how_;
 };
 
@@ -91,8 +92,8 @@ class NaiveCourse final : public cluster::Course {
 Tensor Naive::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
   if (!comm.meets()) return by_messages(comm, std::move(x), how);
-  const std::int64_t length = x.size();
-  return comm.meet([&] { return std::make_shared<NaiveCourse>(length, how); }, std::move(x));
+  const Extent extent(x);
+  return comm.meet([&] { return std::make_shared<NaiveCourse>(extent, how); }, std::move(x));
 }
 
 }  // namespace simgrad::collectives

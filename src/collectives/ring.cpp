@@ -57,8 +57,8 @@ class RingSchedule : public JointSchedule {
     cluster::Loads loads;
     for (int r = 0; r < P_; ++r) {
       std::int64_t bytes = 0;  // every chunk but the one that it receives last
-      if (part_ != Part::all_gather) bytes += split().whole().bytes() - chunk(r + 1 - shift_).bytes();
-      if (part_ != Part::reduce_scatter) bytes += split().whole().bytes() - chunk(r + 2 - shift_).bytes();
+      if (part_ != Part::all_gather) bytes += split().bytes(split().whole()) - split().bytes(chunk(r + 1 - shift_));
+      if (part_ != Part::reduce_scatter) bytes += split().bytes(split().whole()) - split().bytes(chunk(r + 2 - shift_));
       loads[{r, wrapped(r + 1)}] = {bytes, rounds()};
     }
     return loads;
@@ -80,21 +80,21 @@ Tensor ring(const cluster::Communicator& comm, const Split& split, RingSchedule:
 
 }  // namespace
 
-std::shared_ptr<const JointSchedule> Ring::schedule(std::int64_t length, int P) const {
-  return std::make_shared<RingSchedule>(Split(length, P), RingSchedule::Part::both);
+std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) const {
+  return std::make_shared<RingSchedule>(Split(x, P), RingSchedule::Part::both);
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
-  const Split split(x.size(), comm.size());
+  const Split split(Extent(x), comm.size());
   return finish(comm, reduction, ring(comm, split, RingSchedule::Part::reduce_scatter, x, combination(reduction)));
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
-  return ring(comm, Split(lengths), RingSchedule::Part::all_gather, x, Combination::add);
+  return ring(comm, Split(lengths, x.wire()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
-  return ring(comm, Split(length, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
+  return ring(comm, Split({length, x.wire()}, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 }  // namespace simgrad::collectives

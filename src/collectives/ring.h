@@ -19,7 +19,7 @@ struct Ring : ScheduledAllreduce {
       .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
       .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"};
 
-  std::shared_ptr<const JointSchedule> schedule(std::int64_t length, int P) const override;
+  std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
 
 /// Chunk r of the members' vectors combined, on member r; chunks as Split cuts them.  x: (d).  Returns (d/P, rounded).

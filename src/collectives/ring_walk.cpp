@@ -57,7 +57,7 @@ RingWalk::RingWalk(const Split& split, const cluster::Fabric& fabric, std::span<
   now_.push_back(now_.front());
   for (int twice = 0; twice < 2; ++twice)
     for (int k = 0; k < split.chunks(); ++k) {
-      transfer_s_.push_back(fabric.transfer_s(split.chunk(k).bytes()));
+      transfer_s_.push_back(fabric.transfer_s(split.bytes(split.chunk(k))));
       flops_.push_back(static_cast<double>(split.chunk(k).count));
     }
 }

@@ -8,14 +8,24 @@
 #include <utility>
 #include <vector>
 
+#include "values/tensor.h"
+
 namespace simgrad::collectives {
 
-/// Elements first .. first + count - 1 of a vector of doubles.
+/// How long a vector is, and what it weighs on the wire.
+struct Extent {
+  Extent(std::int64_t numbers, values::Wire weight = {}) : length(numbers), wire(weight) {}  // NOLINT: a length will do
+  explicit Extent(const values::Tensor& x) : length(x.size()), wire(x.wire()) {}
+
+  std::int64_t length;
+  values::Wire wire;
+};
+
+/// Elements first .. first + count - 1 of a vector.
 struct Stretch {
   std::int64_t first = 0;
   std::int64_t count = 0;
 
-  std::int64_t bytes() const { return 8 * count; }
   std::int64_t end() const { return first + count; }
 };
 
@@ -23,8 +33,9 @@ struct Stretch {
 /// lengths.
 class Split {
  public:
-  Split(std::int64_t length, int chunks) : chunks_(chunks), length_(length) {}
-  explicit Split(std::span<const std::int64_t> counts) : chunks_(static_cast<int>(counts.size())) {
+  Split(const Extent& vector, int chunks) : chunks_(chunks), length_(vector.length), wire_(vector.wire) {}
+  explicit Split(std::span<const std::int64_t> counts, const values::Wire& wire = {})
+      : chunks_(static_cast<int>(counts.size())), wire_(wire) {
     std::vector<std::int64_t> starts;
     for (const std::int64_t count : counts) {
       starts.push_back(length_);
@@ -36,6 +47,8 @@ class Split {
 
   int chunks() const { return chunks_; }
   std::int64_t length() const { return length_; }
+  const values::Wire& wire() const { return wire_; }
+  std::int64_t bytes(const Stretch& stretch) const { return wire_.bytes(stretch.count); }
   bool even() const { return !starts_; }
   Stretch whole() const { return {0, length_}; }
   Stretch chunk(int k) const { return chunks(k, k + 1); }
@@ -55,6 +68,7 @@ class Split {
 
   int chunks_;
   std::int64_t length_ = 0;
+  values::Wire wire_;
   std::shared_ptr<const std::vector<std::int64_t>> starts_;  ///< null: nearly equal chunks
 };
 

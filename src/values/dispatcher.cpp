@@ -1,6 +1,7 @@
 #include "values/dispatcher.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/errors.h"
 #include "values/dispatcher_impl.h"
@@ -54,11 +55,12 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
   if (operation.numbered) {
     key = numbering_.key(operation, size, inputs);
     if (auto node = known(key)) {
+      check(node->wire == operation.wire, "one operation with results of two formats");
       ++shared_;
       return Node::handle(std::move(node));
     }
   }
-  auto node = make_node(size);
+  auto node = make_node(size, operation.wire);
   if (options_.numbers && !runs_here(operation, inputs)) {
     hand_over(*node, operation, inputs, std::move(kernel), key);
     return Node::handle(std::move(node));
@@ -75,17 +77,17 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
   return Node::handle(std::move(node));
 }
 
-Tensor Dispatcher::Impl::slice(const Tensor& a, std::int64_t first, std::int64_t count) {
-  check(first >= 0 && count >= 0 && first <= a.size() - count, "a slice outside of its tensor");
-  if (count == a.size()) return a;
+Tensor Dispatcher::Impl::view(const Tensor& a, std::int64_t first, std::int64_t count, const Wire& wire) {
   const Node& from = Node::of(a);
   const Tensor whole = from.base ? Node::handle(from.base) : a;
-  const std::uint64_t word[] = {static_cast<std::uint64_t>(from.first + first)};
-  const auto key = numbering_.key({.name = "slice", .key = word}, count, {&whole, 1});
+  if (count == whole.size() && wire == whole.wire()) return whole;
+  const std::uint64_t words[] = {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(wire.format),
+                                 std::bit_cast<std::uint64_t>(wire.bytes_per_number)};
+  const auto key = numbering_.key({.name = "slice", .key = words}, count, {&whole, 1});
   if (auto node = known(key)) return Node::handle(std::move(node));
-  auto node = make_node(count);
+  auto node = make_node(count, wire);
   node->base = Node::shared(whole);
-  node->first = from.first + first;
+  node->first = first;
   const Lock lock(mutex_);
   numbering_.insert(*node, key);
   return Node::handle(std::move(node));
@@ -96,9 +98,9 @@ Dispatcher::Statistics Dispatcher::Impl::statistics() const {
   return {dispatched_, shared_, inlined_, live_bytes_, peak_bytes_};
 }
 
-std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size) {
+std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size, const Wire& wire) {
   check(!closed_, "an operation after its dispatcher's end");
-  return std::make_shared<Node>(shared_from_this(), ++identity_last_, size);
+  return std::make_shared<Node>(shared_from_this(), ++identity_last_, size, wire);
 }
 
 std::shared_ptr<Node> Dispatcher::Impl::known(const Numbering::Key& key) {

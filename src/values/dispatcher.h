@@ -35,6 +35,7 @@ struct Operation {
   std::span<const std::uint64_t> key = {};  ///< scalars and identities of what is read beside the inputs
   double seconds = 0.0;                     ///< estimated real time on one core: decides inline or pool
   bool numbered = true;                     ///< false: never shared, not even with an equal operation
+  Wire wire = {};    ///< of the result; the name or the key must tell results of different formats apart
   int in_place = 0;  ///< so many leading inputs may lend the result their storage: it reads i before it writes i
 };
 

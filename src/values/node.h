@@ -49,8 +49,8 @@ struct Work {
 struct Node : std::enable_shared_from_this<Node> {
   enum class State : std::uint8_t { pending, complete, failed };
 
-  Node(std::shared_ptr<Dispatcher::Impl> owner, std::uint64_t identity, std::int64_t length)
-      : dispatcher(std::move(owner)), id(identity), size(length) {}
+  Node(std::shared_ptr<Dispatcher::Impl> owner, std::uint64_t identity, std::int64_t length, const Wire& weight)
+      : dispatcher(std::move(owner)), id(identity), size(length), wire(weight) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node();
@@ -69,7 +69,8 @@ struct Node : std::enable_shared_from_this<Node> {
   const std::shared_ptr<Dispatcher::Impl> dispatcher;
   const std::uint64_t id;
   const std::int64_t size;
-  std::shared_ptr<Node> base;  ///< of a slice
+  const Wire wire;
+  std::shared_ptr<Node> base;  ///< of a slice, or of a tensor that only weighs otherwise
   std::int64_t first = 0;      ///< a slice's place in its base
   Buffer buffer;
   std::unique_ptr<Work> work;                ///< null once it has run

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "values/dispatcher_impl.h"
+#include "values/rounding.h"
 
 namespace simgrad::values {
 
@@ -50,6 +51,23 @@ Tensor elementwise(std::string_view name, std::span<const std::uint64_t> key, st
   });
 }
 
+/// x + y, rounded to the format, block by block.
+void add_rounded(Format format, Result result, std::span<const double> x, std::span<const double> y) {
+  for (std::size_t first = 0; first < result.size(); first += block) {
+    const std::size_t count = std::min(block, result.size() - first);
+    const Result part = result.subspan(first, count);
+    each(part, x.subspan(first, count), y.subspan(first, count), std::plus<>());
+    round_numbers(format, part, part);
+  }
+}
+
+/// What sums of these are of: their common rounding format, else float64.
+Wire wire_of_sum(std::span<const Tensor> terms) {
+  const Wire wire = terms.front().wire();
+  const bool one = std::all_of(terms.begin(), terms.end(), [&](const Tensor& term) { return term.wire() == wire; });
+  return one && rounds(wire.format) ? wire : Wire{};
+}
+
 /// One pass over the elements, block by block; in a block term after term, so that additions keep the terms' order and
 /// every number is read once from memory.
 void add_terms(Inputs terms, std::span<const double> scales, Result result) {
@@ -82,15 +100,21 @@ double larger(double x, double y) {
 double smaller(double x, double y) { return -larger(-x, -y); }
 
 /// a and b in the order of their identities, so that f(a, b) and f(b, a) are one tensor.
+/// kernel: of the result and the two operands' numbers, in that order.
 template <class F>
-Tensor symmetric(std::string_view name, const Tensor& a, const Tensor& b, F f) {
+Tensor symmetric(std::string_view name, const Tensor& a, const Tensor& b, F kernel) {
+  check(a.size() == b.size(), "operands of different sizes");
   const bool in_order = a.identity() <= b.identity();
   const Tensor inputs[] = {in_order ? a : b, in_order ? b : a};
-  return elementwise(name, {}, inputs, f);
+  const Wire wire = wire_of_sum(inputs);
+  const Operation operation{.name = name, .seconds = seconds(2, a.size()), .wire = wire, .in_place = 2};
+  return Node::of(a).dispatcher->dispatch(
+      operation, a.size(), inputs, [kernel](Inputs numbers, Result result) { kernel(result, numbers[0], numbers[1]); });
 }
 
+/// fold: makes a stretch of the result, which holds what was combined so far, the combination with the next term's.
 template <class F>
-void fold_around(Inputs terms, std::span<const std::int64_t> starts, int shift, Result result, F f) {
+void fold_around(Inputs terms, std::span<const std::int64_t> starts, int shift, Result result, F fold) {
   const std::size_t P = terms.size();
   for (std::size_t c = 0; c < P; ++c) {
     const auto end = c + 1 < P ? static_cast<std::size_t>(starts[c + 1]) : result.size();
@@ -101,7 +125,7 @@ void fold_around(Inputs terms, std::span<const std::int64_t> starts, int shift, 
         return terms[(c + static_cast<std::size_t>(shift) + hop) % P].subspan(first, count);
       };
       std::copy_n(term(0).begin(), count, part.begin());
-      for (std::size_t hop = 1; hop < P; ++hop) each(part, part, term(hop), f);
+      for (std::size_t hop = 1; hop < P; ++hop) fold(part, term(hop));
     }
   }
 }
@@ -109,11 +133,19 @@ void fold_around(Inputs terms, std::span<const std::int64_t> starts, int shift, 
 }  // namespace
 
 Tensor operator+(const Tensor& a, const Tensor& b) {
-  return symmetric("add", a, b, [](double x, double y) { return x + y; });
+  const Tensor both[] = {a, b};
+  const Format format = wire_of_sum(both).format;
+  if (format == Format::float64)
+    return symmetric("add", a, b, [](Result result, auto x, auto y) { each(result, x, y, std::plus<>()); });
+  return symmetric("add", a, b, [format](Result result, auto x, auto y) { add_rounded(format, result, x, y); });
 }
 
-Tensor maximum(const Tensor& a, const Tensor& b) { return symmetric("maximum", a, b, larger); }
-Tensor minimum(const Tensor& a, const Tensor& b) { return symmetric("minimum", a, b, smaller); }
+Tensor maximum(const Tensor& a, const Tensor& b) {
+  return symmetric("maximum", a, b, [](Result result, auto x, auto y) { each(result, x, y, larger); });
+}
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  return symmetric("minimum", a, b, [](Result result, auto x, auto y) { each(result, x, y, smaller); });
+}
 
 Tensor combine(Combination how, const Tensor& a, const Tensor& b) {
   switch (how) {
@@ -130,17 +162,20 @@ Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<
   for (const Tensor& term : terms) check(term.size() == size, "terms of different sizes");
   std::vector<std::uint64_t> key{static_cast<std::uint64_t>(how), static_cast<std::uint64_t>(shift)};
   key.insert(key.end(), starts.begin(), starts.end());
-  const Operation operation{.name = "combine_around", .key = key, .seconds = seconds(terms.size(), size)};
-  return Node::of(terms.front())
-      .dispatcher->dispatch(operation, size, terms,
-                            [how, shift, begins = std::vector(starts.begin(), starts.end())](Inputs numbers, Result result) {
-                              switch (how) {
-                                case Combination::add:
-                                  return fold_around(numbers, begins, shift, result, std::plus<>());
-                                case Combination::maximum: return fold_around(numbers, begins, shift, result, larger);
-                                case Combination::minimum: return fold_around(numbers, begins, shift, result, smaller);
-                              }
-                            });
+  const Wire wire = wire_of_sum(terms);
+  const Operation operation{.name = "combine_around", .key = key, .seconds = seconds(terms.size(), size), .wire = wire};
+  const auto fold = [how, shift, wire, begins = std::vector(starts.begin(), starts.end())](Inputs all, Result result) {
+    const auto around = [&](auto f) { fold_around(all, begins, shift, result, f); };
+    switch (how) {
+      case Combination::add:
+        if (wire.format != Format::float64)
+          return around([&](Result part, auto term) { add_rounded(wire.format, part, part, term); });
+        return around([](Result part, auto term) { each(part, part, term, std::plus<>()); });
+      case Combination::maximum: return around([](Result part, auto term) { each(part, part, term, larger); });
+      case Combination::minimum: return around([](Result part, auto term) { each(part, part, term, smaller); });
+    }
+  };
+  return Node::of(terms.front()).dispatcher->dispatch(operation, size, terms, fold);
 }
 
 Tensor operator-(const Tensor& a, const Tensor& b) {
@@ -183,7 +218,10 @@ Tensor sum(std::vector<Tensor> terms) {
 }
 
 Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count) {
-  return Node::of(a).dispatcher->slice(a, first, count);
+  check(first >= 0 && count >= 0 && first <= a.size() - count, "a slice outside of its tensor");
+  if (count == a.size()) return a;
+  const Node& node = Node::of(a);
+  return node.dispatcher->view(a, node.first + first, count, node.wire);
 }
 
 Tensor concatenate(std::span<const Tensor> parts) {
@@ -193,18 +231,46 @@ Tensor concatenate(std::span<const Tensor> parts) {
   if (filled == parts.end()) return parts.front();
   const Node& front = Node::of(*filled);
   std::int64_t size = 0;
+  std::int64_t bytes = 0;
   bool adjoin = true;  // in one tensor, one behind the other
+  bool alike = true;   // in what they weigh
   for (const Tensor& part : parts) {
     const Node& node = Node::of(part);
     if (node.size > 0) adjoin = adjoin && &node.root() == &front.root() && node.first == front.first + size;
+    if (node.size > 0) alike = alike && node.wire == front.wire;
     size += node.size;
+    bytes += part.size_bytes();
   }
-  if (adjoin) return slice(front.base ? Node::handle(front.base) : *filled, front.first, size);
-  const Operation operation{.name = "concatenate", .seconds = seconds(1, size)};
+  const Wire wire =
+      alike ? front.wire : Wire{Format::encoded, static_cast<double>(bytes) / static_cast<double>(size)};
+  if (adjoin) return front.dispatcher->view(*filled, front.first, size, wire);
+  const Operation operation{.name = "concatenate", .seconds = seconds(1, size), .wire = wire};
   return front.dispatcher->dispatch(operation, size, parts, [](Inputs numbers, Result result) {
     auto to = result.begin();
     for (const auto part : numbers) to = std::copy(part.begin(), part.end(), to);
   });
+}
+
+Tensor rounded(const Tensor& x, Format format) {
+  if (x.wire().format == format) return x;
+  if (format == Format::float64) return decoded(x);
+  const std::uint64_t key[] = {static_cast<std::uint64_t>(format)};
+  const Operation operation{.name = "round", .key = key, .seconds = seconds(1, x.size()), .wire = wire(format), .in_place = 1};
+  return Node::of(x).dispatcher->dispatch(operation, x.size(), {&x, 1}, [format](Inputs numbers, Result result) {
+    round_numbers(format, numbers.front(), result);
+  });
+}
+
+Tensor decoded(const Tensor& x) {
+  const Node& node = Node::of(x);
+  return node.wire == Wire{} ? x : node.dispatcher->view(x, node.first, node.size, {});
+}
+
+Tensor encoded(const Tensor& x, std::int64_t bytes) {
+  const Node& node = Node::of(x);
+  if (node.size == 0) return x;
+  return node.dispatcher->view(x, node.first, node.size,
+                               {Format::encoded, static_cast<double>(bytes) / static_cast<double>(node.size)});
 }
 
 }  // namespace simgrad::values

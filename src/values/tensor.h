@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "values/wire.h"
+
 namespace simgrad::values {
 
 class Dispatcher;
@@ -17,13 +19,18 @@ struct Node;
 ///
 /// Operations are value-numbered: the same operation on the same operands (by identity, with the same scalars) is one
 /// tensor, computed and held once.
+///
+/// The numbers are doubles; on the wire they weigh what the tensor's format says. Sums of two tensors of one rounding
+/// format are rounded to it, as hardware would, and keep it; slices and concatenations keep any format; the results of all
+/// other arithmetic are float64.
 class Tensor {
  public:
   Tensor() = default;  ///< no tensor at all: only assignment and the test below are allowed
 
   explicit operator bool() const { return node_ != nullptr; }
   std::int64_t size() const;                           ///< known at once
-  std::int64_t size_bytes() const { return 8 * size(); }  ///< what it weighs on the wire
+  std::int64_t size_bytes() const;                     ///< what it weighs on the wire
+  const Wire& wire() const;                            ///< float64 unless it was rounded or encoded
   std::uint64_t identity() const;                      ///< equal for equal value numbers; never reused
   bool timing_only() const;                            ///< shape without numbers
 
@@ -43,6 +50,7 @@ class Tensor {
 };
 
 /// a + b and b + a are one tensor (IEEE addition commutes), so both sides of an exchange hold the same sum.
+/// Rounded where both are of one rounding format; so are combine and combine_around with `add`.
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(double scale, const Tensor& a);
@@ -66,7 +74,14 @@ Tensor combine(Combination how, const Tensor& a, const Tensor& b);
 Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<const std::int64_t> starts, int shift);
 /// Elements first .. first + count - 1, without a copy: a slice keeps the whole of its tensor.
 Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count);
-/// The parts one after the other. Slices that cover one tensor in order give that tensor itself.
+/// The parts one after the other, weighing what they weigh. Slices that cover one tensor in order give that tensor itself.
 Tensor concatenate(std::span<const Tensor> parts);
+
+/// x as the format has it: really rounded, to nearest and ties to even. A flop a number, which nobody charges here.
+Tensor rounded(const Tensor& x, Format format);
+/// The same numbers without a copy, as float64.
+Tensor decoded(const Tensor& x);
+/// The same numbers without a copy, weighing that many bytes: what a receiver decodes from a code of that length.
+Tensor encoded(const Tensor& x, std::int64_t bytes);
 
 }  // namespace simgrad::values

@@ -103,7 +103,7 @@ double bare(const JointSchedule& schedule, int P, int steps) {
             if (turn.target >= 0) {
               auto& box = to[turn.target];
               if (!box) box = mailbox(r, turn.target);
-              sending = box->put_async(&payload, static_cast<std::uint64_t>(turn.sent.bytes()));
+              sending = box->put_async(&payload, static_cast<std::uint64_t>(schedule.split().bytes(turn.sent)));
             }
             if (turn.source >= 0) {
               auto& box = from[turn.source];

@@ -109,7 +109,7 @@ TEST_CASE("reduce_scatter leaves chunk r of the sum on member r, in half of an a
     const Split split(d, group.P);
     for (int r = 0; r < group.P; ++r)
       check_near(outcome.members[static_cast<std::size_t>(r)].result, part(sum_of_all(group.P, d), split.chunk(r)));
-    const double longest = static_cast<double>(split.chunk(0).bytes());
+    const double longest = static_cast<double>(split.bytes(split.chunk(0)));
     CHECK(end_of(outcome) == Approx((group.P - 1) * (alpha + longest / B + longest * gamma_s)).epsilon(1e-9));
   });
 }

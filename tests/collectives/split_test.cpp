@@ -16,7 +16,7 @@ TEST_CASE("P chunks cover a vector in order, with lengths that differ by at most
         const Stretch chunk = split.chunk(k);
         CHECK(chunk.first == first);
         CHECK(chunk.count == d / P + (k < d % P ? 1 : 0));
-        CHECK(chunk.bytes() == 8 * chunk.count);
+        CHECK(split.bytes(chunk) == 8 * chunk.count);
         first = chunk.end();
       }
       CHECK(first == d);
