@@ -11,6 +11,16 @@ namespace simgrad::data {
 /// What samples are for: targets are numbers, classes, or ratings (of an item by a user), or there are none.
 enum class Task { regression, classification, recommendation, clustering };
 
+/// What is not zero in rows that mostly are (CSR).
+struct SparseRows {
+  std::vector<std::int64_t> starts;  ///< (rows + 1): where a row's entries begin
+  std::vector<std::uint32_t> keys;   ///< an entry's feature, 0 .. columns-1
+  std::vector<double> values;        ///< (entries); empty: all are 1
+
+  bool any() const { return !starts.empty(); }
+  std::int64_t entries() const { return static_cast<std::int64_t>(keys.size()); }
+};
+
 /// n samples of d features. Immutable once loaded; loaded once and shared by all ranks of all runs.
 struct Dataset {
   std::int64_t rows = 0;
@@ -18,9 +28,12 @@ struct Dataset {
   int classes = 0;                         ///< 0: a regression
   std::int64_t users = 0;                  ///< of ratings: column 0 is a user 0 .. users-1, column 1 an item
   std::int64_t items = 0;
-  std::vector<double> features;            ///< rows x columns, row-major
+  std::vector<double> features;            ///< rows x columns, row-major; empty where the rows are sparse
+  SparseRows sparse;
+  std::int64_t fields = 0;                 ///< every sparse row has one entry for each, in their order; 0: not so
+  bool in_time = false;                    ///< rows are in the order of time, which nobody shuffles
   std::vector<double> targets;             ///< rows; for a classification the class 0 .. classes-1
-  std::vector<std::string> feature_names;  ///< columns
+  std::vector<std::string> feature_names;  ///< columns; empty where the rows are sparse
   std::string target_name;
   std::vector<std::string> class_names;    ///< classes
 

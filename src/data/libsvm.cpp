@@ -6,11 +6,13 @@
 #include <charconv>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "base/errors.h"
 #include "data/cells.h"
 #include "data/labels.h"
 #include "data/limits.h"
+#include "data/sparse_rows.h"
 #include "data/text_file.h"
 
 namespace simgrad::data {
@@ -22,14 +24,21 @@ struct Entry {
   double value;
 };
 
-/// The file as it stands: rows of entries, one behind the other.
-struct SparseRows {
+/// The file as it stands.
+struct Lines {
   std::vector<double> labels;
-  std::vector<std::size_t> ends;  ///< rows; where a row's entries end
-  std::vector<Entry> entries;
+  SparseRows rows;  ///< by the file's own indices
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   std::int64_t most = -1;
   std::int64_t most_line = 0;
+
+  void add(const Entry& entry) {
+    // Without values all are 1, as in most files of this kind.
+    if (rows.values.empty() && entry.value != 1.0) rows.values.assign(rows.keys.size(), 1.0);
+    rows.keys.push_back(static_cast<std::uint32_t>(entry.index));  // an index that does not fit is refused at the end
+    if (entry.value != 1.0 || !rows.values.empty()) rows.values.push_back(entry.value);
+  }
+  double value(std::size_t entry) const { return rows.values.empty() ? 1.0 : rows.values[entry]; }
 };
 
 /// Takes the text up to the delimiter, and the delimiter, off the front.
@@ -42,15 +51,19 @@ std::string_view take_until(std::string_view& text, std::string_view delimiters)
 
 class Parser {
  public:
-  explicit Parser(const std::string& path) : path_(path) {}
+  explicit Parser(const std::string& path) : path_(path) { rows_.rows.starts.push_back(0); }
 
-  SparseRows rows(std::string_view text) {
+  /// The next lines, whole ones.
+  void feed(std::string_view text) {
     while (!text.empty()) {
       ++line_;
       std::string_view line = take_until(text, "\n");
       if (line.ends_with('\r')) line.remove_suffix(1);
       read_line(line);
     }
+  }
+
+  Lines lines() {
     if (rows_.labels.empty()) throw base::ScenarioError(fmt::format("{}:1: no rows, expected at least one", path_));
     if (rows_.most < 0)
       throw base::ScenarioError(fmt::format("{}:1: no row has a feature, expected index:value pairs", path_));
@@ -79,9 +92,9 @@ class Parser {
         rows_.most = entry.index;
         rows_.most_line = line_;
       }
-      rows_.entries.push_back(entry);
+      rows_.add(entry);
     }
-    rows_.ends.push_back(rows_.entries.size());
+    rows_.rows.starts.push_back(rows_.rows.entries());
   }
 
   Entry parsed(std::string_view pair) const {
@@ -106,7 +119,7 @@ class Parser {
 
   const std::string& path_;
   std::int64_t line_ = 0;
-  SparseRows rows_;
+  Lines rows_;
 };
 
 }  // namespace
@@ -116,28 +129,62 @@ void Libsvm::describe(base::Describer& d) {
   if (path.empty()) d.refuse("path", "the data source \"libsvm\" needs the path of a file");
 }
 
-Dataset Libsvm::load(const Request& request) const { return read(text_file(path), request); }
+namespace {
+
+void set_targets(Dataset& set, std::vector<double> labels, const Request& request, const std::string& path) {
+  set.target_name = "label";
+  set.targets = std::move(labels);
+  if (request.task != Task::classification) return;
+  const std::vector<double> names = std::exchange(set.targets, std::vector<double>(set.targets.size()));
+  set_classes<double>(set, names, fmt::format("{}:1: the label", path));
+}
+
+Dataset sparse_dataset(Lines lines, const Request& request, const std::string& path) {
+  const std::int64_t base = lines.least == 0 ? 0 : 1;
+  if (lines.most - base >= keys_most)
+    throw base::ScenarioError(fmt::format("{}:{}: index {}; expected at most {}, as a sparse feature's number has 32 bits",
+                                          path, lines.most_line, lines.most, keys_most - 1 + base));
+  Dataset set;
+  set.rows = static_cast<std::int64_t>(lines.labels.size());
+  set.columns = lines.most - base + 1;
+  set.sparse = std::move(lines.rows);
+  if (base > 0)
+    for (std::uint32_t& key : set.sparse.keys) --key;
+  set.fields = common_length(set.sparse);
+  set_targets(set, std::move(lines.labels), request, path);
+  return set;
+}
+
+Dataset dense_dataset(Lines lines, const Request& request, const std::string& path) {
+  const std::int64_t base = lines.least == 0 ? 0 : 1;
+  const auto count = static_cast<std::int64_t>(lines.labels.size());
+  Dataset set = sized_dataset(count, lines.most - base + 1, fmt::format("{}:{}: as a dense matrix", path, lines.most_line));
+  for (std::int64_t row = 0; row < count; ++row) {
+    double* features = set.features.data() + row * set.columns;
+    const std::int64_t end = lines.rows.starts[static_cast<std::size_t>(row) + 1];
+    for (auto at = static_cast<std::size_t>(lines.rows.starts[static_cast<std::size_t>(row)]); std::cmp_less(at, end); ++at)
+      features[static_cast<std::int64_t>(lines.rows.keys[at]) - base] = lines.value(at);
+  }
+  for (std::int64_t j = 0; j < set.columns; ++j) set.feature_names.push_back(fmt::format("feature_{}", j + base));
+  set_targets(set, std::move(lines.labels), request, path);
+  return set;
+}
+
+}  // namespace
+
+Dataset Libsvm::load(const Request& request) const {
+  if (!request.sparse) return read(text_file(path), request);
+  Parser parser(path);
+  for_each_block_of_lines(path, [&](std::string_view lines) { parser.feed(lines); });
+  return sparse_dataset(parser.lines(), request, path);
+}
 
 Dataset Libsvm::read(std::string text, const Request& request) const {
   clean_text(text, path);
-  const SparseRows rows = Parser(path).rows(text);
-
-  const std::int64_t base = rows.least == 0 ? 0 : 1;
-  const auto count = static_cast<std::int64_t>(rows.labels.size());
-  Dataset set =
-      sized_dataset(count, rows.most - base + 1, fmt::format("{}:{}: as a dense matrix", path, rows.most_line));
-  std::size_t next = 0;
-  for (std::size_t row = 0; row < rows.ends.size(); ++row) {
-    double* features = set.features.data() + static_cast<std::int64_t>(row) * set.columns;
-    for (; next < rows.ends[row]; ++next) features[rows.entries[next].index - base] = rows.entries[next].value;
-  }
-  for (std::int64_t j = 0; j < set.columns; ++j) set.feature_names.push_back(fmt::format("feature_{}", j + base));
-  set.target_name = "label";
-  if (request.task != Task::classification)
-    set.targets = rows.labels;
-  else
-    set_classes<double>(set, rows.labels, fmt::format("{}:1: the label", path));
-  return set;
+  Parser parser(path);
+  parser.feed(text);
+  text = {};
+  return request.sparse ? sparse_dataset(parser.lines(), request, path) : dense_dataset(parser.lines(), request, path);
 }
 
 }  // namespace simgrad::data

@@ -1,4 +1,4 @@
-/// Reader of LIBSVM (svmlight) files into a dense matrix.
+/// Reader of LIBSVM (svmlight) files: sparse rows for a model that takes them, else a dense matrix.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@ namespace simgrad::data {
 /// A line is `label index:value index:value ... # comment`, indices ascending, what is not listed zero; `qid:` and
 /// comments are skipped. Indices count from 0 if an index 0 occurs in the file, else from 1; the features are called
 /// by the file's own indices, "feature_<index>". Labels are numbers; for a classification the different ones, sorted,
-/// are the classes 0 .. k-1, so that -1/+1 become 0/1.
+/// are the classes 0 .. k-1, so that -1/+1 become 0/1. As sparse rows the file may be of any size whose entries fit in
+/// memory: it is read in blocks.
 struct Libsvm : Source {
   static constexpr base::About about{
       .kind = "libsvm",
-      .summary = "A LIBSVM (svmlight) file of sparse rows, held as a dense matrix",
-      .cost = "one pass over the file; 16 bytes an entry while reading, 8 bytes a row and feature then",
+      .summary = "A LIBSVM (svmlight) file: sparse rows for sparse models, held as a dense matrix for all others",
+      .cost = "one pass over the file; 4 or 12 bytes an entry (without and with values), or 8 a row and feature",
       .source = "C.-C. Chang, C.-J. Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2, 2011"};
 
   std::string path;

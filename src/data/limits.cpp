@@ -15,6 +15,13 @@ std::string too_large(std::int64_t rows, std::int64_t columns) {
                      gib, cells_most * static_cast<std::int64_t>(sizeof(double)) >> 30, columns_most);
 }
 
+std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns) {
+  base::check(rows >= 0 && nonzeros >= 0 && columns >= 1, "the shape of sparse rows");
+  if (columns <= keys_most && (nonzeros == 0 || rows <= entries_most / nonzeros)) return {};
+  return fmt::format("{} rows of {} entries over {} columns; the limits are {} entries and {} columns", rows, nonzeros,
+                     columns, entries_most, keys_most);
+}
+
 Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what) {
   if (const std::string fault = too_large(rows, columns); !fault.empty())
     throw base::ScenarioError(fmt::format("{}: {}", what, fault));

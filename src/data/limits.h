@@ -21,6 +21,14 @@ inline constexpr std::size_t values_most = 1000;
 /// 16 GiB and 16777216 columns", or empty.
 std::string too_large(std::int64_t rows, std::int64_t columns);
 
+/// The most entries of sparse rows: 2^32 keys are 16 GiB.
+inline constexpr std::int64_t entries_most = std::int64_t{1} << 32;
+/// The most sparse features: a key has 32 bits.
+inline constexpr std::int64_t keys_most = std::int64_t{1} << 32;
+
+/// Why so many sparse rows cannot be held, or empty.  nonzeros: entries a row.
+std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns);
+
 /// A data set of that shape, all zero, without names.  Errors: ScenarioError `<what>: too_large(...)`.
 Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what);
 

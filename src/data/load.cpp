@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/random.h"
 #include "data/source.h"
+#include "data/sparse_rows.h"
 #include "data/standardize.h"
 
 namespace simgrad::data {
@@ -53,16 +54,22 @@ Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
   part.users = all.users;
   part.items = all.items;
   part.feature_names = all.feature_names;
-  if (bias) part.feature_names.push_back("bias");
   part.target_name = all.target_name;
   part.class_names = all.class_names;
-  part.features.reserve(rows.size() * static_cast<std::size_t>(part.columns));
+  part.in_time = all.in_time;
   part.targets.reserve(rows.size());
+  for (const std::int64_t row : rows) part.targets.push_back(all.targets[static_cast<std::size_t>(row)]);
+  if (all.sparse.any()) {
+    part.fields = bias ? 0 : all.fields;
+    part.sparse = chosen_rows(all, rows, bias);
+    return part;
+  }
+  if (bias) part.feature_names.push_back("bias");
+  part.features.reserve(rows.size() * static_cast<std::size_t>(part.columns));
   for (const std::int64_t row : rows) {
     const auto x = all.row(row);
     part.features.insert(part.features.end(), x.begin(), x.end());
     if (bias) part.features.push_back(1.0);
-    part.targets.push_back(all.targets[static_cast<std::size_t>(row)]);
   }
   return part;
 }
@@ -75,16 +82,18 @@ Split load(const Options& options, const Preparation& preparation) {
   Dataset all = options.source->load({.task = preparation.task,
                                       .seed = preparation.seed,
                                       .samples = options.samples_made(),
-                                      .features = options.features_made()});
+                                      .features = options.features_made(),
+                                      .sparse = preparation.sparse});
   const std::int64_t columns = all.columns;
   Parts parts = split_rows(all.rows, options.test_fraction, preparation.seed);
-  if (preparation.shuffle) parts.train = shuffled(parts.train, preparation.seed);
+  if (preparation.shuffle && !all.in_time) parts.train = shuffled(parts.train, preparation.seed);
   Split split{.train = gathered(all, parts.train, preparation.bias),
               .test = gathered(all, parts.test, preparation.bias)};
   all = {};
 
   const bool ratings = preparation.task == Task::recommendation;
-  if (options.standardize && !ratings) {  // users and items are no quantities
+  // Users and items are no quantities; and zeros that stay zeros are what makes rows sparse.
+  if (options.standardize && !ratings && !split.train.sparse.any()) {
     const std::int64_t stride = split.train.columns;
     const Scaling scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);
     rescale(split.train.features, stride, scaling);
@@ -94,6 +103,10 @@ Split load(const Options& options, const Preparation& preparation) {
     const Scaling scaling = scaling_of(split.train.targets, 1, 1, {split.train.target_name});
     rescale(split.train.targets, 1, scaling);
     rescale(split.test.targets, 1, scaling);
+  }
+  if (preparation.sparse && !split.train.sparse.any()) {
+    make_sparse(split.train);
+    make_sparse(split.test);
   }
   return split;
 }

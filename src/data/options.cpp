@@ -12,16 +12,18 @@ void Options::describe(base::Describer& d) {
   using base::Bounds;
   d.inline_component("source", source, "where the samples come from");
   d.integer("samples", samples, "how many a generator makes (default 1000)", Bounds::between(1.0, 1e15));
-  d.integer("features", features, "how many a generator makes (default 10)", Bounds::between(1.0, 1e12));
+  d.integer("features", features, "how many a generator makes (default 10; click_log 10000)", Bounds::between(1.0, 1e12));
   d.number("test_fraction", test_fraction, "share of the rows, chosen by the seed, that is kept for testing; below 1",
            Bounds::between(0.0, 1.0));
-  d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set; users and items stay what they are");
+  d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set; users, items and sparse rows stay what they are");
   d.flag("standardize_target", standardize_target, "the same for the target of a regression, and for ratings");
   if (test_fraction == 1.0) d.refuse("test_fraction", "test_fraction = 1 leaves no rows to train on, expected less");
 }
 
 std::int64_t Options::samples_made() const { return samples.value_or(1000); }
-std::int64_t Options::features_made() const { return source->fixed_features().value_or(features.value_or(10)); }
+std::int64_t Options::features_made() const { 
+  return source->fixed_features().value_or(features.value_or(source->default_features()));
+}
 
 std::string_view name(Task task) {
   constexpr std::array<std::string_view, 4> names{"regression", "classification", "recommendation", "clustering"};
@@ -46,7 +48,9 @@ std::string size_conflict(const Options& options, bool numbers) {
                        options.source.kind(), *fixed);
   if (!numbers) return {};
   if (options.source->generates()) {
-    const std::string fault = too_large(options.samples_made(), options.features_made());
+    const auto nonzeros = options.source->nonzeros();
+    const std::string fault = nonzeros ? too_large_sparse(options.samples_made(), *nonzeros, options.features_made())
+                                       : too_large(options.samples_made(), options.features_made());
     return fault.empty() ? fault : fmt::format("data source \"{}\": {}", options.source.kind(), fault);
   }
   if (!options.samples && !options.features) return {};

@@ -1,4 +1,5 @@
 #include "data/blobs.h"
+#include "data/click_log.h"
 #include "data/csv.h"
 #include "data/house_prices.h"
 #include "data/idx.h"
@@ -14,7 +15,8 @@ const base::Registry<Source>& sources() {
   static const base::Registry<Source> registry({base::entry<Source, HousePrices>(), base::entry<Source, Blobs>(),
                                                 base::entry<Source, Logistic>(), base::entry<Source, Csv>(),
                                                 base::entry<Source, Libsvm>(), base::entry<Source, Idx>(),
-                                                base::entry<Source, Npy>(), base::entry<Source, Ratings>()});
+                                                base::entry<Source, Npy>(), base::entry<Source, Ratings>(),
+                                                base::entry<Source, ClickLog>()});
   return registry;
 }
 

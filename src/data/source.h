@@ -18,6 +18,7 @@ struct Request {
   std::uint64_t seed = 1;
   std::int64_t samples = 0;   ///< for generators
   std::int64_t features = 0;  ///< for generators
+  bool sparse = false;        ///< sparse rows, of a source that can tell them
 };
 
 class Source : public base::Described {
@@ -28,6 +29,10 @@ class Source : public base::Described {
   virtual bool suits(Task task) const { return task != Task::recommendation; }
   /// How many features the samples have, where that is no choice.
   virtual std::optional<std::int64_t> fixed_features() const { return {}; }
+  /// How many features are not zero in a row, where rows are sparse.
+  virtual std::optional<std::int64_t> nonzeros() const { return {}; }
+  /// How many features a generator makes where the scenario does not say.
+  virtual std::int64_t default_features() const { return 10; }
   /// The files read, the samples' first; none for a generator.
   virtual std::vector<std::string> files() const { return {}; }
   /// Errors: ScenarioError `file:line: what, expected what` for wrong contents; EnvironmentError for a file that cannot
@@ -64,11 +69,13 @@ std::string size_conflict(const Options& options, bool numbers);
 
 /// The data set of a run: loaded, split, standardised by the training set's statistics, its training rows shuffled by
 /// the seed when `shuffle` (so that contiguous shards are random ones), a last constant column of ones when `bias`.
+/// Rows that the source has sparse are not standardised; rows in the order of time are not shuffled.
 struct Preparation {
   Task task = Task::regression;
   std::uint64_t seed = 1;
   bool shuffle = true;
   bool bias = false;
+  bool sparse = false;  ///< what comes dense is made sparse, too
 };
 /// The test set has round(test_fraction * rows) rows. A constant column is centred, not scaled; the bias is neither.
 /// Errors: those of the source; ScenarioError if a side of the split would be empty.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "base/errors.h"
 #include "data/limits.h"
@@ -54,6 +55,32 @@ std::string file_contents(const std::string& path) {
   }
   bytes.resize(length);
   return bytes;
+}
+
+void for_each_block_of_lines(const std::string& path, const std::function<void(std::string_view lines)>& visit) {
+  constexpr std::size_t block_bytes = std::size_t{4} << 20;
+  errno = 0;
+  const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rb"));
+  if (!file) cannot(path, "opened", errno);
+  std::string text;
+  bool first = true;
+  for (bool more = true; more;) {
+    const std::size_t before = text.size();
+    text.resize(before + block_bytes);
+    errno = 0;
+    const std::size_t count = std::fread(text.data() + before, 1, block_bytes, file.get());
+    if (std::ferror(file.get())) cannot(path, "read", errno);
+    text.resize(before + count);
+    more = count == block_bytes;
+    const std::size_t newline = text.rfind('\n');
+    const std::size_t end = more ? (newline == std::string::npos ? 0 : newline + 1) : text.size();
+    std::string_view lines = std::string_view(text).substr(0, end);
+    if (lines.find('\0') != std::string_view::npos)
+      throw base::ScenarioError(fmt::format("{}:1: a NUL byte, expected text in UTF-8 or ASCII", path));
+    if (!lines.empty() && std::exchange(first, false) && lines.starts_with("\xEF\xBB\xBF")) lines.remove_prefix(3);
+    visit(lines);
+    text.erase(0, end);
+  }
 }
 
 void clean_text(std::string& text, const std::string& path) {

@@ -28,6 +28,7 @@ ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
   data["contents"] = settings.data_contents;
   data["task"] = data::name(settings.task());
   data["bias"] = settings.model.model->constant_feature();
+  if (settings.model.model->takes_sparse_rows()) data["sparse"] = true;
   data["shuffled"] = settings.training.partition->shuffled();
   data["seed"] = seed;
   return data;

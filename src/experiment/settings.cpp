@@ -118,8 +118,12 @@ namespace {
 
 /// A generator's classes, users and items do not depend on how much it makes; what a file has is not known here.
 data::Dataset made(const Settings& settings) {
-  if (settings.data.source->generates())
-    return settings.data.source->load({.task = settings.task(), .seed = 0, .samples = 1, .features = 1});
+  const data::Source& source = *settings.data.source;
+  if (source.generates())
+    return source.load({.task = settings.task(),
+                        .seed = 0,
+                        .samples = 1,
+                        .features = source.nonzeros() ? settings.data.features_made() : 1});
   data::Dataset unknown;
   unknown.classes = settings.task() == data::Task::classification ? 2 : 0;
   return unknown;
@@ -132,7 +136,9 @@ models::Problem Settings::problem() const {
   return {.features = data.features_made() + (model.model->constant_feature() ? 1 : 0),
           .classes = shape.classes,
           .users = shape.users,
-          .items = shape.items};
+          .items = shape.items,
+          .nonzeros = static_cast<double>(shape.sparse.entries() + (shape.sparse.any() && model.model->constant_feature() ? 1 : 0)),
+          .fields = model.model->constant_feature() ? 0 : shape.fields};
 }
 
 std::optional<std::int64_t> known_rows(const Settings& settings) {
@@ -142,7 +148,13 @@ std::optional<std::int64_t> known_rows(const Settings& settings) {
 }
 
 void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, Faults& faults) {
-  const std::string unsuited = settings.model.model->unfit(problem);
+  const models::Model& model = *settings.model.model;
+  const std::string unsuited =
+      problem.nonzeros > 0.0 && !model.takes_sparse_rows()
+          ? fmt::format("{} would hold the sparse rows of data source \"{}\" as a dense matrix; use sparse_logistic, "
+                        "factorization_machine or wide_and_deep",
+                        settings.model.model.kind(), settings.data.source.kind())
+          : model.unfit(problem);
   if (!unsuited.empty()) faults.add(settings.places.model, unsuited);
   if (settings.training.partition->by_class() && problem.classes == 0)
     faults.add(settings.places.partition,

@@ -38,14 +38,18 @@ Data load_data(const RunPlan& run) {
       data::load(settings.data, {.task = settings.task(),
                                  .seed = run.seed,
                                  .shuffle = settings.training.partition->shuffled(),
-                                 .bias = settings.model.model->constant_feature()}));
+                                 .bias = settings.model.model->constant_feature(),
+                                 .sparse = settings.model.model->takes_sparse_rows()}));
 }
 
 models::Problem problem_of(const data::Split& data) {
-  return {.features = data.train.columns,
-          .classes = data.train.classes,
-          .users = data.train.users,
-          .items = data.train.items};
+  const data::Dataset& train = data.train;
+  return {.features = train.columns,
+          .classes = train.classes,
+          .users = train.users,
+          .items = train.items,
+          .nonzeros = train.sparse.any() ? static_cast<double>(train.sparse.entries()) / static_cast<double>(train.rows) : 0.0,
+          .fields = train.fields};
 }
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress) {

@@ -19,7 +19,14 @@ constexpr double flops_per_real_second = 2e9;
 constexpr std::int64_t rows_a_piece = 2048;
 
 models::Samples samples_of(const data::Dataset& set) {
-  return {set.features.data(), set.targets.data(), set.columns, 0, set.rows, nullptr};
+  const data::SparseRows& sparse = set.sparse;
+  return {.features = set.features.data(),
+          .targets = set.targets.data(),
+          .columns = set.columns,
+          .count = set.rows,
+          .starts = sparse.any() ? sparse.starts.data() : nullptr,
+          .keys = sparse.keys.data(),
+          .values = sparse.values.empty() ? nullptr : sparse.values.data()};
 }
 
 std::shared_ptr<const data::Dataset> training_set(const std::shared_ptr<const data::Split>& data) {

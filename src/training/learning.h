@@ -47,8 +47,11 @@ class Learning {
   const Batches& batches() const { return batches_; }
   const models::Model& model() const { return *setup_.model; }
   const models::Problem& problem() const { return setup_.problem; }
-  /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included.
-  std::int64_t row_bytes() const { return 8 * setup_.problem.features; }
+  /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included; 12 an entry of a sparse row.
+  std::int64_t row_bytes() const {
+    const models::Problem& problem = setup_.problem;
+    return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
+  }
   /// What a checkpoint takes: the parameters, and what the optimizer remembers.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }

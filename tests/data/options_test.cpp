@@ -36,7 +36,7 @@ TEST_CASE("the data sources are registered by name, each with a summary") {
     CHECK(!entry.about.summary.empty());
     CHECK(entry.make() != nullptr);
   }
-  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings"});
+  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings", "click_log"});
 }
 
 TEST_CASE("the data section describes its options and those of the source") {
