@@ -161,6 +161,16 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                fmt::format("partition = \"{}\" goes by classes, but the data are a regression's; use a model that "
                            "predicts classes, or the partition quantity or contiguous",
                            settings.training.partition.kind()));
+  if (const auto inflow = settings.training.partition->inflow()) {
+    if (2 * inflow->window > rows)
+      faults.add(settings.places.partition,
+                 fmt::format("a window of {} rows of {} that come in; expected at most half of them", inflow->window, rows));
+    if (const std::int64_t batch = settings.batch(rows); batch > inflow->window)
+      faults.add(settings.places.batch,
+                 fmt::format("a batch of {} samples from the last {} rows that have come in (the window of partition = "
+                             "\"stream\"); expected at most as many",
+                             batch, inflow->window));
+  }
   if (const std::int64_t batch = settings.batch(rows); batch > rows)
     faults.add(
         settings.places.batch,
@@ -300,6 +310,9 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
   if (settings.evaluate.on == training::EvaluationSet::test && settings.data.test_fraction == 0.0)
     faults.add(document.position("evaluate.on"),
                "on = \"test\", but there is no test set; give [data] a test_fraction above 0");
+  if (settings.evaluate.on == training::EvaluationSet::next && !settings.training.partition->inflow())
+    faults.add(document.position("evaluate.on"),
+               "on = \"next\", but all rows are there from the beginning; set training.partition = \"stream\"");
 }
 
 /// A file may hold numbers or classes; which of them are wanted has to be said.

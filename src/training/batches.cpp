@@ -1,5 +1,6 @@
 #include "training/batches.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -76,7 +77,32 @@ std::int64_t Batches::rows_of(int part, int parts) const {
   return stretch(options_.rows, part + 1, parts) - stretch(options_.rows, part, parts);
 }
 
-RowSet Batches::rows(std::int64_t step, int part, int parts) const {
+std::int64_t Batches::arrived(double elapsed_s) const {
+  const std::optional<Inflow> inflow = options_.partition->inflow();
+  if (!inflow) return options_.rows;
+  const auto later = static_cast<double>(options_.rows - inflow->window);
+  return inflow->window + static_cast<std::int64_t>(later * std::min(1.0, elapsed_s / inflow->duration_s));
+}
+
+RowSet Batches::next(double elapsed_s) const {
+  const std::int64_t window = options_.partition->inflow()->window;
+  return {std::min(arrived(elapsed_s), options_.rows - window), window, {}};
+}
+
+/// This rank's share of a permutation, another in each step, of the last rows to arrive.
+RowSet Batches::latest_rows(std::int64_t step, int part, int parts, std::int64_t arrived) const {
+  const std::int64_t window = options_.partition->inflow()->window;
+  const Permutation order({.seed = options_.seed, .purpose = Purpose::batch, .step = static_cast<std::uint64_t>(step)},
+                          static_cast<std::uint64_t>(window));
+  RowSet set{0, count(part, parts), {}};
+  const std::int64_t offset = first_of_batch(part, parts);
+  for (std::int64_t i = 0; i < set.count; ++i)
+    set.indices.push_back(arrived - window + static_cast<std::int64_t>(order(static_cast<std::uint64_t>(offset + i))));
+  return set;
+}
+
+RowSet Batches::rows(std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived) const {
+  if (options_.partition->inflow()) return latest_rows(step, part, parts, arrived.value_or(options_.rows));
   // What the rows are drawn from, how many of them a step uses up, and where this rank's share of those begins.
   const bool iid = options_.partition->shared();
   const DataShards* const owned = iid ? nullptr : &shards(parts);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,14 @@ class Batches {
   /// (if the batch is that large), and the others go by the sizes of the shards. Shares by speed are those of the method
   /// of largest remainders, as long as all the ranks are there.
   std::int64_t count(int part, int parts) const;
-  RowSet rows(std::int64_t step, int part, int parts) const;
+  /// arrived: see below; by default all.
+  RowSet rows(std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived = {}) const;
+  /// Whether rows come in during the training.
+  bool flows_in() const { return options_.partition->inflow().has_value(); }
+  /// How many rows there are so long after the beginning: all, unless they come in during the training.
+  std::int64_t arrived(double elapsed_s) const;
+  /// The rows that come next then; the last ones once all are there. Only where rows come in.
+  RowSet next(double elapsed_s) const;
   /// How many rows it draws them from: its shard; with iid, where nobody owns a row, an even share of all.
   std::int64_t rows_of(int part, int parts) const;
   bool full() const { return options_.batch == options_.rows; }
@@ -52,6 +60,7 @@ class Batches {
   bool by_speed(int parts) const { return std::cmp_equal(options_.speeds.size(), parts); }
   std::int64_t first_of_batch(int part, int parts) const;
   const DataShards& shards(int parts) const;
+  RowSet latest_rows(std::int64_t step, int part, int parts, std::int64_t arrived) const;
   std::int64_t share(const DataShards& shards, int part, int parts) const;
 
   Options options_;

@@ -61,7 +61,7 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
 }
 
 const data::Dataset& Learning::evaluation_set() const {
-  return setup_.evaluate_on == EvaluationSet::train ? setup_.data->train : setup_.data->test;
+  return setup_.evaluate_on == EvaluationSet::test ? setup_.data->test : setup_.data->train;
 }
 
 std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
@@ -85,18 +85,20 @@ double Learning::gradient_flops(int part, int parts) const {
 
 template <class Work>
 Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
-                                  std::int64_t step, int part, int parts, Work work, std::uint64_t variant) const {
+                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived,
+                                  Work work, std::uint64_t variant) const {
   // A full batch is the same in every step, so equal w give equal results.
-  const std::array<std::uint64_t, 4> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
-                                         static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts), variant};
+  const std::array<std::uint64_t, 5> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
+                                         static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts), variant,
+                                         static_cast<std::uint64_t>(arrived.value_or(0))};
   // Even of no rows a result is written.
   const values::Operation operation{
       .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};
   const std::array inputs{w};
   return dispatcher_.dispatch(operation, size, inputs,
-                              [data = setup_.data, batches = batches_, step, part, parts, work](
+                              [data = setup_.data, batches = batches_, step, part, parts, arrived, work](
                                   std::span<const std::span<const double>> in, std::span<double> result) {
-                                const RowSet rows = batches.rows(step, part, parts);
+                                const RowSet rows = batches.rows(step, part, parts, arrived);
                                 models::Samples samples = samples_of(data->train);
                                 samples.first = rows.first;
                                 samples.count = rows.count;
@@ -105,8 +107,9 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
                               });
 }
 
-Tensor Learning::gradient(const Tensor& w, std::int64_t step, int part, int parts) const {
-  return dispatch_on_rows("gradient", gradient_flops(part, parts), parameters_, w, step, part, parts,
+Tensor Learning::gradient(const Tensor& w, std::int64_t step, int part, int parts,
+                          std::optional<std::int64_t> arrived) const {
+  return dispatch_on_rows("gradient", gradient_flops(part, parts), parameters_, w, step, part, parts, arrived,
                           [model = setup_.model, problem = setup_.problem, B = static_cast<double>(batches_.batch())](
                               std::span<const double> at, const models::Samples& rows, std::span<double> g) {
                             model->gradient(problem, rows, at, 1.0 / B, static_cast<double>(rows.count) / B, g);
@@ -118,10 +121,11 @@ double Learning::assignment_flops(int part, int parts) const {
   return k_means_->assignment_flops(setup_.problem, batches_.count(part, parts));
 }
 
-Tensor Learning::assignments(const Tensor& w, std::int64_t step, int part, int parts) const {
+Tensor Learning::assignments(const Tensor& w, std::int64_t step, int part, int parts,
+                             std::optional<std::int64_t> arrived) const {
   base::check(clusters(), "only k-means assigns rows to centres");
   return dispatch_on_rows("assignments", assignment_flops(part, parts), k_means_->assignment_size(setup_.problem), w,
-                          step, part, parts,
+                          step, part, parts, arrived,
                           [owner = setup_.model, model = k_means_, problem = setup_.problem](
                               std::span<const double> at, const models::Samples& rows, std::span<double> sums) {
                             model->assign(problem, rows, at, sums);
@@ -145,9 +149,9 @@ double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int p
 }
 
 Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
-                               int parts) const {
+                               int parts, std::optional<std::int64_t> arrived) const {
   const auto variant = static_cast<std::uint64_t>(tasks.first * (multitask_->tasks(setup_.problem) + 1) + tasks.count);
-  return dispatch_on_rows("task_gradient", task_gradient_flops(tasks, part, parts), parameters_, w, step, part, parts,
+  return dispatch_on_rows("task_gradient", task_gradient_flops(tasks, part, parts), parameters_, w, step, part, parts, arrived,
                           [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
                            B = static_cast<double>(batches_.batch())](
                               std::span<const double> at, const models::Samples& rows, std::span<double> g) {
@@ -156,20 +160,25 @@ Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, std:
                           variant);
 }
 
-std::vector<Tensor> Learning::dispatch_scores(const Tensor& w) const {
+RowSet Learning::evaluation_rows(double elapsed_s) const {
+  if (setup_.evaluate_on == EvaluationSet::next) return batches_.next(elapsed_s);
+  return {0, evaluation_set().rows, {}};
+}
+
+std::vector<Tensor> Learning::dispatch_scores(const Tensor& w, RowSet rows) const {
   std::vector<Tensor> pieces;
-  const std::int64_t rows = evaluation_set().rows;
+  const std::int64_t end = rows.first + rows.count;
   const std::array inputs{w};
-  for (std::int64_t first = 0; first < rows; first += rows_a_piece) {
-    const std::int64_t count = std::min(rows_a_piece, rows - first);
-    const std::array<std::uint64_t, 1> key{static_cast<std::uint64_t>(first)};
+  for (std::int64_t first = rows.first; first < end; first += rows_a_piece) {
+    const std::int64_t count = std::min(rows_a_piece, end - first);
+    const std::array key{static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count)};
     const double flops = setup_.model->gradient_flops(setup_.problem, count) / 2.0;
     const values::Operation operation{.name = "score", .key = key, .seconds = flops / flops_per_real_second};
     pieces.push_back(dispatcher_.dispatch(
         operation, 2, inputs,
         [data = setup_.data, on = setup_.evaluate_on, model = setup_.model, problem = setup_.problem, first, count](
             std::span<const std::span<const double>> in, std::span<double> out) {
-          models::Samples samples = samples_of(on == EvaluationSet::train ? data->train : data->test);
+          models::Samples samples = samples_of(on == EvaluationSet::test ? data->test : data->train);
           samples.first = first;
           samples.count = count;
           const models::Score score = model->score(problem, samples, in[0]);
@@ -180,19 +189,21 @@ std::vector<Tensor> Learning::dispatch_scores(const Tensor& w) const {
   return pieces;
 }
 
-Score Learning::score(const Tensor& w) const {
+Score Learning::score(const Tensor& w, double elapsed_s) const {
   if (!setup_.data) return {};
   double loss = 0.0;
   double metric = 0.0;
-  for (const Tensor& piece : dispatch_scores(w)) {
+  const RowSet evaluated = evaluation_rows(elapsed_s);
+  for (const Tensor& piece : dispatch_scores(w, evaluated)) {
     loss += piece.value()[0];
     metric += piece.value()[1];
   }
-  const auto rows = static_cast<double>(evaluation_set().rows);
+  const auto rows = static_cast<double>(evaluated.count);
   Score score{loss / rows + setup_.model->penalty(w.value()), {}};
   const std::string_view name = setup_.model->metric(setup_.problem);
   if (name == "accuracy") score.metric = metric / rows;
-  if (name == "r2") score.metric = target_deviation_ > 0.0 ? 1.0 - metric / target_deviation_ : 0.0;
+  const double deviation = target_deviation_ * (rows / static_cast<double>(evaluation_set().rows));
+  if (name == "r2") score.metric = deviation > 0.0 ? 1.0 - metric / deviation : 0.0;
   return score;
 }
 

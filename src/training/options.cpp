@@ -23,7 +23,8 @@ constexpr std::array scalings{
     Choice{"sqrt", "times sqrt(P): the noise of a step stays what it is"}};
 
 constexpr std::array evaluation_sets{Choice{"train", "the training set"},
-                                     Choice{"test", "the test set ([data] test_fraction)"}};
+                                     Choice{"test", "the test set ([data] test_fraction)"},
+                                     Choice{"next", "the rows that come next (partition = \"stream\"), as many as its window"}};
 
 }  // namespace
 

@@ -59,7 +59,11 @@ struct StopOptions : base::Described {
   void describe(base::Describer& d) override;
 };
 
-enum class EvaluationSet { train, test };
+enum class EvaluationSet {
+  train,
+  test,
+  next  ///< where rows come in: those that come next
+};
 
 struct EvaluateOptions : base::Described {
   std::optional<std::int64_t> every_steps;  ///< whoever reads a scenario makes it 1, unless every_s is given

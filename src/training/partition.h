@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct DataShards {
   std::int64_t size(int part) const { return starts[static_cast<std::size_t>(part) + 1] - first(part); }
 };
 
+/// Rows that come in during the training, at an even rate.
+struct Inflow {
+  double duration_s = 0.0;   ///< until all are there
+  std::int64_t window = 0;  ///< batches are drawn from the last so many; the first so many are there at the beginning
+};
+
 /// What a partition is made of.
 struct Owned {
   std::int64_t rows = 0;
@@ -37,6 +44,8 @@ class Partition : public base::Described {
   void describe(base::Describer&) override {}
   /// Whether nobody owns rows: a step's batch is drawn from all of them, then split evenly.
   virtual bool shared() const { return false; }
+  /// Whether a batch is drawn from those rows only that came in last.
+  virtual std::optional<Inflow> inflow() const { return {}; }
   /// Whether the rows are shuffled by the seed when they are loaded.
   virtual bool shuffled() const { return true; }
   /// Whether it goes by the rows' classes, which a regression has not.
@@ -49,7 +58,7 @@ class Partition : public base::Described {
   virtual DataShards shards(const Owned& owned, int parts) const = 0;
 };
 
-/// iid, contiguous, by_label, dirichlet, quantity
+/// iid, contiguous, by_label, dirichlet, quantity, stream
 const base::Registry<Partition>& partitions();
 
 }  // namespace simgrad::training

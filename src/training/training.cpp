@@ -178,7 +178,7 @@ void Training::evaluate(const Observed& state) {
   const Tensor w = program_.sharding   ? shards_->whole(state.replicas)
                    : program_.assembly ? program_.assembly(state.replicas, learning_)
                                        : mean(state.replicas);
-  const Score score = learning_.score(w);
+  const Score score = learning_.score(w, elapsed_s());
   row.loss = score.loss;
   row.metric = score.metric;
   if (holder() == Holder::workers && !program_.assembly && world_.workers() > 1 && learning_.dispatcher().numbers())

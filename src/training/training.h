@@ -80,6 +80,7 @@ class Training {
   /// The living workers, then the servers, of the present generation.
   const cluster::Communicator::Members& members() const { return members_; }
   int generation() const { return generation_; }
+  double elapsed_s() const { return world_.now() - world_.start_s(); }
   /// The last one that is complete.
   std::int64_t latest_step() const { return latest_.step; }
   /// Random draws of a rank's step. A step that is repeated after a failure draws anew (a new attempt); batches are

@@ -54,11 +54,17 @@ Worker::Worker(Training& training, int position)
       iteration_(static_cast<std::int64_t>(
           training.rounds(rejoins() ? training.latest_step() : training.start_state(world_rank()).step))) {}
 
+std::optional<std::int64_t> Worker::arrived() const {
+  const Batches& batches = training().learning().batches();
+  if (!batches.flows_in()) return {};
+  return batches.arrived(training().elapsed_s());
+}
+
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   training().world().set_step(world_rank(), step);
   const Learning& learning = training().learning();
   iteration_ = step + 1;
-  const Tensor g = learning.gradient(w, step, comm().rank(), workers());
+  const Tensor g = learning.gradient(w, step, comm().rank(), workers(), arrived());
   compute(learning.gradient_flops(comm().rank(), workers()), step);
   return g;
 }
@@ -67,7 +73,7 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
-  const Tensor g = learning.gradient(w, step, comm().rank(), workers());
+  const Tensor g = learning.gradient(w, step, comm().rank(), workers(), arrived());
   const std::int64_t rows = learning.batches().count(comm().rank(), workers());
   read_rows(rows);
   const std::vector<models::Layer>& layers = learning.layers();
@@ -93,7 +99,7 @@ Tensor Worker::assignments(const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
-  const Tensor sums = learning.assignments(w, step, comm().rank(), workers());
+  const Tensor sums = learning.assignments(w, step, comm().rank(), workers(), arrived());
   compute(learning.assignment_flops(comm().rank(), workers()), step);
   return sums;
 }
@@ -102,7 +108,7 @@ Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {
   training().world().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
-  const Tensor g = learning.task_gradient(w, tasks, step, comm().rank(), workers());
+  const Tensor g = learning.task_gradient(w, tasks, step, comm().rank(), workers(), arrived());
   compute(learning.task_gradient_flops(tasks, comm().rank(), workers()), step);
   return g;
 }
@@ -133,7 +139,7 @@ std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor
     return {};
   }
   given_up_ = 0;
-  return learning.gradient(w, iteration_++, comm().rank(), workers());
+  return learning.gradient(w, iteration_++, comm().rank(), workers(), arrived());
 }
 
 void Worker::count(std::int64_t staleness) const {

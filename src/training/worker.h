@@ -91,6 +91,8 @@ class Worker : public Participant {
   void update_alone(State& state, const values::Tensor& g) const;
   /// Begins among others that have gone on: the next batch is that of this step.
   void go_on_from(std::int64_t step) { iteration_ = step; }
+  /// How many rows there are by now, where they come in during the training; else nothing.
+  std::optional<std::int64_t> arrived() const;
   /// The first server's place in comm(), and how many there are.
   int server() const { return workers(); }
   int servers() const { return comm().size() - workers(); }

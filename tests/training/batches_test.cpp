@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "catch.h"
+#include "training/partitions/stream.h"
 
 using namespace simgrad::training;
 
@@ -121,4 +123,42 @@ TEST_CASE("batches depend on the seed and the step, and on nothing asked before"
   CHECK(fifth != listed(other.rows(5, 0, 1)));
   CHECK(fifth != listed(one.rows(6, 0, 1)));
   CHECK(fifth == listed(Batches({.rows = 100, .batch = 10, .seed = 1}).rows(5, 0, 1)));
+}
+
+namespace {
+
+Batches stream(std::int64_t rows, std::int64_t batch, double duration_s, std::int64_t window) {
+  Stream partition;
+  partition.duration_s = duration_s;
+  partition.window = window;
+  return Batches({.rows = rows, .batch = batch, .partition = std::make_shared<Stream>(partition)});
+}
+
+}  // namespace
+
+TEST_CASE("rows of a stream come in at an even rate, the first window at once") {
+  const Batches batches = stream(1100, 10, 10.0, 100);
+  CHECK(batches.flows_in());
+  CHECK(batches.arrived(0.0) == 100);
+  CHECK(batches.arrived(2.5) == 100 + 250);
+  CHECK(batches.arrived(10.0) == 1100);
+  CHECK(batches.arrived(50.0) == 1100);
+  CHECK(batches.next(2.5).first == 350);
+  CHECK(batches.next(2.5).count == 100);
+  CHECK(batches.next(9.99).first == 1000);  // the last ones, once fewer come
+}
+
+TEST_CASE("a step of a stream deals distinct rows of the last window to the ranks") {
+  const Batches batches = stream(1100, 40, 10.0, 50);
+  const std::int64_t arrived = 400;
+  std::set<std::int64_t> seen;
+  for (int part = 0; part < 4; ++part)
+    for (const std::int64_t row : batches.rows(7, part, 4, arrived).indices) {
+      CHECK(row >= arrived - 50);
+      CHECK(row < arrived);
+      CHECK(seen.insert(row).second);
+    }
+  CHECK(seen.size() == 40);
+  CHECK(batches.rows(7, 1, 4, arrived).indices == batches.rows(7, 1, 4, arrived).indices);
+  CHECK(batches.rows(7, 1, 4, arrived).indices != batches.rows(8, 1, 4, arrived).indices);
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "training/partitions/stream.h"
 #include "training/plain_programs.h"
 
 using namespace simgrad;
@@ -177,4 +178,37 @@ TEST_CASE("a timing-only run has no losses, no metric and no consensus, and take
   CHECK(!timing.final_loss);
   CHECK(timing.metric_name.empty());
   for (const auto& row : timing.curve) CHECK((!row.loss && !row.metric && !row.consensus_distance));
+}
+
+TEST_CASE("where rows come in, gradients are of the last of them and evaluations of those that come next") {
+  Trial trial = centiseconds();
+  trial.rows = 200;
+  trial.batch = 20;  // the whole window, in some order
+  training::Stream stream;
+  stream.duration_s = 0.18;  // a row a millisecond
+  stream.window = 20;
+  trial.training.partition = base::Slot<training::Partition>(training::partitions(), "stream");
+  dynamic_cast<training::Stream&>(*trial.training.partition.object()) = stream;
+  trial.evaluate.on = training::EvaluationSet::next;
+  trial.flops_a_row = 9.73e6 / 20;  // a step takes 9.73 ms
+  trial.stop.steps = 10;
+  const Outcome outcome = trial.run();
+  const data::Dataset set = trial.data().train;
+  const auto part = [&](std::int64_t first) {
+    data::Dataset some = set;
+    some.rows = 20;
+    some.features.assign(set.features.begin() + first * 5, set.features.begin() + (first + 20) * 5);
+    some.targets.assign(set.targets.begin() + first, set.targets.begin() + first + 20);
+    return some;
+  };
+  for (std::size_t k = 0; k <= 10; ++k) {
+    const auto arrived = static_cast<std::int64_t>(20.0 + 9.73 * static_cast<double>(k));
+    CAPTURE(k, arrived);
+    CHECK(*outcome.record.curve[k].loss == Approx(loss_at(part(arrived), outcome.evaluated[k])).epsilon(1e-12));
+    if (k == 10) break;
+    std::vector<double> w = outcome.evaluated[k];
+    const auto g = gradient_of(trial, set, {arrived - 20, 20, {}}, w, 1.0 / 20.0);
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] -= trial.training.learning_rate * g[i];
+    CHECK(relative_distance(outcome.evaluated[k + 1], w) < 1e-12);
+  }
 }

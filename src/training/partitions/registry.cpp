@@ -2,6 +2,7 @@
 #include "training/partitions/dirichlet.h"
 #include "training/partitions/plain.h"
 #include "training/partitions/quantity.h"
+#include "training/partitions/stream.h"
 
 namespace simgrad::training {
 
@@ -12,6 +13,7 @@ const base::Registry<Partition>& partitions() {
       base::entry<Partition, ByLabel>(),
       base::entry<Partition, Dirichlet>(),
       base::entry<Partition, Quantity>(),
+      base::entry<Partition, Stream>(),
   });
   return table;
 }

@@ -1,0 +1,43 @@
+// The claims of the scenarios about replicas that are averaged now and then.
+#include "house/results.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+TEST_CASE("local_steps_and_labels: large H is for rows at random, and a proximal term wins some back") {
+  const auto results = results_of("local_steps_and_labels.toml");
+  const auto loss = [&](const char* label, const char* partition) {
+    return *run_of(*results, label, std::string("{\"training.partition\":\"") + partition + "\"}").record.final_loss;
+  };
+  CHECK(loss("H = 64", "iid") < 1.005 * loss("allreduce", "iid"));
+  CHECK(loss("H = 4", "by_label") < 1.01 * loss("allreduce", "by_label"));
+  CHECK(loss("H = 64", "by_label") > 1.07 * loss("allreduce", "by_label"));
+  CHECK(loss("FedProx, H = 64", "by_label") < loss("H = 64", "by_label") - 0.03);
+}
+
+TEST_CASE("fewer_rounds: H = 16 talks a sixteenth, one average is too few, slow momentum is worth more a round") {
+  const auto results = results_of("fewer_rounds.toml");
+  const auto& every_step = run_of(*results, "allreduce").record;
+  const auto& local = run_of(*results, "H = 16").record;
+  const auto& once = run_of(*results, "one average").record;
+  const auto& slow = run_of(*results, "SlowMo").record;
+  CHECK(local.bytes * 16 == every_step.bytes);
+  CHECK(slow.bytes == local.bytes);
+  CHECK(local.simulated_s < 0.1 * every_step.simulated_s);
+  CHECK(*local.final_loss < 1.03 * *every_step.final_loss);
+  CHECK(*once.final_loss > 1.2 * *every_step.final_loss);
+  CHECK(*slow.final_loss < 0.96 * *every_step.final_loss);
+  CHECK(run_of(*results, "post-local").record.final_loss < local.final_loss);
+}
+
+TEST_CASE("who_trains_this_round: a fifth of the clients is sooner there than all, and one is too few") {
+  const auto results = results_of("who_trains_this_round.toml");
+  const auto& all = run_of(*results, "all").record;
+  const auto& fifth = run_of(*results, "a fifth").record;
+  REQUIRE(all.time_to_target_s);
+  REQUIRE(fifth.time_to_target_s);
+  CHECK(*fifth.time_to_target_s < 0.5 * *all.time_to_target_s);
+  CHECK(fifth.bytes < 0.5 * all.bytes);
+  CHECK(static_cast<double>(fifth.steps) < 2.0 * static_cast<double>(all.steps));
+  CHECK_FALSE(run_of(*results, "one").record.time_to_target_s);
+}
