@@ -11,6 +11,7 @@
 #include "models/model.h"
 #include "strategies/storage.h"
 #include "strategies/strategy.h"
+#include "training/compressors/compressor.h"
 #include "training/options.h"
 
 namespace simgrad::cli {
@@ -62,6 +63,7 @@ std::vector<Kind> everything() {
     all.back().items.push_back({{.kind = choice.name, .summary = choice.meaning, .cost = "", .source = ""}, nullptr});
   all.push_back(kind("optimizers", "optimizer", "training.optimizer", training::optimizers()));
   all.push_back(kind("schedules", "schedule", "training.schedule", training::schedules()));
+  all.push_back(kind("compressors", "compressor", "compression of a [[strategy]]", training::compressors()));
   all.push_back(kind("partitions", "partition", "training.partition", training::partitions()));
   all.push_back(kind("storages", "storage", "storage of the strategy mapreduce", strategies::storages()));
   all.push_back({"sections", "section", "of a scenario", {}});

@@ -55,7 +55,8 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                                      .model = *settings.model.model,
                                      .model_kind = settings.model.model.kind(),
                                      .cluster = settings.cluster,
-                                     .stop = settings.stop});
+                                     .stop = settings.stop,
+                                     .layers = settings.model.model->layers(problem)});
     const Settings::Places::Strategy& place = settings.places.strategies.at(i);
     if (why) {
       const auto option = place.options.find(why->option);

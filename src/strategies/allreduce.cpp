@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cluster/overlap.h"
+#include "strategies/compressed_sum.h"
 
 namespace simgrad::strategies {
 
@@ -32,18 +33,21 @@ void Allreduce::describe(base::Describer& d) {
              "gradients are summed in buckets of at least so many bytes, as the backward pass gets them, beside the rest of "
              "it; left out: all at once, after it",
              base::Bounds::above_zero());
+  describe_compression(d, compression);
 }
 
 void Allreduce::operator()(Worker& worker) const {
   if (bucket_bytes) return in_buckets(worker);
+  CompressedSum sum(*compression, *algorithm, worker);
   State state = worker.start();
   while (worker.continues(state)) {
-    const Tensor g = (*algorithm)(worker.comm(), worker.gradient(state.w));
+    const Tensor g = sum(worker.comm(), worker.gradient(state.w));
     worker.update(state, g);
   }
 }
 
 void Allreduce::in_buckets(Worker& worker) const {
+  CompressedSum bucket_sum(*compression, *algorithm, worker);
   Overlap beside(worker.comm());
   State state = worker.start();
   if (worker.comm().rank() == 0 && state.step == 0 && worker.training().learning().layers().size() == 1)
@@ -53,7 +57,8 @@ void Allreduce::in_buckets(Worker& worker) const {
     Bucket bucket;
     const auto sum = [&](const Tensor& g) {
       const Tensor part = values::slice(g, bucket.first, bucket.count);
-      sums.push_back(beside.start([this, part](const Communicator& comm) { return (*algorithm)(comm, part); }));
+      sums.push_back(beside.start(
+          [&bucket_sum, part, first = bucket.first](const Communicator& comm) { return bucket_sum(comm, part, first); }));
       bucket = {};
     };
     const Tensor g = worker.gradient(state.w, [&](const Tensor& parts, const models::Layer& layer) {

@@ -3,12 +3,13 @@
 /// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020.
 /// Cost per step: t_c + T_allreduce(P, M) + t_update. With buckets, c_i the end of bucket i's allreduce and b_i that of the
 /// backward pass through its layers: c_i = max(b_i, c_(i-1)) + T_allreduce(P, M_i); the step takes the last c_i + t_update.
+/// Compressed: compressed_sum.h.
 #pragma once
 
 #include <optional>
 
 #include "collectives/allreduce.h"
-#include "strategies/strategy.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -21,12 +22,13 @@ struct Allreduce : Strategy {
 
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
   std::optional<double> bucket_bytes;
+  Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
   bool many_to_many() const override { return algorithm->many_to_many(); }
   std::optional<Unfit> unfit(const Fit& fit) const override {
     const std::string why = algorithm->unfit(fit.cluster);
-    return why.empty() ? std::nullopt : std::optional(Unfit{"algorithm", why});
+    return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
   }
   void operator()(Worker& worker) const override;
 

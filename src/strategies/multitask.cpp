@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "strategies/compressed_sum.h"
+
 namespace simgrad::strategies {
 
 using cluster::Communicator;
@@ -63,7 +65,10 @@ TaskGroup task_group(std::int64_t tasks, int workers, int worker) {
   return {{first_task, count}, static_cast<int>(first), static_cast<int>(size)};
 }
 
-void Multitask::describe(base::Describer& d) { d.component("algorithm", algorithm, "how sums are made"); }
+void Multitask::describe(base::Describer& d) {
+  d.component("algorithm", algorithm, "how sums are made");
+  describe_compression(d, compression);
+}
 
 training::Assembly Multitask::assembly() const { return assembled; }
 
@@ -75,7 +80,7 @@ std::optional<Strategy::Unfit> Multitask::unfit(const Fit& fit) const {
     return Unfit{"kind", fmt::format("under optimizer = \"{}\" the update of one parameter depends on others, which another "
                                      "group has; take an optimizer that works element by element", fit.optimizer_kind)};
   const std::string why = algorithm->unfit(fit.cluster);
-  return why.empty() ? std::nullopt : std::optional(Unfit{"algorithm", why});
+  return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
 }
 
 void Multitask::operator()(Worker& worker) const {
@@ -89,11 +94,12 @@ void Multitask::operator()(Worker& worker) const {
   std::iota(members.begin(), members.end(), own.first);
   const Communicator group = worker.comm().part(members);
 
+  CompressedSum sum(*compression, *algorithm, worker);
   State state = worker.start();
   while (worker.continues(state)) {
     const Tensor g = (static_cast<double>(P) / own.size) * worker.task_gradient(state.w, own.tasks);
-    const Tensor all_shared = (*algorithm)(worker.comm(), values::slice(g, shared.first, shared.count));
-    const Tensor own_heads = (*algorithm)(group, values::concatenate(slices(g, heads)));
+    const Tensor all_shared = sum(worker.comm(), values::slice(g, shared.first, shared.count), shared.first);
+    const Tensor own_heads = sum(group, values::concatenate(slices(g, heads)), heads.front().first);
     const std::int64_t weights = heads.front().count;
     worker.update(state, replaced(g, {shared, heads[0], heads[1]},
                                   {all_shared, values::slice(own_heads, 0, weights),

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "collectives/allreduce.h"
-#include "strategies/strategy.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -23,6 +23,7 @@ struct Multitask : Strategy {
       .source = "R. Caruana, Multitask Learning, 1997; P. Barham et al., Pathways, 2022"};
 
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
   bool many_to_many() const override { return algorithm->many_to_many(); }

@@ -65,6 +65,7 @@ class Strategy : public base::Described {
     std::string_view model_kind;
     const cluster::Options& cluster;
     const training::StopOptions& stop;
+    std::vector<models::Layer> layers = {};  ///< of the model
   };
   /// Why it cannot train that.
   struct Unfit {

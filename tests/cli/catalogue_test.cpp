@@ -48,7 +48,7 @@ void check_explained(const std::string& scenario, const std::string& explanation
 
 const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies", "stragglers", "jitters",
                                         "failure_processes", "repairs",
-                                        "network_models", "optimizers",  "schedules", "partitions", "storages", "sections"};
+                                        "network_models", "optimizers",  "schedules", "compressors", "partitions", "storages", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd", "federated_averaging", "multitask"};
 const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means", "multitask_perceptron"};

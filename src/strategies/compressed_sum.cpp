@@ -1,0 +1,30 @@
+#include "strategies/compressed_sum.h"
+
+#include <utility>
+#include <vector>
+
+#include "collectives/ring.h"
+
+namespace simgrad::strategies {
+
+using cluster::Communicator;
+using values::Tensor;
+
+Tensor CompressedSum::operator()(const Communicator& comm, Tensor x, std::int64_t first) {
+  const training::Compressor& compressor = encoder_.compressor();
+  if (compressor.exact() || comm.size() == 1) return algorithm_(comm, std::move(x));
+  if (compressor.sums())
+    return encoder_.sum(comm, x, first, [&](const Tensor& codes) { return algorithm_(comm, codes); });
+  const std::int64_t n = x.size();
+  const std::int64_t P = comm.size();
+  const Tensor code = encoder_(comm, x, first);
+  const std::vector<std::int64_t> lengths(static_cast<std::size_t>(P), n);
+  const Tensor codes = values::decoded(collectives::all_gather(comm, code, lengths));
+  encoder_.charge_decoding(comm, n, P, first);
+  comm.charge_reduction(static_cast<double>(P - 1) * compressor.add_flops(n, encoder_.occasion(n, first)));
+  std::vector<Tensor> parts;
+  for (std::int64_t member = 0; member < P; ++member) parts.push_back(values::slice(codes, member * n, n));
+  return compressor.concluded(values::sum(std::move(parts)));
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,32 @@
+/// The sum of all members' vectors, on every member, through a compressor.
+///
+/// Where messages can be added on their way: an allreduce of codes. Else: an all-gather of the codes around a ring, and
+/// everybody decodes and adds all of them.
+/// Cost: none: T_allreduce(M). Sums: t_encode + T_allreduce(codes) + t_decode. Else, m bytes a code:
+/// t_encode + (P-1) (alpha + m beta) + P t_decode + (P-1) t_add.
+#pragma once
+
+#include "collectives/allreduce.h"
+#include "training/compressors/encoder.h"
+#include "training/worker.h"
+
+namespace simgrad::strategies {
+
+class CompressedSum {
+ public:
+  /// All must outlive it.
+  CompressedSum(const training::Compressor& compressor, const collectives::Allreduce& algorithm,
+                const training::Participant& rank)
+      : encoder_(compressor, rank), algorithm_(algorithm) {}
+
+  /// x: (n) on every member, the parameters' stretch from `first` on.  Returns (n), equal on all; one member's as it is, for
+  /// nothing is sent.
+  /// Errors: cluster::PeerLost.
+  values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x, std::int64_t first = 0);
+
+ private:
+  training::Encoder encoder_;
+  const collectives::Allreduce& algorithm_;
+};
+
+}  // namespace simgrad::strategies

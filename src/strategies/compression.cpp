@@ -1,0 +1,31 @@
+#include "strategies/compression.h"
+
+#include <fmt/format.h>
+
+namespace simgrad::strategies {
+
+void describe_compression(base::Describer& d, Compression& compression) {
+  d.component("compression", compression, "what is sent instead of gradients");
+}
+
+void describe_parameter_compression(base::Describer& d, std::string_view key, Compression& compression,
+                                    std::string_view meaning) {
+  d.component(key, compression, meaning);
+  if (!compression->keeps_parameters())
+    d.refuse(key, fmt::format("{} = \"{}\" would leave out most of the parameters; take float32, float16, bfloat16, int8 or "
+                              "qsgd",
+                              key, compression.kind()));
+  else if (compression->error_feedback)
+    d.refuse(key, fmt::format("error_feedback adds what one message leaves out to the next, but each message of {} is of other "
+                              "parameters and whole by itself; leave it out",
+                              key));
+}
+
+std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,
+                                                  std::string_view key) {
+  const std::string why = compression->unfit(fit.parameters, fit.layers);
+  if (why.empty()) return {};
+  return Strategy::Unfit{std::string(key), fmt::format("{} = \"{}\": {}", key, compression.kind(), why)};
+}
+
+}  // namespace simgrad::strategies

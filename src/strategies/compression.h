@@ -1,0 +1,21 @@
+/// The options by which strategies compress what they send.
+#pragma once
+
+#include "strategies/strategy.h"
+#include "training/compressors/compressor.h"
+
+namespace simgrad::strategies {
+
+using Compression = base::Slot<training::Compressor>;
+inline Compression no_compression() { return {training::compressors(), "none"}; }
+
+/// `compression`: of gradients.
+void describe_compression(base::Describer& d, Compression& compression);
+/// The same of parameters, which only some of the kinds keep, and which a memory would make no better.
+void describe_parameter_compression(base::Describer& d, std::string_view key, Compression& compression,
+                                    std::string_view meaning);
+/// Why such a model's gradients cannot be compressed so.
+std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,
+                                                  std::string_view key = "compression");
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,74 @@
+/// Numbers in fewer bytes each: really rounded, and rounded again in every sum on the way, as hardware would.
+#pragma once
+
+#include "training/compressors/compressor.h"
+
+namespace simgrad::training {
+
+struct None : Compressor {
+  static constexpr base::About about{
+      .kind = "none", .summary = "as they are: 8 bytes a number", .cost = "M = 8 d bytes", .source = ""};
+
+  values::Tensor encode(const values::Tensor& x, const Occasion&, CompressorMemory&) const override { return x; }
+  double encode_flops(std::int64_t, const Occasion&) const override { return 0.0; }
+  double decode_flops(std::int64_t, const Occasion&) const override { return 0.0; }
+  bool sums() const override { return true; }
+  Summed summed(const values::Tensor& x, const Occasion&, CompressorMemory&, const SumOverRanks& all) const override {
+    return {all(x), x};
+  }
+  bool keeps_parameters() const override { return true; }
+  bool exact() const override { return true; }
+};
+
+struct Float64 : None {
+  static constexpr base::About about{
+      .kind = "float64", .summary = "the same as none: 8 bytes a number", .cost = "M = 8 d bytes", .source = ""};
+};
+
+/// A flop a number at each end.
+class Rounded : public Compressor {
+ public:
+  explicit Rounded(values::Format format) : format_(format) {}
+
+  void describe(base::Describer& d) override { describe_error_feedback(d); }
+  values::Tensor encode(const values::Tensor& x, const Occasion&, CompressorMemory&) const override {
+    return values::rounded(x, format_);
+  }
+  double encode_flops(std::int64_t n, const Occasion&) const override { return static_cast<double>(n); }
+  double decode_flops(std::int64_t n, const Occasion&) const override { return static_cast<double>(n); }
+  bool sums() const override { return true; }
+  Summed summed(const values::Tensor& x, const Occasion&, CompressorMemory&, const SumOverRanks& all) const override {
+    const values::Tensor own = values::rounded(x, format_);
+    return {values::decoded(all(own)), values::decoded(own)};
+  }
+  bool keeps_parameters() const override { return true; }
+
+ private:
+  values::Format format_;
+};
+
+struct Float32 : Rounded {
+  static constexpr base::About about{.kind = "float32",
+                                     .summary = "single precision: 24 significant bits",
+                                     .cost = "M/2 on the wire; d flops to encode, d to decode",
+                                     .source = "IEEE 754-2019 (binary32)"};
+  Float32() : Rounded(values::Format::float32) {}
+};
+
+struct Float16 : Rounded {
+  static constexpr base::About about{.kind = "float16",
+                                     .summary = "half precision: 11 significant bits, 6e-8 to 65504",
+                                     .cost = "M/4 on the wire; d flops to encode, d to decode",
+                                     .source = "IEEE 754-2019 (binary16)"};
+  Float16() : Rounded(values::Format::float16) {}
+};
+
+struct BFloat16 : Rounded {
+  static constexpr base::About about{.kind = "bfloat16",
+                                     .summary = "8 significant bits with the range of single precision",
+                                     .cost = "M/4 on the wire; d flops to encode, d to decode",
+                                     .source = "S. Wang, P. Kanwar, BFloat16: The secret to high performance on Cloud TPUs, 2019"};
+  BFloat16() : Rounded(values::Format::bfloat16) {}
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,30 @@
+/// Whole numbers of eight bits, with a unit a bucket: its largest number / 127, in single precision.
+#pragma once
+
+#include "training/compressors/compressor.h"
+
+namespace simgrad::training {
+
+enum class Rounding {
+  stochastic,  ///< up or down by chance, right in the mean
+  nearest
+};
+
+struct Int8 : Compressor {
+  static constexpr base::About about{
+      .kind = "int8",
+      .summary = "whole numbers -127 .. 127 times a unit that a bucket of numbers shares",
+      .cost = "d + 4 d/bucket bytes; 4 d flops to encode (nearest: 3 d), d to decode",
+      .source = "S. Gupta, A. Agrawal, K. Gopalakrishnan, P. Narayanan, Deep Learning with Limited Numerical Precision, 2015"};
+
+  Rounding rounding = Rounding::stochastic;
+  std::int64_t bucket = 1024;
+
+  void describe(base::Describer& d) override;
+  values::Tensor encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const override;
+  double encode_flops(std::int64_t n, const Occasion&) const override;
+  double decode_flops(std::int64_t n, const Occasion&) const override { return static_cast<double>(n); }
+  bool keeps_parameters() const override { return true; }
+};
+
+}  // namespace simgrad::training

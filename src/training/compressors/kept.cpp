@@ -1,0 +1,30 @@
+#include "training/compressors/kept.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace simgrad::training {
+
+void Kept::describe(base::Describer& d) {
+  d.integer("k", k, "numbers that are sent of all parameters; a shard or bucket sends its share", base::Bounds::at_least(1));
+  d.number("fraction", fraction, "the same as a part of the parameters, where k is left out",
+           base::Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  if (k && d.given("fraction"))
+    d.refuse("k", "k and fraction both say how many numbers are sent; leave one of them out");
+}
+
+std::int64_t Kept::of(std::int64_t n, std::int64_t parameters) const {
+  if (n == 0) return 0;
+  const double part = k ? static_cast<double>(*k) / static_cast<double>(parameters) : fraction;
+  return std::clamp<std::int64_t>(std::llround(part * static_cast<double>(n)), 1, n);
+}
+
+std::string Kept::unfit(std::int64_t parameters) const {
+  if (!k || *k <= parameters) return {};
+  return fmt::format("k = {}, but the model has {} parameter{}; expected at most as many", *k, parameters,
+                     parameters == 1 ? "" : "s");
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,45 @@
+/// Low-rank gradients: of every layer, as a matrix M (n x m), P Q' with P (n x r) orthonormal and Q (m x r), by one step of
+/// power iteration that starts from the last Q.
+///
+/// P = orthonormal(sum of M Q), Q = sum of M' P: two allreduces of r (n + m) numbers in place of n m, whose sums are those
+/// of the matrices' products. With error feedback, as in the paper's Algorithm 2. A layer of c numbers is a matrix of
+/// floor(sqrt(c)) rows, filled row by row: models do not say which shapes their layers have. Where r is the number of rows
+/// nothing is left out. Q begins with normal draws that all ranks share.
+#pragma once
+
+#include "training/compressors/compressor.h"
+
+namespace simgrad::training {
+
+struct PowerSgd : Compressor {
+  static constexpr base::About about{
+      .kind = "power_sgd",
+      .summary = "each layer as a product of two thin matrices, by a step of power iteration",
+      .cost = "8 r (n + m) bytes of a layer n x m, in two allreduces; 4 n m r + 4 n r^2 flops to encode, 2 n m r to decode",
+      .source = "T. Vogels, S. P. Karimireddy, M. Jaggi, PowerSGD: Practical Low-Rank Gradient Compression for Distributed "
+                "Optimization, 2019"};
+
+  std::int64_t rank = 2;
+
+  PowerSgd() { error_feedback = true; }
+  void describe(base::Describer& d) override;
+  values::Tensor encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory& memory) const override;
+  double encode_flops(std::int64_t n, const Occasion& occasion) const override;
+  double decode_flops(std::int64_t n, const Occasion& occasion) const override;
+  bool sums() const override { return true; }
+  Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory& memory,
+                const SumOverRanks& all) const override;
+  std::string unfit(std::int64_t parameters, std::span<const models::Layer> layers) const override;
+};
+
+/// A layer of `count` numbers as a matrix, and how many columns its two factors have.
+struct LowRank {
+  std::int64_t first = 0;  ///< where it begins in the vector
+  std::int64_t count = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t rank = 0;   ///< of the factors: at most as many as there are rows
+};
+std::vector<LowRank> low_ranks(std::span<const std::int64_t> layers, std::int64_t rank);
+
+}  // namespace simgrad::training

@@ -1,0 +1,31 @@
+/// The signs alone: a bit a number.
+#pragma once
+
+#include "training/compressors/compressor.h"
+
+namespace simgrad::training {
+
+enum class Scale {
+  l1_mean,  ///< times the mean of the sizes
+  majority  ///< of all signs that come together the sign that most have
+};
+
+struct Sign : Compressor {
+  static constexpr base::About about{
+      .kind = "sign",
+      .summary = "signs alone: times the mean size, or voting; wants error feedback, or a small learning rate",
+      .cost = "d/8 + 4 bytes (majority: d/8); 2 d flops to encode, d to decode",
+      .source = "S. P. Karimireddy, Q. Rebjock, S. U. Stich, M. Jaggi, Error Feedback Fixes SignSGD, 2019; majority: J. "
+                "Bernstein, Y.-X. Wang, K. Azizzadenesheli, A. Anandkumar, signSGD, 2018"};
+
+  Scale scale = Scale::l1_mean;
+
+  void describe(base::Describer& d) override;
+  values::Tensor encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const override;
+  double encode_flops(std::int64_t n, const Occasion&) const override { return 2.0 * static_cast<double>(n); }
+  double decode_flops(std::int64_t n, const Occasion&) const override { return static_cast<double>(n); }
+  /// The vote, where there is one: 1, -1, or 0 where as many are for as against.
+  values::Tensor concluded(const values::Tensor& sum) const override;
+};
+
+}  // namespace simgrad::training
