@@ -9,6 +9,7 @@
 #include "data/source.h"
 #include "experiment/settings.h"
 #include "models/model.h"
+#include "strategies/mixing/matrix.h"
 #include "strategies/storage.h"
 #include "strategies/strategy.h"
 #include "training/compressors/compressor.h"
@@ -65,6 +66,8 @@ std::vector<Kind> everything() {
   all.push_back(kind("schedules", "schedule", "training.schedule", training::schedules()));
   all.push_back(kind("compressors", "compressor", "compression of a [[strategy]]", training::compressors()));
   all.push_back(kind("partitions", "partition", "training.partition", training::partitions()));
+  all.push_back(kind("graphs", "graph", "graph of strategies that gossip", strategies::graphs()));
+  all.push_back(kind("mixings", "mixing", "mixing of strategies that gossip", strategies::mixings()));
   all.push_back(kind("storages", "storage", "storage of the strategy mapreduce", strategies::storages()));
   all.push_back({"sections", "section", "of a scenario", {}});
   all.back().items = {section<experiment::Settings>("scenario", "the file"),

@@ -52,6 +52,7 @@ void print_errors(const std::vector<outputs::Run>& runs) {
 
 Exit run_experiment(RunOptions& options) {
   const experiment::Plan plan = plan_of(options.chosen);
+  print_warnings(plan);
   if (options.dry_run) {
     fmt::print("{}", runs_text(plan));
     return Exit::ok;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <set>
 
 namespace simgrad::cli {
 
@@ -30,6 +31,13 @@ void add_selection(CLI::App& command, Chosen& chosen) {
 experiment::Plan plan_of(Chosen& chosen) {
   chosen.selection.baselines = !chosen.no_baseline;
   return experiment::make_plan(chosen.scenario, chosen.selection);
+}
+
+void print_warnings(const experiment::Plan& plan) {
+  std::set<std::string> said;
+  for (const auto& run : plan.runs)
+    for (const std::string& text : run.strategy->warnings(run.workers, run.seed))
+      if (said.insert(run.label + text).second) fmt::print(stderr, "simgrad: warning: {}: {}\n", run.label, text);
 }
 
 std::string runs_text(const experiment::Plan& plan) {

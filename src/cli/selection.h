@@ -20,6 +20,8 @@ struct Chosen {
 void add_selection(CLI::App& command, Chosen& chosen);
 experiment::Plan plan_of(Chosen& chosen);
 
+/// On stderr, each once: what the strategies that will run warn of.
+void print_warnings(const experiment::Plan& plan);
 /// The runs of a plan, a line each.
 std::string runs_text(const experiment::Plan& plan);
 

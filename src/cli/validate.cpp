@@ -16,6 +16,7 @@ void add_validate(CLI::App& app, int& exit_code) {
   add_selection(*command, *chosen);
   command->callback([chosen, &exit_code] {
     const experiment::Plan plan = plan_of(*chosen);
+    print_warnings(plan);
     fmt::print("{}\n# {} run{}, {} baseline{}\n", scenario::toml(plan.scenario), plan.runs.size(),
                plan.runs.size() == 1 ? "" : "s", plan.baselines.size(), plan.baselines.size() == 1 ? "" : "s");
     for (std::string rest = runs_text(plan); !rest.empty();) {

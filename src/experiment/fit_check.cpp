@@ -56,7 +56,8 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                                      .model_kind = settings.model.model.kind(),
                                      .cluster = settings.cluster,
                                      .stop = settings.stop,
-                                     .layers = settings.model.model->layers(problem)});
+                                     .layers = settings.model.model->layers(problem),
+                                     .seed = static_cast<std::uint64_t>(settings.seed)});
     const Settings::Places::Strategy& place = settings.places.strategies.at(i);
     if (why) {
       const auto option = place.options.find(why->option);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "experiment/job_training.h"
+#include "outputs/results.h"
 #include "strategies/single.h"
 
 namespace simgrad::experiment {
@@ -47,6 +48,9 @@ ordered_json identity(const RunPlan& run) {
   all["data"] = data_identity(*run.settings, run.seed);
   all["kind"] = run.kind;
   all["options"] = run.options;
+  for (auto& option : all["options"])  // a file by its contents, wherever it lies
+    if (option.is_object() && option.contains("path"))
+      option["path"] = base::hash(outputs::read_file(option["path"].get<std::string>()));
   all["seed"] = run.seed;
   all["results"] = results_number;
   return all;

@@ -18,24 +18,31 @@ constexpr std::array updates{
 }  // namespace
 
 void Gossip::describe(base::Describer& d) {
-  d.choice("graph", graph, graph_choices(), "who talks to whom; not the cabling, which is cluster.topology");
+  d.component("graph", graph, "who talks to whom; not the cabling, which is cluster.topology");
   d.choice("update", update, updates, "what is averaged, and when");
+  Mixes::describe(d);
+  d.flag("overlap", overlap, "whether the parameters travel while the gradient at them is computed");
+  if (overlap && update != GossipUpdate::combine_then_adapt)
+    d.refuse("overlap", "overlap = true sends the parameters before there is a gradient, but update = \"adapt_then_combine\" and "
+                        "\"gradient_exchange\" send what the gradient makes; use update = \"combine_then_adapt\"");
 }
 
 void Gossip::operator()(Worker& worker) const {
   const int P = worker.workers();
-  const Mixing W = mixing(graph, P, worker.comm().rank());
-  if (worker.comm().rank() == 0) worker.training().set_spectral_gap(spectral_gap(graph, P));
-  const Neighbourhood neighbours(worker, W);
+  const auto W = matrix(worker);
+  const Neighbourhood neighbours(worker, W->rows[static_cast<std::size_t>(worker.comm().rank())]);
   State state = neighbours.start();
   while (worker.continues(state)) {
     neighbours.welcome(state);
-    // A rank steps alone, so its part of the global mean counts P times.
     const std::int64_t step = state.step;
-    const Tensor g = P * worker.gradient(state.w);
+    const Tensor x = state.w;
+    Neighbourhood::Exchange beside;
+    if (overlap) beside = neighbours.start(x, step);
+    // A rank steps alone, so its part of the global mean counts P times.
+    const Tensor g = P * worker.gradient(x);
     switch (update) {
       case GossipUpdate::combine_then_adapt:
-        state.w = neighbours.combine(state.w, step);
+        state.w = overlap ? neighbours.combine(x, std::move(beside)) : neighbours.combine(x, step);
         worker.update(state, g);
         break;
       case GossipUpdate::adapt_then_combine:

@@ -3,11 +3,11 @@
 /// Source: X. Lian et al., "Can Decentralized Algorithms Outperform Centralized Algorithms? A Case Study for
 /// Decentralized Parallel Stochastic Gradient Descent", NIPS 2017, Algorithm 1 (D-PSGD: combine_then_adapt); adapt then
 /// combine: A. H. Sayed, "Adaptation, Learning, and Optimization over Networks", 2014.
-/// Cost per step: t_c + alpha + degree M beta + (2 degree + 1) d / speed + t_update.
+/// Cost per step: t_c + alpha + degree M beta + (2 degree + 1) d / speed + t_update; with overlap
+/// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update.
 #pragma once
 
-#include "strategies/gossip_graph.h"
-#include "strategies/strategy.h"
+#include "strategies/on_graph.h"
 
 namespace simgrad::strategies {
 
@@ -17,19 +17,17 @@ enum class GossipUpdate {
   gradient_exchange    ///< w_i <- w_i - lr sum_j W_ij g_j(w_j)
 };
 
-struct Gossip : Strategy {
+struct Gossip : Mixes {
   static constexpr base::About about{
       .kind = "gossip",
       .summary = "every rank steps on its own replica and averages with its neighbours; no server, no global sum",
       .cost = "t_c + alpha + degree M beta + (2 degree + 1) d / speed + t_update a step",
       .source = "X. Lian et al., Can Decentralized Algorithms Outperform Centralized Algorithms?, 2017"};
 
-  Graph graph = Graph::ring;
   GossipUpdate update = GossipUpdate::combine_then_adapt;
+  bool overlap = false;
 
   void describe(base::Describer& d) override;
-  bool replicas_differ() const override { return true; }
-  bool many_to_many() const override { return true; }
   std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
   void operator()(Worker& worker) const override;
 };

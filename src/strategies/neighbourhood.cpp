@@ -46,17 +46,41 @@ void Neighbourhood::welcome(const State& state) const {
   }
 }
 
-Tensor Neighbourhood::combine(const Tensor& x, std::int64_t step) const {
+bool Neighbourhood::takes_part(int member, std::int64_t step) const {
+  return !worker_.training().in_place() || worker_.training().takes_part(worker_.comm().world_rank(member), step);
+}
+
+Neighbourhood::Exchange Neighbourhood::start(const Tensor& x, std::int64_t step, std::span<const int> sources,
+                                             std::span<const int> targets) const {
+  const Communicator& comm = worker_.comm();
+  Exchange exchange;
+  for (const int j : sources)
+    if (takes_part(j, step)) exchange.sources.push_back(j);
+  for (const int j : exchange.sources) exchange.receives.push_back(comm.start_receive(j));
+  for (const int j : targets)
+    if (takes_part(j, step)) exchange.sends.push_back(comm.start_send(j, x));
+  return exchange;
+}
+
+std::vector<Tensor> Neighbourhood::finish(Exchange exchange) const {
+  std::vector<Tensor> received;
+  for (std::size_t i = 0; i < exchange.sources.size(); ++i) {
+    if (const auto packet = exchange.receives[i].wait_unless_lost())
+      received.push_back(packet->tensor);
+    else {
+      received.emplace_back();
+      worker_.comm().await_detection(exchange.sources[i]);
+    }
+  }
+  for (Pending& send : exchange.sends) send.wait_unless_lost();
+  return received;
+}
+
+Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange) const {
   if (row_.neighbours.empty()) return x;
   const Communicator& comm = worker_.comm();
-  const bool in_place = worker_.training().in_place();
-  std::vector<int> present;
-  for (const int j : row_.neighbours)
-    if (!in_place || worker_.training().takes_part(comm.world_rank(j), step)) present.push_back(j);
-  std::vector<Pending> receives;
-  std::vector<Pending> sends;
-  for (const int j : present) receives.push_back(comm.start_receive(j));
-  for (const int j : present) sends.push_back(comm.start_send(j, x));
+  const std::vector<int> sources = exchange.sources;
+  const std::vector<Tensor> received = finish(std::move(exchange));
   std::vector<Tensor> terms;
   std::vector<double> weights;
   double sum = 0.0;
@@ -74,14 +98,9 @@ Tensor Neighbourhood::combine(const Tensor& x, std::int64_t step) const {
       continue;
     }
     const int member = row_.neighbours[place < own ? place : place - 1];
-    if (next == present.size() || present[next] != member) continue;
-    const int of = present[next];
-    if (const auto packet = receives[next++].wait_unless_lost())
-      add(packet->tensor, place);
-    else
-      comm.await_detection(of);
+    if (next == sources.size() || sources[next] != member) continue;
+    if (const Tensor& came = received[next++]) add(came, place);
   }
-  for (Pending& send : sends) send.wait_unless_lost();
   comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) * static_cast<double>(x.size()));
   if (terms.size() <= row_.neighbours.size())
     for (double& weight : weights) weight /= sum;

@@ -66,6 +66,7 @@ class Strategy : public base::Described {
     const cluster::Options& cluster;
     const training::StopOptions& stop;
     std::vector<models::Layer> layers = {};  ///< of the model
+    std::uint64_t seed = 1;
   };
   /// Why it cannot train that.
   struct Unfit {
@@ -74,6 +75,8 @@ class Strategy : public base::Described {
   };
   /// Nothing if it can.
   virtual std::optional<Unfit> unfit(const Fit&) const { return {}; }
+  /// What is allowed, but hardly what is wanted: what will happen, and what to do. Said before runs, and in their notes.
+  virtual std::vector<std::string> warnings(std::int64_t /*workers*/, std::uint64_t /*seed*/) const { return {}; }
 
  protected:
   /// All recoveries that start a new generation, and `continue` if the strategy has a meaning for it.

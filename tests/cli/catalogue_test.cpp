@@ -48,7 +48,7 @@ void check_explained(const std::string& scenario, const std::string& explanation
 
 const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies", "stragglers", "jitters",
                                         "failure_processes", "repairs",
-                                        "network_models", "optimizers",  "schedules", "compressors", "partitions", "storages", "sections"};
+                                        "network_models", "optimizers",  "schedules", "compressors", "partitions", "graphs", "mixings", "storages", "sections"};
 
 const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd", "federated_averaging", "multitask"};
 const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means", "multitask_perceptron"};
@@ -162,7 +162,7 @@ TEST_CASE("explain tells an option's type, range, default and meaning") {
   const std::string text = said("explain cluster");
   CHECK(contains(text, "  latency (a time, "));
   CHECK(contains(text, "default \"50us\")\n      one way, host to host\n"));
-  CHECK(contains(said("explain gossip"), "  graph (one of ring, complete, star, default \"ring\")\n"));
+  CHECK(contains(said("explain gossip"), "  graph (one of ring, complete, star, path, grid_2d, "));
 }
 
 TEST_CASE("explain network_model explains all of them") {

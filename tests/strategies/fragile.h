@@ -65,7 +65,7 @@ inline std::vector<Synchronous> synchronous() {
           {"mapreduce, in the reduce", mapreduce(), star_s, transfer_s + t_c + 0.5 * transfer_s},
           {"allreduce, in the third exchange", ring_allreduce(), ring_s, t_c + 2.5 * hop_s},
           {"allreduce, in the fifth exchange", ring_allreduce(), ring_s, t_c + 4.5 * hop_s},
-          {"gossip, among neighbours", gossip(Graph::ring, GossipUpdate::combine_then_adapt), gossip_s,
+          {"gossip, among neighbours", gossip("ring", GossipUpdate::combine_then_adapt), gossip_s,
            t_c + 0.5 * (alpha + 2 * M / slow_B)}};
 }
 

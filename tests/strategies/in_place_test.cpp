@@ -19,9 +19,9 @@ std::vector<Named> that_go_on() {
           {"delay compensation", servers({.consistency = Consistency::asp, .shards = 2, .staleness_aware = true,
                                           .delay_compensation = 0.5})},
           {"easgd", easgd(2, 0.9, false)},
-          {"gossip", gossip(Graph::ring, GossipUpdate::combine_then_adapt)},
-          {"gossip, complete", gossip(Graph::complete, GossipUpdate::adapt_then_combine)},
-          {"gossip, star", gossip(Graph::star, GossipUpdate::gradient_exchange)}};
+          {"gossip", gossip("ring", GossipUpdate::combine_then_adapt)},
+          {"gossip, complete", gossip("complete", GossipUpdate::adapt_then_combine)},
+          {"gossip, star", gossip("star", GossipUpdate::gradient_exchange)}};
 }
 
 Trial going_on(const training::Program& program) {

@@ -48,7 +48,7 @@ std::vector<Entry> every_strategy() {
     mr.splits = 3;
     mr.speculative = true;
   }));
-  all.push_back(entry<strategies::Gossip>("gossip, complete", [](auto& gossip) { gossip.graph = Graph::complete; }));
+  all.push_back(entry<strategies::Gossip>("gossip, complete", [](auto& gossip) { gossip.graph.choose("complete"); }));
   return all;
 }
 

@@ -24,7 +24,6 @@ namespace simgrad::tests {
 
 using strategies::Consistency;
 using strategies::GossipUpdate;
-using strategies::Graph;
 
 inline training::Program single() { return strategies::program(std::make_shared<strategies::Single>()); }
 inline training::Program mapreduce() { return strategies::program(std::make_shared<strategies::MapReduce>()); }
@@ -106,9 +105,9 @@ inline training::Program federated(strategies::FederatedAveraging strategy) {
   return strategies::program(std::make_shared<strategies::FederatedAveraging>(std::move(strategy)));
 }
 
-inline training::Program gossip(Graph graph, GossipUpdate update) {
+inline training::Program gossip(std::string_view graph, GossipUpdate update) {
   auto strategy = std::make_shared<strategies::Gossip>();
-  strategy->graph = graph;
+  strategy->graph.choose(graph);
   strategy->update = update;
   return strategies::program(strategy);
 }
@@ -149,7 +148,7 @@ inline std::vector<Named> parallel_strategies() {
           {"data_parallel", data_parallel()},
           {"local_sgd", local_sgd(3)},
           {"federated_averaging", federated({})},
-          {"gossip", gossip(Graph::ring, GossipUpdate::combine_then_adapt)}};
+          {"gossip", gossip("ring", GossipUpdate::combine_then_adapt)}};
   all.insert(all.begin(), others.begin(), others.end());
   return all;
 }

@@ -58,7 +58,7 @@ TEST_CASE("an allreduce step takes 2 t_c with a worker at half speed, and the ot
 }
 
 TEST_CASE("a complete graph's ranks wait for the slow one") {
-  const Trial trial = with_a_slow_worker(gossip(Graph::complete, GossipUpdate::combine_then_adapt));
+  const Trial trial = with_a_slow_worker(gossip("complete", GossipUpdate::combine_then_adapt));
   const record::Record record = trial.run().record;
   const double t_c = trial.gradient_s();
   // The fast ones exchange among themselves meanwhile; then rank 2 sends to and receives from three.

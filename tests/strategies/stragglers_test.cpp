@@ -91,7 +91,7 @@ TEST_CASE("every strategy meets the same stragglers") {
                                {"mapreduce", mapreduce()},
                                {"bsp", parameter_server(Consistency::bsp)},
                                {"colocated", servers({.shards = 1, .placement = strategies::Placement::colocated})},
-                               {"gossip", gossip(Graph::complete, GossipUpdate::combine_then_adapt)},
+                               {"gossip", gossip("complete", GossipUpdate::combine_then_adapt)},
                                {"byteps", byteps(2, 1)},
                                {"easgd", easgd(4, 0.9, true)},
                                {"data_parallel", data_parallel()}};

@@ -1,0 +1,42 @@
+#include "strategies/graphs/graph.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace simgrad::strategies {
+
+Adjacency restricted(const Adjacency& edges, std::span<const int> ranks) {
+  std::vector<int> place(edges.size(), -1);
+  for (std::size_t i = 0; i < ranks.size(); ++i) place[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i);
+  Adjacency left(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    for (const int j : edges[static_cast<std::size_t>(ranks[i])])
+      if (const int at = place[static_cast<std::size_t>(j)]; at >= 0) left[i].push_back(at);
+  return left;
+}
+
+Adjacency sources(const Adjacency& edges) {
+  Adjacency from(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    for (const int j : edges[i]) from[static_cast<std::size_t>(j)].push_back(static_cast<int>(i));
+  return from;
+}
+
+std::vector<int> components(const Adjacency& edges) {
+  std::vector<std::size_t> leader(edges.size());
+  std::iota(leader.begin(), leader.end(), 0);
+  const auto find = [&](std::size_t i) {
+    while (leader[i] != i) i = leader[i] = leader[leader[i]];
+    return i;
+  };
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    for (const int j : edges[i]) leader[find(i)] = find(static_cast<std::size_t>(j));
+  std::vector<int> count(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) ++count[find(i)];
+  std::erase(count, 0);
+  std::ranges::sort(count, std::greater<>());
+  return count;
+}
+
+}  // namespace simgrad::strategies

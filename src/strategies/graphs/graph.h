@@ -1,0 +1,44 @@
+/// Who gossips with whom; not the cabling, which is the cluster's topology.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/registry.h"
+
+namespace simgrad::strategies {
+
+/// To whom each rank sends, without itself, in the order in which a one-peer scheme goes through them.
+using Adjacency = std::vector<std::vector<int>>;
+
+class Graph : public base::Described {
+ public:
+  void describe(base::Describer&) override {}
+
+  /// Why there is no such graph on P ranks; nothing if there is. On one rank there is every graph.
+  virtual std::string unfit(int /*P*/) const { return {}; }
+  /// seed: decides what is drawn.  Errors: ScenarioError `file:line:column: ...` for what stands in a file.
+  virtual Adjacency edges(int P, std::uint64_t seed) const = 0;
+  /// Whether some edges may lead one way only.
+  virtual bool directed() const { return false; }
+  /// Whether it names the scenario's ranks: with some of them lost it is what is left of it, and not a smaller graph of its
+  /// kind.
+  virtual bool of_named_ranks() const { return false; }
+  /// 1 - max(|lambda_2|, |lambda_P|) under Metropolis weights where it is known in closed form; negative: not known.
+  virtual double metropolis_gap(int /*P*/) const { return -1.0; }
+};
+
+/// ring, path, star, complete, grid_2d, torus_2d, hypercube, exponential, random_regular, erdos_renyi, file, support
+const base::Registry<Graph>& graphs();
+
+/// The graph's edges among these ranks alone, numbered anew in their order.
+Adjacency restricted(const Adjacency& edges, std::span<const int> ranks);
+/// From whom each rank receives, ascending.
+Adjacency sources(const Adjacency& edges);
+/// How many ranks each part has within which all are joined, whichever way the edges lead; the largest first.
+std::vector<int> components(const Adjacency& edges);
+
+}  // namespace simgrad::strategies

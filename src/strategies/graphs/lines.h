@@ -1,0 +1,39 @@
+/// Graphs in one dimension, and those with a rank in the middle or none: ring, path, star, complete.
+#pragma once
+
+#include "strategies/graphs/graph.h"
+
+namespace simgrad::strategies {
+
+struct Ring : Graph {
+  static constexpr base::About about{.kind = "ring",
+                                     .summary = "the two ranks beside",
+                                     .cost = "degree 2; gap 1 - (1 + 2 cos(2 pi / P)) / 3 for P of 4 or more",
+                                     .source = ""};
+  Adjacency edges(int P, std::uint64_t seed) const override;
+  double metropolis_gap(int P) const override;
+};
+
+struct Path : Graph {
+  static constexpr base::About about{.kind = "path",
+                                     .summary = "a ring that is open between the last rank and the first",
+                                     .cost = "degree 2, 1 at the ends; gap (2 / 3) (1 - cos(pi / P)) for P of 3 or more",
+                                     .source = ""};
+  Adjacency edges(int P, std::uint64_t seed) const override;
+};
+
+struct StarGraph : Graph {
+  static constexpr base::About about{
+      .kind = "star", .summary = "everybody with rank 0", .cost = "degree P - 1 and 1; gap 1 / P", .source = ""};
+  Adjacency edges(int P, std::uint64_t seed) const override;
+  double metropolis_gap(int P) const override { return P <= 2 ? 1.0 : 1.0 / P; }
+};
+
+struct Complete : Graph {
+  static constexpr base::About about{
+      .kind = "complete", .summary = "everybody with everybody", .cost = "degree P - 1; gap 1", .source = ""};
+  Adjacency edges(int P, std::uint64_t seed) const override;
+  double metropolis_gap(int) const override { return 1.0; }
+};
+
+}  // namespace simgrad::strategies
