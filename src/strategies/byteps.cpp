@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "cluster/communicator.h"
+#include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
 
@@ -31,6 +33,16 @@ std::vector<Tensor> messages_of(const Tensor& x, const SummationShare& share) {
   if (share.messages == 0) return {};
   return cut(values::slice(x, share.first, share.count), share.messages);
 }
+
+/// Numbers in vectors that follow each other: where the next one begins.
+class Place {
+ public:
+  explicit Place(std::int64_t first = 0) : next_(first) {}
+  std::int64_t after(std::int64_t count) { return std::exchange(next_, next_ + count); }
+
+ private:
+  std::int64_t next_;
+};
 
 }  // namespace
 
@@ -64,6 +76,14 @@ void BytePs::describe(base::Describer& d) {
   d.integer("partitions", partitions,
             "c: into how many pieces the vector is cut, so that pushes and pulls overlap but for 1/c of them",
             Bounds::between(1, 10'000));
+  describe_compression(d, compression);
+  d.component("answer_compression", answer_compression,
+              "what services send instead of sums; with error feedback both ways (DoubleSqueeze)");
+}
+
+std::optional<Strategy::Unfit> BytePs::unfit(const Fit& fit) const {
+  auto misfit = compression_misfit(compression, fit);
+  return misfit ? misfit : compression_misfit(answer_compression, fit, "answer_compression");
 }
 
 std::vector<int> BytePs::hosts(int P) const {
@@ -75,22 +95,30 @@ std::vector<int> BytePs::hosts(int P) const {
 
 void BytePs::operator()(Worker& worker) const {
   const int n = worker.workers();
+  training::Encoder gradients(*compression, worker);
+  const training::Encoder sums_code(*answer_compression, worker);
   State state = worker.start();
   while (worker.continues(state)) {
     const Tensor g = worker.gradient(state.w);
     std::vector<Pending> answers;
+    Place sent;
     for (const Tensor& partition : cut(g, partitions)) {
       const auto shares = summation_shares(n, worker.servers() - n, partition.size());
       std::vector<Pending> under_way;
       for (int j = 0; j < worker.servers(); ++j)
         for (const Tensor& message : messages_of(partition, shares[static_cast<std::size_t>(j)])) {
           answers.push_back(worker.comm().start_receive(worker.server() + j));
-          under_way.push_back(worker.comm().start_send(worker.server() + j, message));
+          const Tensor code = gradients(worker.comm(), message, sent.after(message.size()));
+          under_way.push_back(worker.comm().start_send(worker.server() + j, code));
         }
       for (Pending& push : under_way) push.wait();
     }
     std::vector<Tensor> sums;
-    for (Pending& answer : answers) sums.push_back(answer.wait().tensor);
+    Place received;
+    for (Pending& answer : answers) {
+      const Tensor code = answer.wait().tensor;
+      sums.push_back(sums_code.decoded(worker.comm(), code, received.after(code.size())));
+    }
     worker.update(state, values::concatenate(sums));
   }
 }
@@ -110,15 +138,22 @@ void BytePs::operator()(Server& service) const {
       for (int worker = 0; worker < n; ++worker) message.push_back(service.comm().start_receive(worker));
     return pushes;
   };
+  const training::Encoder gradients(*compression, service);
+  training::Encoder sums_code(*answer_compression, service);
   std::vector<Pending> answers;
   auto pushes = expect(lengths.front());
   for (std::size_t q = 0;; q = (q + 1) % lengths.size()) {  // the training ends it, while it waits for a push
     auto next = expect(lengths[(q + 1) % lengths.size()]);
+    Place place(service.shape().size() * static_cast<std::int64_t>(q) / partitions + share(lengths[q]).first);
     std::vector<Tensor> sums;
     for (std::vector<Pending>& message : pushes) {
       std::vector<Tensor> parts;
       for (Pending& push : message) parts.push_back(push.wait().tensor);
-      sums.push_back(values::sum(std::move(parts)));
+      const std::int64_t count = parts.front().size();
+      const std::int64_t first = place.after(count);
+      gradients.charge_decoding(service.comm(), count, n, first);
+      const Tensor sum = compression->concluded(values::decoded(values::sum(std::move(parts))));
+      sums.push_back(sums_code(service.comm(), sum, first));
     }
     service.comm().charge_reduction(static_cast<double>(n) * static_cast<double>(share(lengths[q]).count));
     for (Pending& answer : answers) answer.wait();  // of the partition before

@@ -9,7 +9,7 @@
 /// overlap with nothing. That is exact where the ratio of the shares is one of few messages, and near it where not.
 #pragma once
 
-#include "strategies/strategy.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -24,8 +24,11 @@ struct BytePs : Strategy {
 
   std::int64_t spare_hosts = 0;
   std::int64_t partitions = 8;
+  Compression compression = no_compression();
+  Compression answer_compression = no_compression();
 
   void describe(base::Describer& d) override;
+  std::optional<Unfit> unfit(const Fit& fit) const override;
   std::vector<int> hosts(int P) const override;
   bool many_to_many() const override { return true; }
   std::optional<training::Holder> holder() const override { return training::Holder::workers; }

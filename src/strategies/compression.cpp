@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "training/compressors/sign.h"
+
 namespace simgrad::strategies {
 
 void describe_compression(base::Describer& d, Compression& compression) {
@@ -19,6 +21,14 @@ void describe_parameter_compression(base::Describer& d, std::string_view key, Co
     d.refuse(key, fmt::format("error_feedback adds what one message leaves out to the next, but each message of {} is of other "
                               "parameters and whole by itself; leave it out",
                               key));
+}
+
+void describe_move_compression(base::Describer& d, Compression& compression) {
+  d.component("compression", compression, "what is sent instead of how far a replica has moved");
+  const auto* sign = dynamic_cast<const training::Sign*>(&*compression);
+  if (sign && sign->scale == training::Scale::majority)
+    d.refuse("compression", "scale = \"majority\" says in which direction and not how far, but replicas' moves are averaged; "
+                            "set scale = \"l1_mean\"");
 }
 
 std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,

@@ -14,6 +14,8 @@ void describe_compression(base::Describer& d, Compression& compression);
 /// The same of parameters, which only some of the kinds keep, and which a memory would make no better.
 void describe_parameter_compression(base::Describer& d, std::string_view key, Compression& compression,
                                     std::string_view meaning);
+/// `compression`: of how far replicas have moved, of which a mean is taken.
+void describe_move_compression(base::Describer& d, Compression& compression);
 /// Why such a model's gradients cannot be compressed so.
 std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,
                                                   std::string_view key = "compression");

@@ -7,7 +7,7 @@
 /// the master's link.
 #pragma once
 
-#include "strategies/strategy.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -18,6 +18,11 @@ struct DataParallel : Strategy {
       .cost = "2 alpha + (2(P-1) M + (P-1)/P batch bytes) beta + t_c + (P-1) M gamma + t_update a step",
       .source = "S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, 2020"};
 
+  Compression compression = no_compression();
+  Compression parameter_compression = no_compression();
+
+  void describe(base::Describer& d) override;
+  std::optional<Unfit> unfit(const Fit& fit) const override { return compression_misfit(compression, fit); }
   std::optional<training::Holder> holder() const override { return training::Holder::master; }
   void operator()(Worker& worker) const override;
 

@@ -7,7 +7,7 @@
 /// 3 P d / speed at the server, all workers arriving together.
 #pragma once
 
-#include "strategies/strategy.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -21,6 +21,7 @@ struct Easgd : Strategy {
   std::int64_t period = 10;
   double moving_rate = 0.9;
   bool together = false;
+  Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
   int servers() const override { return 1; }

@@ -20,6 +20,12 @@ namespace {
 
 constexpr std::int64_t default_steps = 5;
 
+/// What is sent of how far a replica is from where it began.  Virtual time: a flop a number, and encoding.
+Tensor coded_move(const cluster::Communicator& comm, training::Encoder& code, const Tensor& to, const Tensor& from) {
+  comm.charge_reduction(static_cast<double>(to.size()));
+  return code(comm, to - from);
+}
+
 double batch(const Training& training) { return static_cast<double>(training.learning().batches().batch()); }
 
 }  // namespace
@@ -33,6 +39,8 @@ void FederatedAveraging::describe(base::Describer& d) {
   d.number("proximal", proximal,
            "mu: a worker's loss has mu/2 |w - w_round|^2 on top, which holds it near the round's model (FedProx)",
            Bounds::at_least(0));
+  describe_move_compression(d, compression);
+  describe_parameter_compression(d, "parameter_compression", parameter_compression, "what the server sends instead of models");
   if (local_steps && local_epochs)
     d.refuse("local_epochs", "local_steps and local_epochs both say how long a worker trains in a round; leave one of them out");
 }
@@ -50,19 +58,23 @@ void FederatedAveraging::operator()(Worker& worker) const {
   const int own = worker.comm().rank();
   const std::int64_t H = steps_of(worker.training(), own);
   const auto rows = static_cast<double>(worker.training().learning().batches().count(own, worker.workers()));
+  training::Encoder move_code(*compression, worker);
+  const training::Encoder model_code(*parameter_compression, worker);
   if (worker.rejoins()) worker.comm().send(worker.server(), Packet());  // it can be chosen again
   for (;;) {  // the training ends it, while it waits for a model
     const Packet round = worker.comm().receive(worker.server());
-    State x = worker.start_alone(round.tensor, round.version * H);
+    const Tensor model = model_code.decoded(worker.comm(), round.tensor);
+    State x = worker.start_alone(model, round.version * H);
     for (std::int64_t h = 0; h < H; ++h) {
       // The mean over its own rows, whatever their share of the batch.
       Tensor g = batch(worker.training()) / rows * worker.gradient(x.w);
       if (proximal > 0.0) {
         worker.comm().charge_reduction(3.0 * static_cast<double>(x.w.size()));
-        g = values::add_scaled(g, proximal, x.w - round.tensor);
+        g = values::add_scaled(g, proximal, x.w - model);
       }
       worker.update_alone(x, g);
     }
+    if (!compression->exact()) x.w = coded_move(worker.comm(), move_code, x.w, model);
     worker.comm().send(worker.server(), Packet(x.w, round.version));
   }
 }
@@ -120,11 +132,13 @@ void FederatedAveraging::operator()(Server& server) const {
   const int P = server.workers();
   const training::Batches& batches = server.training().learning().batches();
   State state = server.start();
-  Answers models(server);
+  const training::Encoder move_code(*compression, server);
+  Answers models(server, *parameter_compression);
   Inbox inbox(server.comm(), 0, P, Inbox::Losses::told);
   std::vector<int> present(static_cast<std::size_t>(P));
   std::iota(present.begin(), present.end(), 0);
   while (server.continues(state)) {
+    const Tensor model = values::decoded(models.code(state));
     Returned returned;
     while (returned.empty()) {  // all who were chosen may be lost
       const std::vector<int> round = chosen(server, state.step, present);
@@ -134,7 +148,7 @@ void FederatedAveraging::operator()(Server& server) const {
         auto [worker, packet, lost] = inbox.next();
         if (packet.tensor) {
           if (awaited.erase(worker) == 0) continue;
-          returned.add(worker, std::move(packet.tensor), batches.rows_of(worker, P));
+          returned.add(worker, move_code.decoded(server.comm(), packet.tensor), batches.rows_of(worker, P));
           for (std::int64_t h = 0; h < steps_of(server.training(), worker); ++h) server.count(worker);
           continue;
         }
@@ -144,6 +158,10 @@ void FederatedAveraging::operator()(Server& server) const {
       }
     }
     state.w = returned.mean(server);
+    if (!compression->exact()) {
+      server.comm().charge_reduction(static_cast<double>(state.w.size()));
+      state.w += model;  // the mean of the moves from there
+    }
     ++state.step;
   }
 }

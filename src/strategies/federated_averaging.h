@@ -8,7 +8,7 @@
 /// + 3 H d / speed with the proximal term.
 #pragma once
 
-#include "strategies/strategy.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -23,8 +23,11 @@ struct FederatedAveraging : Strategy {
   std::optional<std::int64_t> local_steps;
   std::optional<double> local_epochs;
   double proximal = 0.0;
+  Compression compression = no_compression();
+  Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
+  std::optional<Unfit> unfit(const Fit& fit) const override { return compression_misfit(compression, fit); }
   int servers() const override { return 1; }
   bool synchronous() const override { return false; }
   std::int64_t gradients_an_update() const override { return 0; }

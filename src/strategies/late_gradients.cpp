@@ -40,7 +40,7 @@ void LateGradients::apply(const std::vector<LateGradient>& parts, State& state) 
   }
   if (parts.size() > 1)
     server_.comm().charge_reduction(static_cast<double>(state.w.size()) * static_cast<double>(parts.size()));
-  const Tensor sum = values::sum(std::move(terms));
+  const Tensor sum = options_.compression->concluded(values::sum(std::move(terms)));
   double weight = 1.0;
   if (options_.k_batch)
     weight = shares(rows);

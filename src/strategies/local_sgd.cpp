@@ -36,6 +36,7 @@ void LocalSgd::describe(base::Describer& d) {
            Bounds{.least = 0.0, .positive = true});
   d.choice("optimizer_memory", optimizer_memory, memories, "what becomes of the optimizer's memory at an average");
   d.component("algorithm", algorithm, "how the average is made");
+  describe_move_compression(d, compression);
   if (!local_steps && slow())
     d.refuse(slow_momentum > 0.0 ? "slow_momentum" : "slow_rate",
              "slow momentum goes on from round to round, but local_steps = \"all\" is a single round; give local_steps a "
@@ -47,7 +48,7 @@ std::optional<Strategy::Unfit> LocalSgd::unfit(const Fit& fit) const {
   if (!local_steps && !fit.stop.steps && !fit.stop.samples && !fit.stop.epochs)
     return Unfit{"local_steps", "local_steps = \"all\" averages after the last step, but no number of steps, samples or "
                                 "epochs in [stop] says which that is; give one of them"};
-  return {};
+  return compression_misfit(compression, fit);
 }
 
 bool LocalSgd::averages_after(const Worker& worker, std::int64_t step) const {
@@ -57,21 +58,30 @@ bool LocalSgd::averages_after(const Worker& worker, std::int64_t step) const {
 
 void LocalSgd::operator()(Worker& worker) const {
   State state = worker.start();
-  if (slow() && state.memory.size() == optimizer_vectors(worker, state)) {
+  if (remembers_beginning() && state.memory.size() == optimizer_vectors(worker, state)) {
     state.memory.push_back(state.w);
-    state.memory.push_back(0.0 * state.w);
+    if (slow()) state.memory.push_back(0.0 * state.w);
   }
+  CompressedSum moves(*compression, *algorithm, worker);
   while (worker.continues(state)) {
     // A rank steps alone, so its part of the global mean counts P times.
     worker.update(state, worker.workers() * worker.gradient(state.w));
-    if (averages_after(worker, state.step)) average(worker, state);
+    if (averages_after(worker, state.step)) average(worker, state, moves);
   }
 }
 
-void LocalSgd::average(Worker& worker, State& state) const {
+void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const {
   using collectives::Reduction;
-  state.w = (*algorithm)(worker.comm(), state.w, Reduction::mean);
   const std::size_t vectors = optimizer_vectors(worker, state);
+  if (compression->exact()) {
+    state.w = (*algorithm)(worker.comm(), state.w, Reduction::mean);
+  } else {
+    // Codes leave out a part of what they are of: of the round's moves, not of the parameters.
+    Tensor& begun_at = state.memory[vectors];
+    worker.comm().charge_reduction(3.0 * static_cast<double>(state.w.size()));
+    state.w = values::add_scaled(begun_at, 1.0 / worker.workers(), moves(worker.comm(), state.w - begun_at));
+    if (!slow()) begun_at = state.w;
+  }
   for (std::size_t i = 0; i < vectors; ++i) {
     Tensor& m = state.memory[i];
     if (optimizer_memory == MemoryAtAverage::average) m = (*algorithm)(worker.comm(), m, Reduction::mean);

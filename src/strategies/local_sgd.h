@@ -10,7 +10,8 @@
 #pragma once
 
 #include "collectives/allreduce.h"
-#include "strategies/strategy.h"
+#include "strategies/compressed_sum.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -30,6 +31,7 @@ struct LocalSgd : Strategy {
   double slow_rate = 1.0;
   MemoryAtAverage optimizer_memory = MemoryAtAverage::keep;
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
   bool replicas_differ() const override { return true; }
@@ -40,7 +42,9 @@ struct LocalSgd : Strategy {
  private:
   bool slow() const { return slow_momentum > 0.0 || slow_rate != 1.0; }
   bool averages_after(const Worker& worker, std::int64_t step) const;
-  void average(Worker& worker, State& state) const;
+  /// Whether State::memory holds, behind the optimizer's, what all replicas were when the round began.
+  bool remembers_beginning() const { return slow() || !compression->exact(); }
+  void average(Worker& worker, State& state, CompressedSum& moves) const;
   void move_slowly(Worker& worker, State& state) const;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/flat.h"
+#include "strategies/parameter_store.h"
 #include "strategies/single.h"
 
 namespace simgrad::strategies {
@@ -32,6 +33,15 @@ void MapReduce::describe(base::Describer& d) {
            "that are done (default 1.5)",
            Bounds::between(1, 1000));
   d.component("storage", storage, "where rows and sums are kept from round to round");
+  describe_compression(d, compression);
+  describe_parameter_compression(d, "parameter_compression", parameter_compression,
+                                 "what reducers send instead of parameters");
+  if (!compression->exact() && !combiner)
+    d.refuse("compression", "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
+                            "them out");
+  if (!compression->exact() && job == Job::k_means)
+    d.refuse("compression", "compression is of gradients, but job = \"k_means\" sends sums and numbers of rows; leave one of "
+                            "them out");
   if (job == Job::k_means && reducers > 1)
     d.refuse("reducers",
              fmt::format("job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers "
@@ -77,7 +87,7 @@ std::optional<Strategy::Unfit> MapReduce::unfit(const Fit& fit) const {
     return Unfit{"reducers", fmt::format("reducers = {}, but optimizer = \"{}\" needs all parameters at once; set reducers = "
                                          "1, or another optimizer",
                                          reducers, fit.optimizer_kind)};
-  return {};
+  return compression_misfit(compression, fit);
 }
 
 std::int64_t MapReduce::numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const {
@@ -86,11 +96,14 @@ std::int64_t MapReduce::numbers_sent(const training::Learning& learning, std::in
   return rows * (job == Job::gradient ? size : learning.problem().features + 1);
 }
 
-std::vector<Packet> MapReduce::sliced(const Worker& worker, const Tensor& x, std::int64_t rows) const {
+std::vector<Packet> MapReduce::sliced(const Worker& worker, training::Encoder& code, const Tensor& x,
+                                      std::int64_t rows) const {
   std::vector<Packet> packets;
-  for (Tensor& slice : job == Job::gradient ? worker.shards().split(x) : std::vector{x}) {
+  std::int64_t first = 0;
+  for (const Tensor& slice : job == Job::gradient ? worker.shards().split(x) : std::vector{x}) {
     const std::int64_t size = slice.size();
-    packets.emplace_back(std::move(slice));
+    packets.emplace_back(code(worker.comm(), slice, first));
+    first += size;
     packets.back().more_bytes = 8 * (numbers_sent(worker.training().learning(), size, rows) - size);
   }
   return packets;
@@ -110,12 +123,14 @@ void MapReduce::operator()(Worker& worker) const {
   if (deals_splits(worker.training())) return map_splits(worker);
   const training::Learning& learning = worker.training().learning();
   const int P = worker.workers();
+  training::Encoder sum_code(*compression, worker);
+  const training::Encoder parameter_code(*parameter_compression, worker);
   for (;;) {  // the training ends it, while it waits for the next broadcast
-    const Tensor w = parameters(worker);
+    const Tensor w = parameters(worker, parameter_code);
     const std::int64_t rows = learning.batches().count(worker.comm().rank(), P);
     use_disk(worker, static_cast<double>(rows * learning.row_bytes()));
     std::vector<Packet> slices =
-        sliced(worker, job == Job::gradient ? worker.gradient(w) : worker.assignments(w), rows);
+        sliced(worker, sum_code, job == Job::gradient ? worker.gradient(w) : worker.assignments(w), rows);
     std::vector<Pending> sends;
     double bytes = 0.0;
     for (const Packet& slice : slices) bytes += static_cast<double>(slice.bytes());
@@ -126,15 +141,15 @@ void MapReduce::operator()(Worker& worker) const {
   }
 }
 
-Tensor MapReduce::parameters(Worker& worker) const {
+Tensor MapReduce::parameters(Worker& worker, const training::Encoder& code) const {
   if (reducers == 1) {
     const std::int64_t length = worker.training().learning().parameters();
-    return (*broadcast)(worker.comm(), worker.server(), {}, length).tensor;
+    return code.decoded(worker.comm(), (*broadcast)(worker.comm(), worker.server(), {}, length).tensor);
   }
   std::vector<Pending> receives;
   for (int j = 0; j < worker.servers(); ++j) receives.push_back(worker.comm().start_receive(worker.server() + j));
   std::vector<Tensor> slices;
-  for (Pending& receive : receives) slices.push_back(receive.wait().tensor);
+  for (Pending& receive : receives) slices.push_back(code.decoded(worker.comm(), receive.wait().tensor));
   return worker.shards().whole(slices);
 }
 
@@ -145,15 +160,19 @@ void MapReduce::operator()(Server& server) const {
   std::iota(members.begin(), members.end(), 0);
   members.push_back(server.comm().rank());
   const cluster::Communicator group = server.comm().part(members);
+  training::Encoder parameter_code(*parameter_compression, server);
   State state = server.start();
   while (server.continues(state)) {
-    (*broadcast)(group, P, state.w, state.w.size());
+    (*broadcast)(group, P, parameter_code.once(group, state.w), state.w.size());
     collectives::FlatReduce reduce(group, P);
     finish_round(server, state, reduce.sum(), P);
   }
 }
 
-void MapReduce::finish_round(Server& server, State& state, const Tensor& sum, std::int64_t sums) const {
+void MapReduce::finish_round(Server& server, State& state, const Tensor& codes_sum, std::int64_t sums) const {
+  const Tensor sum = compression->concluded(values::decoded(codes_sum));
+  training::Encoder(*compression, server)
+      .charge_decoding(server.comm(), sum.size(), sums, first_parameter(server.shards(), server.shard()));
   const training::Learning& learning = server.training().learning();
   const std::int64_t combined = sums * sum.size();  // added already
   const std::int64_t received = combiner ? combined : numbers_sent(learning, sum.size(), learning.batches().batch());

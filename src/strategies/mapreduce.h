@@ -11,9 +11,11 @@
 #pragma once
 
 #include "collectives/broadcast.h"
+#include "strategies/compression.h"
 #include "strategies/job.h"
 #include "strategies/storage.h"
 #include "strategies/strategy.h"
+#include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
 
@@ -33,6 +35,8 @@ struct MapReduce : Strategy {
   bool speculative = false;
   std::optional<double> slow_factor;  ///< default 1.5
   base::Slot<Storage> storage{storages(), "memory"};
+  Compression compression = no_compression();
+  Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
   int servers() const override { return static_cast<int>(reducers); }
@@ -55,14 +59,15 @@ struct MapReduce : Strategy {
   std::int64_t sum_size(const training::Learning& learning) const;
 
   /// Blocks until every reducer's stretch of the parameters is there.
-  Tensor parameters(Worker& worker) const;
+  Tensor parameters(Worker& worker, const training::Encoder& code) const;
   /// How many numbers travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
   std::int64_t numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const;
-  /// Each reducer's stretch of a worker's sum over so many rows, and what travels beside it without a combiner.
-  std::vector<cluster::Packet> sliced(const Worker& worker, const Tensor& x, std::int64_t rows) const;
-  /// The update with the sum of so many.  Virtual time: the disk's, the additions that a combiner would have saved, the
-  /// update.
-  void finish_round(Server& server, State& state, const Tensor& sum, std::int64_t sums) const;
+  /// Each reducer's stretch of a worker's sum over so many rows, encoded, and what travels beside it without a combiner.
+  std::vector<cluster::Packet> sliced(const Worker& worker, training::Encoder& code, const Tensor& x,
+                                      std::int64_t rows) const;
+  /// The update with the sum of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner would have
+  /// saved, the update.
+  void finish_round(Server& server, State& state, const Tensor& codes_sum, std::int64_t sums) const;
   /// Virtual time: reading or writing so many bytes; it counts as computing.
   void use_disk(const training::Participant& self, double bytes) const;
   /// The flops that the rank's host could do meanwhile.

@@ -45,8 +45,9 @@ Packet note(const Tag& tag, int splits) {
 /// What a worker hears of reducers: the stretches of the parameters, and orders between them.
 class News {
  public:
-  explicit News(Worker& worker)
+  News(Worker& worker, const training::Encoder& code)
       : worker_(worker),
+        code_(code),
         inbox_(worker.comm(), worker.server(), worker.servers()),
         slices_(static_cast<std::size_t>(worker.servers())) {}
 
@@ -74,13 +75,14 @@ class News {
   std::optional<std::int64_t> next() {
     auto [server, packet, lost] = inbox_.next();
     if (!packet.tensor) return packet.version;
-    slices_[static_cast<std::size_t>(server - worker_.server())] = std::move(packet.tensor);
+    slices_[static_cast<std::size_t>(server - worker_.server())] = code_.decoded(worker_.comm(), packet.tensor);
     ++came_;
     step_ = packet.version;
     return {};
   }
 
   Worker& worker_;
+  const training::Encoder& code_;
   Inbox inbox_;
   std::vector<Tensor> slices_;
   int came_ = 0;  ///< of the next round's
@@ -130,7 +132,9 @@ void MapReduce::map_splits(Worker& worker) const {
   const int master = worker.server();
   const int all = worker.workers() * static_cast<int>(splits);
   const bool waits_for_orders = speculative || worker.training().in_place();
-  News news(worker);
+  training::Encoder sum_code(*compression, worker);
+  const training::Encoder parameter_code(*parameter_compression, worker);
+  News news(worker, parameter_code);
   std::vector<Pending> results;
   bool back = worker.rejoins();
   if (back) worker.comm().send(master, Packet(Tensor(), asks));
@@ -152,7 +156,7 @@ void MapReduce::map_splits(Worker& worker) const {
       if (order->accepted) {
         finish(results);
         worker.training().add_samples(rows);
-        std::vector<Packet> slices = sliced(worker, mapped(learning, w, step, *split, all), rows);
+        std::vector<Packet> slices = sliced(worker, sum_code, mapped(learning, w, step, *split, all), rows);
         for (int j = 0; j < worker.servers(); ++j) {
           Packet& slice = slices[static_cast<std::size_t>(j)];
           slice.version = Tag{.step = step, .split = split}.packed(all);
@@ -169,6 +173,7 @@ void MapReduce::map_splits(Worker& worker) const {
 void MapReduce::reduce_splits(Server& server) const {
   const int P = server.workers();
   const int all = P * static_cast<int>(splits);
+  training::Encoder parameter_code(*parameter_compression, server);
   State state = server.start();
   Inbox mail(server.comm(), 0, P, Inbox::Losses::told);
   std::vector<Pending> sends;
@@ -176,7 +181,8 @@ void MapReduce::reduce_splits(Server& server) const {
   while (server.continues(state)) {
     JobTracker tracker(P, all, speculative ? std::optional(slow_factor.value_or(1.5)) : std::nullopt, server.now());
     const auto parameters = [&](int worker) {
-      sends.push_back(server.comm().start_send_unless_lost(worker, Packet(state.w, state.step)));
+      sends.push_back(server.comm().start_send_unless_lost(
+          worker, Packet(parameter_code.once(server.comm(), state.w), state.step)));
     };
     const auto answer = [&](int worker, const Tag& tag) {
       sends.push_back(server.comm().start_send_unless_lost(worker, note(tag, all)));

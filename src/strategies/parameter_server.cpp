@@ -51,6 +51,9 @@ void ParameterServer::describe(base::Describer& d) {
            "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
            Bounds::at_least(0));
   d.choice("gradient", part, parts, "how a worker's part counts when it is applied alone (asp, ssp)");
+  describe_compression(d, compression);
+  describe_parameter_compression(d, "parameter_compression", parameter_compression,
+                                 "what servers send instead of parameters");
   refuse_contradictions(d);
 }
 
@@ -81,6 +84,9 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
   if (restarts() && placement == Placement::colocated)
     d.refuse("placement", "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of "
                           "k_batch under bsp; set placement = \"dedicated\", or consistency = \"asp\"");
+  if (delay_compensation > 0.0 && !parameter_compression->exact())
+    d.refuse("delay_compensation", "delay_compensation takes the difference to the parameters that a worker has got, but "
+                                   "parameter_compression makes those others than the server's; leave one of them out");
   const char* fresh = "no gradient is stale under bsp, nor under ssp with bound 0; leave it out, or set consistency = \"asp\"";
   if (staleness_aware && !stale()) d.refuse("staleness_aware", fmt::format("staleness_aware: {}", fresh));
   if (delay_compensation > 0.0 && !stale()) d.refuse("delay_compensation", fmt::format("delay_compensation: {}", fresh));
@@ -104,7 +110,7 @@ std::optional<Strategy::Unfit> ParameterServer::unfit(const Fit& fit) const {
                                         "others, which another server holds; set servers = 1, or take an optimizer that "
                                         "works element by element",
                                         shards, fit.optimizer_kind)};
-  return {};
+  return compression_misfit(compression, fit);
 }
 
 std::vector<int> ParameterServer::hosts(int P) const {
@@ -120,7 +126,7 @@ std::int64_t ParameterServer::gradients_an_update() const { return k_batch.value
 
 void ParameterServer::operator()(Worker& worker) const {
   if (restarts()) return work_and_restart(worker);
-  ParameterStore store(worker);
+  ParameterStore store(worker, *compression, *parameter_compression);
   for (;;) {  // the training ends it, while it waits for an answer
     const Pulled at = store.pull();
     // Who comes too late goes on with the present step's batch.

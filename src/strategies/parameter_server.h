@@ -12,7 +12,7 @@
 #pragma once
 
 #include "cluster/inbox.h"
-#include "strategies/strategy.h"
+#include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
@@ -48,6 +48,8 @@ struct ParameterServer : Strategy {
   bool staleness_aware = false;
   double delay_compensation = 0.0;
   Part part = Part::sum;
+  Compression compression = no_compression();
+  Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
   int servers() const override { return static_cast<int>(shards); }

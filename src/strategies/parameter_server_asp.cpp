@@ -12,7 +12,7 @@ namespace simgrad::strategies {
 /// asp: a push is applied (of K-batch-async: every K pushes) and answered with the parameters as they are then.
 void ParameterServer::serve_asp(Server& server) const {
   const std::size_t K = static_cast<std::size_t>(k_batch.value_or(1));
-  Service service(server);
+  Service service(server, *compression, *parameter_compression);
   State& state = service.state;
   LateGradients late(*this, server, state);
   const auto pulls = [&](int worker) { late.pulls(worker, state); };
@@ -68,7 +68,7 @@ class Clocks {
 /// ssp: the same, but a worker that is more than the bound ahead of the slowest waits for its answer. Staleness counts
 /// the clocks by which the slowest was behind when a gradient's parameters were pulled. Nobody waits for who is lost.
 void ParameterServer::serve_ssp(Server& server) const {
-  Service service(server, cluster::Inbox::Losses::told);
+  Service service(server, *compression, *parameter_compression, cluster::Inbox::Losses::told);
   State& state = service.state;
   LateGradients late(*this, server, state);
   Clocks clocks(server.workers());

@@ -19,11 +19,15 @@ void ParameterServer::serve_bsp(Server& server) const {
   std::iota(mine.begin(), mine.end() - 1, 0);
   mine.back() = server.comm().rank();
   const cluster::Communicator group = server.comm().part(mine);
+  const training::Encoder gradients(*compression, server);
+  training::Encoder parameters(*parameter_compression, server);
   State state = server.start();
   while (server.continues(state)) {
     collectives::FlatReduce pushes(group, P);
-    collectives::flat_broadcast(group, P, Packet(state.w, state.step));
-    const Tensor g = pushes.sum();
+    collectives::flat_broadcast(group, P, Packet(parameters.once(group, state.w), state.step));
+    const Tensor sum = values::decoded(pushes.sum());
+    gradients.charge_decoding(group, sum.size(), P, first_parameter(server.shards(), server.shard()));
+    const Tensor g = compression->concluded(sum);
     server.update(state, part == Part::mean ? P * g : g);
     if (consistency == Consistency::ssp && server.shard() == 0)
       for (int worker = 0; worker < P; ++worker) server.training().add_staleness(0);
@@ -43,12 +47,12 @@ class Came {
 
   /// One update by the mean gradient over the rows that came, added in the order of the workers; counts them.
   /// Virtual time: the additions and the optimizer's flops.
-  void apply(const Server& server, State& state) const {
+  void apply(const Server& server, State& state, const training::Compressor& compression) const {
     std::vector<Tensor> terms;
     for (const auto& [worker, g] : parts_) terms.push_back(g);
     const std::int64_t batch = server.training().learning().batches().batch();
     server.comm().charge_reduction(static_cast<double>(terms.front().size()) * static_cast<double>(terms.size()));
-    const Tensor sum = values::sum(std::move(terms));
+    const Tensor sum = compression.concluded(values::sum(std::move(terms)));
     const double weight = static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows_));
     server.update(state, rows_ == batch ? sum : weight * sum);
     for (const auto& [worker, g] : parts_) server.count(worker);
@@ -65,7 +69,7 @@ class Came {
 /// parameters, and its gradient dropped.
 void ParameterServer::serve_first_of_all(Server& server) const {
   const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
-  Service service(server);
+  Service service(server, *compression, *parameter_compression);
   State& state = service.state;
   while (server.continues(state)) {
     Came came;
@@ -73,34 +77,36 @@ void ParameterServer::serve_first_of_all(Server& server) const {
     while (came.size() < enough) {
       auto [worker, push, lost] = service.pushes.next();
       if (push.version == state.step) {
-        came.add(worker, push.tensor, server);
+        came.add(worker, service.decoded(push.tensor), server);
         waiting.push_back(worker);
       } else {
         service.answers.send(worker, state);  // too late
       }
     }
-    came.apply(server, state);
+    came.apply(server, state, *compression);
     for (const int worker : waiting) service.answers.send(worker, state);
   }
 }
 
 /// K-batch-sync. Any K gradients computed at the present parameters make an update, which everybody is told.
 void ParameterServer::serve_first_k(Server& server) const {
-  Service service(server);
+  Service service(server, *compression, *parameter_compression);
   State& state = service.state;
   while (server.continues(state)) {
     Came came;
     while (came.size() < *k_batch) {
       auto [worker, push, lost] = service.pushes.next();
-      if (push.version == state.step) came.add(worker, push.tensor, server);
+      if (push.version == state.step) came.add(worker, service.decoded(push.tensor), server);
     }
-    came.apply(server, state);
+    came.apply(server, state, *compression);
     service.answers.send_all(state);
   }
 }
 
 /// Gradient after gradient at the parameters it has; the one under way is given up when newer ones come.
 void ParameterServer::work_and_restart(Worker& worker) const {
+  training::Encoder gradients(*compression, worker);
+  const training::Encoder parameters(*parameter_compression, worker);
   Inbox news(worker.comm(), worker.server(), worker.servers());
   std::vector<Tensor> parts(static_cast<std::size_t>(worker.servers()));
   std::vector<std::int64_t> versions(parts.size(), -1);
@@ -108,11 +114,11 @@ void ParameterServer::work_and_restart(Worker& worker) const {
     do {  // until all shards are of one version
       auto [server, packet, lost] = news.next();
       const auto shard = static_cast<std::size_t>(server - worker.server());
-      parts[shard] = std::move(packet.tensor);
+      parts[shard] = parameters.decoded(worker.comm(), packet.tensor);
       versions[shard] = packet.version;
     } while (std::ranges::adjacent_find(versions, std::ranges::not_equal_to{}) != versions.end());
     const Tensor w = worker.shards().whole(parts);
-    while (const auto g = worker.gradient_unless(news, w)) push_shards(worker, *g, versions);
+    while (const auto g = worker.gradient_unless(news, w)) push_shards(worker, gradients, *g, versions);
   }
 }
 
