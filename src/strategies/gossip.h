@@ -7,6 +7,8 @@
 /// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update.
 #pragma once
 
+#include "strategies/coded_exchange.h"
+#include "strategies/compression.h"
 #include "strategies/on_graph.h"
 
 namespace simgrad::strategies {
@@ -26,10 +28,19 @@ struct Gossip : Mixes {
 
   GossipUpdate update = GossipUpdate::combine_then_adapt;
   bool overlap = false;
+  Compression compression = no_compression();
+  std::optional<double> consensus_step;  ///< default 0.4
 
   void describe(base::Describer& d) override;
-  std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
+  /// Not in place with copies of the neighbours, which who comes back does not have.
+  std::vector<cluster::Recovery> recoveries() const override {
+    return allowed(coded() != CodedExchange::Of::differences);
+  }
+  std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
+
+ private:
+  CodedExchange::Of coded() const;
 };
 
 }  // namespace simgrad::strategies
