@@ -40,6 +40,14 @@ Communicator Communicator::beside(Activity* activity) const {
   return same;
 }
 
+Communicator Communicator::apart() const {
+  constexpr int channels_apart = 1 << 15;  // generations are far fewer
+  Communicator other(*world_, members_, position_, generation_ | channels_apart);
+  other.activity_ = activity_;
+  other.main_ = main_;
+  return other;
+}
+
 namespace {
 
 /// The entry of that peer in a cache sorted by peer, made by `make` if it is not there.

@@ -96,6 +96,8 @@ class Communicator {
   Communicator part(std::span<const int> positions) const;
   /// The same member for an actor beside its main one. That one's time goes into `activity`; null: nowhere.
   Communicator beside(Activity* activity = nullptr) const;
+  /// The same member on channels of their own: what is sent on them is received on them alone.
+  Communicator apart() const;
 
  private:
   friend class Pending;

@@ -179,6 +179,7 @@ class World {
   friend class Meetings;
   friend class Overlap;
   friend class Pending;
+  friend class Responder;
 
   /// The activity is that of its main actor.
   struct Rank : Activity {

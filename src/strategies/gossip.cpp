@@ -19,7 +19,7 @@ constexpr std::array updates{
 }  // namespace
 
 void Gossip::describe(base::Describer& d) {
-  d.component("graph", graph, "who talks to whom; not the cabling, which is cluster.topology");
+  describe_graph(d);
   d.choice("update", update, updates, "what is averaged, and when");
   Mixes::describe(d);
   d.flag("overlap", overlap, "whether the parameters travel while the gradient at them is computed");

@@ -50,7 +50,7 @@ bool Neighbourhood::takes_part(int member, std::int64_t step) const {
   return !worker_.training().in_place() || worker_.training().takes_part(worker_.comm().world_rank(member), step);
 }
 
-Neighbourhood::Exchange Neighbourhood::start(const Tensor& x, std::int64_t step, std::span<const int> sources,
+Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step, std::span<const int> sources,
                                              std::span<const int> targets) const {
   const Communicator& comm = worker_.comm();
   Exchange exchange;
@@ -62,15 +62,12 @@ Neighbourhood::Exchange Neighbourhood::start(const Tensor& x, std::int64_t step,
   return exchange;
 }
 
-std::vector<Tensor> Neighbourhood::finish(Exchange exchange) const {
-  std::vector<Tensor> received;
+std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
+  std::vector<Packet> received;
   for (std::size_t i = 0; i < exchange.sources.size(); ++i) {
-    if (const auto packet = exchange.receives[i].wait_unless_lost())
-      received.push_back(packet->tensor);
-    else {
-      received.emplace_back();
-      worker_.comm().await_detection(exchange.sources[i]);
-    }
+    auto packet = exchange.receives[i].wait_unless_lost();
+    if (!packet) worker_.comm().await_detection(exchange.sources[i]);
+    received.push_back(packet ? std::move(*packet) : Packet());
   }
   for (Pending& send : exchange.sends) send.wait_unless_lost();
   return received;
@@ -80,7 +77,7 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange) const {
   if (row_.neighbours.empty()) return x;
   const Communicator& comm = worker_.comm();
   const std::vector<int> sources = exchange.sources;
-  const std::vector<Tensor> received = finish(std::move(exchange));
+  const std::vector<Packet> received = finish(std::move(exchange));
   std::vector<Tensor> terms;
   std::vector<double> weights;
   double sum = 0.0;
@@ -99,7 +96,7 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange) const {
     }
     const int member = row_.neighbours[place < own ? place : place - 1];
     if (next == sources.size() || sources[next] != member) continue;
-    if (const Tensor& came = received[next++]) add(came, place);
+    if (const Tensor& came = received[next++].tensor) add(came, place);
   }
   comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) * static_cast<double>(x.size()));
   if (terms.size() <= row_.neighbours.size())

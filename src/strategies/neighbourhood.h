@@ -29,10 +29,11 @@ class Neighbourhood {
   };
   /// Sends x to this step's neighbours, and begins to receive theirs.
   Exchange start(const Tensor& x, std::int64_t step) const { return start(x, step, row_.neighbours, row_.targets); }
-  Exchange start(const Tensor& x, std::int64_t step, std::span<const int> sources, std::span<const int> targets) const;
+  Exchange start(const cluster::Packet& x, std::int64_t step, std::span<const int> sources,
+                 std::span<const int> targets) const;
   /// What comes from each source, in their order; no tensor from one that was lost.  Virtual time: until all has come and
   /// gone.
-  std::vector<Tensor> finish(Exchange exchange) const;
+  std::vector<cluster::Packet> finish(Exchange exchange) const;
   /// As above, of an exchange that was started with x.
   Tensor combine(const Tensor& x, Exchange exchange) const;
   /// Whether that member takes part in the step.

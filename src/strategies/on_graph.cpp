@@ -52,10 +52,18 @@ bool OnGraph::leaves_a_rest(const Worker& worker) const {
   return P < worker.training().world().workers() && (graph->of_named_ranks() || !graph->unfit(P).empty());
 }
 
-Adjacency OnGraph::edges(const Worker& worker) const {
+void OnGraph::describe_graph(base::Describer& d) {
+  d.component("graph", graph, "who talks to whom; not the cabling, which is cluster.topology");
+}
+
+std::shared_ptr<const Adjacency> OnGraph::edges(const Worker& worker) const {
   const std::uint64_t seed = worker.training().learning().seed();
-  if (!leaves_a_rest(worker)) return drawn(worker.workers(), seed);
-  return restricted(drawn(worker.training().world().workers(), seed), living(worker));
+  std::vector<int> ranks = living(worker);
+  if (made_.edges && made_.ranks == ranks && made_.seed == seed) return made_.edges;
+  Adjacency all = leaves_a_rest(worker) ? restricted(drawn(worker.training().world().workers(), seed), ranks)
+                                        : drawn(worker.workers(), seed);
+  made_ = {.ranks = std::move(ranks), .seed = seed, .edges = std::make_shared<const Adjacency>(std::move(all))};
+  return made_.edges;
 }
 
 void OnGraph::note_warnings(const Worker& worker) const {
@@ -113,18 +121,18 @@ std::optional<double> Mixes::gap(const MixingMatrix& W) const {
 }
 
 std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
-  const std::uint64_t seed = worker.training().learning().seed();
-  std::vector<int> ranks = living(worker);
-  if (!made_.W || made_.ranks != ranks || made_.seed != seed)
-    made_ = {.ranks = ranks, .seed = seed,
-             .W = std::make_shared<const MixingMatrix>(matrix(edges(worker), ranks))};
+  const auto graph_edges = edges(worker);
+  if (!W_ || mixed_ != graph_edges) {
+    mixed_ = graph_edges;
+    W_ = std::make_shared<const MixingMatrix>(matrix(*graph_edges, living(worker)));
+  }
   if (worker.comm().rank() == 0) {
     note_warnings(worker);
-    if (const auto found = gap(*made_.W)) worker.training().set_spectral_gap(*found);
+    if (const auto found = gap(*W_)) worker.training().set_spectral_gap(*found);
     else if (first_of_all(worker))
       worker.training().note("spectral_gap: not reckoned, for the matrix is large and not symmetric");
   }
-  return made_.W;
+  return W_;
 }
 
 }  // namespace simgrad::strategies

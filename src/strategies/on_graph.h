@@ -17,17 +17,26 @@ struct OnGraph : Strategy {
   std::optional<Unfit> unfit(const Fit& fit) const override;
   std::vector<std::string> warnings(std::int64_t workers, std::uint64_t seed) const override;
 
-  /// Among the living workers. A graph that has no form of their number, or names the scenario's ranks, is what the loss of
+  /// To whom each of the living workers sends, made once for all of them. A graph that has no form of their number, or names the scenario's ranks, is what the loss of
   /// the others leaves of it.
-  Adjacency edges(const Worker& worker) const;
+  std::shared_ptr<const Adjacency> edges(const Worker& worker) const;
 
  protected:
   /// On all of the scenario's P ranks.
   virtual Adjacency drawn(int P, std::uint64_t seed) const { return graph->edges(P, seed); }
+  void describe_graph(base::Describer& d);
   /// The first rank of the first generation says in the run's notes what a user is warned of.
   void note_warnings(const Worker& worker) const;
   /// Whether the living are to be seen as what is left of the scenario's ranks.
   bool leaves_a_rest(const Worker& worker) const;
+
+ private:
+  struct Made {
+    std::vector<int> ranks;
+    std::uint64_t seed = 0;
+    std::shared_ptr<const Adjacency> edges;
+  };
+  mutable Made made_;  ///< the last one
 };
 
 /// Ranks that average with their neighbours by a mixing matrix.
@@ -52,12 +61,8 @@ struct Mixes : OnGraph {
  private:
   std::optional<double> gap(const MixingMatrix& W) const;
 
-  struct Made {
-    std::vector<int> ranks;
-    std::uint64_t seed = 0;
-    std::shared_ptr<const MixingMatrix> W;
-  };
-  mutable Made made_;  ///< the last one
+  mutable std::shared_ptr<const Adjacency> mixed_;  ///< the graph of the last matrix
+  mutable std::shared_ptr<const MixingMatrix> W_;
 };
 
 }  // namespace simgrad::strategies

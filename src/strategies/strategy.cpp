@@ -31,6 +31,7 @@ training::Program program(std::shared_ptr<const Strategy> strategy) {
                             .gradients_an_update = strategy->gradients_an_update(), .holder = strategy->holder(),
                             .sharding = strategy->sharding()};
   program.assembly = strategy->assembly();
+  program.own_pace = strategy->own_pace();
   program.replicas_differ = strategy->replicas_differ();
   program.many_to_many = strategy->many_to_many();
   program.hosts = [strategy](int P) { return strategy->hosts(P); };

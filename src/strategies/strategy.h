@@ -43,6 +43,8 @@ class Strategy : public base::Described {
   virtual bool synchronous() const { return true; }
   /// Where that is not so: how many gradients an update takes; 0: about as many as there are workers.
   virtual std::int64_t gradients_an_update() const { return 1; }
+  /// Whether every worker updates a replica at its own pace; a step is as many updates as there are workers.
+  virtual bool own_pace() const { return false; }
   /// Who holds what is trained; by default the servers, if there are any.
   virtual std::optional<training::Holder> holder() const { return {}; }
   /// Whether the workers' replicas, where they hold them, are not equal.
@@ -84,7 +86,7 @@ class Strategy : public base::Described {
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd,
-/// federated_averaging, multitask
+/// federated_averaging, multitask, d2, gradient_tracking, ad_psgd, sgp, async_broadcast
 const base::Registry<Strategy>& registry();
 
 /// What training runs; it keeps the strategy alive.

@@ -23,6 +23,7 @@ void Training::launch() {
   choose_source();
   last_by_samples_.reset();
   memory_.reset();
+  pace_ = {};
   count_members();
   int able = 0;
   for (int rank = 0; rank < world_.workers(); ++rank) able += world_.alive(rank) ? 1 : 0;
@@ -141,12 +142,21 @@ State Training::start_state(int rank) const {
   if (source_) {
     const Snapshots::States& kept = source_->states();
     const auto own = kept.find(rank);
-    return own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
+    State state = own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
+    if (!resumes_whole()) state.carried = {};
+    return state;
   }
   State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
   if (program_.sharding && rank >= world_.workers()) state.w = shards_->split(state.w)[place(rank)];
   setup_.options.optimizer->start(state);
   return state;
+}
+
+bool Training::resumes_whole() const {
+  const Snapshots::States& kept = source_->states();
+  return std::cmp_equal(kept.size(), reporters()) && std::ranges::all_of(kept, [&](const auto& each) {
+           return std::ranges::binary_search(*members_, each.first) && world_.alive(each.first);
+         });
 }
 
 bool Training::remembers() const {

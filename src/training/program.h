@@ -31,6 +31,7 @@ struct Program {
   std::function<void(Server&)> serve;  ///< null without servers
   int servers = 0;
   bool synchronous = true;  ///< every step is one update by all gradients of the step
+  bool own_pace = false;    ///< every worker updates a replica at its own pace; a step is as many updates as there are workers
   /// Otherwise: how many gradients an update takes; 0: about as many as there are workers.
   std::int64_t gradients_an_update = 1;
   std::optional<Holder> holder = {};      ///< default: the servers, if there are any

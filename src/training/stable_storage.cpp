@@ -13,7 +13,8 @@ namespace {
 double bytes_of(const State& state) {
   double bytes = static_cast<double>(state.w.size_bytes());
   for (const values::Tensor& each : state.memory) bytes += static_cast<double>(each.size_bytes());
-  return bytes;
+  for (const values::Tensor& each : state.carried.vectors) bytes += static_cast<double>(each.size_bytes());
+  return bytes + 8.0 * static_cast<double>(state.carried.numbers.size());
 }
 
 }  // namespace
@@ -55,10 +56,18 @@ void Training::plan_checkpoints() {
                      *mtbf_s, checkpoint_cost_s_));
 }
 
-void Training::write_checkpoint(const cluster::Communicator& comm, const State& state) {
-  if (!checkpoint_clock_ || state.step == 0 || world_.ended()) return;
-  if (!checkpoint_clock_->due(state.step, world_.now(), checkpoint_cost_s_)) return;
+void Training::write_checkpoint(const cluster::Communicator& comm, const State& reached) {
   const int rank = comm.world_rank(comm.rank());
+  if (!checkpoint_clock_ || world_.ended()) return;
+  State state = reached;
+  if (program_.own_pace) {
+    if (latest_.step == 0) return;
+    const auto due = due_at_own_pace(rank, reached);
+    if (!due) return;
+    state = *due;
+  } else if (state.step == 0 || !checkpoint_clock_->due(state.step, world_.now(), checkpoint_cost_s_)) {
+    return;
+  }
   const bool writes = holder() != Holder::workers || program_.replicas_differ || place(rank) == 0;
   if (stable_storage_ && writes) stable_storage_->read(comm, static_cast<std::int64_t>(bytes_of(state)));
   const bool alone = in_place() && holder() == Holder::workers;  // those that are lost write nothing

@@ -137,6 +137,7 @@ std::size_t Training::place(int rank) const {
 bool Training::arrive(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
+  if (program_.own_pace) return arrive_at_own_pace(rank, state);
   keep(rank, state);
   if (in_place() && holder() == Holder::workers) return arrive_in_place(rank, state);
   Arrivals& arrivals = arrivals_[state.step];

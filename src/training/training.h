@@ -72,6 +72,10 @@ class Training {
   void add_samples(std::int64_t samples) { samples_ += samples; }
   /// Of a gradient that is applied; after the end, of none.
   void add_staleness(std::int64_t updates);
+  /// Of replicas at their own pace: what a rank's has become since its last report.
+  void show(int rank, const State& state);
+  /// Of all of them together, in this generation.
+  std::int64_t updates() const { return pace_.updates; }
   void set_spectral_gap(double gap) { record_.spectral_gap = gap; }
 
   const Learning& learning() const { return learning_; }
@@ -167,6 +171,22 @@ class Training {
     std::int64_t samples = 0;
   };
 
+  /// Of replicas that are updated each at its own pace, in this generation.
+  struct Pace {
+    std::vector<State> states;  ///< by place; without numbers of those that are lost
+    std::vector<bool> begun;
+    std::int64_t first_step = 0;
+    std::int64_t updates = 0;
+    std::int64_t chosen_step = 0;       ///< the last one to be written as a checkpoint
+    std::vector<std::int64_t> written;  ///< the last one that each has written
+  };
+
+  bool arrive_at_own_pace(int rank, const State& state);
+  void observe_at_own_pace();
+  void lose_at_own_pace(int rank);
+  std::optional<State> due_at_own_pace(int rank, const State& state);
+  /// Whether every living worker goes on from a state of its own, and nobody is missing.
+  bool resumes_whole() const;
   void launch();
   void start_rank(int rank, int position);
   void count_members();
@@ -219,6 +239,7 @@ class Training {
   Snapshots checkpoints_;
   Snapshots recent_;              ///< what the ranks remember, where a recovery goes on from that
   Snapshots* source_ = nullptr;   ///< of this generation's start; null: step 0
+  Pace pace_;
   std::vector<Alongside> alongside_;  ///< by rank
   std::int64_t alongside_samples_ = 0;  ///< of the steps that are complete
   Observed latest_;

@@ -159,6 +159,11 @@ void Worker::update_alone(State& state, const Tensor& g) const {
   apply(static_cast<double>(state.step), state, g);
 }
 
+void Worker::update_beside(const cluster::Communicator& by, State& state, const Tensor& g, double rounds) const {
+  by.charge_reduction(training().setup().options.optimizer->flops() * static_cast<double>(state.w.size()));
+  apply(rounds, state, g);
+}
+
 void Server::count(int worker, std::optional<std::int64_t> staleness) const {
   if (shard() != 0) return;
   training().add_samples(rows(worker));

@@ -89,6 +89,9 @@ class Worker : public Participant {
   /// A replica of its own after `step` updates, w; and its next update, at the learning rate of its own step.
   State start_alone(const values::Tensor& w, std::int64_t step);
   void update_alone(State& state, const values::Tensor& g) const;
+  /// One update of such a replica by whoever that communicator is of, perhaps an actor beside, at the learning rate of so many
+  /// rounds.  Virtual time: the optimizer's flops, of that actor.
+  void update_beside(const cluster::Communicator& by, State& state, const values::Tensor& g, double rounds) const;
   /// Begins among others that have gone on: the next batch is that of this step.
   void go_on_from(std::int64_t step) { iteration_ = step; }
   /// How many rows there are by now, where they come in during the training; else nothing.

@@ -1,0 +1,115 @@
+#include "strategies/sgp.h"
+
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "strategies/graphs/powers.h"
+#include "strategies/neighbourhood.h"
+
+namespace simgrad::strategies {
+
+using cluster::Packet;
+
+namespace {
+
+/// What is pushed: a share of x, and one of its weight.
+struct Mass {
+  Tensor x;
+  double omega = 1.0;
+
+  Packet packet() const {
+    Packet packet(x, std::bit_cast<std::int64_t>(omega));
+    packet.more_bytes = 8;
+    return packet;
+  }
+  Mass share(double part) const { return {part * x, part * omega}; }
+  void add(const Packet& came) {
+    x += came.tensor;
+    omega += std::bit_cast<double>(came.version);
+  }
+  Tensor z() const { return omega == 1.0 ? x : (1.0 / omega) * x; }
+};
+
+std::vector<Mass> masses(const State& state) {
+  std::vector<Mass> all;
+  for (std::size_t i = 0; i < state.carried.vectors.size(); ++i)
+    all.push_back({state.carried.vectors[i], state.carried.numbers[i]});
+  return all;
+}
+
+}  // namespace
+
+Sgp::Sgp() {
+  auto directed = std::make_unique<Exponential>();
+  directed->one_way = true;
+  graph = base::Slot<Graph>(graphs(), std::move(directed));
+}
+
+void Sgp::describe(base::Describer& d) {
+  describe_graph(d);
+  d.flag("one_peer", one_peer, "whether a rank sends to one of its neighbours a step, to each in turn; else to all");
+  d.flag("overlap", overlap, "whether what is sent travels while the next gradient is computed, and counts a step later");
+}
+
+Sgp::Peers Sgp::peers(const Adjacency& to, const Adjacency& from, int rank, std::int64_t step) const {
+  const std::vector<int>& own = to[static_cast<std::size_t>(rank)];
+  const std::vector<int>& into = from[static_cast<std::size_t>(rank)];
+  if (!one_peer) return {own, into};
+  const auto turn = [&](const std::vector<int>& all) { return all[static_cast<std::size_t>(step) % all.size()]; };
+  Peers peers;
+  if (!own.empty()) peers.targets = {turn(own)};
+  for (const int j : into)
+    if (turn(to[static_cast<std::size_t>(j)]) == rank) peers.sources.push_back(j);
+  return peers;
+}
+
+void Sgp::operator()(Worker& worker) const {
+  const int P = worker.workers();
+  const int rank = worker.comm().rank();
+  note_warnings(worker);
+  const auto to = edges(worker);
+  const Adjacency from = sources(*to);
+  const MixingRow joined{.neighbours = from[static_cast<std::size_t>(rank)], .weights = {}, .targets = {}};
+  const Neighbourhood neighbours(worker, joined);
+  State state = neighbours.start();
+  std::vector<Mass> carried = masses(state);  // x and omega; overlapped, also what was sent in the step before
+  Mass mass = carried.empty() ? Mass{state.w} : carried.front();
+  std::optional<Neighbourhood::Exchange> under_way;
+  const auto push = [&](const Mass& part, std::int64_t step) {
+    const Peers now = peers(*to, from, rank, step);
+    return neighbours.start(part.packet(), step, now.sources, now.targets);
+  };
+  if (carried.size() > 1) under_way = push(carried[1], state.step - 1);
+  while (worker.continues(state)) {
+    neighbours.welcome(state);
+    const std::int64_t step = state.step;
+    const Tensor g = P * worker.gradient(state.w);
+    state.w = mass.x;
+    worker.update(state, g);
+    mass.x = state.w;
+    int targets = 0;
+    for (const int j : peers(*to, from, rank, step).targets) targets += neighbours.takes_part(j, step) ? 1 : 0;
+    const Mass part = mass.share(1.0 / (1.0 + targets));
+    mass = part;
+    std::vector<Packet> received;
+    if (overlap && under_way) received = neighbours.finish(std::move(*under_way));
+    under_way = push(part, step);
+    if (!overlap) received = neighbours.finish(*std::exchange(under_way, std::nullopt));
+    double additions = 0.0;
+    for (const Packet& came : received) {
+      if (!came.tensor) continue;
+      mass.add(came);
+      ++additions;
+    }
+    worker.comm().charge_reduction((2.0 + additions) * static_cast<double>(g.size()));
+    state.w = mass.z();
+    state.carried = {{mass.x}, {mass.omega}};
+    if (overlap) {
+      state.carried.vectors.push_back(part.x);
+      state.carried.numbers.push_back(part.omega);
+    }
+  }
+}
+
+}  // namespace simgrad::strategies
