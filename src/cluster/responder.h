@@ -14,6 +14,7 @@ namespace simgrad::cluster {
 /// takes each message as it comes and may answer it on the communicator itself. It ends with the rank's generation; a rank is
 /// never blocked by who listens to it, so that any pattern of questions is free of deadlock.
 ///
+/// A listener may outlive the rank's main actor for a moment, where that has lost a peer: what it calls must own what it reads.
 /// Where failures stop nobody else, who is lost is not listened to until it is back.
 class Responder final : private Watcher {
  public:

@@ -1,5 +1,6 @@
 #include "strategies/ad_psgd.h"
 
+#include <map>
 #include <utility>
 
 #include "cluster/responder.h"
@@ -16,26 +17,56 @@ namespace {
 /// Who has come back asks for parameters, not for an average.
 constexpr std::int64_t only_tell = -1;
 
-/// The colour of each rank, 0 or 1, such that neighbours differ wherever that is possible.
-std::vector<int> colours(const Adjacency& edges) {
-  std::vector<int> colour(edges.size(), -1);
-  for (std::size_t root = 0; root < edges.size(); ++root) {
-    if (colour[root] >= 0) continue;
-    std::vector<std::size_t> part{root};
-    colour[root] = 0;
-    for (std::size_t at = 0; at < part.size(); ++at)
-      for (const int j : edges[part[at]])
-        if (int& other = colour[static_cast<std::size_t>(j)]; other < 0) {
-          other = 1 - colour[part[at]];
-          part.push_back(static_cast<std::size_t>(j));
-        }
-    std::size_t ones = 0;
-    for (const std::size_t i : part) ones += static_cast<std::size_t>(colour[i]);
-    if (2 * ones > part.size())
-      for (const std::size_t i : part) colour[i] = 1 - colour[i];  // the larger asks
+/// A rank's replica, and how it stands with its neighbours; actors that answer share it.
+class Replica {
+ public:
+  Replica(const Communicator& comm, training::Training& training)
+      : world_(comm.world()), training_(training), rank_(comm.world_rank(comm.rank())) {}
+
+  State state;
+
+  /// The question to a neighbour: x, and how many of its own it was heard to ask.
+  Packet question(const Communicator& comm, int peer) {
+    Talk& talk = with(comm, peer);
+    ++talk.asked;
+    talk.sent = state.w;
+    return {state.w, talk.heard};
   }
-  return colour;
-}
+  /// In the actor that listens to it.
+  std::optional<Packet> answer(const Communicator& beside, int peer, const Packet& asked) {
+    if (asked.version == only_tell) return Packet(state.w);
+    Talk& talk = with(beside, peer);
+    ++talk.heard;
+    if (!state.w) return Packet(asked.tensor);  // it has nothing yet: no difference
+    // It had not heard the last question to it: the two are one average, in which both are askers.
+    if (asked.version < talk.asked) return Packet(talk.sent);
+    beside.charge_reduction(3.0 * static_cast<double>(asked.tensor.size()));
+    const Tensor x = state.w;
+    state.w = values::add_scaled(x, 0.5, asked.tensor - x);
+    training_.show(rank_, state);
+    return Packet(x);
+  }
+
+ private:
+  struct Talk {
+    std::int64_t asked = 0;
+    std::int64_t heard = 0;
+    int incarnation = 0;  ///< of the other
+    Tensor sent;
+  };
+  /// Who has come back counts from the beginning.
+  Talk& with(const Communicator& comm, int peer) {
+    Talk& talk = talks_[peer];
+    const int incarnation = world_.incarnation(comm.world_rank(peer));
+    if (talk.incarnation != incarnation) talk = Talk{0, 0, incarnation, {}};
+    return talk;
+  }
+
+  const cluster::World& world_;
+  training::Training& training_;
+  int rank_;
+  std::map<int, Talk> talks_;
+};
 
 /// A neighbour that is at work, drawn for this step; nothing if there is none.
 std::optional<int> drawn_peer(const Worker& worker, const std::vector<int>& all, std::int64_t step) {
@@ -49,45 +80,24 @@ std::optional<int> drawn_peer(const Worker& worker, const std::vector<int>& all,
 
 }  // namespace
 
-Adjacency askers(const Adjacency& edges) {
-  const std::vector<int> colour = colours(edges);
-  Adjacency asked(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i)
-    for (const int j : edges[i]) {
-      const int own = colour[i], other = colour[static_cast<std::size_t>(j)];
-      if (own < other || (own == other && static_cast<int>(i) < j)) asked[i].push_back(j);
-    }
-  return asked;
-}
-
-void AdPsgd::describe(base::Describer& d) { describe_graph(d); }
-
 std::optional<Strategy::Unfit> AdPsgd::unfit(const Fit& fit) const {
-  if (graph->directed()) return Unfit{"graph", "ad_psgd averages in pairs, but some edges of this graph lead one way only; use "
-                                               "one whose edges lead both ways, or the strategy sgp"};
-  return OnGraph::unfit(fit);
+  if (!graph->directed()) return OnGraph::unfit(fit);
+  return Unfit{"graph", "ad_psgd averages in pairs, but some edges of this graph lead one way only; use one whose edges lead both "
+                        "ways, or the strategy sgp"};
 }
 
 void AdPsgd::operator()(Worker& worker) const {
   const Communicator& comm = worker.comm();
   const int P = worker.workers();
   note_warnings(worker);
-  const auto graph_edges = edges(worker);
-  const std::vector<int>& neighbours = (*graph_edges)[static_cast<std::size_t>(comm.rank())];
-  const std::vector<int> asks = askers(*graph_edges)[static_cast<std::size_t>(comm.rank())];
-  const auto state = std::make_shared<State>();  // the actors that answer change it, too, and may live on for a moment
-  const Responder responder(comm, neighbours, [state, &training = worker.training(), rank = comm.world_rank(comm.rank())](
-                                                  const Communicator& beside, int, const Packet& asked) -> std::optional<Packet> {
-    if (asked.version == only_tell) return Packet(state->w);
-    if (!state->w) return Packet(asked.tensor);  // it has nothing yet: no difference
-    beside.charge_reduction(3.0 * static_cast<double>(asked.tensor.size()));
-    const Tensor x = state->w;
-    state->w = values::add_scaled(x, 0.5, asked.tensor - x);
-    training.show(rank, *state);
-    return Packet(x);
+  const std::vector<int> neighbours = (*edges(worker))[static_cast<std::size_t>(comm.rank())];
+  const auto replica = std::make_shared<Replica>(comm, worker.training());
+  const Responder responder(comm, neighbours, [replica](const Communicator& beside, int source, const Packet& asked) {
+    return replica->answer(beside, source, asked);
   });
+  State& state = replica->state;
   if (!worker.rejoins()) {
-    *state = worker.start();
+    state = worker.start();
   } else {
     const std::int64_t step = worker.training().latest_step();
     Tensor w = worker.start().w;  // where no neighbour lives
@@ -97,26 +107,24 @@ void AdPsgd::operator()(Worker& worker) const {
       if (asking.under_way()) asking.wait_unless_lost();
       if (const auto told = telling.wait_unless_lost(); told && told->tensor) w = told->tensor;
     }
-    *state = worker.start_alone(w, step);
+    state = worker.start_alone(w, step);
   }
-  while (worker.continues(*state)) {
-    const Tensor x = state->w;
+  while (worker.continues(state)) {
+    const Tensor x = state.w;
     const std::int64_t read_at = worker.training().updates();
     Pending asking, answering;
-    const auto peer = drawn_peer(worker, asks, state->step);
-    if (peer) {
+    if (const auto peer = drawn_peer(worker, neighbours, state.step)) {
       answering = comm.start_receive(*peer);
-      asking = responder.start_send(*peer, Packet(x));
+      asking = responder.start_send(*peer, replica->question(comm, *peer));
     }
     const Tensor g = P * worker.gradient(x);
-    if (peer) {
-      if (asking.under_way()) asking.wait_unless_lost();
+    if (asking.under_way()) asking.wait_unless_lost();
+    if (answering.under_way())
       if (const auto answer = answering.wait_unless_lost()) {
         comm.charge_reduction(2.0 * static_cast<double>(x.size()));
-        state->w = values::add_scaled(state->w, 0.5, answer->tensor - x);
+        state.w = values::add_scaled(state.w, 0.5, answer->tensor - x);
       }
-    }
-    worker.update_alone(*state, g);
+    worker.update_alone(state, g);
     worker.count(worker.training().updates() - read_at);
   }
 }

@@ -1,15 +1,15 @@
 /// AD-PSGD: every rank updates its replica at its own pace and averages it with one neighbour's at a time.
 ///
 /// Source: X. Lian, W. Zhang, C. Zhang, J. Liu, "Asynchronous Decentralized Parallel Stochastic Gradient Descent", ICML 2018,
-/// Algorithm 1. While a rank computes a gradient at its x, it asks a random neighbour for an average: the other takes half of
-/// the difference off at once and sends its own x back; when that is in, the asker adds its half, then its step.
+/// Algorithm 1. While a rank computes a gradient at its x, it asks a random neighbour for an average: the other moves to the
+/// middle at once and sends back what its x was; when that is in, the asker moves by its half, then takes its step.
 ///
-/// Who asks: as in the paper, on a graph of two colours one of them asks (active) and the other answers (passive); the larger
-/// asks. On other graphs, odd rings say, two neighbours of one colour have the lower rank ask. So no two ask each other at one
-/// time, which would swap and not average them. Answers are given by actors beside the ranks, which never wait for them, so
-/// that no pattern of questions ends in a deadlock; and both sides add what they agreed on, so that the mean is kept whatever
-/// comes in between.
-/// Cost per update: max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update; who asks nobody: t_c + t_update.
+/// The paper splits the graph into ranks that ask and ranks that answer, so that nobody waits for somebody who waits. Here
+/// actors beside the ranks answer, which wait for nobody: any graph will do, odd rings too, and all ranks ask. Two that ask
+/// each other at one time know it from the number of questions heard, and take both as one average. Both sides move by half of
+/// one difference, so that the mean is kept whatever comes in between.
+/// Cost per update: max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update; two that ask each other need
+/// alpha + M beta less of that, and no 3 d.
 #pragma once
 
 #include "strategies/on_graph.h"
@@ -23,7 +23,7 @@ struct AdPsgd : OnGraph {
       .cost = "max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update an update, P of them a step",
       .source = "X. Lian, W. Zhang, C. Zhang, J. Liu, Asynchronous Decentralized Parallel SGD, 2018"};
 
-  void describe(base::Describer& d) override;
+  void describe(base::Describer& d) override { describe_graph(d); }
   bool synchronous() const override { return false; }
   std::int64_t gradients_an_update() const override { return 0; }
   bool own_pace() const override { return true; }
@@ -31,8 +31,5 @@ struct AdPsgd : OnGraph {
   std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
 };
-
-/// Whom each rank asks, of a graph whose edges lead both ways: every edge is asked along from one of its ends.
-Adjacency askers(const Adjacency& edges);
 
 }  // namespace simgrad::strategies

@@ -15,12 +15,27 @@ namespace {
 
 /// A rank's copy of the parameters, which its own gradients and all others' change.
 struct Replica {
-  State state;
-  double first_round = 0.0;
-  std::int64_t applied = 0;  ///< gradients, its own and others'
+  Replica(training::Training& its_training, int its_rank, int workers) : training(its_training), rank(its_rank), P(workers) {}
 
-  /// P of them are a round.
-  double rounds(int P) const { return first_round + static_cast<double>(applied) / P; }
+  training::Training& training;
+  int rank;
+  int P;
+  State state = {};
+  double first_round = 0.0;
+  std::int64_t applied = 0;  ///< gradients, its own and others'; P of them are a round
+
+  void apply(const Communicator& by, const Tensor& g) {
+    Worker::update_beside(by, training, state, g, first_round + static_cast<double>(applied) / P);
+    ++applied;
+  }
+  /// In the actor that listens: another's gradient, or the question of somebody who has come back.
+  std::optional<Packet> take(const Communicator& beside, const Packet& came) {
+    if (!came.tensor) return Packet(state.w);
+    if (!state.w) return {};
+    apply(beside, came.tensor);
+    training.show(rank, state);
+    return {};
+  }
 };
 
 }  // namespace
@@ -31,15 +46,10 @@ void AsyncBroadcast::operator()(Worker& worker) const {
   std::vector<int> others;
   for (int j = 0; j < P; ++j)
     if (j != comm.rank()) others.push_back(j);
-  const auto replica = std::make_shared<Replica>();  // the actors that apply may live on for a moment
-  const Responder responder(comm, others, [replica, &worker, P](const Communicator& beside, int, const Packet& came) -> std::optional<Packet> {
-    State& state = replica->state;
-    if (!came.tensor) return Packet(state.w);  // somebody has come back
-    if (!state.w) return {};
-    worker.update_beside(beside, state, came.tensor, replica->rounds(P));
-    ++replica->applied;
-    worker.training().show(worker.comm().world_rank(worker.comm().rank()), state);
-    return {};
+  // The actors that apply may outlive this one for a moment, when it loses a peer.
+  const auto replica = std::make_shared<Replica>(worker.training(), comm.world_rank(comm.rank()), P);
+  const Responder responder(comm, others, [replica](const Communicator& beside, int, const Packet& came) {
+    return replica->take(beside, came);
   });
   State start = worker.start();
   if (worker.rejoins()) {
@@ -60,8 +70,8 @@ void AsyncBroadcast::operator()(Worker& worker) const {
   while (worker.continues(replica->state)) {
     const std::int64_t read_at = replica->applied;
     const Tensor g = worker.gradient(replica->state.w);
-    worker.update_beside(comm, replica->state, g, replica->rounds(P));
-    worker.count(replica->applied++ - read_at);
+    replica->apply(comm, g);
+    worker.count(replica->applied - 1 - read_at);
     for (Pending& send : sends)
       if (send.under_way()) send.wait_unless_lost();
     sends.clear();

@@ -110,6 +110,7 @@ void Sgp::operator()(Worker& worker) const {
       state.carried.numbers.push_back(part.omega);
     }
   }
+  if (under_way) neighbours.finish(std::move(*under_way));  // others may still be a step behind
 }
 
 }  // namespace simgrad::strategies

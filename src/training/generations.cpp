@@ -25,6 +25,7 @@ void Training::launch() {
   memory_.reset();
   pace_ = {};
   count_members();
+  resumes_whole_ = everybody_is_kept();
   int able = 0;
   for (int rank = 0; rank < world_.workers(); ++rank) able += world_.alive(rank) ? 1 : 0;
   if (able == 0 && !recovery_->expects()) return fail_without("worker");
@@ -143,7 +144,7 @@ State Training::start_state(int rank) const {
     const Snapshots::States& kept = source_->states();
     const auto own = kept.find(rank);
     State state = own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
-    if (!resumes_whole()) state.carried = {};
+    if (!resumes_whole_) state.carried = {};
     return state;
   }
   State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
@@ -152,7 +153,8 @@ State Training::start_state(int rank) const {
   return state;
 }
 
-bool Training::resumes_whole() const {
+bool Training::everybody_is_kept() const {
+  if (!source_) return false;
   const Snapshots::States& kept = source_->states();
   return std::cmp_equal(kept.size(), reporters()) && std::ranges::all_of(kept, [&](const auto& each) {
            return std::ranges::binary_search(*members_, each.first) && world_.alive(each.first);

@@ -186,7 +186,7 @@ class Training {
   void lose_at_own_pace(int rank);
   std::optional<State> due_at_own_pace(int rank, const State& state);
   /// Whether every living worker goes on from a state of its own, and nobody is missing.
-  bool resumes_whole() const;
+  bool everybody_is_kept() const;
   void launch();
   void start_rank(int rank, int position);
   void count_members();
@@ -240,6 +240,7 @@ class Training {
   Snapshots recent_;              ///< what the ranks remember, where a recovery goes on from that
   Snapshots* source_ = nullptr;   ///< of this generation's start; null: step 0
   Pace pace_;
+  bool resumes_whole_ = false;  ///< this generation has everybody's own state to go on from
   std::vector<Alongside> alongside_;  ///< by rank
   std::int64_t alongside_samples_ = 0;  ///< of the steps that are complete
   Observed latest_;

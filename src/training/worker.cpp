@@ -159,9 +159,13 @@ void Worker::update_alone(State& state, const Tensor& g) const {
   apply(static_cast<double>(state.step), state, g);
 }
 
-void Worker::update_beside(const cluster::Communicator& by, State& state, const Tensor& g, double rounds) const {
-  by.charge_reduction(training().setup().options.optimizer->flops() * static_cast<double>(state.w.size()));
-  apply(rounds, state, g);
+void Worker::update_beside(const cluster::Communicator& by, const Training& training, State& state, const Tensor& g,
+                           double rounds) {
+  const Options& options = training.setup().options;
+  by.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()));
+  const double learning_rate = options.scaled_learning_rate(training.learning().batches().batch()) * options.rate_factor(rounds);
+  options.optimizer->update(state, g, learning_rate, training.learning().layers());
+  ++state.step;
 }
 
 void Server::count(int worker, std::optional<std::int64_t> staleness) const {

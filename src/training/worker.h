@@ -89,9 +89,10 @@ class Worker : public Participant {
   /// A replica of its own after `step` updates, w; and its next update, at the learning rate of its own step.
   State start_alone(const values::Tensor& w, std::int64_t step);
   void update_alone(State& state, const values::Tensor& g) const;
-  /// One update of such a replica by whoever that communicator is of, perhaps an actor beside, at the learning rate of so many
-  /// rounds.  Virtual time: the optimizer's flops, of that actor.
-  void update_beside(const cluster::Communicator& by, State& state, const values::Tensor& g, double rounds) const;
+  /// One update of a replica at the learning rate of so many rounds, by an actor that may outlive the rank's main one for a
+  /// moment: it needs no worker.  Virtual time: the optimizer's flops, of the actor whose communicator that is.
+  static void update_beside(const cluster::Communicator& by, const Training& training, State& state, const values::Tensor& g,
+                            double rounds);
   /// Begins among others that have gone on: the next batch is that of this step.
   void go_on_from(std::int64_t step) { iteration_ = step; }
   /// How many rows there are by now, where they come in during the training; else nothing.

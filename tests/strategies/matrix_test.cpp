@@ -5,7 +5,9 @@
 
 #include "base/random.h"
 #include "strategies/fragile.h"
+#include "strategies/ad_psgd.h"
 #include "strategies/local_sgd.h"
+#include "strategies/sgp.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;
@@ -49,6 +51,16 @@ std::vector<Entry> every_strategy() {
     mr.speculative = true;
   }));
   all.push_back(entry<strategies::Gossip>("gossip, complete", [](auto& gossip) { gossip.graph.choose("complete"); }));
+  all.push_back(entry<strategies::Gossip>("gossip, hypercube, overlapped", [](auto& gossip) {
+    gossip.graph.choose("hypercube");
+    gossip.overlap = true;
+  }));
+  all.push_back(entry<strategies::Sgp>("sgp, overlapped", [](auto& sgp) { sgp.overlap = true; }));
+  all.push_back(entry<strategies::Sgp>("sgp, path, all", [](auto& sgp) {
+    sgp.graph.choose("path");
+    sgp.one_peer = false;
+  }));
+  all.push_back(entry<strategies::AdPsgd>("ad_psgd, star", [](auto& ad_psgd) { ad_psgd.graph.choose("star"); }));
   return all;
 }
 

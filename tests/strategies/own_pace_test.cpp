@@ -1,0 +1,120 @@
+// Replicas that are updated each at its own pace: AD-PSGD and asynchronous broadcast.
+#include "strategies/ad_psgd.h"
+#include "strategies/async_broadcast.h"
+#include "strategies/replicas.h"
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using strategies::AdPsgd;
+using strategies::AsyncBroadcast;
+
+namespace {
+
+training::Program pairs(std::string_view graph = "ring") {
+  return made<AdPsgd>([&](AdPsgd& ad_psgd) { ad_psgd.graph.choose(graph); });
+}
+training::Program broadcast() { return made<AsyncBroadcast>(); }
+
+}  // namespace
+
+TEST_CASE("a worker alone is sequential, bit for bit, under AD-PSGD and asynchronous broadcast") {
+  Trial trial{.program = single(), .workers = 1, .rows = 50, .features = 6};
+  trial.batch = 10;
+  trial.stop.samples = 400;
+  const Outcome alone = trial.run();
+  for (const auto& program : {pairs(), broadcast()}) {
+    trial.program = program;
+    const Outcome outcome = trial.run();
+    CHECK(outcome.evaluated == alone.evaluated);
+    CHECK(outcome.record.steps == 40);
+    CHECK(outcome.record.samples == 400);
+    CHECK(outcome.record.staleness_max == 0.0);
+  }
+}
+
+TEST_CASE("two workers of one speed that ask each other average once: D-PSGD of two, in the time of one message") {
+  Trial trial{.program = pairs(), .workers = 2, .rows = 48, .features = 2000};
+  trial.flops_a_row = 1e3;
+  trial.stop.steps = 20;
+  const Outcome outcome = trial.run();
+  const double transfer = alpha + trial.message_bytes() / B;
+  trial.program = gossip("complete", GossipUpdate::combine_then_adapt);
+  CHECK(relative_distance(outcome.final_parameters(), trial.run().final_parameters()) < 1e-12);
+  CHECK(outcome.record.simulated_s == Approx(20 * (2 * transfer + (2 + 2) * 2000 / speed)).epsilon(1e-9));
+}
+
+TEST_CASE("AD-PSGD preserves the mean and comes to consensus on any graph, odd rings too") {
+  for (const std::string graph : {"ring", "star", "complete", "path", "random_regular"})
+    for (const int P : {2, 5, 8}) {
+      if (!strategies::graphs().find(graph)->make()->unfit(P).empty()) continue;
+      Trial trial = averaging(pairs(graph), P, 1500);
+      trial.cluster.relative_speeds = {0.7, 1.0, 0.9};
+      trial.evaluate.every_steps = 100;
+      const Outcome outcome = trial.run();
+      CAPTURE(graph, P);
+      REQUIRE(outcome.record.error.empty());
+      CHECK(outcome.record.curve.back().consensus_distance.value() < 1e-10);
+      CHECK(relative_distance(outcome.final_parameters(), one_step(trial)) < 1e-10);
+    }
+}
+
+TEST_CASE("a step of replicas at their own pace is P updates, and a slow worker does not hold up the others") {
+  Trial trial{.program = pairs(), .workers = 8, .rows = 48, .features = 4};
+  trial.flops_a_row = 1e6;
+  trial.batch = 16;
+  trial.stop.steps = 100;
+  trial.cluster.relative_speeds = {0.1};
+  const Outcome outcome = trial.run();
+  CHECK(outcome.record.steps == 100);
+  CHECK(outcome.record.samples == 1600);
+  // Seven at full speed and a tenth do 7.1 updates in t_c.
+  const double t_c = 2e6 / speed;
+  CHECK(outcome.record.simulated_s == Approx(800 * t_c / 7.1).epsilon(0.02));
+  trial.program = gossip("ring", GossipUpdate::combine_then_adapt);
+  CHECK(trial.run().record.simulated_s > 100 * 10 * t_c);
+}
+
+TEST_CASE("under asynchronous broadcast all replicas get the same updates") {
+  for (const int P : {2, 5, 8}) {
+    Trial trial = averaging(broadcast(), P, 10);
+    trial.flops_a_row = 1e6;  // longer than any message takes
+    const Outcome outcome = trial.run();
+    CAPTURE(P);
+    REQUIRE(outcome.record.error.empty());
+    CHECK(outcome.record.curve.back().consensus_distance.value() < 1e-15);
+    CHECK(relative_distance(outcome.final_parameters(), one_step(trial)) < 1e-12);
+  }
+}
+
+TEST_CASE("a round of asynchronous broadcast takes the longer of gradient and sending to all, at a staleness of P - 1") {
+  for (const double flops_a_row : {1e4, 1e6}) {
+    Trial trial{.program = broadcast(), .workers = 4, .rows = 48, .features = 2000};
+    trial.flops_a_row = flops_a_row;
+    trial.stop.steps = 20;
+    trial.training.learning_rate = 1e-3;
+    const Outcome outcome = trial.run();
+    const double sending = alpha + 3 * trial.message_bytes() / B;
+    const double step = trial.gradient_s() + 2 * 2000 / speed;
+    // The first two updates wait for no sends: of none, and of the first.
+    CHECK(outcome.record.simulated_s == Approx(step + 19 * std::max(step, sending)).epsilon(flops_a_row > 1e5 ? 1e-9 : 0.05));
+    CHECK(outcome.record.staleness_max.value() == 3.0);
+  }
+}
+
+TEST_CASE("replicas at their own pace end at a target, a time limit, and a number of samples") {
+  for (const auto& program : {pairs(), broadcast()}) {
+    Trial trial{.program = program, .workers = 4, .rows = 48, .features = 4};
+    trial.stop.loss = 0.1;
+    trial.stop.steps = 2000;
+    const Outcome reached = trial.run();
+    CHECK(reached.record.status == record::Status::reached);
+    trial.stop = {};
+    trial.stop.time_s = 0.01;
+    CHECK(trial.run().record.simulated_s == 0.01);
+    trial.stop = {};
+    trial.stop.epochs = 7.0;
+    const Outcome outcome = trial.run();
+    CHECK(outcome.record.samples == 7 * 48);
+    CHECK(outcome.record.steps == 7);
+  }
+}
