@@ -135,8 +135,7 @@ TEST_CASE("the CSV files have the columns of the contract, and one column for ea
   CHECK(results["runs"][1]["parameters"] == Json{{"cluster.workers", 2}, {"cluster.bandwidth", "1Gbps"}});
   const auto rows = lines_of(contents(scratch.path() + "/out/x/runs.csv"));
   REQUIRE(rows.size() == 3);
-  CHECK(cells_of(rows[2])[4] == "2");
-  CHECK(cells_of(rows[2])[5] == "1Gbps");
+  CHECK(contains(rows[2], "}\",2,1Gbps,"));  // after the options, whose text has commas of its own
 }
 
 TEST_CASE("without a grid runs.csv has no column of parameters") {

@@ -145,6 +145,10 @@ pue = 1.0
 kind = "gossip"
 graph = "ring"
 update = "combine_then_adapt"
+mixing = "metropolis"
+lazy = false
+overlap = false
+compression = "none"
 recovery = "cluster"
 
 )");
@@ -172,7 +176,7 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
   CHECK(scenario["cluster"]["workers"] == 2);
   CHECK(scenario["cluster"]["latency"] == "50us");
   CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
-  CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}, {"recovery", "cluster"}}}));
+  CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}, {"compression", "none"}, {"recovery", "cluster"}}}));
   const std::string text = program("validate x.toml", scratch).out;
   for (const auto& [section, options] : scenario.items())
     if (options.is_object())
