@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/errors.h"
+#include "base/huge_pages.h"
 #include "data/limits.h"
 #include "data/zipf.h"
 
@@ -61,6 +62,7 @@ Dataset ClickLog::load(const Request& request) const {
   set.target_name = "click";
   set.sparse.starts.reserve(static_cast<std::size_t>(set.rows) + 1);
   set.sparse.keys.reserve(static_cast<std::size_t>(set.rows * F));
+  base::prefer_huge_pages(set.sparse.keys.data(), set.sparse.keys.capacity() * sizeof(std::uint32_t));
   set.targets.reserve(static_cast<std::size_t>(set.rows));
   set.sparse.starts.push_back(0);
   // Some fields have a key more than the others.

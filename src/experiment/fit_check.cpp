@@ -57,7 +57,9 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                                      .cluster = settings.cluster,
                                      .stop = settings.stop,
                                      .layers = settings.model.model->layers(problem),
-                                     .seed = static_cast<std::uint64_t>(settings.seed)});
+                                     .seed = static_cast<std::uint64_t>(settings.seed),
+                                     .keys = problem.features,
+                                     .numbers = settings.training.numbers});
     const Settings::Places::Strategy& place = settings.places.strategies.at(i);
     if (why) {
       const auto option = place.options.find(why->option);

@@ -73,6 +73,14 @@ class Network {
     }
   }
 
+  /// After backward().
+  OutputBlock input_derivatives(std::int64_t first) {
+    const DenseLayer& layer = layers_.front();
+    carried_.resize(layer.a.rows(), layer.W.cols());
+    carried_.noalias() = layer.a * layer.W;
+    return {{carried_.data(), static_cast<std::size_t>(carried_.size())}, first, carried_.rows()};
+  }
+
   void add_gradient(std::span<double> g) const {
     double* next = g.data();
     for (const DenseLayer& layer : layers_) {
@@ -129,11 +137,13 @@ void pass_forward(const DenseShape& shape, const Samples& rows, std::span<const 
 }
 
 void pass_backward(const DenseShape& shape, const Samples& rows, std::span<const double> w, std::span<double> g,
-                   const std::function<void(const OutputBlock&)>& visit) {
+                   const std::function<void(const OutputBlock&)>& visit,
+                   const std::function<void(const OutputBlock& derivatives)>& inputs) {
   Network network(shape, w);
   for (std::int64_t first = 0; first < rows.count; first += rows_a_block) {
     visit(network.forward(rows, first));
     network.backward();
+    if (inputs) inputs(network.input_derivatives(first));
   }
   network.add_gradient(g);
 }

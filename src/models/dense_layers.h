@@ -35,7 +35,9 @@ void pass_forward(const DenseShape& shape, const Samples& rows, std::span<const 
 
 /// The same, and `visit` replaces the outputs by the loss's derivatives with respect to them; these are passed
 /// backwards and g += their sum over all rows.  w, g: (parameters).
+/// inputs: called with the derivatives with respect to a block's inputs (rows x inputs); null: nobody asks.
 void pass_backward(const DenseShape& shape, const Samples& rows, std::span<const double> w, std::span<double> g,
-                   const std::function<void(const OutputBlock&)>& visit);
+                   const std::function<void(const OutputBlock&)>& visit,
+                   const std::function<void(const OutputBlock& derivatives)>& inputs = {});
 
 }  // namespace simgrad::models

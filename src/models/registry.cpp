@@ -1,4 +1,5 @@
 /// The models a scenario can name.
+#include "models/factorization_machine.h"
 #include "models/k_means.h"
 #include "models/least_squares.h"
 #include "models/logistic_regression.h"
@@ -7,6 +8,8 @@
 #include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
 #include "models/softmax_regression.h"
+#include "models/sparse_logistic.h"
+#include "models/wide_and_deep.h"
 
 namespace simgrad::models {
 
@@ -19,6 +22,9 @@ const base::Registry<Model>& registry() {
       base::entry<Model, MatrixFactorization>(),
       base::entry<Model, KMeans>(),
       base::entry<Model, MultitaskPerceptron>(),
+      base::entry<Model, SparseLogistic>(),
+      base::entry<Model, FactorizationMachine>(),
+      base::entry<Model, WideAndDeep>(),
   });
   return models;
 }

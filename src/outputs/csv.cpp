@@ -64,7 +64,17 @@ bool interfere(const Results& results) {
   return std::ranges::any_of(results.runs, [](const Run& run) { return run.interference.has_value(); });
 }
 
-std::string run_line(const Run& run, const Names& parameters, bool with_interference) {
+/// Which of the fields that only some runs have occur.
+std::vector<bool> fields_that_occur(const Results& results) {
+  std::vector<bool> occur(fields_of_some({}).size());
+  for (const Run& run : results.runs) {
+    const auto fields = fields_of_some(run);
+    for (std::size_t i = 0; i < fields.size(); ++i) occur[i] = occur[i] || fields[i].second;
+  }
+  return occur;
+}
+
+std::string run_line(const Run& run, const Names& parameters, bool with_interference, const std::vector<bool>& occur) {
   const Json fields = summary(run);
   std::vector<Json> values;
   for (const auto& [key, value] : fields.items()) {
@@ -77,6 +87,9 @@ std::string run_line(const Run& run, const Names& parameters, bool with_interfer
     }
   }
   if (with_interference) values.push_back(number_or_null(run.interference));
+  const auto some = fields_of_some(run);
+  for (std::size_t i = 0; i < some.size(); ++i)
+    if (occur[i]) values.push_back(number_or_null(some[i].second));
   return line(values);
 }
 
@@ -95,8 +108,11 @@ std::string runs_csv(const Results& results) {
   }
   const bool with_interference = interfere(results);
   if (with_interference) header.emplace_back("interference");
+  const std::vector<bool> occur = fields_that_occur(results);
+  for (std::size_t i = 0; i < occur.size(); ++i)
+    if (occur[i]) header.emplace_back(fields_of_some({})[i].first);
   std::string text = line(header);
-  for (const Run& run : results.runs) text += run_line(run, parameters, with_interference);
+  for (const Run& run : results.runs) text += run_line(run, parameters, with_interference, occur);
   return text;
 }
 

@@ -257,6 +257,8 @@ record::Record record_from(const Reader& run) {
           .recovery_s = run.number_or_nothing("recovery_s"),
           .checkpoint_s = run.number_or_nothing("checkpoint_s"),
           .goodput = run.number_or_nothing("goodput"),
+          .server_imbalance = run.has("server_imbalance") ? run.number_or_nothing("server_imbalance") : std::nullopt,
+          .cache_hit_rate = run.has("cache_hit_rate") ? run.number_or_nothing("cache_hit_rate") : std::nullopt,
           .metric_name = run.text_or_empty("metric_name"),
           .network_model = run.text_or_empty("network_model"),
           .notes = notes_from(run),
@@ -298,6 +300,8 @@ std::string lines_of(const std::vector<Run>& runs) {
 Json to_json(const Run& run) {
   Json json = summary(run);
   if (run.interference) json["interference"] = number_or_null(run.interference);
+  for (const auto& [name, value] : fields_of_some(run))
+    if (value) json[name] = number_or_null(value);
   Json& curve = json["curve"] = Json::array();
   for (const auto& evaluation : run.record.curve) curve.push_back(json_of(evaluation));
   Json& ranks = json["ranks"] = Json::array();

@@ -38,6 +38,10 @@ std::optional<double> final_metric(const record::Record& record) {
   return record.curve.empty() ? std::nullopt : record.curve.back().metric;
 }
 
+std::vector<std::pair<std::string, std::optional<double>>> fields_of_some(const Run& run) {
+  return {{"server_imbalance", run.record.server_imbalance}, {"cache_hit_rate", run.record.cache_hit_rate}};
+}
+
 Json summary(const Run& run) {
   const record::Record& record = run.record;
   const bool failed = record.status == record::Status::failed;

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "outputs/results.h"
 
@@ -24,5 +27,8 @@ std::optional<double> final_metric(const record::Record& record);
 
 /// The contract's fields in the contract's order, then the additions up to `notes`: everything but curve, ranks, links.
 nlohmann::ordered_json summary(const Run& run);
+
+/// Numbers that only some runs have; a column each, if any run has it.
+std::vector<std::pair<std::string, std::optional<double>>> fields_of_some(const Run& run);
 
 }  // namespace simgrad::outputs

@@ -85,6 +85,8 @@ struct Record {
   std::optional<double> recovery_s;      ///< from crashes until all work again
   std::optional<double> checkpoint_s;    ///< of writing them
   std::optional<double> goodput;         ///< the share of the time that was none of the three
+  std::optional<double> server_imbalance = {};  ///< of servers by key: bytes of the busiest one over their mean
+  std::optional<double> cache_hit_rate = {};    ///< of keys that workers needed: the share that a cache had
   std::string metric_name;  ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;
   std::vector<std::string> notes;  ///< what a reader should know: a recovery, a warning

@@ -15,6 +15,7 @@
 #include "strategies/parameter_server.h"
 #include "strategies/sgp.h"
 #include "strategies/single.h"
+#include "strategies/sparse_parameter_server.h"
 
 namespace simgrad::strategies {
 
@@ -37,6 +38,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, AdPsgd>(),
       base::entry<Strategy, Sgp>(),
       base::entry<Strategy, AsyncBroadcast>(),
+      base::entry<Strategy, SparseParameterServer>(),
   });
   return table;
 }

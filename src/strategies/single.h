@@ -1,6 +1,6 @@
 /// One worker, no network: the sequential algorithm, and the baseline of every speed-up.
 ///
-/// Cost per step: the gradient of the whole batch and one update.
+/// Cost per step: the gradient of the whole batch and one update; of a sparse model those of the batch's own keys.
 #pragma once
 
 #include "strategies/job.h"

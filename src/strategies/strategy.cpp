@@ -33,6 +33,7 @@ training::Program program(std::shared_ptr<const Strategy> strategy) {
   program.assembly = strategy->assembly();
   program.own_pace = strategy->own_pace();
   program.replicas_differ = strategy->replicas_differ();
+  program.keyed = strategy->keyed();
   program.many_to_many = strategy->many_to_many();
   program.hosts = [strategy](int P) { return strategy->hosts(P); };
   program.work = [strategy](Worker& worker) { (*strategy)(worker); };

@@ -51,6 +51,8 @@ class Strategy : public base::Described {
   virtual bool replicas_differ() const { return false; }
   /// How servers share the parameters; by default each holds all of them.
   virtual std::optional<training::Sharding> sharding() const { return {}; }
+  /// Whether the servers hold a table's rows by key.
+  virtual bool keyed() const { return false; }
 
   /// How what is evaluated is made of the replicas; by default it is their mean.
   virtual training::Assembly assembly() const { return {}; }
@@ -69,6 +71,8 @@ class Strategy : public base::Described {
     const training::StopOptions& stop;
     std::vector<models::Layer> layers = {};  ///< of the model
     std::uint64_t seed = 1;
+    std::int64_t keys = 0;  ///< of a sparse model: the features
+    bool numbers = true;    ///< whether there are data
   };
   /// Why it cannot train that.
   struct Unfit {
@@ -86,7 +90,7 @@ class Strategy : public base::Described {
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd,
-/// federated_averaging, multitask, d2, gradient_tracking, ad_psgd, sgp, async_broadcast
+/// federated_averaging, multitask, d2, gradient_tracking, ad_psgd, sgp, async_broadcast, sparse_parameter_server
 const base::Registry<Strategy>& registry();
 
 /// What training runs; it keeps the strategy alive.

@@ -46,6 +46,9 @@ class Learning {
   std::uint64_t seed() const { return setup_.seed; }
   const Batches& batches() const { return batches_; }
   const models::Model& model() const { return *setup_.model; }
+  std::shared_ptr<const models::Model> shared_model() const { return setup_.model; }
+  /// Null in a timing-only run.
+  const data::Split* data() const { return setup_.data.get(); }
   const models::Problem& problem() const { return setup_.problem; }
   /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included; 12 an entry of a sparse row.
   std::int64_t row_bytes() const {

@@ -41,6 +41,7 @@ struct Program {
 
   Assembly assembly = {};     ///< of what is evaluated; default: the replicas' mean
   bool replicas_differ = false;  ///< each of the workers that hold replicas has one of its own
+  bool keyed = false;         ///< the servers hold the rows of a table by key, equally many
   bool many_to_many = false;  ///< several ranks send to several at a time
 
   std::vector<int> places(int P) const;

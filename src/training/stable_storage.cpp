@@ -29,6 +29,7 @@ double Training::state_bytes() const {
   State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
   setup_.options.optimizer->start(state);
   const double bytes = bytes_of(state);
+  if (program_.keyed) return bytes / world_.servers();
   if (!program_.sharding || world_.servers() <= 1) return bytes;
   const Shards shards(*program_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
   std::int64_t most = 0;
@@ -75,6 +76,14 @@ void Training::write_checkpoint(const cluster::Communicator& comm, const State& 
   if (!checkpoints_.keep(rank, state, static_cast<int>(at_work))) return;
   losses_.wrote(checkpoint_cost_s_);
   if (!remembers()) losses_.secured(world_.now());
+}
+
+void Training::write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store) {
+  if (!checkpoint_clock_ || step == 0 || world_.ended()) return;
+  if (!checkpoint_clock_->due(step, world_.now(), checkpoint_cost_s_)) return;
+  State state = store.state();
+  state.step = step;
+  write_checkpoint(comm, state);
 }
 
 void Training::restart(const cluster::Communicator& comm) const {

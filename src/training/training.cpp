@@ -124,6 +124,11 @@ void Training::add_staleness(std::int64_t updates) {
   record_.staleness_max = std::max(record_.staleness_max.value_or(0.0), static_cast<double>(updates));
 }
 
+SparseLearning& Training::sparse(const SparseLearning::Options& options) {
+  if (!sparse_) sparse_.emplace(learning_, options);
+  return *sparse_;
+}
+
 bool Training::last_step(std::int64_t step) const {
   return (step_limit_ && step >= *step_limit_) || (last_by_samples_ && step >= *last_by_samples_);
 }
@@ -138,7 +143,7 @@ bool Training::arrive(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
   if (program_.own_pace) return arrive_at_own_pace(rank, state);
-  keep(rank, state);
+  if (stores_.empty()) keep(rank, state);
   if (in_place() && holder() == Holder::workers) return arrive_in_place(rank, state);
   Arrivals& arrivals = arrivals_[state.step];
   arrivals.replicas.resize(static_cast<std::size_t>(reporters()));
@@ -153,6 +158,23 @@ bool Training::arrive(int rank, const State& state) {
     observe(std::move(observed));
   }
   return !world_.ended() && !last_step(state.step);
+}
+
+bool Training::arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store) {
+  if (world_.ended()) return false;
+  State state;
+  if (due(step)) state = store->state();
+  state.step = step;
+  stores_[rank] = std::move(store);
+  return arrive(rank, state);
+}
+
+std::vector<Tensor> Training::looked_at(const std::vector<Tensor>& replicas) const {
+  std::vector<Tensor> all = replicas;
+  const int first = holder() == Holder::servers ? living_workers_ : 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!all[i]) all[i] = stores_.at((*members_)[static_cast<std::size_t>(first) + i])->state().w;
+  return all;
 }
 
 bool Training::due(std::int64_t step) const {
@@ -176,13 +198,14 @@ void Training::evaluate(const Observed& state) {
   evaluated_latest_ = true;
   record::Evaluation row{.step = state.step, .simulated_s = world_.now() - world_.start_s(), .samples = samples_at(state), .loss = {}, .metric = {},
                          .consensus_distance = {}};
-  const Tensor w = program_.sharding   ? shards_->whole(state.replicas)
+  const Tensor w = !stores_.empty()    ? sparse_->whole(looked_at(state.replicas))
+                   : program_.sharding ? shards_->whole(state.replicas)
                    : program_.assembly ? program_.assembly(state.replicas, learning_)
                                        : mean(state.replicas);
   const Score score = learning_.score(w, elapsed_s());
   row.loss = score.loss;
   row.metric = score.metric;
-  if (holder() == Holder::workers && !program_.assembly && world_.workers() > 1 && learning_.dispatcher().numbers())
+  if (holder() == Holder::workers && stores_.empty() && !program_.assembly && world_.workers() > 1 && learning_.dispatcher().numbers())
     row.consensus_distance = consensus_distance(state.replicas, w);
   record_.curve.push_back(row);
   if (!score.loss) return;
@@ -253,11 +276,27 @@ void Training::update_progress(std::int64_t step) {
   *progress_ = std::min(done, 1.0);
 }
 
+/// What a server of keys carried, and what a cache has saved.
+void Training::record_keys() {
+  if (!sparse_ || !program_.keyed) return;
+  if (sparse_->caches && sparse_->keys_needed > 0)
+    record_.cache_hit_rate = static_cast<double>(sparse_->keys_cached) / static_cast<double>(sparse_->keys_needed);
+  double most = 0.0, sum = 0.0;
+  for (const record::RankUse& use : record_.ranks) {
+    if (use.role != "server") continue;
+    const auto bytes = static_cast<double>(use.bytes_sent + use.bytes_received);
+    most = std::max(most, bytes);
+    sum += bytes;
+  }
+  if (world_.servers() > 1 && sum > 0.0) record_.server_imbalance = most * world_.servers() / sum;
+}
+
 record::Record Training::take_record() {
   if (const int more = failures_told_ - most_failures_told; more > 0)
     note(fmt::format("and {} more crashes and resumptions", more));
   world_.fill(record_);
   record_losses();
+  record_keys();
   record_.steps = latest_.step;
   record_.stored_bytes = learning_.rows() * learning_.row_bytes();
   if (setup_.options.checkpoint_every_steps > 0) record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);

@@ -26,7 +26,9 @@
 #include "training/program.h"
 #include "training/shards.h"
 #include "training/snapshots.h"
+#include "training/sparse_learning.h"
 #include "training/state.h"
+#include "training/store.h"
 
 namespace simgrad::training {
 
@@ -54,12 +56,17 @@ class Training {
   /// A rank's state after state.step updates: checkpoints it, and once all who report have arrived at that step,
   /// observes it. Returns whether the training goes on for the rank.
   bool arrive(int rank, const State& state);
+  /// The same of parameters that are changed in place: they become tensors where somebody looks, now or until it arrives
+  /// again.
+  bool arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store);
   /// In a rank that goes on after so many steps: blocks until it is this job's turn.
   void await_turn(std::int64_t step) const {
     if (setup_.turns) setup_.turns->come(setup_.job, step, reporters());
   }
   /// The state to go on from: of step 0, of the last checkpoint that every rank reached, or from memory.
   State start_state(int rank) const;
+  /// Of that state.
+  std::int64_t start_step() const { return source_ ? *source_->complete_step() : 0; }
   /// At the start of a worker: who holds a replica sends it to those that have come back without theirs.
   /// Virtual time: alpha + M beta.
   void catch_up(const cluster::Communicator& comm) const;
@@ -68,6 +75,7 @@ class Training {
   /// The state of a step that is to be kept: whoever holds it writes it. Replicas that are equal are written once, by the
   /// first.  Virtual time: bytes of parameters and optimizer / cluster.storage_bandwidth, which counts as communicating.
   void write_checkpoint(const cluster::Communicator& comm, const State& state);
+  void write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store);
   /// Gradient samples: as they are computed where a step is one update by all, else as they are applied.
   void add_samples(std::int64_t samples) { samples_ += samples; }
   /// Of a gradient that is applied; after the end, of none.
@@ -96,6 +104,8 @@ class Training {
   const Shards& shards() const { return *shards_; }
   /// The one state of workers that share their memory.
   State& memory();
+  /// What the ranks of a sparse training share; made by whoever asks first, in every generation.
+  SparseLearning& sparse(const SparseLearning::Options& options);
   /// Where batches are read from; null where they are in memory.
   const cluster::Storage* input() const { return input_ ? &*input_ : nullptr; }
   bool synchronous() const { return program_.synchronous; }
@@ -200,6 +210,7 @@ class Training {
   void observe_complete_steps();
   void plan_checkpoints();
   void record_losses();
+  void record_keys();
   double storage_s(double bytes) const;
   double state_bytes() const;
   bool remembers() const;
@@ -207,6 +218,8 @@ class Training {
   std::size_t place(int rank) const;
   std::int64_t samples_at(const Observed& state) const;
   bool deadlocked();
+  /// With the stores' tensors, as they are now, where nobody made one.
+  std::vector<values::Tensor> looked_at(const std::vector<values::Tensor>& replicas) const;
   void observe(Observed state);
   void evaluate(const Observed& state);
   bool due(std::int64_t step) const;
@@ -226,6 +239,8 @@ class Training {
   cluster::Communicator::Members members_;
   std::optional<Shards> shards_;
   std::optional<State> memory_;
+  std::optional<SparseLearning> sparse_;
+  std::map<int, std::shared_ptr<const Store>> stores_;  ///< by rank, of this generation
   std::optional<cluster::Storage> input_;
   int living_workers_ = 0;
   int living_servers_ = 0;

@@ -17,6 +17,14 @@ bool Participant::continues(const State& state) const {
   return true;
 }
 
+bool Participant::continues(const std::shared_ptr<const Store>& store, std::int64_t step) const {
+  training_.world().set_step(world_rank(), step);
+  if (!training_.arrive(world_rank(), step, store)) return false;
+  training_.write_checkpoint(comm_, step, *store);
+  training_.await_turn(step);
+  return true;
+}
+
 void Participant::update(State& state, const Tensor& g, double rate_factor) const {
   charge_update(state);
   apply(training_.rounds(state.step), state, g, rate_factor);
@@ -52,7 +60,7 @@ Worker::Worker(Training& training, int position)
     : Participant(training, position),
       input_(comm(), training.setup().options.input, training.input(), training.learning().row_bytes()),
       iteration_(static_cast<std::int64_t>(
-          training.rounds(rejoins() ? training.latest_step() : training.start_state(world_rank()).step))) {}
+          training.rounds(rejoins() ? training.latest_step() : training.start_step()))) {}
 
 std::optional<std::int64_t> Worker::arrived() const {
   const Batches& batches = training().learning().batches();
@@ -102,6 +110,18 @@ Tensor Worker::assignments(const Tensor& w) {
   const Tensor sums = learning.assignments(w, step, comm().rank(), workers(), arrived());
   compute(learning.assignment_flops(comm().rank(), workers()), step);
   return sums;
+}
+
+std::shared_ptr<const SparseBatch> Worker::sparse_batch(SparseLearning& learning) {
+  return learning.batch(iteration_++, comm().rank(), workers());
+}
+
+Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
+                               const Tensor& at, const Tensor& replica) {
+  training().world().set_step(world_rank(), batch->step);
+  const Tensor g = learning.gradient(batch, at, replica);
+  compute(learning.flops(*batch), batch->step);
+  return g;
 }
 
 Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "cluster/communicator.h"
@@ -29,6 +30,8 @@ class Participant {
   /// Reports the state to the training, which evaluates and tests the stopping rules, in no virtual time; then a
   /// checkpoint is written, if one is due. Returns whether to go on.
   bool continues(const State& state) const;
+  /// The same of parameters that are changed in place, after `step` updates.
+  bool continues(const std::shared_ptr<const Store>& store, std::int64_t step) const;
   /// Whether it has come back among others that have gone on meanwhile: it has no state, and asks for one.
   bool rejoins() const { return world_rank() < training_.world().workers() && training_.rejoins(world_rank()); }
   /// How the parameters are dealt to the servers.
@@ -70,6 +73,11 @@ class Worker : public Participant {
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or until
   /// then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
+  /// The next step's batch of a sparse model; and this rank's part of its gradient, as SparseLearning has it.
+  /// Virtual time: none; flops / speed.
+  std::shared_ptr<const SparseBatch> sparse_batch(SparseLearning& learning);
+  values::Tensor sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
+                                 const values::Tensor& at, const values::Tensor& replica);
   /// This rank's part of the next batch's gradient of those tasks, where the model has several: zero for the outputs of
   /// others.  Virtual time: the flops of the shared layers and these outputs / speed.
   values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks);

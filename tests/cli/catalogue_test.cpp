@@ -50,9 +50,9 @@ const std::vector<std::string> kinds = {"strategies",     "collectives", "models
                                         "failure_processes", "repairs",
                                         "network_models", "optimizers",  "schedules", "compressors", "partitions", "graphs", "mixings", "storages", "sections"};
 
-const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd", "federated_averaging", "multitask", "d2", "gradient_tracking", "ad_psgd", "sgp", "async_broadcast"};
-const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means", "multitask_perceptron"};
-const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings"};
+const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd", "federated_averaging", "multitask", "d2", "gradient_tracking", "ad_psgd", "sgp", "async_broadcast", "sparse_parameter_server"};
+const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means", "multitask_perceptron", "sparse_logistic", "factorization_machine", "wide_and_deep"};
+const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings", "click_log"};
 
 }  // namespace
 

@@ -109,3 +109,47 @@ TEST_CASE("a LIBSVM file that does not exist is an error of the environment") {
   libsvm.path = folder.path("none");
   CHECK_THROWS_AS(libsvm.load({}), base::EnvironmentError);
 }
+
+TEST_CASE("as sparse rows a LIBSVM file has its entries, without values where all are one") {
+  const Folder folder;
+  Libsvm libsvm;
+  libsvm.path = folder.path("t.svm");
+  folder.file("t.svm", "+1 1:1 4000000000:1\n-1 7:1 9:1 # a comment\n");
+  const data::Request wanted{.task = Task::classification, .sparse = true};
+  const Dataset ones = libsvm.load(wanted);
+  CHECK(ones.rows == 2);
+  CHECK(ones.columns == 4'000'000'000);
+  CHECK(ones.fields == 2);
+  CHECK(ones.sparse.keys == std::vector<std::uint32_t>{0, 3'999'999'999, 6, 8});
+  CHECK(ones.sparse.values.empty());
+  CHECK(ones.sparse.starts == std::vector<std::int64_t>{0, 2, 4});
+  CHECK(ones.targets == std::vector<double>{1.0, 0.0});
+
+  folder.file("t.svm", "1 1:1 2:1\n2 3:0.5\n1\n");
+  const Dataset valued = libsvm.load(wanted);
+  CHECK(valued.sparse.values == std::vector<double>{1.0, 1.0, 0.5});
+  CHECK(valued.sparse.starts == std::vector<std::int64_t>{0, 2, 3, 3});
+  CHECK(valued.fields == 0);
+
+  folder.file("t.svm", "1 1:1\n2 4294967297:1\n");
+  CHECK(fault([&] { return libsvm.load(wanted); }).find("t.svm:2: index 4294967297; expected at most 4294967296") != std::string::npos);
+}
+
+TEST_CASE("a sparse LIBSVM file of many blocks is read as one of a single block, with its line numbers") {
+  const Folder folder;
+  std::string text;
+  for (int row = 0; row < 300'000; ++row)
+    text += (row % 2 ? "1 " : "0 ") + std::to_string(row % 1000 + 1) + ":1 " + std::to_string(2000 + row % 77) + ":0.25\n";
+  REQUIRE(text.size() > (4u << 20));
+  Libsvm libsvm;
+  libsvm.path = folder.path("t.svm");
+  folder.file("t.svm", text);
+  const data::Request wanted{.task = Task::classification, .sparse = true};
+  const Dataset blocks = libsvm.load(wanted), whole = libsvm.read(text, wanted);
+  CHECK(blocks.rows == 300'000);
+  CHECK(blocks.sparse.keys == whole.sparse.keys);
+  CHECK(blocks.sparse.values == whole.sparse.values);
+  CHECK(blocks.targets == whole.targets);
+  folder.file("t.svm", text + "1 x:1\n");
+  CHECK(fault([&] { return libsvm.load(wanted); }).find("t.svm:300001: found") != std::string::npos);
+}

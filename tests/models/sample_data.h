@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "models/factorization_machine.h"
 #include "models/model.h"
 #include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
+#include "models/wide_and_deep.h"
 
 namespace simgrad::models::test {
 
@@ -18,16 +20,35 @@ struct Data {
   Problem problem;
   std::vector<double> x;  // (n, d), row-major
   std::vector<double> y;  // (n)
+  // For sparse models: every entry of x, zeros too, so that each of d fields has one.
+  std::vector<std::int64_t> starts = {};
+  std::vector<std::uint32_t> keys = {};
+
+  void make_sparse() {
+    const auto d = static_cast<std::size_t>(problem.features);
+    for (std::size_t i = 0; i <= y.size(); ++i) starts.push_back(static_cast<std::int64_t>(i * d));
+    for (std::size_t i = 0; i < x.size(); ++i) keys.push_back(static_cast<std::uint32_t>(i % d));
+    problem.nonzeros = static_cast<double>(d);
+    problem.fields = problem.features;
+  }
+  Samples with_entries(Samples rows) const {
+    if (starts.empty()) return rows;
+    rows.starts = starts.data();
+    rows.keys = keys.data();
+    rows.values = x.data();
+    rows.features = nullptr;
+    return rows;
+  }
 
   Samples range(std::int64_t first, std::int64_t count) const {
-    return {.features = x.data(), .targets = y.data(), .columns = problem.features, .first = first, .count = count};
+    return with_entries({.features = x.data(), .targets = y.data(), .columns = problem.features, .first = first, .count = count});
   }
   Samples list(std::span<const std::int64_t> indices) const {
-    return {.features = x.data(),
-            .targets = y.data(),
-            .columns = problem.features,
-            .count = static_cast<std::int64_t>(indices.size()),
-            .indices = indices.data()};
+    return with_entries({.features = x.data(),
+                         .targets = y.data(),
+                         .columns = problem.features,
+                         .count = static_cast<std::int64_t>(indices.size()),
+                         .indices = indices.data()});
   }
   Samples all() const { return range(0, static_cast<std::int64_t>(y.size())); }
 };
@@ -74,7 +95,8 @@ inline constexpr Case linear_models[] = {
 inline constexpr Case all_models[] = {{"least_squares", 0},      {"logistic_regression", 2}, {"softmax_regression", 2},
                                       {"softmax_regression", 5}, {"perceptron", 0},          {"perceptron", 5},
                                       {"k_means", 0},             {"matrix_factorization", 0},
-                                      {"multitask_perceptron", 5}};
+                                      {"multitask_perceptron", 5}, {"sparse_logistic", 2},
+                                      {"factorization_machine", 2}, {"wide_and_deep", 2}};
 
 /// A perceptron is 7-4-3-outputs here, and smooth.
 inline std::unique_ptr<Model> make(const Case& c, double l2 = 0.0) {
@@ -87,6 +109,11 @@ inline std::unique_ptr<Model> make(const Case& c, double l2 = 0.0) {
     perceptron->hidden = {4.0, 3.0};
     perceptron->activation = Activation::tanh;
   }
+  if (auto* sparse = dynamic_cast<WideAndDeep*>(model.get())) {
+    sparse->hidden = {4.0, 3.0};
+    sparse->embedding = 2;
+  }
+  if (auto* sparse = dynamic_cast<FactorizationMachine*>(model.get())) sparse->factors = 2;
   return model;
 }
 
@@ -102,7 +129,10 @@ inline Data sample_ratings(std::int64_t n) {
 
 /// What the model can be fitted to.
 inline Data sample_data(const Case& c, std::int64_t n, std::int64_t d) {
-  return c.kind == "matrix_factorization" ? sample_ratings(n) : sample_data(n, d, c.classes);
+  if (c.kind == "matrix_factorization") return sample_ratings(n);
+  Data data = sample_data(n, d, c.classes);
+  if (make(c.kind)->takes_sparse_rows()) data.make_sparse();
+  return data;
 }
 
 }  // namespace simgrad::models::test

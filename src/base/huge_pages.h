@@ -1,0 +1,21 @@
+/// Memory that is read at random places: fewer, larger pages.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace simgrad::base {
+
+/// Asks the system to back this stretch by huge pages, before it is touched; where it does not, nothing changes.
+inline void prefer_huge_pages(void* memory, std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
+  const auto first = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const auto last = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace simgrad::base

@@ -1,0 +1,53 @@
+/// Wide and deep: s = a linear model of the row's features, plus dense relu layers on the embeddings of its fields; the
+/// logistic loss.
+///
+/// Every row has one entry a field; the embedding e_i (k numbers) of each, times its value, stand side by side as the
+/// deep part's F k inputs. A key's numbers are the wide w_i, then e_i1 .. e_ik; the dense parameters are the layers', each W
+/// (out x in), row by row, then b.
+/// Source: H.-T. Cheng et al., Wide and Deep Learning for Recommender Systems, DLRS 2016, equation 3.
+/// Cost: 4 + 3 k flops an entry (4 for the wide weight, k inputs made, k their gradients scaled and added), and 6 in out
+/// a row and dense layer.
+#pragma once
+
+#include <vector>
+
+#include "models/dense_layers.h"
+#include "models/sparse_model.h"
+
+namespace simgrad::models {
+
+class WideAndDeep final : public SparseModel {
+ public:
+  static constexpr base::About about{
+      .kind = "wide_and_deep",
+      .summary = "Two classes on sparse rows with fields: a linear model, plus dense layers on embeddings of the keys.",
+      .cost = "4 + 3 k flops an entry (k numbers an embedding), 6 in out a row and dense layer",
+      .source = "H.-T. Cheng et al., Wide and Deep Learning for Recommender Systems, 2016"};
+
+  std::int64_t embedding = 8;
+  std::vector<double> hidden{32.0, 16.0};
+
+  WideAndDeep() { bias = true; }
+  void describe(base::Describer& d) override;
+  bool constant_feature() const override { return false; }
+  std::string unfit(const Problem& problem) const override;
+  std::int64_t width() const override { return 1 + embedding; }
+  std::int64_t dense_parameters(const Problem& problem) const override;
+  /// Embeddings from N(0, 0.01), a standard deviation of 0.1; dense weights from N(0, 2 / in) (K. He et al., Delving Deep
+  /// into Rectifiers, 2015); the rest 0.
+  void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override;
+  void add_gradient(const Problem& problem, const Samples& rows, Parameters at, double scale,
+                    Gradient gradient) const override;
+
+ protected:
+  Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
+  RowFlops row_flops(const Problem& problem) const override;
+
+ private:
+  DenseShape shape(const Problem& problem) const;
+  /// The deep part's inputs.  Returns (rows, F k).
+  std::vector<double> inputs(const Problem& problem, const Samples& rows, const double* table) const;
+  double wide_score(const SparseRow& row, const double* table) const;
+};
+
+}  // namespace simgrad::models

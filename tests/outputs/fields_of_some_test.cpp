@@ -1,0 +1,27 @@
+// Numbers that only some runs have.
+#include "catch.h"
+#include "outputs/sample.h"
+#include "outputs/summary.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+TEST_CASE("a field of some runs is a column where one has it, is empty for the others, and reads back") {
+  Results results = six_runs();
+  CHECK(runs_csv(results).find("cache_hit_rate") == std::string::npos);
+  CHECK(to_json(results.runs[0]).contains("cache_hit_rate") == false);
+  results.runs[1].record.cache_hit_rate = 0.25;
+  const std::string csv = runs_csv(results);
+  const auto line = [&](int number) {
+    std::size_t from = 0;
+    for (int i = 0; i < number; ++i) from = csv.find('\n', from) + 1;
+    return csv.substr(from, csv.find('\n', from) - from);
+  };
+  CHECK(line(0).ends_with(",cache_hit_rate"));
+  CHECK(line(0).find("server_imbalance") == std::string::npos);
+  CHECK(line(1).ends_with(","));
+  CHECK(line(2).ends_with(",0.25"));
+  const Run back = run_from_json(to_json(results.runs[1]));
+  CHECK(back.record.cache_hit_rate == 0.25);
+  CHECK(!back.record.server_imbalance);
+}
