@@ -18,7 +18,7 @@ struct Carried {
 /// Parameters, the optimizer's memory, and how many updates made them. Copying it copies no numbers.
 struct State {
   values::Tensor w;                    ///< (d)
-  std::vector<values::Tensor> memory;  ///< of the optimizer, each (d)
+  std::vector<values::Tensor> memory;  ///< of the optimizer, then what of a strategy's own every replica has; each (d)
   std::int64_t step = 0;               ///< w is the state after `step` updates
   Carried carried = {};
 };
