@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "strategies/compressed.h"
 #include "strategies/programs.h"
 
 using namespace simgrad;
@@ -61,6 +62,11 @@ std::vector<double> trained(const training::Program& program, int P, bool number
   });
 }
 
+training::Program multitask(std::string_view compression) {
+  auto strategy = std::make_shared<strategies::Multitask>();
+  strategy->compression = Compressor(compression, {.rank = 1000}).slot();
+  return strategies::program(strategy);
+}
 training::Program multitask() { return strategies::program(std::make_shared<strategies::Multitask>()); }
 
 /// The same without ranks: every group's tasks on its own rows, P/s times.
@@ -114,6 +120,19 @@ TEST_CASE("joint training is every group's tasks on its own rows, and the sum of
     for (std::size_t k = 0; k < expected.size(); ++k) CHECK(found[k] == Approx(expected[k]).epsilon(1e-12));
     CHECK(expected.back() < expected.front());
   }
+}
+
+TEST_CASE("joint training by codes that leave nothing out is joint training, and by others it trains") {
+  const auto losses = [](const training::Program& program) {
+    std::vector<double> all = trained(program, 6);
+    all.pop_back();  // the time
+    return all;
+  };
+  const std::vector<double> plain = losses(multitask());
+  for (const char* exact : {"float64", "power_sgd"})
+    CHECK(relative_distance(losses(multitask(exact)), plain) <= 1e-9);
+  CHECK(relative_distance(losses(multitask("float16")), plain) < 0.01);
+  CHECK(losses(multitask("top_k")).size() == plain.size());
 }
 
 TEST_CASE("one worker trains all tasks: that is sequential gradient descent") {

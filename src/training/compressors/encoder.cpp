@@ -15,11 +15,15 @@ Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
   const Learning& learning = rank_.training().learning();
   Occasion occasion{.dispatcher = learning.dispatcher(), .draws = {}, .shared_draws = {},
                     .parameters = learning.parameters()};
+  std::int64_t left = n;
   for (const models::Layer& layer : learning.layers()) {
     const std::int64_t from = std::max(first, layer.first);
     const std::int64_t to = std::min(first + n, layer.first + layer.count);
-    if (from < to) occasion.layers.push_back(to - from);
+    if (from >= to) continue;
+    occasion.layers.push_back(to - from);
+    left -= to - from;
   }
+  if (left > 0) occasion.layers.push_back(left);  // parts of a layer that lay apart, one behind the other
   return occasion;
 }
 
