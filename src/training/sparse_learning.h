@@ -38,7 +38,9 @@ class SparseLearning {
   std::int64_t hot() const { return static_cast<std::int64_t>(hot_.size()); }
 
   /// Of part `part` of P.  Real time: that of finding the distinct keys, in the caller.
-  std::shared_ptr<const SparseBatch> batch(std::int64_t step, int part, int parts);
+  /// arrived: how many rows there are (Batches::arrived); by default all.
+  std::shared_ptr<const SparseBatch> batch(std::int64_t step, int part, int parts,
+                                           std::optional<std::int64_t> arrived = {});
   double flops(const SparseBatch& batch) const;
   /// The gradient of the mean loss over the step's batch, this part of it.
   /// at: the batch's keys' rows, then all dense parameters.  replica: (replicated()), or none.

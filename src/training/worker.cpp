@@ -113,7 +113,7 @@ Tensor Worker::assignments(const Tensor& w) {
 }
 
 std::shared_ptr<const SparseBatch> Worker::sparse_batch(SparseLearning& learning) {
-  return learning.batch(iteration_++, comm().rank(), workers());
+  return learning.batch(iteration_++, comm().rank(), workers(), arrived());
 }
 
 Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
