@@ -8,7 +8,8 @@ namespace simgrad::training {
 
 namespace {
 
-constexpr std::int64_t starts_ahead = 24, rows_ahead = 12, keys_ahead = 2;
+constexpr std::int64_t starts_ahead = 24, rows_ahead = 12, keys_ahead = 1;
+constexpr std::int64_t keys_a_line = 16;
 
 /// Copies the rows' entries, with their keys numbered by first appearance.
 void take_rows(const data::Dataset& set, const RowSet& rows, DistinctKeys& distinct, SparseBatch& batch) {
@@ -32,8 +33,9 @@ void take_rows(const data::Dataset& set, const RowSet& rows, DistinctKeys& disti
         __builtin_prefetch(from.starts.data() + row_at(i + starts_ahead));
         __builtin_prefetch(set.targets.data() + row_at(i + starts_ahead));
       }
-      const std::uint32_t* const ahead = from.keys.data() + from.starts[row_at(i + rows_ahead)];
-      for (int line = 0; line < 3; ++line) __builtin_prefetch(ahead + 16 * line);
+      const std::size_t soon = row_at(i + rows_ahead);
+      for (std::int64_t e = from.starts[soon]; e < from.starts[soon + 1] + keys_a_line; e += keys_a_line)
+        __builtin_prefetch(from.keys.data() + e);
     }
     const std::size_t row = row_at(i);
     const std::int64_t first = from.starts[row], last = from.starts[row + 1];

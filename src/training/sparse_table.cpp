@@ -17,7 +17,7 @@ using values::Tensor;
 namespace {
 
 constexpr double seconds_a_row = 10e-9;  // a few lines from memory
-constexpr std::size_t rows_ahead = 16;
+constexpr std::size_t rows_ahead = 24;
 
 }  // namespace
 
