@@ -73,6 +73,30 @@ class RingSchedule : public JointSchedule {
   int shift_;
 };
 
+/// An all-gather of which only the sum is kept, so that nobody holds all the vectors one behind the other.
+class GatheredSum final : public RingSchedule {
+ public:
+  GatheredSum(const Extent& x, int P)
+      : RingSchedule(Split({x.length * P, x.wire}, P), Part::all_gather), P_(P) {}
+
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
+    const std::size_t P = brought.size();
+    return std::vector(P, values::decoded(values::sum(std::move(brought))));
+  }
+  Tensor by_messages(const cluster::Communicator& comm, Tensor x, Combination) const override {
+    std::vector<Tensor> all(static_cast<std::size_t>(P_));
+    for (int round = 0; round < P_; ++round) {
+      const int member = (comm.rank() - round + P_) % P_;  // whose it is
+      if (round > 0) x = comm.exchange(x, (comm.rank() + 1) % P_, (comm.rank() + P_ - 1) % P_).tensor;
+      all[static_cast<std::size_t>(member)] = x;
+    }
+    return values::decoded(values::sum(std::move(all)));
+  }
+
+ private:
+  int P_;
+};
+
 Tensor ring(const cluster::Communicator& comm, const Split& split, RingSchedule::Part part, const Tensor& x,
             Combination how) {
   return together(comm, [&] { return std::make_shared<RingSchedule>(split, part); }, x, how);
@@ -91,6 +115,11 @@ Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduct
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
   return ring(comm, Split(lengths, x.wire()), RingSchedule::Part::all_gather, x, Combination::add);
+}
+
+Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
+  const Extent extent(x);
+  return together(comm, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {

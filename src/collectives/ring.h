@@ -32,4 +32,9 @@ values::Tensor all_gather(const cluster::Communicator& comm, const values::Tenso
 /// The same where the lengths are those of a vector of that length in P chunks.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t length);
 
+/// The sum of all members' vectors, on every member, where they cannot be added on their way: they go around the ring as
+/// they are.  x: (n), weighing the same on all.  Returns (n), added in the order of the members, as float64.
+/// Virtual time: (P-1) (alpha + M beta); the additions are the caller's to charge.
+values::Tensor gathered_sum(const cluster::Communicator& comm, const values::Tensor& x);
+
 }  // namespace simgrad::collectives

@@ -1,7 +1,6 @@
 #include "strategies/compressed_sum.h"
 
 #include <utility>
-#include <vector>
 
 #include "collectives/ring.h"
 
@@ -18,13 +17,10 @@ Tensor CompressedSum::operator()(const Communicator& comm, Tensor x, std::int64_
   const std::int64_t n = x.size();
   const std::int64_t P = comm.size();
   const Tensor code = encoder_(comm, x, first);
-  const std::vector<std::int64_t> lengths(static_cast<std::size_t>(P), n);
-  const Tensor codes = values::decoded(collectives::all_gather(comm, code, lengths));
+  const Tensor sum = collectives::gathered_sum(comm, code);
   encoder_.charge_decoding(comm, n, P, first);
   comm.charge_reduction(static_cast<double>(P - 1) * compressor.add_flops(n, encoder_.occasion(n, first)));
-  std::vector<Tensor> parts;
-  for (std::int64_t member = 0; member < P; ++member) parts.push_back(values::slice(codes, member * n, n));
-  return compressor.concluded(values::sum(std::move(parts)));
+  return compressor.concluded(sum);
 }
 
 }  // namespace simgrad::strategies

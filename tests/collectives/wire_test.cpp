@@ -79,6 +79,29 @@ TEST_CASE("a ring allreduce of float16 takes a quarter of the bytes and is round
   }
 }
 
+TEST_CASE("a sum of what is gathered sends the codes and keeps the sum alone") {
+  constexpr std::int64_t d = 100;
+  constexpr std::int64_t m = 17;
+  for (const int P : {2, 3, 8})
+    for (const auto how : {Collectives::messages, Collectives::automatic}) {
+      const auto outcome = Group{.P = P, .arrivals = {0.1, 0.0}, .collectives = how}.run(
+          [&](const Communicator& comm, Dispatcher& dispatcher) {
+            return collectives::gathered_sum(comm, values::encoded(rough(dispatcher, d, comm.rank(), Format::float64), m));
+          });
+      std::vector<double> sum(d);
+      for (int r = 0; r < P; ++r)
+        for (std::int64_t i = 0; i < d; ++i)
+          sum[static_cast<std::size_t>(i)] += std::sin(0.7 * static_cast<double>(i + 1) * (r + 1));
+      double last = 0.0;
+      for (const auto& member : outcome.members) {
+        CHECK(member.result == sum);  // in the order of the members
+        last = std::max(last, member.end_s);
+      }
+      CHECK(last == Approx(0.1 + (P - 1) * (alpha + m / B)).epsilon(1e-9));
+      CHECK(outcome.bytes == P * (P - 1) * m);
+    }
+}
+
 TEST_CASE("an all-gather of codes sends the bytes of the codes") {
   constexpr int P = 4;
   constexpr std::int64_t d = 1000;
