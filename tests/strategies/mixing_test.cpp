@@ -155,6 +155,18 @@ TEST_CASE("the gap of a thousand ranks, by iteration, is the closed form to a mi
   CHECK(gap("torus_2d", 1024) == Approx(torus).epsilon(1e-6));
 }
 
+TEST_CASE("the second eigenvalue may be a negative one, or not real") {
+  MixingMatrix swapping;  // eigenvalues 1 and -1/2
+  swapping.rows = {{{1}, {0.25, 0.75}, {1}}, {{0}, {0.75, 0.25}, {0}}};
+  CHECK(*spectral_gap(swapping) == Approx(0.5).epsilon(1e-12));
+  // One way around a ring: (1 + e^(2 pi i k / P)) / 2, whose modulus is cos(pi k / P).
+  for (const int P : {3, 4, 7}) {
+    Adjacency around;
+    for (int i = 0; i < P; ++i) around.push_back({(i + 1) % P});
+    CHECK(*spectral_gap(mixed("uniform", around)) == Approx(1.0 - std::cos(std::numbers::pi / P)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("a graph in several parts has no gap") {
   CHECK(*spectral_gap(mixed("metropolis", Adjacency{{1}, {0}, {3}, {2}})) == 0.0);
   CHECK(*spectral_gap(mixed("metropolis", Adjacency(3))) == 0.0);
