@@ -6,17 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "strategies/ad_psgd.h"
 #include "strategies/allreduce.h"
+#include "strategies/async_broadcast.h"
 #include "strategies/byteps.h"
+#include "strategies/d2.h"
 #include "strategies/data_parallel.h"
 #include "strategies/easgd.h"
 #include "strategies/federated_averaging.h"
 #include "strategies/gossip.h"
+#include "strategies/gradient_tracking.h"
 #include "strategies/hogwild.h"
 #include "strategies/local_sgd.h"
 #include "strategies/multitask.h"
 #include "strategies/mapreduce.h"
 #include "strategies/parameter_server.h"
+#include "strategies/sgp.h"
 #include "strategies/single.h"
 #include "training/trial.h"
 
@@ -148,7 +153,12 @@ inline std::vector<Named> parallel_strategies() {
           {"data_parallel", data_parallel()},
           {"local_sgd", local_sgd(3)},
           {"federated_averaging", federated({})},
-          {"gossip", gossip("ring", GossipUpdate::combine_then_adapt)}};
+          {"gossip", gossip("ring", GossipUpdate::combine_then_adapt)},
+          {"d2", strategies::program(std::make_shared<strategies::D2>())},
+          {"gradient_tracking", strategies::program(std::make_shared<strategies::GradientTracking>())},
+          {"sgp", strategies::program(std::make_shared<strategies::Sgp>())},
+          {"ad_psgd", strategies::program(std::make_shared<strategies::AdPsgd>())},
+          {"async_broadcast", strategies::program(std::make_shared<strategies::AsyncBroadcast>())}};
   all.insert(all.begin(), others.begin(), others.end());
   return all;
 }
