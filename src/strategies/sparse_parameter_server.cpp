@@ -24,7 +24,7 @@ constexpr std::array placements{
     Choice{"dedicated", "each server on a host of its own"},
     Choice{"colocated", "server i on worker i's host: they share its NIC and its cores, and talk to each other for free"}};
 constexpr std::array shardings{Choice{"range", "contiguous stretches of keys, whose lengths differ by at most one"},
-                               Choice{"hash", "by a fixed pseudo-random permutation of the keys, so that hot ones are scattered"}};
+                               Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
 constexpr std::array dense_places{
     Choice{"servers", "dealt to the servers, pulled and pushed at every step"},
     Choice{"allreduce", "replicated on the workers, who all-reduce its gradient (ring) beside their pushes"}};

@@ -1,15 +1,14 @@
 /// Numbers keys by their first appearance, in constant time each and without a branch that has to be guessed.
 ///
-/// place[key] is a key's number if that number's key says so too: nothing has to be cleared, and of the array only the pages
-/// of keys that occur take memory.
-/// Source: P. Briggs, L. Torczon, An Efficient Representation for Sparse Sets, ACM Letters on Programming Languages and
-/// Systems 2, 1993.
+/// What place[key] holds are numbers of this time if they are at least `base_`, which grows by as many as came: nothing has to
+/// be cleared, no key waits for the one before, and of the array only the pages of keys that occur take memory.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -22,9 +21,11 @@ namespace simgrad::training {
 
 class DistinctKeys {
  public:
-  /// most_key: keys are below it.
-  explicit DistinctKeys(std::int64_t most_key)
-      : place_(static_cast<std::uint32_t*>(std::calloc(static_cast<std::size_t>(most_key) + 1, sizeof(std::uint32_t)))) {
+  /// most_key: keys are below it.  base: at least 1; a larger one has it all cleared sooner.
+  explicit DistinctKeys(std::int64_t most_key, std::uint32_t base = 1)
+      : place_(static_cast<std::uint32_t*>(std::calloc(static_cast<std::size_t>(most_key) + 1, sizeof(std::uint32_t)))),
+        most_key_(most_key),
+        base_(base) {
     if (!place_) throw std::bad_alloc();
     base::prefer_huge_pages(place_.get(), static_cast<std::size_t>(most_key) * sizeof(std::uint32_t));
   }
@@ -32,7 +33,11 @@ class DistinctKeys {
   /// Forgets all; at most so many keys will come.
   void begin(std::int64_t most) {
     if (keys_.size() < static_cast<std::size_t>(most) + 1) keys_.resize(static_cast<std::size_t>(most) + 1);
+    base_ += count_;
     count_ = 0;
+    if (most < std::numeric_limits<std::uint32_t>::max() - base_) return;
+    std::fill_n(place_.get(), most_key_, 0u);
+    base_ = 1;
   }
 
   /// 0, 1, ...: of the first key to come, of the first other one, ...
@@ -45,26 +50,24 @@ class DistinctKeys {
   void number(std::span<const std::uint32_t> keys, std::uint32_t* numbers) {
     std::uint32_t* const place_of = place_.get();
     std::uint32_t* const key_of = keys_.data();
-    std::uint32_t count = count_;  // a member might be what the stores below change, for all the compiler knows
+    const std::uint32_t base = base_;
+    std::uint32_t next = base + count_;  // a member might be what the stores below change, for all the compiler knows
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const std::uint32_t key = keys[i], place = place_of[key];
-      key_of[count] = key;  // if it is new, this is its place
-      const std::uint32_t within = std::min(place, count);
-      // Whether it is found there: no processor could guess.
-      const std::uint32_t found = -static_cast<std::uint32_t>(key_of[within] == key);
-      const std::uint32_t own = count ^ ((count ^ within) & found);
+      key_of[next - base] = key;  // if it is new, this is its place
+      const std::uint32_t own = place >= base ? place : next;
       place_of[key] = own;
-      numbers[i] = own;
-      count += own == count ? 1 : 0;
+      numbers[i] = own - base;
+      next += place < base ? 1 : 0;
     }
-    count_ = count;
+    count_ = next - base;
   }
   void prefetch(std::uint32_t key) const { __builtin_prefetch(place_.get() + key, 1); }
 
   /// Of a key that has come, or nothing.
   std::optional<std::uint32_t> find(std::uint32_t key) const {
     const std::uint32_t place = place_.get()[key];
-    return place < count_ && keys_[place] == key ? std::optional(place) : std::nullopt;
+    return place >= base_ ? std::optional(place - base_) : std::nullopt;
   }
 
   /// By number.
@@ -76,7 +79,9 @@ class DistinctKeys {
     void operator()(std::uint32_t* place) const { std::free(place); }
   };
   std::unique_ptr<std::uint32_t, Free> place_;
+  std::int64_t most_key_;
   std::vector<std::uint32_t> keys_;
+  std::uint32_t base_;       ///< place[key] is key's number + base_; below: it has not come
   std::uint32_t count_ = 0;
 };
 

@@ -71,10 +71,12 @@ std::shared_ptr<const SparseBatch> SparseLearning::batch(std::int64_t step, int 
 }
 
 /// Hot keys have their numbers; the others are counted server by server.
-void SparseLearning::number_by_server(SparseBatch& batch, const std::vector<std::uint32_t>& found) const {
+void SparseLearning::number_by_server(SparseBatch& batch, const std::vector<std::uint32_t>& found) {
   const auto servers = static_cast<std::size_t>(options_.servers);
-  std::vector<KeyShards::Place> places(found.size());
-  std::vector<std::uint32_t> renumbered(found.size());
+  std::vector<KeyShards::Place>& places = scratch_.places;
+  std::vector<std::uint32_t>& renumbered = scratch_.renumbered;
+  places.resize(found.size());
+  renumbered.resize(found.size());
   std::vector<std::int64_t> counts(servers + 1, 0);
   constexpr int is_hot = -1;
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -14,6 +14,12 @@ namespace {
 
 constexpr double flops_per_real_second = 1e9;  // of gathering, adding and scattering
 
+/// Rows are short: a call would take longer.
+double* copy_row(const double* from, std::int64_t width, double* to) {
+  for (std::int64_t k = 0; k < width; ++k) *to++ = from[k];
+  return to;
+}
+
 }  // namespace
 
 SparseLearning::SparseLearning(const Learning& learning, const Options& options)
@@ -131,10 +137,10 @@ Tensor SparseLearning::part_of(const Tensor& whole, int server) const {
       [shards = shards_, server, table, width = width_, first = dense_first(server), dense = dense_of(server)](
           std::span<const std::span<const double>> in, std::span<double> out) {
         const double* const w = in[0].data();
-        for (std::int64_t key = 0; key * width < table; ++key)
-          if (const auto place = shards.place(static_cast<std::uint32_t>(key)); place.server == server)
-            std::copy_n(w + key * width, width, out.data() + place.row * width);
-        std::copy_n(w + table + first, dense, out.data() + shards.count(server) * width);
+        double* next = out.data();
+        for (std::int64_t row = 0; row < shards.count(server); ++row)
+          next = copy_row(w + shards.key(server, row) * width, width, next);
+        std::copy_n(w + table + first, dense, next);
       });
 }
 
@@ -159,11 +165,11 @@ Tensor SparseLearning::whole(std::span<const Tensor> parts) const {
       operation, keys * width_ + dense_, parts,
       [shards = shards_, hot = hot_, keys, width = width_, dense = dense_, replicated = options_.dense_replicated](
           std::span<const std::span<const double>> in, std::span<double> w) {
+        double* next = w.data();
         for (std::int64_t key = 0; key < keys; ++key) {
           const auto place = shards.place(static_cast<std::uint32_t>(key));
-          std::copy_n(in[static_cast<std::size_t>(place.server)].data() + place.row * width, width, w.data() + key * width);
+          next = copy_row(in[static_cast<std::size_t>(place.server)].data() + place.row * width, width, next);
         }
-        double* next = w.data() + keys * width;
         for (int server = 0; !replicated && server < shards.servers(); ++server) {
           const auto part = in[static_cast<std::size_t>(server)].subspan(static_cast<std::size_t>(shards.count(server) * width));
           next = std::copy(part.begin(), part.end(), next);

@@ -66,7 +66,7 @@ class SparseLearning {
 
  private:
   void find_hot_keys();
-  void number_by_server(SparseBatch& batch, const std::vector<std::uint32_t>& found) const;
+  void number_by_server(SparseBatch& batch, const std::vector<std::uint32_t>& found);
 
   const Learning& learning_;
   std::shared_ptr<const models::SparseModel> model_;
@@ -76,6 +76,11 @@ class SparseLearning {
   std::vector<std::uint32_t> hot_;   ///< the hottest first
   DistinctKeys distinct_;
   std::optional<DistinctKeys> hot_numbers_;  ///< null without hot keys
+  /// Of one batch after the other.
+  struct {
+    std::vector<KeyShards::Place> places;
+    std::vector<std::uint32_t> renumbered;
+  } scratch_;
 };
 
 }  // namespace simgrad::training

@@ -49,14 +49,14 @@ const char* SparseTable::unfit(const Optimizer& optimizer) {
 
 SparseTable::SparseTable(values::Dispatcher& dispatcher, const Optimizer& optimizer, std::int64_t width,
                          std::int64_t dense, State start)
-    : dispatcher_(dispatcher), width_(width), dense_(dense), size_(start.w.size()), numbers_(std::make_shared<Numbers>()) {
+    : dispatcher_(dispatcher), width_(width), dense_(dense), size_(start.w.size()), start_{std::move(start.w)},
+      numbers_(std::make_shared<Numbers>()) {
   base::check(unfit(optimizer) == nullptr, "an optimizer that can update rows alone");
   if (const auto* adagrad = dynamic_cast<const Adagrad*>(&optimizer)) numbers_->epsilon = adagrad->epsilon;
-  std::vector<Tensor> inputs{start.w};
-  if (numbers_->epsilon && !start.memory.empty()) inputs.push_back(start.memory.front());
+  if (numbers_->epsilon && !start.memory.empty()) start_.push_back(std::move(start.memory.front()));
   const values::Operation operation{
       .name = "table", .seconds = 1e-9 * static_cast<double>(size_), .numbered = false};
-  since_.push_back(dispatcher.dispatch(operation, 1, inputs,
+  since_.push_back(dispatcher.dispatch(operation, 1, start_,
                                        [numbers = numbers_](std::span<const std::span<const double>> in, std::span<double> out) {
                                          numbers->w.reserve(in[0].size());
                                          base::prefer_huge_pages(numbers->w.data(), in[0].size_bytes());
@@ -122,6 +122,7 @@ std::int64_t SparseTable::update(std::vector<Part> parts, double lr, double fact
   if (parts.size() > 1 && !distinct_) distinct_.emplace((size_ - dense_) / width_);
   const std::shared_ptr<const Union> all = parts.size() > 1 ? united(parts, *distinct_) : nullptr;
   const TableRows rows = all ? TableRows(all, &all->rows) : parts.front().rows;
+  start_.clear();
   std::vector<Tensor> inputs = std::move(since_);
   const std::size_t before = inputs.size();
   for (Part& part : parts) inputs.push_back(std::move(part.g));
@@ -170,6 +171,8 @@ Tensor SparseTable::copy(bool memory) const {
 }
 
 State SparseTable::state() const {
+  if (start_.size() == (numbers_->epsilon ? 2u : 1u))
+    return {.w = start_.front(), .memory = {start_.begin() + 1, start_.end()}, .step = 0};
   State state{.w = copy(false), .memory = {}, .step = 0};
   if (numbers_->epsilon) state.memory.push_back(copy(true));
   return state;

@@ -40,6 +40,7 @@ class SparseTable final : public Store {
   /// once. Returns how many numbers changed.
   std::int64_t update(std::vector<Part> parts, double lr, double factor = 1.0);
 
+  /// Until the first update the start itself: nothing is copied.
   State state() const override;
 
   /// Why the optimizer cannot update rows alone, or null.
@@ -52,6 +53,7 @@ class SparseTable final : public Store {
   values::Dispatcher& dispatcher_;
   std::int64_t width_, dense_, size_;
   std::optional<DistinctKeys> distinct_;      ///< rows of several parts
+  std::vector<values::Tensor> start_;         ///< w, then adagrad's sums of squares; none after an update
   std::shared_ptr<Numbers> numbers_;          ///< the kernels' own; nobody else looks
   mutable std::vector<values::Tensor> since_;  ///< the last update, and all reads since
 };
