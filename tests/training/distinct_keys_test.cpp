@@ -1,9 +1,11 @@
+// Numbers of keys, batch after batch.
 #include "training/distinct_keys.h"
 
-#include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "catch.h"
 
 using simgrad::training::DistinctKeys;
 

@@ -1,9 +1,11 @@
+// Which server holds which key.
 #include "training/key_shards.h"
 
-#include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
+
+#include "catch.h"
 
 using namespace simgrad::training;
 
