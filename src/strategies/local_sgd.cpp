@@ -26,7 +26,7 @@ std::size_t optimizer_vectors(const Worker& worker, const State& state) {
 void LocalSgd::describe(base::Describer& d) {
   d.integer_or("local_steps", local_steps, "all",
                "H: updates of its own that a replica makes between two averages; \"all\": the replicas are averaged once, "
-               "at the end",
+               "at the end. An evaluation between two averages is of the mean that they would have, which nobody holds",
                Bounds::at_least(1));
   d.integer("synchronous_steps", synchronous_steps,
             "so many steps at first are averaged one by one, as if H were 1 (post-local SGD)", Bounds::at_least(0));
@@ -53,7 +53,7 @@ std::optional<Strategy::Unfit> LocalSgd::unfit(const Fit& fit) const {
 
 bool LocalSgd::averages_after(const Worker& worker, std::int64_t step) const {
   if (step <= synchronous_steps) return true;
-  return local_steps ? step % *local_steps == 0 : worker.training().last_step(step);
+  return local_steps ? (step - synchronous_steps) % *local_steps == 0 : worker.training().last_step(step);
 }
 
 void LocalSgd::operator()(Worker& worker) const {

@@ -74,19 +74,20 @@ std::int64_t Batches::count(int part, int parts) const {
 
 std::int64_t Batches::rows_of(int part, int parts) const {
   if (!options_.partition->shared()) return shards(parts).size(part);
-  return stretch(options_.rows, part + 1, parts) - stretch(options_.rows, part, parts);
+  const std::optional<Inflow> inflow = options_.partition->inflow();
+  const std::int64_t rows = inflow ? inflow->window : options_.rows;
+  return stretch(rows, part + 1, parts) - stretch(rows, part, parts);
 }
 
 std::int64_t Batches::arrived(double elapsed_s) const {
   const std::optional<Inflow> inflow = options_.partition->inflow();
   if (!inflow) return options_.rows;
-  const auto later = static_cast<double>(options_.rows - inflow->window);
+  const auto later = static_cast<double>(options_.rows - 2 * inflow->window);
   return inflow->window + static_cast<std::int64_t>(later * std::min(1.0, elapsed_s / inflow->duration_s));
 }
 
 RowSet Batches::next(double elapsed_s) const {
-  const std::int64_t window = options_.partition->inflow()->window;
-  return {std::min(arrived(elapsed_s), options_.rows - window), window, {}};
+  return {arrived(elapsed_s), options_.partition->inflow()->window, {}};
 }
 
 /// This rank's share of a permutation, another in each step, of the last rows to arrive.

@@ -45,9 +45,10 @@ class Batches {
   RowSet rows(std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived = {}) const;
   /// Whether rows come in during the training.
   bool flows_in() const { return options_.partition->inflow().has_value(); }
-  /// How many rows there are so long after the beginning: all, unless they come in during the training.
+  /// How many rows there are so long after the beginning: all, unless they come in during the
+  /// training; then the last window of them never does, so that some always come next.
   std::int64_t arrived(double elapsed_s) const;
-  /// The rows that come next then; the last ones once all are there. Only where rows come in.
+  /// The rows that come next then. Only where rows come in.
   RowSet next(double elapsed_s) const;
   /// How many rows it draws them from: its shard; with iid, where nobody owns a row, an even share of all.
   std::int64_t rows_of(int part, int parts) const;
