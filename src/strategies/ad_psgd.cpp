@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster/responder.h"
+#include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
 
@@ -20,17 +21,22 @@ constexpr std::int64_t only_tell = -1;
 /// A rank's replica, and how it stands with its neighbours; actors that answer share it.
 class Replica {
  public:
-  Replica(const Communicator& comm, training::Training& training)
-      : world_(comm.world()), training_(training), rank_(comm.world_rank(comm.rank())) {}
+  Replica(const Worker& worker, const training::Compressor& compressor)
+      : world_(worker.comm().world()),
+        training_(worker.training()),
+        rank_(worker.comm().world_rank(worker.comm().rank())),
+        code_(compressor, worker) {}
 
   State state;
 
-  /// The question to a neighbour: x, and how many of its own it was heard to ask.
-  Packet question(const Communicator& comm, int peer) {
+  /// x as it is sent.
+  Tensor code(const Communicator& comm) { return code_(comm, state.w); }
+  /// The question to a neighbour: a code of x, and how many of its own it was heard to ask.
+  Packet question(const Communicator& comm, int peer, const Tensor& code) {
     Talk& talk = with(comm, peer);
     ++talk.asked;
-    talk.sent = state.w;
-    return {state.w, talk.heard};
+    talk.sent = code;
+    return {code, talk.heard};
   }
   /// In the actor that listens to it.
   std::optional<Packet> answer(const Communicator& beside, int peer, const Packet& asked) {
@@ -40,11 +46,18 @@ class Replica {
     if (!state.w) return Packet(asked.tensor);  // it has nothing yet: no difference
     // It had not heard the last question to it: the two are one average, in which both are askers.
     if (asked.version < talk.asked) return Packet(talk.sent);
-    beside.charge_reduction(3.0 * static_cast<double>(asked.tensor.size()));
-    const Tensor x = state.w;
-    state.w = values::add_scaled(x, 0.5, asked.tensor - x);
+    const Tensor other = code_.decoded(beside, asked.tensor);
+    beside.charge_reduction(3.0 * static_cast<double>(other.size()));
+    const Tensor own = code(beside);
+    state.w = values::add_scaled(state.w, 0.5, other - values::decoded(own));
     training_.show(rank_, state);
-    return Packet(x);
+    return Packet(own);
+  }
+  /// The other's code is in: the half of the way to it from the code that was sent, and so from what x was.
+  void meet(const Communicator& comm, const Tensor& sent, const Tensor& answer) {
+    const Tensor other = code_.decoded(comm, answer);
+    comm.charge_reduction(2.0 * static_cast<double>(other.size()));
+    state.w = values::add_scaled(state.w, 0.5, other - values::decoded(sent));
   }
 
  private:
@@ -65,6 +78,7 @@ class Replica {
   const cluster::World& world_;
   training::Training& training_;
   int rank_;
+  training::Encoder code_;
   std::map<int, Talk> talks_;
 };
 
@@ -80,6 +94,13 @@ std::optional<int> drawn_peer(const Worker& worker, const std::vector<int>& all,
 
 }  // namespace
 
+void AdPsgd::describe(base::Describer& d) {
+  describe_graph(d);
+  describe_parameter_compression(d, "compression", compression,
+                                 "what is sent instead of parameters; both sides move by half of the difference of what was "
+                                 "sent, which keeps the mean");
+}
+
 std::optional<Strategy::Unfit> AdPsgd::unfit(const Fit& fit) const {
   if (!graph->directed()) return OnGraph::unfit(fit);
   return Unfit{"graph", "ad_psgd averages in pairs, but some edges of this graph lead one way only; use one whose edges lead both "
@@ -91,7 +112,7 @@ void AdPsgd::operator()(Worker& worker) const {
   const int P = worker.workers();
   note_warnings(worker);
   const std::vector<int> neighbours = (*edges(worker))[static_cast<std::size_t>(comm.rank())];
-  const auto replica = std::make_shared<Replica>(comm, worker.training());
+  const auto replica = std::make_shared<Replica>(worker, *compression);
   const Responder responder(comm, neighbours, [replica](const Communicator& beside, int source, const Packet& asked) {
     return replica->answer(beside, source, asked);
   });
@@ -113,17 +134,15 @@ void AdPsgd::operator()(Worker& worker) const {
     const Tensor x = state.w;
     const std::int64_t read_at = worker.training().updates();
     Pending asking, answering;
+    const Tensor sent = neighbours.empty() ? x : replica->code(comm);
     if (const auto peer = drawn_peer(worker, neighbours, state.step)) {
       answering = comm.start_receive(*peer);
-      asking = responder.start_send(*peer, replica->question(comm, *peer));
+      asking = responder.start_send(*peer, replica->question(comm, *peer, sent));
     }
     const Tensor g = P * worker.gradient(x);
     if (asking.under_way()) asking.wait_unless_lost();
     if (answering.under_way())
-      if (const auto answer = answering.wait_unless_lost()) {
-        comm.charge_reduction(2.0 * static_cast<double>(x.size()));
-        state.w = values::add_scaled(state.w, 0.5, answer->tensor - x);
-      }
+      if (const auto answer = answering.wait_unless_lost()) replica->meet(comm, sent, answer->tensor);
     worker.update_alone(state, g);
     worker.count(worker.training().updates() - read_at);
   }

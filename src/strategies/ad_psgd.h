@@ -7,11 +7,14 @@
 /// The paper splits the graph into ranks that ask and ranks that answer, so that nobody waits for somebody who waits. Here
 /// actors beside the ranks answer, which wait for nobody: any graph will do, odd rings too, and all ranks ask. Two that ask
 /// each other at one time know it from the number of questions heard, and take both as one average. Both sides move by half of
-/// one difference, so that the mean is kept whatever comes in between.
+/// one difference, so that the mean is kept whatever comes in between; where codes are sent, of the difference of what both
+/// decode. Who has come back is told parameters as they are.
 /// Cost per update: max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update; two that ask each other need
-/// alpha + M beta less of that, and no 3 d.
+/// alpha + M beta less of that, and no 3 d. By codes of m bytes m instead of M; t_encode before and t_decode after, and as much
+/// at the other, before and after its 3 d.
 #pragma once
 
+#include "strategies/compression.h"
 #include "strategies/on_graph.h"
 
 namespace simgrad::strategies {
@@ -23,7 +26,9 @@ struct AdPsgd : OnGraph {
       .cost = "max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update an update, P of them a step",
       .source = "X. Lian, W. Zhang, C. Zhang, J. Liu, Asynchronous Decentralized Parallel SGD, 2018"};
 
-  void describe(base::Describer& d) override { describe_graph(d); }
+  Compression compression = no_compression();
+
+  void describe(base::Describer& d) override;
   bool synchronous() const override { return false; }
   std::int64_t gradients_an_update() const override { return 0; }
   bool own_pace() const override { return true; }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cluster/responder.h"
+#include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
 
@@ -15,11 +16,16 @@ namespace {
 
 /// A rank's copy of the parameters, which its own gradients and all others' change.
 struct Replica {
-  Replica(training::Training& its_training, int its_rank, int workers) : training(its_training), rank(its_rank), P(workers) {}
+  Replica(const Worker& worker, const training::Compressor& compressor)
+      : training(worker.training()),
+        rank(worker.comm().world_rank(worker.comm().rank())),
+        P(worker.workers()),
+        code(compressor, worker) {}
 
   training::Training& training;
   int rank;
   int P;
+  training::Encoder code;
   State state = {};
   double first_round = 0.0;
   std::int64_t applied = 0;  ///< gradients, its own and others'; P of them are a round
@@ -32,7 +38,7 @@ struct Replica {
   std::optional<Packet> take(const Communicator& beside, const Packet& came) {
     if (!came.tensor) return Packet(state.w);
     if (!state.w) return {};
-    apply(beside, came.tensor);
+    apply(beside, code.decoded(beside, came.tensor));
     training.show(rank, state);
     return {};
   }
@@ -47,7 +53,7 @@ void AsyncBroadcast::operator()(Worker& worker) const {
   for (int j = 0; j < P; ++j)
     if (j != comm.rank()) others.push_back(j);
   // The actors that apply may outlive this one for a moment, when it loses a peer.
-  const auto replica = std::make_shared<Replica>(worker.training(), comm.world_rank(comm.rank()), P);
+  const auto replica = std::make_shared<Replica>(worker, *compression);
   const Responder responder(comm, others, [replica](const Communicator& beside, int, const Packet& came) {
     return replica->take(beside, came);
   });
@@ -70,12 +76,13 @@ void AsyncBroadcast::operator()(Worker& worker) const {
   while (worker.continues(replica->state)) {
     const std::int64_t read_at = replica->applied;
     const Tensor g = worker.gradient(replica->state.w);
-    replica->apply(comm, g);
+    const Tensor sent = others.empty() ? g : replica->code(comm, g);
+    replica->apply(comm, values::decoded(sent));
     worker.count(replica->applied - 1 - read_at);
     for (Pending& send : sends)
       if (send.under_way()) send.wait_unless_lost();
     sends.clear();
-    for (const int j : others) sends.push_back(responder.start_send(j, Packet(g)));
+    for (const int j : others) sends.push_back(responder.start_send(j, Packet(sent)));
   }
 }
 

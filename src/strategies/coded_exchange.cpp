@@ -18,11 +18,19 @@ CodedExchange::CodedExchange(Worker& worker, const MixingRow& row, const Neighbo
       own_copy_(worker.training().learning().initial_values()),
       copies_(row.neighbours.size(), own_copy_) {}
 
+Tensor CodedExchange::code_of(const Tensor& x) {
+  const std::int64_t d = worker_.training().learning().parameters();
+  std::vector<Tensor> codes;
+  for (std::int64_t first = 0; first < x.size(); first += d)
+    codes.push_back(encoder_(worker_.comm(), values::slice(x, first, d), first));
+  return values::concatenate(codes);
+}
+
 CodedExchange::Sent CodedExchange::start(const Tensor& x, std::int64_t step) {
   Tensor code = x;
   if (!row_.neighbours.empty()) {
     if (of_ == Of::differences) worker_.comm().charge_reduction(static_cast<double>(x.size()));
-    code = encoder_(worker_.comm(), of_ == Of::differences ? x - own_copy_ : x);
+    code = code_of(of_ == Of::differences ? x - own_copy_ : x);
   }
   return {x, code, neighbours_.start(code, step)};
 }

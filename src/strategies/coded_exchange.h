@@ -24,7 +24,7 @@ class CodedExchange {
 
   /// consensus_step: gamma, of differences.  All must outlive it.
   CodedExchange(Worker& worker, const MixingRow& row, const Neighbourhood& neighbours,
-                const training::Compressor& compressor, Of of, double consensus_step);
+                const training::Compressor& compressor, Of of, double consensus_step = 1.0);
 
   /// An exchange that goes on while its rank computes.
   struct Sent {
@@ -38,6 +38,8 @@ class CodedExchange {
   Tensor combine(const Tensor& x, std::int64_t step) { return finish(start(x, step)); }
 
  private:
+  /// A vector of several times as many numbers as there are parameters is encoded so many at a time.
+  Tensor code_of(const Tensor& x);
   Tensor towards_copies(Sent sent);
 
   Worker& worker_;

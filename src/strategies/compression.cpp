@@ -18,9 +18,8 @@ void describe_parameter_compression(base::Describer& d, std::string_view key, Co
                               "qsgd",
                               key, compression.kind()));
   else if (compression->error_feedback)
-    d.refuse(key, fmt::format("error_feedback adds what one message leaves out to the next, but each message of {} is of other "
-                              "parameters and whole by itself; leave it out",
-                              key));
+    d.refuse(key, "error_feedback adds what one message leaves out to the next, but each message of parameters is whole by "
+                  "itself; leave it out");
 }
 
 void describe_move_compression(base::Describer& d, Compression& compression) {

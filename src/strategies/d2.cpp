@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "strategies/coded_exchange.h"
 #include "strategies/mixing/spectrum.h"
-#include "strategies/neighbourhood.h"
 
 namespace simgrad::strategies {
 
 void D2::describe(base::Describer& d) {
   describe_graph(d);
   Mixes::describe(d);
+  describe_parameter_compression(d, "compression", compression,
+                                 "what is sent instead of parameters; replicas move by differences of what was sent, which keeps their mean");
 }
 
 std::string D2::unsuited(const MixingMatrix& W) const {
@@ -24,7 +26,9 @@ std::string D2::unsuited(const MixingMatrix& W) const {
 void D2::operator()(Worker& worker) const {
   const int P = worker.workers();
   const auto W = matrix(worker);
-  const Neighbourhood neighbours(worker, W->rows[static_cast<std::size_t>(worker.comm().rank())]);
+  const MixingRow& row = W->rows[static_cast<std::size_t>(worker.comm().rank())];
+  const Neighbourhood neighbours(worker, row);
+  CodedExchange exchange(worker, row, neighbours, *compression, CodedExchange::Of::parameters);
   State state = worker.start();
   while (worker.continues(state)) {
     const std::int64_t step = state.step;
@@ -33,7 +37,7 @@ void D2::operator()(Worker& worker) const {
     const Tensor psi = state.w;
     worker.comm().charge_reduction(2.0 * static_cast<double>(x.size()));
     const Tensor phi = state.carried.vectors.empty() ? psi : psi + (x - state.carried.vectors.front());
-    state.w = neighbours.combine(phi, step);
+    state.w = exchange.combine(phi, step);
     state.carried.vectors = {psi};
   }
 }

@@ -5,9 +5,11 @@
 /// "Exact Diffusion for Distributed Optimization and Learning", 2018): psi = x - lr g(x); phi = psi + x - psi of the step
 /// before; x <- sum_j W_ij phi_j. W must be symmetric with all eigenvalues above -1/3, which lazy mixing, the default here,
 /// makes sure of.
-/// Cost per step: t_c + alpha + degree M beta + (2 degree + 3) d / speed + t_update.
+/// Cost per step: t_c + alpha + degree M beta + (2 degree + 3) d / speed + t_update; by codes of m bytes m instead of M, and
+/// t_encode + degree t_decode + 2 d / speed more, as CodedExchange has it.
 #pragma once
 
+#include "strategies/compression.h"
 #include "strategies/on_graph.h"
 
 namespace simgrad::strategies {
@@ -20,6 +22,7 @@ struct D2 : Mixes {
       .source = "H. Tang, X. Lian, M. Yan, C. Zhang, J. Liu, D2: Decentralized Training over Decentralized Data, 2018"};
 
   D2() { lazy = true; }
+  Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
   void operator()(Worker& worker) const override;

@@ -6,6 +6,7 @@
 
 #include "strategies/graphs/powers.h"
 #include "strategies/neighbourhood.h"
+#include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
 
@@ -25,7 +26,7 @@ struct Mass {
   }
   Mass share(double part) const { return {part * x, part * omega}; }
   void add(const Packet& came) {
-    x += came.tensor;
+    x += values::decoded(came.tensor);
     omega += std::bit_cast<double>(came.version);
   }
   Tensor z() const { return omega == 1.0 ? x : (1.0 / omega) * x; }
@@ -50,6 +51,8 @@ void Sgp::describe(base::Describer& d) {
   describe_graph(d);
   d.flag("one_peer", one_peer, "whether a rank sends to one of its neighbours a step, to each in turn; else to all");
   d.flag("overlap", overlap, "whether what is sent travels while the next gradient is computed, and counts a step later");
+  describe_parameter_compression(d, "compression", compression,
+                                 "what is sent instead of shares of parameters; what it leaves out stays with the sender");
 }
 
 Sgp::Peers Sgp::peers(const Adjacency& to, const Adjacency& from, int rank, std::int64_t step) const {
@@ -72,8 +75,9 @@ void Sgp::operator()(Worker& worker) const {
   const Adjacency from = sources(*to);
   const MixingRow joined{.neighbours = from[static_cast<std::size_t>(rank)], .weights = {}, .targets = {}};
   const Neighbourhood neighbours(worker, joined);
+  training::Encoder encoder(*compression, worker);
   State state = neighbours.start();
-  std::vector<Mass> carried = masses(state);  // x and omega; overlapped, also what was sent in the step before
+  std::vector<Mass> carried = masses(state);  // x and omega; overlapped, also the code that was sent in the step before
   Mass mass = carried.empty() ? Mass{state.w} : carried.front();
   std::optional<Neighbourhood::Exchange> under_way;
   const auto push = [&](const Mass& part, std::int64_t step) {
@@ -90,19 +94,25 @@ void Sgp::operator()(Worker& worker) const {
     mass.x = state.w;
     int targets = 0;
     for (const int j : peers(*to, from, rank, step).targets) targets += neighbours.takes_part(j, step) ? 1 : 0;
-    const Mass part = mass.share(1.0 / (1.0 + targets));
+    Mass part = mass.share(1.0 / (1.0 + targets));
     mass = part;
+    if (targets > 0 && !compression->exact()) {
+      part.x = encoder(worker.comm(), part.x);
+      worker.comm().charge_reduction(3.0 * static_cast<double>(g.size()));
+      mass.x = values::add_scaled(mass.x, targets, mass.x - values::decoded(part.x));
+    }
     std::vector<Packet> received;
     if (overlap && under_way) received = neighbours.finish(std::move(*under_way));
     under_way = push(part, step);
     if (!overlap) received = neighbours.finish(*std::exchange(under_way, std::nullopt));
-    double additions = 0.0;
+    std::int64_t additions = 0;
     for (const Packet& came : received) {
       if (!came.tensor) continue;
       mass.add(came);
       ++additions;
     }
-    worker.comm().charge_reduction((2.0 + additions) * static_cast<double>(g.size()));
+    encoder.charge_decoding(worker.comm(), g.size(), additions);
+    worker.comm().charge_reduction((2.0 + static_cast<double>(additions)) * static_cast<double>(g.size()));
     state.w = mass.z();
     state.carried = {{mass.x}, {mass.omega}};
     if (overlap) {

@@ -3,11 +3,14 @@
 /// Source: M. Assran, N. Loizou, N. Ballas, M. Rabbat, "Stochastic Gradient Push for Distributed Deep Learning", ICML 2019,
 /// Algorithms 1 (SGP) and 2 (overlapped, tau = 1). Every rank holds x and a weight omega, 1 at first; it steps
 /// x <- x - lr g(z) at z = x / omega, keeps one share of both and sends one to each target; what comes in is added. Shares
-/// are equal, so that columns sum to 1 and sum x is kept, whatever the degrees. The weight travels with x in 8 bytes.
+/// are equal, so that columns sum to 1 and sum x is kept, whatever the degrees. The weight travels with x in 8 bytes. Where
+/// codes of shares are sent, a rank keeps what they leave out, so that sum x is kept all the same.
 /// Cost per step: t_c + alpha + degree (M + 8) beta + (2 + degree) d / speed + t_update, degree 1 with one peer; with overlap
-/// max(t_c + the rest of the step, alpha + degree (M + 8) beta).
+/// max(t_c + the rest of the step, alpha + degree (M + 8) beta). By codes of m bytes m instead of M, and t_encode + 3 d / speed +
+/// degree t_decode more.
 #pragma once
 
+#include "strategies/compression.h"
 #include "strategies/on_graph.h"
 
 namespace simgrad::strategies {
@@ -22,6 +25,7 @@ struct Sgp : OnGraph {
   Sgp();
   bool one_peer = true;
   bool overlap = false;
+  Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
   std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }

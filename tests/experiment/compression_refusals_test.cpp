@@ -70,4 +70,10 @@ TEST_CASE("compression that a path cannot take is refused") {
   check_refused(compressed("gossip", "{ kind = \"top_k\", error_feedback = true }"), "copies that parameters are compressed");
   check_refused(compressed("gossip", "{ kind = \"sign\", scale = \"majority\" }"), "but parameters are averaged");
   check_refused(compressed("gossip", "{ kind = \"int8\", error_feedback = true }"), "each message of parameters is whole");
+  for (const char* replicas : {"d2", "gradient_tracking", "sgp", "ad_psgd"}) {
+    check_refused(compressed(replicas, "\"top_k\""), "compression = \"top_k\" would leave out most of the parameters");
+    check_refused(compressed(replicas, "{ kind = \"int8\", error_feedback = true }"), "each message of parameters is whole");
+    CHECK(planned(small + "[[strategy]]\n" + compressed(replicas, "\"qsgd\"")).runs.size() == 1);
+  }
+  check_refused(compressed("async_broadcast", "{ kind = \"top_k\", k = 9 }"), "k = 9, but the model has 3 parameters");
 }

@@ -82,6 +82,17 @@ std::vector<Entry> every_strategy() {
   all.push_back(entry<strategies::Gossip>("gossip, copies", [](auto& gossip) {
     gossip.compression = Compressor("top_k", {.k = 2}).slot();
   }));
+  all.push_back(entry<strategies::GradientTracking>("gradient_tracking, float16", [](auto& tracking) {
+    tracking.compression = Compressor("float16").slot();
+  }));
+  all.push_back(entry<strategies::Sgp>("sgp, overlapped, float16", [](auto& sgp) {
+    sgp.overlap = true;
+    sgp.compression = Compressor("float16").slot();
+  }));
+  all.push_back(entry<strategies::AdPsgd>("ad_psgd, int8", [](auto& ad_psgd) { ad_psgd.compression = Compressor("int8").slot(); }));
+  all.push_back(entry<strategies::AsyncBroadcast>("async_broadcast, sign with memory", [](auto& broadcast) {
+    broadcast.compression = Compressor("sign", {.error_feedback = true}).slot();
+  }));
   for (Entry& each : all)
     each.remembers_codes = each.name == "allreduce, top_k with memory" || each.name == "local_sgd, power_sgd" ||
                            each.name == "gossip, copies";

@@ -1,6 +1,7 @@
 // Stochastic gradient push.
 #include "strategies/sgp.h"
 
+#include "strategies/compressed.h"
 #include "strategies/replicas.h"
 
 using namespace simgrad;
@@ -68,18 +69,25 @@ TEST_CASE("push to all targets of a directed graph takes a share for each") {
   CHECK(trial.run().record.simulated_s == Approx(20 * (trial.gradient_s() + transfer + (5 + 2) * 2000 / speed)).epsilon(1e-9));
 }
 
-TEST_CASE("overlapped push goes on from a checkpoint with what was under way, bit for bit") {
-  Trial trial{.program = push(true, true), .workers = 4, .rows = 48, .features = 4};
-  trial.batch = 12;
-  trial.stop.steps = 20;
-  trial.training.checkpoint_every_steps = 3;
-  const Outcome undisturbed = trial.run();
-  trial.cluster.failures.crashes.resize(1);
-  trial.cluster.failures.crashes[0].rank = 2;
-  trial.cluster.failures.crashes[0].at_s = 0.6 * undisturbed.record.simulated_s;
-  trial.cluster.failures.crashes[0].repair_s = 1e-3;
-  const Outcome outcome = trial.run();
-  CHECK(outcome.record.error.empty());
-  CHECK(outcome.record.crashes == 1);
-  CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+TEST_CASE("overlapped push goes on from a checkpoint with what was under way, bit for bit, codes too") {
+  for (const char* kind : {"none", "float16"}) {
+    CAPTURE(kind);
+    Trial trial{.program = made<Sgp>([&](Sgp& sgp) {
+                  sgp.overlap = true;
+                  sgp.compression = Compressor(kind).slot();
+                }),
+                .workers = 4, .rows = 48, .features = 4};
+    trial.batch = 12;
+    trial.stop.steps = 20;
+    trial.training.checkpoint_every_steps = 3;
+    const Outcome undisturbed = trial.run();
+    trial.cluster.failures.crashes.resize(1);
+    trial.cluster.failures.crashes[0].rank = 2;
+    trial.cluster.failures.crashes[0].at_s = 0.6 * undisturbed.record.simulated_s;
+    trial.cluster.failures.crashes[0].repair_s = 1e-3;
+    const Outcome outcome = trial.run();
+    CHECK(outcome.record.error.empty());
+    CHECK(outcome.record.crashes == 1);
+    CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+  }
 }

@@ -9,10 +9,10 @@ namespace simgrad::training {
 using cluster::Communicator;
 using values::Tensor;
 
-Encoder::Encoder(const Compressor& compressor, const Participant& rank) : compressor_(compressor), rank_(rank) {}
+Encoder::Encoder(const Compressor& compressor, const Participant& rank) : compressor_(compressor), training_(rank.training()) {}
 
 Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
-  const Learning& learning = rank_.training().learning();
+  const Learning& learning = training_.learning();
   Occasion occasion{.dispatcher = learning.dispatcher(), .draws = {}, .shared_draws = {},
                     .parameters = learning.parameters()};
   std::int64_t left = n;
@@ -29,12 +29,11 @@ Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
 
 Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, std::int64_t first) {
   Occasion now = occasion(n, first);
-  const Training& training = rank_.training();
-  now.shared_draws = {.seed = training.learning().seed(),
+  now.shared_draws = {.seed = training_.learning().seed(),
                       .purpose = base::Purpose::compression,
                       .step = path.vectors++ | static_cast<std::uint64_t>(first) << 32,
                       .rank = 0,
-                      .attempt = static_cast<std::uint16_t>(training.generation())};
+                      .attempt = static_cast<std::uint16_t>(training_.generation())};
   now.draws = now.shared_draws;
   now.draws.rank = 1 + static_cast<std::uint32_t>(comm.world_rank(comm.rank()));
   const double flops = compressor_.encode_flops(n, now) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);

@@ -9,12 +9,13 @@
 namespace simgrad::training {
 
 class Participant;
+class Training;
 
 /// Encodes the vectors that one rank sends. Each stretch of the parameters has a memory of its own. A rank that starts anew,
 /// in a new generation, has a new encoder, and so nothing to remember; its draws are others, too.
 class Encoder {
  public:
-  /// Both must outlive it.
+  /// The compressor and the rank's training must outlive it; the rank itself need not.
   Encoder(const Compressor& compressor, const Participant& rank);
 
   const Compressor& compressor() const { return compressor_; }
@@ -47,7 +48,7 @@ class Encoder {
   void remember(Path& path, const values::Tensor& wanted, const values::Tensor& sent) const;
 
   const Compressor& compressor_;
-  const Participant& rank_;
+  const Training& training_;
   std::map<std::int64_t, Path> paths_;  ///< by the first parameter
 };
 
