@@ -10,8 +10,8 @@
 /// one difference, so that the mean is kept whatever comes in between; where codes are sent, of the difference of what both
 /// decode. Who has come back is told parameters as they are.
 /// Cost per update: max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update; two that ask each other need
-/// alpha + M beta less of that, and no 3 d. By codes of m bytes m instead of M; t_encode before and t_decode after, and as much
-/// at the other, before and after its 3 d.
+/// alpha + M beta less of that, and no 3 d. By codes of m bytes m instead of M; t_encode before all, t_decode before
+/// the 2 d, and at the other t_decode before and t_encode after its 3 d.
 #pragma once
 
 #include "strategies/compression.h"

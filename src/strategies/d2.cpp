@@ -11,7 +11,8 @@ void D2::describe(base::Describer& d) {
   describe_graph(d);
   Mixes::describe(d);
   describe_parameter_compression(d, "compression", compression,
-                                 "what is sent instead of parameters; replicas move by differences of what was sent, which keeps their mean");
+                                 "what is sent instead of parameters; replicas move by differences of what was sent, which "
+                                 "keeps their mean");
 }
 
 std::string D2::unsuited(const MixingMatrix& W) const {

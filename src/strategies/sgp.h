@@ -6,8 +6,8 @@
 /// are equal, so that columns sum to 1 and sum x is kept, whatever the degrees. The weight travels with x in 8 bytes. Where
 /// codes of shares are sent, a rank keeps what they leave out, so that sum x is kept all the same.
 /// Cost per step: t_c + alpha + degree (M + 8) beta + (2 + degree) d / speed + t_update, degree 1 with one peer; with overlap
-/// max(t_c + the rest of the step, alpha + degree (M + 8) beta). By codes of m bytes m instead of M, and t_encode + 3 d / speed +
-/// degree t_decode more.
+/// max(t_c + the rest of the step, alpha + degree (M + 8) beta). By codes of m bytes m instead of M, and
+/// t_encode + 3 d / speed + degree t_decode more.
 #pragma once
 
 #include "strategies/compression.h"

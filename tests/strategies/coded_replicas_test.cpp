@@ -78,7 +78,9 @@ TEST_CASE("a worker alone sends nothing, and nothing of its is rounded") {
 TEST_CASE("replicas that send rounded numbers learn what those learn that send exact ones") {
   for (const Path& path : paths) {
     const Outcome plain = trial_of(path.program("none")).run();
-    for (const auto& [kind, within] : {std::pair("float32", 1e-6), {"float16", 5e-3}, {"bfloat16", 0.03}, {"int8", 0.05}, {"qsgd", 0.3}}) {
+    using Within = std::pair<const char*, double>;
+    for (const auto& [kind, within] : {Within("float32", 1e-6), Within("float16", 5e-3), Within("bfloat16", 0.03),
+                                       Within("int8", 0.05), Within("qsgd", 0.3)}) {
       CAPTURE(path.name, kind);
       const Outcome rounded = trial_of(path.program(kind)).run();
       CHECK(rounded.record.error.empty());

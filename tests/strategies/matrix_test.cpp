@@ -89,7 +89,9 @@ std::vector<Entry> every_strategy() {
     sgp.overlap = true;
     sgp.compression = Compressor("float16").slot();
   }));
-  all.push_back(entry<strategies::AdPsgd>("ad_psgd, int8", [](auto& ad_psgd) { ad_psgd.compression = Compressor("int8").slot(); }));
+  all.push_back(entry<strategies::AdPsgd>("ad_psgd, int8", [](auto& ad_psgd) {
+    ad_psgd.compression = Compressor("int8").slot();
+  }));
   all.push_back(entry<strategies::AsyncBroadcast>("async_broadcast, sign with memory", [](auto& broadcast) {
     broadcast.compression = Compressor("sign", {.error_feedback = true}).slot();
   }));
