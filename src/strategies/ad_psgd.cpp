@@ -38,6 +38,13 @@ class Replica {
     talk.sent = code;
     return {code, talk.heard};
   }
+  /// Its answer was one to a question that crossed that one of its own, or 0; that one may come in after the answer.
+  void take_note(const Communicator& comm, int peer, std::int64_t crossed) { with(comm, peer).crossed = crossed; }
+  /// Whether a question that crossed the last one to it is still to be heard: another would be taken for the crossed one.
+  bool expects(const Communicator& comm, int peer) {
+    const Talk& talk = with(comm, peer);
+    return talk.crossed > talk.heard;
+  }
   /// In the actor that listens to it.
   std::optional<Packet> answer(const Communicator& beside, int peer, const Packet& asked) {
     if (asked.version == only_tell) return Packet(state.w);
@@ -45,7 +52,7 @@ class Replica {
     ++talk.heard;
     if (!state.w) return Packet(asked.tensor);  // it has nothing yet: no difference
     // It had not heard the last question to it: the two are one average, in which both are askers.
-    if (asked.version < talk.asked) return Packet(talk.sent);
+    if (asked.version < talk.asked) return Packet(talk.sent, talk.asked);
     const Tensor other = code_.decoded(beside, asked.tensor);
     beside.charge_reduction(3.0 * static_cast<double>(other.size()));
     const Tensor own = code(beside);
@@ -64,14 +71,15 @@ class Replica {
   struct Talk {
     std::int64_t asked = 0;
     std::int64_t heard = 0;
-    int incarnation = 0;  ///< of the other
-    Tensor sent;
+    std::int64_t crossed = 0;  ///< which of its questions met the last one to it on the way
+    int incarnation = 0;       ///< of the other
+    Tensor sent;               ///< with the last question to it
   };
   /// Who has come back counts from the beginning.
   Talk& with(const Communicator& comm, int peer) {
     Talk& talk = talks_[peer];
     const int incarnation = world_.incarnation(comm.world_rank(peer));
-    if (talk.incarnation != incarnation) talk = Talk{0, 0, incarnation, {}};
+    if (talk.incarnation != incarnation) talk = Talk{0, 0, 0, incarnation, {}};
     return talk;
   }
 
@@ -134,15 +142,21 @@ void AdPsgd::operator()(Worker& worker) const {
     const Tensor x = state.w;
     const std::int64_t read_at = worker.training().updates();
     Pending asking, answering;
-    const Tensor sent = neighbours.empty() ? x : replica->code(comm);
-    if (const auto peer = drawn_peer(worker, neighbours, state.step)) {
+    std::vector<int> open = neighbours;
+    std::erase_if(open, [&](int j) { return replica->expects(comm, j); });
+    const Tensor sent = open.empty() ? x : replica->code(comm);
+    const auto peer = drawn_peer(worker, open, state.step);
+    if (peer) {
       answering = comm.start_receive(*peer);
       asking = responder.start_send(*peer, replica->question(comm, *peer, sent));
     }
     const Tensor g = P * worker.gradient(x);
     if (asking.under_way()) asking.wait_unless_lost();
     if (answering.under_way())
-      if (const auto answer = answering.wait_unless_lost()) replica->meet(comm, sent, answer->tensor);
+      if (const auto answer = answering.wait_unless_lost()) {
+        replica->take_note(comm, *peer, answer->version);
+        replica->meet(comm, sent, answer->tensor);
+      }
     worker.update_alone(state, g);
     worker.count(worker.training().updates() - read_at);
   }

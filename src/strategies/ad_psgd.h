@@ -6,9 +6,10 @@
 ///
 /// The paper splits the graph into ranks that ask and ranks that answer, so that nobody waits for somebody who waits. Here
 /// actors beside the ranks answer, which wait for nobody: any graph will do, odd rings too, and all ranks ask. Two that ask
-/// each other at one time know it from the number of questions heard, and take both as one average. Both sides move by half of
-/// one difference, so that the mean is kept whatever comes in between; where codes are sent, of the difference of what both
-/// decode. Who has come back is told parameters as they are.
+/// each other at one time know it from the number of questions heard, and take both as one average; whose answer overtakes the
+/// question that it crossed asks others, or nobody, until that is in. Both sides move by half of one difference, so that the
+/// mean is kept whatever comes in between; where codes are sent, of the difference of what both decode. Who has come back is
+/// told parameters as they are.
 /// Cost per update: max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update; two that ask each other need
 /// alpha + M beta less of that, and no 3 d. By codes of m bytes m instead of M; t_encode before all, t_decode before
 /// the 2 d, and at the other t_decode before and t_encode after its 3 d.

@@ -28,7 +28,7 @@ Tensor CodedExchange::code_of(const Tensor& x) {
 
 CodedExchange::Sent CodedExchange::start(const Tensor& x, std::int64_t step) {
   Tensor code = x;
-  if (!row_.neighbours.empty()) {
+  if (!row_.neighbours.empty() || !row_.targets.empty()) {
     if (of_ == Of::differences) worker_.comm().charge_reduction(static_cast<double>(x.size()));
     code = code_of(of_ == Of::differences ? x - own_copy_ : x);
   }
@@ -37,7 +37,7 @@ CodedExchange::Sent CodedExchange::start(const Tensor& x, std::int64_t step) {
 
 Tensor CodedExchange::finish(Sent sent) {
   const training::Compressor& compressor = encoder_.compressor();
-  if (compressor.exact() || row_.neighbours.empty()) return neighbours_.combine(sent.x, std::move(sent.exchange));
+  if (compressor.exact() || (row_.neighbours.empty() && row_.targets.empty())) return neighbours_.combine(sent.x, std::move(sent.exchange));
   if (of_ == Of::differences) return towards_copies(std::move(sent));
   const auto codes = static_cast<std::int64_t>(sent.exchange.sources.size());
   const Tensor own = values::decoded(sent.code);

@@ -17,11 +17,11 @@ void D2::describe(base::Describer& d) {
 
 std::string D2::unsuited(const MixingMatrix& W) const {
   if (!W.symmetric()) return "d2 needs a symmetric mixing matrix; use another graph or mixing, or the strategy gradient_tracking";
-  const auto found = spectrum(W);
-  if (!found || found->least > -1.0 / 3.0 + 1e-9) return {};
+  const auto found = spectrum_of(W);
+  if (!found || !found->least || *found->least > -1.0 / 3.0 + 1e-9) return {};
   return fmt::format("d2 needs mixing whose eigenvalues are all above -1/3, but the least of these is {:.6g}; set lazy = true, "
                      "which makes them (1 + lambda) / 2",
-                     found->least);
+                     *found->least);
 }
 
 void D2::operator()(Worker& worker) const {

@@ -74,17 +74,15 @@ std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
 }
 
 Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange) const {
-  if (row_.neighbours.empty()) return x;
   const Communicator& comm = worker_.comm();
   const std::vector<int> sources = exchange.sources;
   const std::vector<Packet> received = finish(std::move(exchange));
+  if (row_.neighbours.empty()) return x;  // it only sends, if that
   std::vector<Tensor> terms;
   std::vector<double> weights;
-  double sum = 0.0;
   const auto add = [&](const Tensor& term, std::size_t place) {
     terms.push_back(term);
     weights.push_back(row_.weights[place]);
-    sum += weights.back();
   };
   // Row i's weights stand in the order of ranks, with i among its neighbours.
   const auto own = static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, comm.rank()) - row_.neighbours.begin());
@@ -99,8 +97,7 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange) const {
     if (const Tensor& came = received[next++].tensor) add(came, place);
   }
   comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) * static_cast<double>(x.size()));
-  if (terms.size() <= row_.neighbours.size())
-    for (double& weight : weights) weight /= sum;
+  if (terms.size() <= row_.neighbours.size()) normalize(weights);
   return values::weighted_sum(terms, weights);
 }
 

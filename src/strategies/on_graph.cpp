@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "strategies/graphs/lines.h"
-#include "strategies/mixing/spectrum.h"
 
 namespace simgrad::strategies {
 
@@ -37,14 +37,26 @@ std::optional<Strategy::Unfit> OnGraph::unfit(const Fit& fit) const {
   return why.empty() ? std::nullopt : std::optional(Unfit{"graph", why});
 }
 
+std::vector<std::string> OnGraph::broken(const Adjacency& edges, std::string_view what) {
+  const std::vector<int> parts = components(edges);
+  const int one_way = strong_components(edges) - static_cast<int>(parts.size());
+  std::vector<std::string> all;
+  if (parts.size() > 1) {
+    constexpr std::size_t shown = 8;
+    const std::vector<int> largest(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(std::min(shown, parts.size())));
+    all.push_back(fmt::format("{} falls into {} parts of {}{} ranks, between which nothing travels: each converges to a mean of "
+                              "its own, the consensus distance stays, and the spectral gap is 0",
+                              what, parts.size(), fmt::join(largest, ", "), parts.size() > shown ? ", ..." : ""));
+  }
+  if (one_way > 0)
+    all.push_back(fmt::format("{} leads from some ranks to others and never back: what those others learn is lost on the former, "
+                              "and all that is averaged is what the ranks say to whom nobody sends; add edges back",
+                              what));
+  return all;
+}
+
 std::vector<std::string> OnGraph::warnings(std::int64_t workers, std::uint64_t seed) const {
-  const std::vector<int> parts = components(drawn(static_cast<int>(workers), seed));
-  if (parts.size() == 1) return {};
-  constexpr std::size_t shown = 8;
-  const std::vector<int> largest(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(std::min(shown, parts.size())));
-  return {fmt::format("the graph falls into {} parts of {}{} ranks, between which nothing travels: each converges to a mean of its "
-                      "own, the consensus distance stays, and the spectral gap is 0",
-                      parts.size(), fmt::join(largest, ", "), parts.size() > shown ? ", ..." : "")};
+  return broken(drawn(static_cast<int>(workers), seed), "the graph");
 }
 
 bool OnGraph::leaves_a_rest(const Worker& worker) const {
@@ -54,6 +66,9 @@ bool OnGraph::leaves_a_rest(const Worker& worker) const {
 
 void OnGraph::describe_graph(base::Describer& d) {
   d.component("graph", graph, "who talks to whom; not the cabling, which is cluster.topology");
+  if (graph.kind() == "support" && !mixes())
+    d.refuse("graph", "graph = \"support\" is that of a mixing matrix in a file, but this strategy has no mixing matrix; name another "
+                      "graph, or write the edges down for graph = { kind = \"file\", path = \"...\" }");
 }
 
 std::shared_ptr<const Adjacency> OnGraph::edges(const Worker& worker) const {
@@ -105,9 +120,13 @@ std::optional<Strategy::Unfit> Mixes::unfit(const Fit& fit) const {
 }
 
 std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t seed) const {
-  std::vector<std::string> all = OnGraph::warnings(workers, seed);
   const int P = static_cast<int>(workers);
-  if (!matrix(drawn(P, seed), everybody(P)).doubly_stochastic())
+  const Adjacency graph_edges = drawn(P, seed);
+  const MixingMatrix W = matrix(graph_edges, everybody(P));
+  const Adjacency used = W.support();
+  const bool same = components(graph_edges) == components(used) && strong_components(graph_edges) == strong_components(used);
+  std::vector<std::string> all = broken(used, same ? "the graph" : "the graph, without the edges that the mixing matrix gives 0,");
+  if (!W.doubly_stochastic())
     all.push_back(fmt::format("mixing = \"{}\" on this graph has rows that sum to 1 and columns that do not: averaging does not "
                               "preserve the mean, and ranks whose columns sum to more count more in what all converge to; "
                               "\"metropolis\" preserves it",
@@ -115,9 +134,22 @@ std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t see
   return all;
 }
 
+std::optional<Graph::Extremes> Mixes::extremes(int P) const {
+  // A rest of a graph that has no form of that number of ranks is another graph.
+  if (P == 1 || mixing.kind() != "metropolis" || graph->of_named_ranks() || !graph->unfit(P).empty()) return {};
+  auto found = graph->metropolis_extremes(P);
+  if (found && lazy) found = Graph::Extremes{found->below_one / 2.0, (1.0 + found->least) / 2.0};
+  return found;
+}
+
+std::optional<Spectrum> Mixes::spectrum_of(const MixingMatrix& W) const {
+  const auto known = extremes(W.size());
+  return known ? Spectrum{.second = std::max(1.0 - known->below_one, -known->least), .least = known->least} : spectrum(W);
+}
+
 std::optional<double> Mixes::gap(const MixingMatrix& W) const {
-  const double closed = mixing.kind() == "metropolis" && !lazy ? graph->metropolis_gap(W.size()) : -1.0;
-  return closed >= 0.0 ? std::optional(closed) : spectral_gap(W);
+  const auto known = extremes(W.size());
+  return known ? std::min(known->below_one, 1.0 - std::abs(known->least)) : spectral_gap(W);
 }
 
 std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
@@ -130,7 +162,7 @@ std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
     note_warnings(worker);
     if (const auto found = gap(*W_)) worker.training().set_spectral_gap(*found);
     else if (first_of_all(worker))
-      worker.training().note("spectral_gap: not reckoned, for the matrix is large and not symmetric");
+      worker.training().note("spectral_gap: not reckoned, for the matrix is large, and not symmetric or too slow to average");
   }
   return W_;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "strategies/mixing/matrix.h"
+#include "strategies/mixing/spectrum.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {
@@ -25,6 +26,10 @@ struct OnGraph : Strategy {
   /// On all of the scenario's P ranks.
   virtual Adjacency drawn(int P, std::uint64_t seed) const { return graph->edges(P, seed); }
   void describe_graph(base::Describer& d);
+  /// Whether a matrix may say the graph.
+  virtual bool mixes() const { return false; }
+  /// What a user is warned of, where ranks exchange along those edges.
+  static std::vector<std::string> broken(const Adjacency& edges, std::string_view what);
   /// The first rank of the first generation says in the run's notes what a user is warned of.
   void note_warnings(const Worker& worker) const;
   /// Whether the living are to be seen as what is left of the scenario's ranks.
@@ -53,12 +58,16 @@ struct Mixes : OnGraph {
   std::shared_ptr<const MixingMatrix> matrix(const Worker& worker) const;
 
  protected:
+  bool mixes() const override { return true; }
   Adjacency drawn(int P, std::uint64_t seed) const override;
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const;
+  /// In closed form where there is one and the matrix is large.
+  std::optional<Spectrum> spectrum_of(const MixingMatrix& W) const;
   /// Why it does not do with that matrix; nothing if it does.
   virtual std::string unsuited(const MixingMatrix& /*W*/) const { return {}; }
 
  private:
+  std::optional<Graph::Extremes> extremes(int P) const;
   std::optional<double> gap(const MixingMatrix& W) const;
 
   mutable std::shared_ptr<const Adjacency> mixed_;  ///< the graph of the last matrix

@@ -55,6 +55,14 @@ void Sgp::describe(base::Describer& d) {
                                  "what is sent instead of shares of parameters; what it leaves out stays with the sender");
 }
 
+std::optional<Strategy::Unfit> Sgp::unfit(const Fit& fit) const {
+  if (auto why = OnGraph::unfit(fit)) return why;
+  const Adjacency all = drawn(static_cast<int>(fit.workers), fit.seed);
+  if (strong_components(all) == static_cast<int>(components(all).size())) return {};
+  return Unfit{"graph", "sgp hands parameters and their weights on along the edges, but from some ranks of this graph no way leads "
+                        "back: they would give away all that they have; add edges that close the ways to rings"};
+}
+
 Sgp::Peers Sgp::peers(const Adjacency& to, const Adjacency& from, int rank, std::int64_t step) const {
   const std::vector<int>& own = to[static_cast<std::size_t>(rank)];
   const std::vector<int>& into = from[static_cast<std::size_t>(rank)];

@@ -29,6 +29,7 @@ struct Sgp : OnGraph {
 
   void describe(base::Describer& d) override;
   std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
+  std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
 
  private:

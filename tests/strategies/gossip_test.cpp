@@ -6,6 +6,7 @@
 #include "scratch.h"
 #include "strategies/graphs/edge_list.h"
 #include "strategies/graphs/powers.h"
+#include "strategies/mixing/matrix_file.h"
 #include "strategies/mixing/spectrum.h"
 #include "strategies/replicas.h"
 
@@ -122,6 +123,52 @@ TEST_CASE("overlapped D-PSGD takes the longer of gradient and exchange, then mix
       CHECK(after.final_parameters() == outcome.final_parameters());
       CHECK(after.record.simulated_s == Approx(20 * (step + std::min(trial.gradient_s(), exchange))).epsilon(1e-9));
     }
+}
+
+TEST_CASE("a rank that sends and receives from nobody leads the others, with codes too") {
+  const Scratch scratch;
+  const std::string path = scratch.write("one_way.edges", "0 1\n1 2\n");
+  for (const std::string code : {"none", "float16", "top_k"})
+    for (const GossipUpdate update : {GossipUpdate::combine_then_adapt, GossipUpdate::gradient_exchange}) {
+      const auto program = made<Gossip>([&](Gossip& gossip) {
+        auto list = std::make_unique<strategies::EdgeList>();
+        list->path = path;
+        list->one_way = true;
+        gossip.graph = base::Slot<strategies::Graph>(strategies::graphs(), std::move(list));
+        gossip.mixing.choose("uniform");
+        gossip.update = update;
+        gossip.compression.choose(code);
+      });
+      Trial trial{.program = program, .workers = 3};
+      trial.stop.steps = 20;
+      const Outcome outcome = trial.run();
+      CAPTURE(code, update == GossipUpdate::gradient_exchange);
+      CHECK(outcome.record.error.empty());
+      CHECK(outcome.record.steps == 20);
+      CHECK(*outcome.record.final_loss < 0.5 * *outcome.record.curve.front().loss);
+    }
+}
+
+TEST_CASE("an average of which only a weight of 0 is left is oneself") {
+  const Scratch scratch;
+  const std::string path = scratch.write("W.txt", "0 .5 .5\n.5 0 .5\n.5 .5 0\n");
+  Trial trial{.program = made<Gossip>([&](Gossip& gossip) {
+                auto file = std::make_unique<strategies::MatrixFile>();
+                file->path = path;
+                gossip.graph.choose("complete");
+                gossip.mixing = base::Slot<strategies::Mixing>(strategies::mixings(), std::move(file));
+              }),
+              .workers = 3};
+  trial.stop.steps = 40;
+  trial.cluster.failures.recovery = cluster::Recovery::in_place;
+  trial.cluster.failures.crashes.resize(2);
+  for (const int r : {1, 2}) {
+    trial.cluster.failures.crashes[static_cast<std::size_t>(r - 1)].rank = r;
+    trial.cluster.failures.crashes[static_cast<std::size_t>(r - 1)].at_s = 5e-4;
+  }
+  const Outcome outcome = trial.run();
+  CHECK(outcome.record.error.empty());
+  CHECK(*outcome.record.final_loss < *outcome.record.curve.front().loss);
 }
 
 TEST_CASE("after the loss of ranks a hypercube is what is left of it") {

@@ -163,6 +163,15 @@ TEST_CASE("an edge list with unknown ranks, loops or other text is refused at fi
   CHECK_THROWS_AS(edge_list(scratch, std::string("0 1\0", 4)).edges(4, 1), base::ScenarioError);
 }
 
+TEST_CASE("parts within which everybody reaches everybody are counted along the edges") {
+  CHECK(strong_components({{1}, {2}, {0}}) == 1);
+  CHECK(strong_components({{1}, {2}, {}}) == 3);
+  CHECK(strong_components({{1}, {0, 2}, {3}, {2}}) == 2);
+  CHECK(strong_components({{}, {2}, {1, 0}}) == 2);
+  CHECK(strong_components(Adjacency(4)) == 4);
+  CHECK(strong_components(Path().edges(2000, 1)) == 1);
+}
+
 TEST_CASE("what the loss of ranks leaves of a graph is numbered anew") {
   CHECK(restricted(made("ring", 5), std::vector{0, 2, 3, 4}) == Adjacency{{3}, {2}, {1, 3}, {0, 2}});
   CHECK(components(restricted(made("star", 4), std::vector{1, 2, 3})) == std::vector{1, 1, 1});

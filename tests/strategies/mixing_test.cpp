@@ -142,11 +142,26 @@ TEST_CASE("spectral gaps are the closed forms") {
     CHECK(gap("torus_2d", P) == Approx(1.0 - (3.0 + 2.0 * std::cos(2.0 * pi / longer)) / 5.0).epsilon(1e-9));
 }
 
-TEST_CASE("where a graph knows its gap in closed form it is that of the matrix") {
+TEST_CASE("where a graph knows its extreme eigenvalues in closed form they are those of the matrix") {
+  int known = 0;
   for (const auto& entry : graphs().entries())
-    for (int P = 1; P <= 16; ++P)
-      if (const double closed = entry.make()->metropolis_gap(P); closed >= 0.0)
-        CHECK(closed == Approx(gap(entry.about.kind, P)).epsilon(1e-12).margin(1e-14));
+    for (int P = 2; P <= 36; ++P) {
+      const auto graph = entry.make();
+      const auto closed = graph->unfit(P).empty() ? graph->metropolis_extremes(P) : std::nullopt;
+      if (!closed) continue;
+      const MixingMatrix W = mixed("metropolis", entry.about.kind, P);
+      CAPTURE(entry.about.kind, P);
+      CHECK(std::min(closed->below_one, 1.0 - std::abs(closed->least)) == Approx(*spectral_gap(W)).epsilon(1e-11).margin(1e-13));
+      CHECK(closed->least == Approx(*spectrum(W)->least).margin(1e-12));
+      CHECK(closed->below_one / 2.0 == Approx(*spectral_gap(W.lazy())).margin(1e-12));
+      ++known;
+    }
+  CHECK(known > 4 * 35);
+}
+
+TEST_CASE("a gap that iteration does not come to is not known, and the least eigenvalue of a large matrix neither") {
+  CHECK(!spectral_gap(mixed("metropolis", "path", 1000)));
+  CHECK(!spectrum(mixed("metropolis", "hypercube", 1024))->least);
 }
 
 TEST_CASE("the gap of a thousand ranks, by iteration, is the closed form to a millionth") {
@@ -176,8 +191,8 @@ TEST_CASE("lazy mixing is (I + W) / 2, without negative eigenvalues") {
   const MixingMatrix W = mixed("metropolis", "ring", 6), half = W.lazy();
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < 6; ++j) CHECK(half.entry(i, j) == Approx(((i == j ? 1.0 : 0.0) + W.entry(i, j)) / 2.0).epsilon(1e-15));
-  CHECK(spectrum(W)->least == Approx(-1.0 / 3.0).epsilon(1e-12));
-  CHECK(spectrum(half)->least == Approx(1.0 / 3.0).epsilon(1e-12));
+  CHECK(*spectrum(W)->least == Approx(-1.0 / 3.0).epsilon(1e-12));
+  CHECK(*spectrum(half)->least == Approx(1.0 / 3.0).epsilon(1e-12));
 }
 
 TEST_CASE("a matrix file is read in commas or blanks, and its support is a graph") {
@@ -207,9 +222,20 @@ TEST_CASE("a matrix file of the wrong size, sums, places or numbers is refused, 
         "W.csv:3: row 2 of the mixing matrix sums to 0.75; expected 1, for it is an average");
   CHECK(refusal(scratch, "1 0 0\n0, x, 0\n0 0 1\n") == "W.csv:2:4: found \"x\", expected a finite number");
   CHECK(refusal(scratch, "1 0 0\n0 nan 0\n0 0 1\n") == "W.csv:2:3: found \"nan\", expected a finite number");
+  for (const std::string row : {"1,,0", ",1,0", "1,0,", "1, ,0"})
+    CHECK(refusal(scratch, "0 1 0\n" + row + ",0\n0 0 1\n").find("empty entry") != std::string::npos);
+  CHECK(refusal(scratch, "0 1 0\n1,,0\n0 0 1\n") == "W.csv:2:2: found an empty entry between commas; expected a finite number");
   CHECK(refusal(scratch, "0.5 0 0.5\n0 1 0\n0.5 0 0.5\n", "path") ==
         "W.csv:1: row 0 has 0.5 for rank 2, from whom the graph has no edge to rank 0; expected 0, or graph = \"support\", which "
         "is that of the matrix");
+}
+
+TEST_CASE("weights of those that are left sum to one, and count equally where all of them are 0") {
+  std::vector<double> some{0.25, 0.5}, none{0.0, 0.0};
+  normalize(some);
+  normalize(none);
+  CHECK(some[1] == Approx(2.0 / 3.0).epsilon(1e-15));
+  CHECK(none == std::vector{0.5, 0.5});
 }
 
 TEST_CASE("metropolis weights are refused where edges lead one way and degrees differ") {

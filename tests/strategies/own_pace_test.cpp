@@ -58,6 +58,20 @@ TEST_CASE("AD-PSGD preserves the mean and comes to consensus on any graph, odd r
     }
 }
 
+TEST_CASE("AD-PSGD preserves the mean where answers overtake questions") {
+  for (const int P : {2, 5})
+    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+      Trial trial = averaging(pairs("complete"), P, 400);
+      trial.seed = seed;
+      trial.cluster.jitter.choose("exponential");
+      trial.cluster.jitter->latency = 2.0;
+      const Outcome outcome = trial.run();
+      CAPTURE(P, seed);
+      REQUIRE(outcome.record.error.empty());
+      CHECK(relative_distance(outcome.final_parameters(), one_step(trial)) < 1e-12);
+    }
+}
+
 TEST_CASE("a step of replicas at their own pace is P updates, and a slow worker does not hold up the others") {
   Trial trial{.program = pairs(), .workers = 8, .rows = 48, .features = 4};
   trial.flops_a_row = 1e6;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +28,13 @@ class Graph : public base::Described {
   /// Whether it names the scenario's ranks: with some of them lost it is what is left of it, and not a smaller graph of its
   /// kind.
   virtual bool of_named_ranks() const { return false; }
-  /// 1 - max(|lambda_2|, |lambda_P|) under Metropolis weights where it is known in closed form; negative: not known.
-  virtual double metropolis_gap(int /*P*/) const { return -1.0; }
+  /// Of W under Metropolis weights, of two ranks or more.
+  struct Extremes {
+    double below_one = 0.0;  ///< 1 - lambda_2
+    double least = 0.0;      ///< lambda_P
+  };
+  /// Nothing where they are not known in closed form.
+  virtual std::optional<Extremes> metropolis_extremes(int /*P*/) const { return {}; }
 };
 
 /// ring, path, star, complete, grid_2d, torus_2d, hypercube, exponential, random_regular, erdos_renyi, file, support
@@ -40,5 +46,7 @@ Adjacency restricted(const Adjacency& edges, std::span<const int> ranks);
 Adjacency sources(const Adjacency& edges);
 /// How many ranks each part has within which all are joined, whichever way the edges lead; the largest first.
 std::vector<int> components(const Adjacency& edges);
+/// How many parts it has within each of which everybody reaches everybody, along the edges.
+int strong_components(const Adjacency& edges);
 
 }  // namespace simgrad::strategies

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace simgrad::strategies {
@@ -27,8 +29,10 @@ std::string Grid2d::unfit(int P) const {
   return fmt::format("rows = {} does not divide {} workers; give a divisor, or leave rows out", *rows, P);
 }
 
+int Grid2d::height(int P) const { return P == 1 ? 1 : static_cast<int>(rows.value_or(most_square(P))); }
+
 Adjacency Grid2d::grid(int P, bool wraps) const {
-  const int height = P == 1 ? 1 : static_cast<int>(rows.value_or(most_square(P)));
+  const int height = this->height(P);
   const int width = P / height;
   Adjacency all(static_cast<std::size_t>(P));
   for (int i = 0; i < P; ++i) {
@@ -44,6 +48,14 @@ Adjacency Grid2d::grid(int P, bool wraps) const {
     std::erase(own, i);
   }
   return all;
+}
+
+std::optional<Graph::Extremes> Torus2d::metropolis_extremes(int P) const {
+  const int m = height(P), n = P / m;
+  if (std::min(m, n) < 3) return {};
+  // (1 + 2 cos(2 pi a / m) + 2 cos(2 pi b / n)) / 5
+  const auto wave = [](int k, int length) { return 2.0 * std::cos(2.0 * std::numbers::pi * k / length); };
+  return Extremes{(2.0 - wave(1, std::max(m, n))) / 5.0, (1.0 + wave(m / 2, m) + wave(n / 2, n)) / 5.0};
 }
 
 }  // namespace simgrad::strategies

@@ -20,6 +20,8 @@ struct Grid2d : Graph {
 
  protected:
   Adjacency grid(int P, bool wraps) const;
+  /// How many rows.
+  int height(int P) const;
 };
 
 struct Torus2d : Grid2d {
@@ -29,6 +31,8 @@ struct Torus2d : Grid2d {
       .cost = "degree 4; gap 1 - (3 + 2 cos(2 pi / n)) / 5, n of 4 or more the longer of rows and columns",
       .source = ""};
   Adjacency edges(int P, std::uint64_t) const override { return grid(P, true); }
+  /// Where rows and columns are three or more each.
+  std::optional<Extremes> metropolis_extremes(int P) const override;
 };
 
 }  // namespace simgrad::strategies

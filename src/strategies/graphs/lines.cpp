@@ -1,6 +1,5 @@
 #include "strategies/graphs/lines.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -14,13 +13,16 @@ Adjacency Ring::edges(int P, std::uint64_t seed) const {
   return all;
 }
 
-double Ring::metropolis_gap(int P) const {
-  if (P <= 2) return 1.0;
-  // The eigenvalues are (1 + 2 cos(2 pi k / P)) / 3.
-  double largest = 0.0;
-  for (int k = 1; k < P; ++k)
-    largest = std::max(largest, std::abs((1.0 + 2.0 * std::cos(2.0 * std::numbers::pi * k / P)) / 3.0));
-  return 1.0 - largest;
+std::optional<Graph::Extremes> Ring::metropolis_extremes(int P) const {
+  if (P <= 2) return Extremes{1.0, 0.0};
+  const auto eigenvalue = [P](int k) { return (1.0 + 2.0 * std::cos(2.0 * std::numbers::pi * k / P)) / 3.0; };
+  return Extremes{1.0 - eigenvalue(1), eigenvalue(P / 2)};
+}
+
+std::optional<Graph::Extremes> Path::metropolis_extremes(int P) const {
+  if (P <= 2) return Extremes{1.0, 0.0};
+  // All edges weigh a third: W = I - L / 3, and L has the eigenvalues 2 - 2 cos(pi k / P).
+  return Extremes{2.0 / 3.0 * (1.0 - std::cos(std::numbers::pi / P)), (1.0 - 2.0 * std::cos(std::numbers::pi / P)) / 3.0};
 }
 
 Adjacency Path::edges(int P, std::uint64_t) const {

@@ -20,6 +20,11 @@ Adjacency Hypercube::edges(int P, std::uint64_t) const {
   return all;
 }
 
+std::optional<Graph::Extremes> Hypercube::metropolis_extremes(int P) const {
+  const double k = std::countr_zero(static_cast<unsigned>(P));
+  return Extremes{2.0 / (k + 1.0), (1.0 - k) / (k + 1.0)};
+}
+
 void Exponential::describe(base::Describer& d) {
   d.flag("directed", one_way, "whether rank i only sends to i + 2^k and receives from i - 2^k");
 }

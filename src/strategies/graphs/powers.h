@@ -12,6 +12,7 @@ struct Hypercube : Graph {
                                      .source = ""};
   std::string unfit(int P) const override;
   Adjacency edges(int P, std::uint64_t seed) const override;
+  std::optional<Extremes> metropolis_extremes(int P) const override;
 };
 
 struct Exponential : Graph {

@@ -31,7 +31,10 @@ Adjacency drawn_regular(int P, int degree, base::Stream& stream) {
   Adjacency edges(static_cast<std::size_t>(P));
   std::vector<int> ends;
   for (int i = 0; i < P; ++i) ends.insert(ends.end(), static_cast<std::size_t>(degree), i);
-  const auto take = [&](std::size_t at) { return std::exchange(ends[at], ends.back()), ends.pop_back(); };
+  const auto take = [&](std::size_t at) {
+    ends[at] = ends.back();
+    ends.pop_back();
+  };
   int refused = 0;
   while (!ends.empty()) {
     const std::size_t a = stream.below(ends.size()), b = stream.below(ends.size());

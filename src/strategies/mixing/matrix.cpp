@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace simgrad::strategies {
 
@@ -10,6 +11,13 @@ namespace {
 constexpr double rounding = 1e-9;  // of a matrix that was written down
 
 }  // namespace
+
+void normalize(std::vector<double>& weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (std::abs(sum) < rounding) weights.assign(weights.size(), 1.0 / static_cast<double>(weights.size()));
+  else
+    for (double& weight : weights) weight /= sum;
+}
 
 double MixingMatrix::entry(int i, int j) const {
   const MixingRow& row = rows[static_cast<std::size_t>(i)];
@@ -34,6 +42,14 @@ bool MixingMatrix::symmetric() const {
     for (const int j : rows[static_cast<std::size_t>(i)].neighbours)
       if (std::abs(entry(i, j) - entry(j, i)) > rounding) return false;
   return true;
+}
+
+Adjacency MixingMatrix::support() const {
+  Adjacency edges(rows.size());
+  for (int i = 0; i < size(); ++i)
+    for (const int j : rows[static_cast<std::size_t>(i)].neighbours)
+      if (entry(i, j) != 0.0) edges[static_cast<std::size_t>(j)].push_back(i);
+  return edges;
 }
 
 MixingMatrix MixingMatrix::lazy() const {

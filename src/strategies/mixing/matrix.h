@@ -25,9 +25,14 @@ struct MixingMatrix {
   /// Whether the columns sum to 1 as well, so that averaging preserves the mean.
   bool doubly_stochastic() const;
   bool symmetric() const;
+  /// To whom each rank sends what counts: the edges whose entries are not 0.
+  Adjacency support() const;
   /// (I + W) / 2, none of whose eigenvalues is negative if W is symmetric.
   MixingMatrix lazy() const;
 };
+
+/// Scales the weights of those that are left of an average to sum to 1; where that cannot be, they count equally.
+void normalize(std::vector<double>& weights);
 
 /// A rule that gives W to a graph.
 class Mixing : public base::Described {

@@ -41,11 +41,19 @@ class Parser {
     constexpr std::string_view between = ", \t\r";
     const std::string_view all = line.substr(0, std::min(line.find('#'), line.size()));
     std::vector<double> row;
-    for (std::size_t at = all.find_first_not_of(between); at != std::string_view::npos;
-         at = all.find_first_not_of(between, at)) {
+    std::size_t from = 0;  // the end of the last entry
+    const auto skip = [&] {
+      const std::size_t at = std::min(all.find_first_not_of(between, from), all.size());
+      const auto commas = std::ranges::count(all.substr(from, at - from), ',');
+      if (commas > (row.empty() || at == all.size() ? 0 : 1))
+        throw base::ScenarioError(fmt::format("{}:{}:{}: found an empty entry between commas; expected a finite number", path_, line_,
+                                              all.find(',', from) + 1));
+      return at;
+    };
+    for (std::size_t at = skip(); at < all.size(); at = skip()) {
       const std::string_view word = all.substr(at, std::min(all.find_first_of(between, at), all.size()) - at);
       row.push_back(number(word, at + 1));
-      at += word.size();
+      from = at + word.size();
     }
     if (row.empty()) return;
     written_.rows.push_back(std::move(row));
@@ -125,12 +133,7 @@ MixingMatrix MatrixFile::matrix(const Adjacency& edges, std::span<const int> ran
     std::vector<int> group = row.neighbours;
     group.insert(std::ranges::lower_bound(group, static_cast<int>(i)), static_cast<int>(i));
     for (const int j : group) row.weights.push_back(all[at(ranks[static_cast<std::size_t>(j)])]);
-    const double sum = std::accumulate(row.weights.begin(), row.weights.end(), 0.0);
-    if (ranks.size() < all.size()) {
-      if (std::abs(sum) < 1e-9) row.weights.assign(row.weights.size(), 1.0 / static_cast<double>(row.weights.size()));
-      else
-        for (double& weight : row.weights) weight /= sum;
-    }
+    if (ranks.size() < all.size()) normalize(row.weights);
     W.rows.push_back(std::move(row));
   }
   return W;

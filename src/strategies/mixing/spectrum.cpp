@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace simgrad::strategies {
 
@@ -40,33 +41,40 @@ double length(const std::vector<double>& x) {
   return std::sqrt(squares);
 }
 
-/// |W^2 x| / |W x|, over and over: of a symmetric matrix it rises to the second modulus, whatever the signs.
-double second_by_iteration(const MixingMatrix& W) {
-  constexpr int most_rounds = 20000;
+/// By powers of W^2, whose eigenvalues have no signs. Nothing if x is no eigenvector yet when the rounds are over: W^2 has an
+/// eigenvalue as near to x^T W^2 x as W^2 x is to that multiple of x (x of length 1).
+std::optional<double> second_by_iteration(const MixingMatrix& W) {
+  constexpr int fewest_rounds = 50;
+  const int most_rounds = 20'000'000 / std::max(1000, W.size());
   std::vector<double> x(static_cast<std::size_t>(W.size()));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(1.0 + static_cast<double>(i) + 0.01 * static_cast<double>(i * i % 1009));
-  double found = 0.0;
   for (int round = 0; round < most_rounds; ++round) {
+    const double before = length(x);
+    if (!(before > 1e-150)) return 0.0;
+    for (double& each : x) each /= before;
     std::vector<double> y = mixed(W, mixed(W, x));
-    const double before = length(x), after = length(y);
-    if (!(after > 0.0)) return 0.0;
-    const double next = std::sqrt(after / before);
-    if (round > 50 && next - found < 1e-12 * next) return next;
-    found = next;
-    for (double& each : y) each /= after;
+    const double square = std::max(0.0, std::inner_product(x.begin(), x.end(), y.begin(), 0.0));
+    if (round > fewest_rounds) {
+      double squares = 0.0;
+      for (std::size_t i = 0; i < x.size(); ++i) squares += (y[i] - square * x[i]) * (y[i] - square * x[i]);
+      const double second = std::sqrt(square);
+      if (std::sqrt(squares) <= 1e-6 * square * (1.0 - std::min(second, 1.0)) + 1e-15) return second;
+    }
     x = std::move(y);
   }
-  return found;
+  return {};
 }
 
 Spectrum of_values(std::vector<std::complex<double>> values) {
   // One eigenvalue 1 is the mean's.
   values.erase(std::ranges::min_element(values, {}, [](const std::complex<double>& value) { return std::abs(value - 1.0); }));
-  Spectrum found{.second = 0.0, .least = 1.0};
+  Spectrum found;
+  double least = 1.0;
   for (const auto& value : values) {
     found.second = std::max(found.second, std::abs(value));
-    found.least = std::min(found.least, value.real());
+    least = std::min(least, value.real());
   }
+  found.least = least;
   return found;
 }
 
@@ -77,8 +85,8 @@ std::optional<Spectrum> spectrum(const MixingMatrix& W) {
   const bool symmetric = W.symmetric();
   if (W.size() > most_dense) {
     if (!symmetric) return std::nullopt;
-    const double second = second_by_iteration(W);
-    return Spectrum{.second = second, .least = -second};
+    const auto second = second_by_iteration(W);
+    return second ? std::optional(Spectrum{.second = *second, .least = {}}) : std::nullopt;
   }
   std::vector<std::complex<double>> values;
   if (symmetric) {

@@ -9,12 +9,13 @@ namespace simgrad::strategies {
 
 /// The eigenvalues of W but for one eigenvalue 1, in short.
 struct Spectrum {
-  double second = 0.0;    ///< the largest modulus of them; disagreement falls by this factor a round in the end
-  double least = 0.0;     ///< the least real part
+  double second = 0.0;          ///< the largest modulus of them; disagreement falls by this factor a round in the end
+  std::optional<double> least;  ///< the least real part, where it is known
 };
 
 /// By Eigen's solvers (Francis' QR; symmetric matrices: the symmetric one) up to 600 ranks. Of larger matrices the second
-/// alone is found, by power iteration on W - 1 1^T / P, if W is symmetric (`least` is -second then, its bound); else nothing.
+/// alone is found, by power iteration on W - 1 1^T / P, if W is symmetric and the iteration comes to an end: 1 - second is
+/// known to a millionth of it then. Else nothing.
 std::optional<Spectrum> spectrum(const MixingMatrix& W);
 
 /// 1 - second, 0 where the graph falls into several components, 1 of one rank; nothing where the spectrum is not known.
