@@ -169,7 +169,7 @@ TEST_CASE("parts within which everybody reaches everybody are counted along the 
   CHECK(strong_components({{1}, {0, 2}, {3}, {2}}) == 2);
   CHECK(strong_components({{}, {2}, {1, 0}}) == 2);
   CHECK(strong_components(Adjacency(4)) == 4);
-  CHECK(strong_components(Path().edges(2000, 1)) == 1);
+  CHECK(strong_components(graphs().find("path")->make()->edges(2000, 1)) == 1);
 }
 
 TEST_CASE("what the loss of ranks leaves of a graph is numbered anew") {
