@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,14 @@ class Clocks {
     return own - slowest().value_or(own);
   }
   void pulls(int worker) { ahead_[static_cast<std::size_t>(worker)] = lead(worker); }
+  std::int64_t clock(int worker) const { return clock_[static_cast<std::size_t>(worker)]; }
+  /// Of the others at work; without any, a clock that nobody reaches.
+  std::int64_t slowest_other(int worker) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < clock_.size(); ++i)
+      if (here_[i] && i != static_cast<std::size_t>(worker)) least = std::min(least, clock_[i]);
+    return least;
+  }
   std::int64_t staleness(int worker) const { return ahead_[static_cast<std::size_t>(worker)]; }
 
  private:

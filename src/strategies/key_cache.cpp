@@ -12,7 +12,8 @@ const KeyCache::Entry* KeyCache::valid(std::uint32_t key, std::int64_t step) con
 }
 
 Pull KeyCache::plan(std::shared_ptr<const SparseBatch> batch) const {
-  Pull pull{.batch = batch, .wanted = batch->rows, .rows = {}, .tables = {}};
+  Pull pull{.batch = batch, .wanted = batch->rows, .rows = {}, .tables = {}, .fetched_at = {}};
+  pull.fetched_at.assign(batch->rows.size(), batch->step);
   if (bound_ == 0 || kept_.empty()) return pull;
   pull.rows.resize(batch->keys.size());
   for (const Kept& kept : kept_) pull.tables.push_back(kept.table);
@@ -24,6 +25,7 @@ Pull KeyCache::plan(std::shared_ptr<const SparseBatch> batch) const {
       const Entry* const entry = valid(batch->keys[i], batch->step);
       if (entry) {
         ++pull.cached;
+        pull.fetched_at[j] = std::min(pull.fetched_at[j], entry->fetched_at_step);
         pull.rows[i] = {static_cast<int>(entry->batch_step - first_step), entry->place};
       } else {
         pull.rows[i] = {Pull::asked, static_cast<std::uint32_t>(wanted.size())};

@@ -1,7 +1,8 @@
 /// A worker's cache of keys under a staleness bound: what its last batches have pulled.
 ///
 /// A key that was fetched at most `bound` of the worker's own steps ago is not asked for again; its numbers are those that
-/// came then (the worker's own updates since are with the servers only).
+/// came then, with the worker's own updates since where the optimizer is sgd (read-my-writes). Adagrad's need the sums of
+/// squares, which only the servers have: there they are left out, unlike in both sources.
 /// Source: Q. Ho et al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013 (a
 /// cache under a bound of clocks); X. Miao et al., "HET: Scaling out Huge Embedding Model Training via Cache-enabled
 /// Distributed Framework", VLDB 2022 (for embeddings, key by key).
@@ -31,6 +32,7 @@ struct Pull {
   std::vector<Row> rows;               ///< in the order of the batch's keys; empty: all are asked for
   std::vector<values::Tensor> tables;  ///< of earlier batches
   std::int64_t cached = 0;
+  std::vector<std::int64_t> fetched_at;  ///< by server: the step at which the oldest of its rows in use was fetched
 };
 
 class KeyCache {
@@ -41,6 +43,8 @@ class KeyCache {
   Pull plan(std::shared_ptr<const training::SparseBatch> batch) const;
   /// table: what the pull has brought together: the batch's rows first.
   void keep(const Pull& pull, const values::Tensor& table);
+  /// What was kept last is this from now on.
+  void change_last(values::Tensor table) { kept_.back().table = std::move(table); }
 
  private:
   struct Entry {

@@ -37,7 +37,8 @@ constexpr std::array parts{Choice{"sum", "as it is: the parts of P workers add u
 
 void SparseParameterServer::describe(base::Describer& d) {
   d.choice("consistency", consistency, consistencies,
-           "when the rows change; a staleness that is reported counts updates under asp, clocks under ssp");
+           "when the rows change; a staleness that is reported counts updates under asp, clocks of others under ssp, of the oldest "
+           "row in use");
   d.integer("servers", shards, "number of servers, each of which holds the rows of some keys", Bounds::between(1, 30'000));
   d.choice("placement", placement, placements, "where the servers are");
   d.choice("sharding", dealt_by, shardings, "which keys are whose, with more servers than one");
@@ -45,14 +46,15 @@ void SparseParameterServer::describe(base::Describer& d) {
             "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
             Bounds::at_least(0));
   d.integer("cache_bound", cache_bound,
-            "a key that a worker has fetched at most so many of its own steps ago is not asked for again; 0: no cache",
+            "a key that a worker has fetched at most so many of its own steps ago is not asked for again; 0: no "
+            "cache. sgd's own updates reach the rows that are kept, adagrad's do not",
             Bounds::between(0, 1000));
   d.choice("dense", dense, dense_places, "where the parameters are that are no key's");
   d.integer("hot_keys", hot_keys,
             "so many keys, those with most entries in the training rows, are replicated on the workers with the dense "
             "parameters",
             Bounds::between(0, 1e7));
-  d.choice("values", values, formats, "what a number weighs, and is rounded to, in pushes and answers");
+  d.choice("values", values, formats, "what a number weighs, and is rounded to, in pushes, answers and the allreduce; a flop a number at each end");
   d.choice("gradient", part, parts, "how a worker's part counts when it is applied alone (asp, ssp)");
   refuse_contradictions(d);
 }

@@ -72,37 +72,36 @@ class Service {
   bool continues() const { return server_.continues(store_, step); }
 
   /// The next push, or whoever is lost. A request alone, as at the start, is answered.
-  /// asks(worker): called before it is.
+  /// asks(worker): called before it is; returns the version of the answer.
   template <class Asks>
   Inbox::Arrival next(const Asks& asks) {
     for (;;) {
       Inbox::Arrival push = pushes.next();
       if (push.lost || push.packet.tensor) return push;
-      asks(push.source);
-      answer(push.source, push.packet);
+      answer(push.source, push.packet, asks(push.source));
     }
   }
 
   /// In place, servers may be through one after the other: whoever is goes on answering.
   void answer_the_rest() {
     while (server_.training().in_place())  // the training ends it
-      if (const auto push = pushes.next(); !push.lost) answer(push.source, push.packet);
+      if (const auto push = pushes.next(); !push.lost) answer(push.source, push.packet, step);
   }
 
-  /// With the rows that it asked for.
-  void answer(int worker, const Packet& asked) {
+  /// With the rows that it asked for.  version: what staleness is counted from.
+  void answer(int worker, const Packet& asked, std::int64_t version) {
     cluster::Pending& last = under_way_[static_cast<std::size_t>(worker)];
     if (last.under_way()) last.wait_unless_lost();
     const Tensor rows = as_sent(server_.comm(), table_->read(asked.wanted), options_.values);
-    last = server_.comm().start_send_unless_lost(worker, Packet(rows, step));
+    last = server_.comm().start_send_unless_lost(worker, Packet(rows, version));
   }
 
-  /// One update by these parts.  Virtual time: the additions of several, and the optimizer's flops.
+  /// One update by these parts.  Virtual time: to decode what is rounded, the additions of several, and the optimizer's flops.
   void apply(const std::vector<const Packet*>& pushed, double factor) {
     std::vector<SparseTable::Part> parts;
     double numbers = 0.0;
     for (const Packet* each : pushed) {
-      parts.push_back({each->keys, each->tensor});
+      parts.push_back({each->keys, as_received(server_.comm(), each->tensor, options_.values)});
       numbers += static_cast<double>(each->tensor.size());
     }
     if (pushed.size() > 1) server_.comm().charge_reduction(numbers);
@@ -135,17 +134,18 @@ void SparseParameterServer::serve_bsp(Server& server) const {
   Service service(*this, server, Inbox::Losses::untold);
   std::vector<Packet> pushed;
   while (service.continues()) {
-    for (std::size_t worker = 0; worker < pushed.size(); ++worker) service.answer(static_cast<int>(worker), pushed[worker]);
+    for (std::size_t worker = 0; worker < pushed.size(); ++worker) 
+      service.answer(static_cast<int>(worker), pushed[worker], service.step);
     pushed.assign(P, Packet());
     for (std::size_t came = 0; came < P; ++came) {
-      auto [worker, packet, lost] = service.next([](int) {});
+      auto [worker, packet, lost] = service.next([&](int) { return service.step; });
       pushed[static_cast<std::size_t>(worker)] = std::move(packet);
     }
     std::vector<const Packet*> in_order;
     for (const Packet& each : pushed) in_order.push_back(&each);
-    service.apply(in_order, 1.0);
     if (consistency == Consistency::ssp && server.shard() == 0)
-      for (std::size_t worker = 0; worker < P; ++worker) server.training().add_staleness(0);
+      for (const Packet& each : pushed) server.training().add_staleness(service.step - each.version);  // a cache's
+    service.apply(in_order, 1.0);
   }
 }
 
@@ -156,15 +156,15 @@ void SparseParameterServer::serve_stale(Server& server) const {
   Service service(*this, server, bounded ? Inbox::Losses::told : Inbox::Losses::untold);
   Clocks clocks(server.workers());
   std::vector<std::pair<int, Packet>> waiting;
+  const auto version = [&](int worker) { return bounded ? clocks.slowest_other(worker) : service.step; };
   const auto asks = [&](int worker) {
     clocks.come_back(worker);
-    clocks.pulls(worker);
+    return version(worker);
   };
   const auto answer = [&] {
     std::erase_if(waiting, [&](const auto& one) {
       if (bounded && clocks.lead(one.first) > bound()) return false;
-      clocks.pulls(one.first);
-      service.answer(one.first, one.second);
+      service.answer(one.first, one.second, version(one.first));
       return true;
     });
   };
@@ -175,7 +175,8 @@ void SparseParameterServer::serve_stale(Server& server) const {
       std::erase_if(waiting, [&](const auto& one) { return one.first == push.source; });
       answer();
     }
-    const std::int64_t staleness = bounded ? clocks.staleness(push.source) : service.step - push.packet.version;
+    const std::int64_t now = bounded ? clocks.clock(push.source) : service.step;
+    const std::int64_t staleness = std::max<std::int64_t>(0, now - push.packet.version);
     service.apply({&push.packet}, factor);
     server.count(push.source, staleness);
     clocks.tick(push.source);

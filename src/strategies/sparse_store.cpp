@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "collectives/ring.h"
+#include "training/optimizers/sgd.h"
 
 namespace simgrad::strategies {
 
@@ -17,12 +18,20 @@ Tensor as_sent(const cluster::Communicator& comm, const Tensor& x, values::Forma
   return values::rounded(x, format);
 }
 
+Tensor as_received(const cluster::Communicator& comm, const Tensor& x, values::Format format) {
+  if (format == values::Format::float64) return x;
+  comm.charge_reduction(static_cast<double>(x.size()));
+  return values::decoded(x);
+}
+
 SparseStore::SparseStore(Worker& worker, const SparseParameterServer& options)
     : worker_(worker),
       options_(options),
       learning_(worker.training().sparse(options.learning_options())),
       cache_(options.cache_bound),
-      versions_(static_cast<std::size_t>(worker.servers()), 0) {
+      versions_(static_cast<std::size_t>(worker.servers()), 0),
+      keeps_own_updates_(options.cache_bound > 0 &&
+                         dynamic_cast<const training::Sgd*>(&*worker.training().setup().options.optimizer)) {
   learning_.caches = options.cache_bound > 0;
 }
 
@@ -41,8 +50,33 @@ void SparseStore::request() {
 }
 
 void SparseStore::push(const Tensor& g) {
+  if (keeps_own_updates_) update_kept(g);
   plan_next();
   send(g);
+}
+
+/// The servers' numbers of this worker's keys change by its part, as theirs do when it has come.
+void SparseStore::update_kept(const Tensor& g) {
+  const std::int64_t width = learning_.width(), P = worker_.workers(), step = present_.batch->step;
+  const double factor = options_.part == Part::mean ? static_cast<double>(P) : 1.0;
+  // The servers' step, if all are equally fast.
+  const double rate = factor * worker_.learning_rate(options_.stale() ? step * P : step);
+  std::vector<std::int64_t> firsts;  // of each server's rows in g
+  for (int j = 0; j < worker_.servers(); ++j) firsts.push_back(learning_.gradient_first(*present_.batch, j));
+  const values::Operation operation{
+      .name = "update_kept", .seconds = 1e-9 * static_cast<double>(kept_.size()), .numbered = false};
+  const Tensor inputs[] = {kept_, g};
+  cache_.change_last(worker_.training().learning().dispatcher().dispatch(
+      operation, kept_.size(), inputs,
+      [batch = present_.batch, firsts, width, rate](std::span<const std::span<const double>> in, std::span<double> out) {
+        std::ranges::copy(in[0], out.begin());
+        double* own = out.data();
+        for (std::size_t j = 0; j < firsts.size(); ++j) {
+          const double* part = in[1].data() + firsts[j];
+          for (std::int64_t n = (batch->firsts[j + 1] - batch->firsts[j]) * width; n > 0; --n) *own++ -= rate * *part++;
+        }
+      }));
+  worker_.comm().charge_reduction(2.0 * static_cast<double>(present_.batch->distinct() * width));
 }
 
 void SparseStore::wait() {
@@ -71,16 +105,31 @@ void SparseStore::send(const Tensor& g) {
 
 Tensor SparseStore::pull() {
   std::vector<Tensor> answers;
+  std::vector<std::int64_t> answered;
   for (std::size_t j = 0; j < answers_.size(); ++j) {
-    Packet packet = answers_[j].wait();
-    answers.push_back(std::move(packet.tensor));
-    versions_[j] = packet.version;
+    const Packet packet = answers_[j].wait();
+    answers.push_back(as_received(worker_.comm(), packet.tensor, options_.values));
+    answered.push_back(packet.version);
   }
   present_ = std::move(next_);
+  note_versions(answered);
   Tensor table = together(answers);
   cache_.keep(present_, table);
   present_.tables.clear();
+  if (keeps_own_updates_) kept_ = table;
   return table;
+}
+
+/// A batch is as old as the oldest of its rows.
+void SparseStore::note_versions(const std::vector<std::int64_t>& answered) {
+  answered_.push_back(answered);
+  if (static_cast<std::int64_t>(answered_.size()) > options_.cache_bound + 1) answered_.pop_front();
+  for (std::size_t j = 0; j < versions_.size(); ++j) {
+    const std::int64_t age = present_.batch->step - present_.fetched_at[j];
+    versions_[j] = answered_[answered_.size() - 1 - static_cast<std::size_t>(age)][j];
+    // Its own updates since are not missing.
+    if (keeps_own_updates_ && options_.consistency == Consistency::asp) versions_[j] += age;
+  }
 }
 
 /// The batch's rows in its order, each from an answer or from the cache, then the dense parameters of all servers.
@@ -136,6 +185,7 @@ State replica_state(const SparseLearning& learning, const State& start) {
 
 DenseReplica::DenseReplica(Worker& worker, const SparseParameterServer& options)
     : worker_(worker),
+      options_(options),
       learning_(worker.training().sparse(options.learning_options())) {
   if (learning_.replicated() == 0) return;
   const State start = worker.start();
@@ -146,14 +196,19 @@ DenseReplica::DenseReplica(Worker& worker, const SparseParameterServer& options)
   among_.push_back(worker.comm().part(workers));
 }
 
+Tensor DenseReplica::sum(const Tensor& part) const {
+  const int P = worker_.workers();
+  if (P == 1) return part;
+  const cluster::Communicator& comm = among_.front();
+  const Tensor own = as_sent(comm, part, options_.values);
+  // Message by message: pushes to the servers are under way meanwhile.
+  const Tensor all = collectives::Ring().schedule(collectives::Extent(own), P)->by_messages(comm, own, values::Combination::add);
+  return as_received(comm, all, options_.values);
+}
+
 void DenseReplica::update(const Tensor& part) {
   if (!part) return;
-  const int P = worker_.workers();
-  // Message by message: pushes to the servers are under way meanwhile.
-  const Tensor sum =
-      P == 1 ? part
-             : collectives::Ring().schedule(collectives::Extent(part), P)->by_messages(among_.front(), part, values::Combination::add);
-  worker_.update_alone(state_, sum);
+  worker_.update_alone(state_, sum(part));
   if (worker_.comm().rank() == 0) learning_.shared_replica = state_;
 }
 

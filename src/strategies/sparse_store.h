@@ -1,6 +1,7 @@
 /// The two sides of a sparse parameter server: its servers as a worker sees them, and the replica that workers hold.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,8 @@ class SparseStore {
   void send(const Tensor& g);
   void plan_next();
   Tensor together(const std::vector<Tensor>& answers) const;
+  void note_versions(const std::vector<std::int64_t>& answered);
+  void update_kept(const Tensor& g);
 
   Worker& worker_;
   const SparseParameterServer& options_;
@@ -41,7 +44,10 @@ class SparseStore {
   KeyCache cache_;
   Pull next_;     ///< what is asked for
   Pull present_;  ///< what has come
-  std::vector<std::int64_t> versions_;
+  std::deque<std::vector<std::int64_t>> answered_;  ///< the servers' versions, of the last steps that kept rows may be from
+  std::vector<std::int64_t> versions_;              ///< by server: that of the oldest row in use
+  bool keeps_own_updates_;
+  Tensor kept_;  ///< the present batch's table
   std::vector<cluster::Pending> answers_, sends_;
 };
 
@@ -55,7 +61,11 @@ class DenseReplica {
   void update(const Tensor& part);
 
  private:
+  /// All workers' parts, added as they travel.
+  Tensor sum(const Tensor& part) const;
+
   Worker& worker_;
+  const SparseParameterServer& options_;
   training::SparseLearning& learning_;
   std::vector<cluster::Communicator> among_;  ///< the workers; none where there is no replica
   State state_;
@@ -64,7 +74,8 @@ class DenseReplica {
 /// The state of replicas at the beginning, from a rank's start.
 State replica_state(const training::SparseLearning& learning, const State& start);
 
-/// x as it travels.  Virtual time: a flop a number where it is rounded.
+/// x as it travels, and as whoever got it computes with it.  Virtual time: a flop a number where it is rounded.
 Tensor as_sent(const cluster::Communicator& comm, const Tensor& x, values::Format format);
+Tensor as_received(const cluster::Communicator& comm, const Tensor& x, values::Format format);
 
 }  // namespace simgrad::strategies

@@ -112,6 +112,30 @@ TEST_CASE("numbers that are rounded weigh less and are rounded") {
   const double distance = relative_distance(half.final_parameters(), whole.final_parameters());
   CHECK(distance > 1e-12);
   CHECK(distance < 1e-6);
+  // Rounded and made whole again, on the way to the worker and back.
+  const auto n = static_cast<double>(u);
+  const double step = 2 * n / speed + (alpha + 4 * n / B) + 4.0 * 30 * 5 / speed + 2 * n / speed +
+                      (alpha + (4 + 4 + 4) * n / B) + 2 * n / speed;
+  CHECK(half.record.simulated_s == Approx(alpha + 4 * n / B + 3 * step).epsilon(1e-9));
+}
+
+TEST_CASE("replicas are all-reduced in the same format as rows are pushed") {
+  SparseTrial trial = with_model(sparse_servers({.dense = DenseOn::allreduce}), "wide_and_deep");
+  trial.workers = 2;
+  const Outcome whole = trial.run();
+  trial.program = sparse_servers({.dense = DenseOn::allreduce, .values = values::Format::float32});
+  const Outcome half = trial.run();
+  trial.program = sparse_servers({.values = values::Format::float32});
+  const Outcome on_servers = trial.run();
+  trial.program = sparse_servers();
+  // A ring of two sends what a push and an answer would, but no server takes part: of each worker once instead of twice.
+  const std::int64_t steps = whole.record.steps, dense = (5 * 2 + 1) * 4 + (4 + 1);
+  const std::int64_t dense_of_servers = steps * 2 * 2 * dense, dense_of_ring = steps * 2 * dense;
+  CHECK(trial.run().record.bytes - whole.record.bytes == 8 * (dense_of_servers - dense_of_ring));
+  CHECK(on_servers.record.bytes - half.record.bytes == 4 * (dense_of_servers - dense_of_ring));
+  const double distance = relative_distance(half.final_parameters(), whole.final_parameters());
+  CHECK(distance > 1e-12);
+  CHECK(distance < 1e-5);
 }
 
 TEST_CASE("a cache with bound 0 is none, and any other saves bytes") {
@@ -138,22 +162,67 @@ TEST_CASE("a cache with bound 0 is none, and any other saves bytes") {
   }
 }
 
-TEST_CASE("a cached key's numbers are those of the step at which it was fetched") {
+TEST_CASE("a worker sees its own updates of the keys that it has kept") {
+  for (const char* model : {"sparse_logistic", "wide_and_deep"})
+    for (const Consistency consistency : {Consistency::bsp, Consistency::asp, Consistency::ssp}) {
+      CAPTURE(model, static_cast<int>(consistency));
+      SparseTrial trial = with_model(sparse_servers({.consistency = consistency, .shards = 3, .cache_bound = 3}), model);
+      trial.workers = 1;
+      const Outcome cached = trial.run();
+      trial.program = single();
+      check_same(cached, trial.run());
+      CHECK(cached.record.cache_hit_rate.value() > 0.5);
+      if (consistency != Consistency::bsp) CHECK(cached.record.staleness_max == 0.0);
+    }
+}
+
+TEST_CASE("under adagrad a cached key's numbers are those of the step at which it was fetched") {
   // One worker, the same rows in every step: with bound b all keys are fetched at steps 0, b + 1, 2 (b + 1), ..., and the
   // gradients between are the first one's again.
-  SparseTrial trial = sparse_servers({.cache_bound = 2});
+  SparseTrial trial = sparse_servers({.consistency = Consistency::asp, .cache_bound = 2});
+  trial.training.optimizer.choose("adagrad");
+  trial.training.learning_rate = 0.1;
   trial.workers = 1;
   trial.batch = trial.rows = 30;
   trial.stop.steps = 6;
   const Outcome cached = trial.run();
-  trial.program = sparse_servers();
-  trial.training.learning_rate *= 3.0;
-  trial.stop.steps = 2;
-  const Outcome three_at_once = trial.run();
+  const auto made = trial.split();
+  const data::SparseRows& entries = made->train.sparse;
+  const models::Samples rows{.targets = made->train.targets.data(),
+                             .columns = 60,
+                             .count = 30,
+                             .starts = entries.starts.data(),
+                             .keys = entries.keys.data(),
+                             .values = entries.values.empty() ? nullptr : entries.values.data()};
+  std::vector<double> w(60, 0.0), squares(60, 0.0), g(60);
+  for (int step = 0; step < 6; ++step) {
+    if (step % 3 == 0)
+      trial.plain_model()->gradient(trial.problem_of(made->train), rows, w, 1.0 / 30.0, 0.0, g);
+    for (std::size_t i = 0; i < 60; ++i) {
+      squares[i] += g[i] * g[i];
+      w[i] -= 0.1 * g[i] / (std::sqrt(squares[i]) + 1e-10);
+    }
+  }
+  CHECK(relative_distance(cached.final_parameters(), w) < 1e-6);
   // The request for step 3 rides on step 2's push, so that it is answered after that. Of 7 requests, the last one's is never
   // used, 3 found nothing.
   CHECK(cached.record.cache_hit_rate.value() == Approx(4.0 / 7.0).epsilon(1e-12));
-  CHECK(relative_distance(cached.final_parameters(), three_at_once.final_parameters()) < 1e-12);
+  CHECK(cached.record.staleness_max == 2.0);
+  CHECK(cached.record.staleness_mean.value() == Approx(1.0).epsilon(1e-12));
+}
+
+TEST_CASE("a staleness is that of the oldest row in use, whether it came with the answer or was kept") {
+  // All take the same keys at the same speed: kept for two steps, fetched at every third.
+  for (const std::int64_t bound : {0, 2}) {
+    SparseTrial trial = sparse_servers({.consistency = Consistency::ssp, .staleness_bound = 0, .cache_bound = bound});
+    trial.rows = trial.batch = 4;
+    trial.stop.steps = 30;
+    CHECK(trial.run().record.staleness_max == static_cast<double>(bound));
+    trial.program = sparse_servers({.consistency = Consistency::ssp, .staleness_bound = 1, .cache_bound = bound});
+    trial.stop.steps = 90;
+    trial.cluster.relative_speeds = {1.0, 1.0, 1.0, 0.01};
+    CHECK(trial.run().record.staleness_max == static_cast<double>(1 + bound));
+  }
 }
 
 TEST_CASE("asp with one worker is sequential, whatever the servers") {
