@@ -14,7 +14,7 @@ using cluster::Responder;
 
 namespace {
 
-/// A rank's copy of the parameters, which its own gradients and all others' change.
+/// A rank's copy of the parameters, which its own updates and all others' change.
 struct Replica {
   Replica(const Worker& worker, const training::Compressor& compressor)
       : training(worker.training()),
@@ -28,17 +28,39 @@ struct Replica {
   training::Encoder code;
   State state = {};
   double first_round = 0.0;
-  std::int64_t applied = 0;  ///< gradients, its own and others'; P of them are a round
+  std::int64_t applied = 0;  ///< updates, its own and others'; P of them are a round
 
-  void apply(const Communicator& by, const Tensor& g) {
-    Worker::update_beside(by, training, state, g, first_round + static_cast<double>(applied) / P);
-    ++applied;
+  void begin(State start) {
+    first_round = static_cast<double>(start.step);
+    state = std::move(start);
   }
-  /// In the actor that listens: another's gradient, or the question of somebody who has come back.
+  /// Its own update by that gradient. Returns what to send of it, of which all replicas, this one too, add what is decoded.
+  Tensor step(const Communicator& comm, const Tensor& g) {
+    const double round = first_round + static_cast<double>(applied) / P;
+    if (P == 1) {
+      Worker::update_beside(comm, training, state, g, round);
+      ++applied;
+      return {};
+    }
+    State stepped = state;  // others' updates come in meanwhile
+    const Tensor before = stepped.w;
+    Worker::update_beside(comm, training, stepped, g, round);
+    const Tensor sent = code(comm, stepped.w - before);
+    stepped.w = state.w + values::decoded(sent);
+    stepped.step = state.step + 1;
+    state = std::move(stepped);
+    ++applied;
+    return sent;
+  }
+  /// In the actor that listens: another's update, or the question of somebody who has come back.
   std::optional<Packet> take(const Communicator& beside, const Packet& came) {
     if (!came.tensor) return Packet(state.w);
-    if (!state.w) return {};
-    apply(beside, code.decoded(beside, came.tensor));
+    if (!state.w) return {};  // it has come back, and is told what holds that update already
+    const Tensor update = code.decoded(beside, came.tensor);
+    beside.charge_reduction(static_cast<double>(update.size()));
+    state.w += update;
+    ++state.step;
+    ++applied;
     training.show(rank, state);
     return {};
   }
@@ -54,10 +76,11 @@ void AsyncBroadcast::operator()(Worker& worker) const {
     if (j != comm.rank()) others.push_back(j);
   // The actors that apply may outlive this one for a moment, when it loses a peer.
   const auto replica = std::make_shared<Replica>(worker, *compression);
+  State start = worker.start();
+  if (!worker.rejoins()) replica->begin(std::move(start));  // before anything comes in
   const Responder responder(comm, others, [replica](const Communicator& beside, int, const Packet& came) {
     return replica->take(beside, came);
   });
-  State start = worker.start();
   if (worker.rejoins()) {
     for (const int j : others) {
       if (!comm.alive(j) || !worker.training().active(comm.world_rank(j))) continue;
@@ -69,15 +92,13 @@ void AsyncBroadcast::operator()(Worker& worker) const {
       start = worker.start_alone(told->tensor, worker.training().latest_step());
       break;
     }
+    replica->begin(std::move(start));
   }
-  replica->first_round = static_cast<double>(start.step);
-  replica->state = std::move(start);
   std::vector<Pending> sends;
   while (worker.continues(replica->state)) {
     const std::int64_t read_at = replica->applied;
     const Tensor g = worker.gradient(replica->state.w);
-    const Tensor sent = others.empty() ? g : replica->code(comm, g);
-    replica->apply(comm, values::decoded(sent));
+    const Tensor sent = replica->step(comm, g);
     worker.count(replica->applied - 1 - read_at);
     for (Pending& send : sends)
       if (send.under_way()) send.wait_unless_lost();

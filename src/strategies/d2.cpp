@@ -8,7 +8,6 @@
 namespace simgrad::strategies {
 
 void D2::describe(base::Describer& d) {
-  describe_graph(d);
   Mixes::describe(d);
   describe_parameter_compression(d, "compression", compression,
                                  "what is sent instead of parameters; replicas move by differences of what was sent, which "

@@ -21,7 +21,7 @@ constexpr std::array updates{
 void Gossip::describe(base::Describer& d) {
   describe_graph(d);
   d.choice("update", update, updates, "what is averaged, and when");
-  Mixes::describe(d);
+  describe_mixing(d);
   d.flag("overlap", overlap, "whether the parameters travel while the gradient at them is computed");
   if (overlap && update != GossipUpdate::combine_then_adapt)
     d.refuse("overlap", "overlap = true sends the parameters before there is a gradient, but update = \"adapt_then_combine\" and "

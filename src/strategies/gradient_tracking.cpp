@@ -7,7 +7,6 @@
 namespace simgrad::strategies {
 
 void GradientTracking::describe(base::Describer& d) {
-  describe_graph(d);
   Mixes::describe(d);
   describe_parameter_compression(d, "compression", compression,
                                  "what is sent instead of parameters and of tracked gradients; replicas move by differences of "

@@ -87,6 +87,11 @@ void OnGraph::note_warnings(const Worker& worker) const {
 }
 
 void Mixes::describe(base::Describer& d) {
+  describe_graph(d);
+  describe_mixing(d);
+}
+
+void Mixes::describe_mixing(base::Describer& d) {
   d.component("mixing", mixing, "the weights of the averages");
   d.flag("lazy", lazy, "whether half of every average is one's own, (I + W) / 2, so that no eigenvalue is negative");
   if (graph.kind() == "support" && mixing.kind() != "file")

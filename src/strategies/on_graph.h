@@ -58,6 +58,7 @@ struct Mixes : OnGraph {
   std::shared_ptr<const MixingMatrix> matrix(const Worker& worker) const;
 
  protected:
+  void describe_mixing(base::Describer& d);
   bool mixes() const override { return true; }
   Adjacency drawn(int P, std::uint64_t seed) const override;
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const;

@@ -8,6 +8,7 @@
 /// Cost per step: t_c + alpha + degree (M + 8) beta + (2 + degree) d / speed + t_update, degree 1 with one peer; with overlap
 /// max(t_c + the rest of the step, alpha + degree (M + 8) beta). By codes of m bytes m instead of M, and
 /// t_encode + 3 d / speed + degree t_decode more.
+/// There is no spectral gap: with one peer no single matrix says what a step does.
 #pragma once
 
 #include "strategies/compression.h"

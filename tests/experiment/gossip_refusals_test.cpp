@@ -70,4 +70,13 @@ TEST_CASE("options of gossip that contradict each other are refused with both na
   check_refused("kind = \"d2\"\nlazy = false\n", "the least of these is -0.333333; set lazy = true");
   check_refused("kind = \"ad_psgd\"\ngraph = { kind = \"exponential\", directed = true }\n", "ad_psgd averages in pairs");
   check_accepted("kind = \"gossip\"\ngraph = { kind = \"exponential\", directed = true }\n");
+  for (const std::string kind : {"sgp", "ad_psgd"})
+    check_refused("kind = \"" + kind + "\"\ngraph = \"support\"\n", "but this strategy has no mixing matrix");
+}
+
+TEST_CASE("push-sum needs a way back for every way, and gossip says what a graph without one does") {
+  const Scratch scratch;
+  const std::string graph = "graph = { kind = \"file\", directed = true, path = \"" + scratch.write("e.txt", "0 1\n1 2\n2 3\n") + "\" }\n";
+  check_refused("kind = \"sgp\"\n" + graph, "from some ranks of this graph no way leads back");
+  check_accepted("kind = \"gossip\"\nmixing = \"uniform\"\n" + graph);
 }

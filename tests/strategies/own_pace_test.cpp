@@ -13,6 +13,13 @@ namespace {
 training::Program pairs(std::string_view graph = "ring") {
   return made<AdPsgd>([&](AdPsgd& ad_psgd) { ad_psgd.graph.choose(graph); });
 }
+/// Falls by the round, and is 0 in the end, so that the last updates come in.
+struct FallsAndEnds : training::Schedule {
+  static constexpr base::About about{.kind = "falls_and_ends", .summary = "", .cost = "", .source = ""};
+  void describe(base::Describer&) override {}
+  double factor(double rounds) const override { return rounds < 30.0 ? 1.0 / (1.0 + rounds) : 0.0; }
+};
+
 training::Program broadcast() { return made<AsyncBroadcast>(); }
 
 }  // namespace
@@ -99,6 +106,22 @@ TEST_CASE("under asynchronous broadcast all replicas get the same updates") {
     REQUIRE(outcome.record.error.empty());
     CHECK(outcome.record.curve.back().consensus_distance.value() < 1e-15);
     CHECK(relative_distance(outcome.final_parameters(), one_step(trial)) < 1e-12);
+  }
+}
+
+TEST_CASE("replicas under asynchronous broadcast end equal where rates fall, speeds differ and optimizers remember") {
+  for (const std::string optimizer : {"sgd", "momentum", "adam"}) {
+    Trial trial{.program = broadcast(), .workers = 4, .rows = 48, .features = 3};
+    trial.flops_a_row = 1e6;  // longer than any message takes
+    trial.cluster.relative_speeds = {0.13, 0.5};
+    trial.training.schedule = base::Slot<training::Schedule>(training::schedules(), std::make_unique<FallsAndEnds>());
+    trial.training.optimizer.choose(optimizer);
+    trial.stop.steps = 60;
+    const Outcome outcome = trial.run();
+    CAPTURE(optimizer);
+    REQUIRE(outcome.record.error.empty());
+    CHECK(outcome.record.curve.back().consensus_distance.value() < 1e-14);
+    CHECK(*outcome.record.final_loss < 0.9 * *outcome.record.curve.front().loss);
   }
 }
 
