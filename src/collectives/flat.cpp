@@ -23,17 +23,17 @@ FlatReduce::FlatReduce(const Communicator& comm, int root) : comm_(comm) {
     if (member != root) receives_.push_back(comm.start_receive(member));
 }
 
-Tensor FlatReduce::sum() {
+Tensor FlatReduce::sum(std::optional<double> flops_each) {
   std::vector<Tensor> parts;
   for (Pending& receive : receives_) parts.push_back(receive.wait().tensor);
-  comm_.charge_reduction(static_cast<double>(parts.front().size()) * static_cast<double>(parts.size()));
+  comm_.charge_reduction(flops_each.value_or(static_cast<double>(parts.front().size())) * static_cast<double>(parts.size()));
   return values::sum(std::move(parts));
 }
 
-Tensor FlatReduce::combine(values::Combination how, Tensor own) {
+Tensor FlatReduce::combine(values::Combination how, Tensor own, std::optional<double> flops_each) {
   const double terms = static_cast<double>(receives_.size());
   for (Pending& receive : receives_) own = values::combine(how, own, receive.wait().tensor);
-  comm_.charge_reduction(static_cast<double>(own.size()) * terms);
+  comm_.charge_reduction(flops_each.value_or(static_cast<double>(own.size())) * terms);
   return own;
 }
 

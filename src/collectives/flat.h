@@ -3,6 +3,7 @@
 /// Cost with n other members: alpha + n M beta each; the reduce adds n M gamma at the root after the last arrival.
 #pragma once
 
+#include <optional>
 
 #include "collectives/broadcast.h"
 
@@ -17,9 +18,10 @@ class FlatReduce {
  public:
   FlatReduce(const cluster::Communicator& comm, int root);
   /// Blocks until all have arrived, then adds.  At least one other member.  Errors: cluster::PeerLost.
-  values::Tensor sum();
+  /// flops_each: to add one of them; left out: as many as it has numbers.
+  values::Tensor sum(std::optional<double> flops_each = {});
   /// The same with the root's own in front, combined otherwise than by adding.
-  values::Tensor combine(values::Combination how, values::Tensor own);
+  values::Tensor combine(values::Combination how, values::Tensor own, std::optional<double> flops_each = {});
 
  private:
   const cluster::Communicator& comm_;

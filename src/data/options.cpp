@@ -17,6 +17,13 @@ void Options::describe(base::Describer& d) {
            Bounds::between(0.0, 1.0));
   d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set; users, items and sparse rows stay what they are");
   d.flag("standardize_target", standardize_target, "the same for the target of a regression, and for ratings");
+  if (source->nonzeros()) {
+    if (standardize && d.given("standardize"))
+      d.refuse("standardize", fmt::format("standardize = true would make numbers of the zeros that rows of data source \"{}\" leave "
+                                          "out; leave standardize out",
+                                          source.kind()));
+    standardize = false;
+  }
   if (test_fraction == 1.0) d.refuse("test_fraction", "test_fraction = 1 leaves no rows to train on, expected less");
 }
 

@@ -73,8 +73,18 @@ std::int64_t MatrixFactorization::parameters(const Problem& problem) const {
 std::vector<Layer> MatrixFactorization::layers(const Problem& problem) const {
   const auto f = static_cast<double>(factors);
   const std::int64_t p = problem.users * factors, q = problem.items * factors;
-  std::vector<Layer> all{{.first = 0, .count = p, .forward_flops = 2.0 * f, .backward_flops = 2.0 * f},
-                         {.first = p, .count = q, .forward_flops = 0.0, .backward_flops = 2.0 * f}};
+  std::vector<Layer> all{{.first = 0,
+                          .count = p,
+                          .forward_flops = 2.0 * f,
+                          .backward_flops = 2.0 * f,
+                          .rows = problem.users,
+                          .columns = factors},
+                         {.first = p,
+                          .count = q,
+                          .forward_flops = 0.0,
+                          .backward_flops = 2.0 * f,
+                          .rows = problem.items,
+                          .columns = factors}};
   if (bias)
     all.push_back(
         {.first = p + q, .count = problem.users + problem.items, .forward_flops = 2.0, .backward_flops = 2.0});

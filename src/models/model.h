@@ -61,6 +61,8 @@ struct Layer {
   std::int64_t count = 0;       ///< how many parameters
   double forward_flops = 0.0;   ///< a sample: what goes through it
   double backward_flops = 0.0;  ///< a sample: the gradients of its parameters, and of its inputs where a layer is below
+  std::int64_t rows = 0;        ///< of the matrix that it begins with, row by row; 0: it has none
+  std::int64_t columns = 0;     ///< rows * columns <= count: the rest, biases say, is a vector
 };
 
 class Model : public base::Described {

@@ -63,7 +63,12 @@ std::string SoftmaxRegression::unfit(const Problem& problem) const {
 /// penalty (2 d k a gradient).
 std::vector<Layer> SoftmaxRegression::layers(const Problem& problem) const {
   const double flops = 2.0 * static_cast<double>(parameters(problem));
-  return {{.first = 0, .count = parameters(problem), .forward_flops = flops, .backward_flops = flops}};
+  return {{.first = 0,
+           .count = parameters(problem),
+           .forward_flops = flops,
+           .backward_flops = flops,
+           .rows = problem.classes,
+           .columns = problem.features}};
 }
 
 void SoftmaxRegression::gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,

@@ -34,6 +34,7 @@ void Allreduce::describe(base::Describer& d) {
              "it; left out: all at once, after it",
              base::Bounds::above_zero());
   describe_compression(d, compression);
+  refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
 
 void Allreduce::operator()(Worker& worker) const {

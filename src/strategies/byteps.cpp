@@ -146,16 +146,18 @@ void BytePs::operator()(Server& service) const {
     auto next = expect(lengths[(q + 1) % lengths.size()]);
     Place place(service.shape().size() * static_cast<std::int64_t>(q) / partitions + share(lengths[q]).first);
     std::vector<Tensor> sums;
+    double add_flops = 0.0;
     for (std::vector<Pending>& message : pushes) {
       std::vector<Tensor> parts;
       for (Pending& push : message) parts.push_back(push.wait().tensor);
       const std::int64_t count = parts.front().size();
       const std::int64_t first = place.after(count);
       gradients.charge_decoding(service.comm(), count, n, first);
-      const Tensor sum = compression->concluded(values::decoded(values::sum(std::move(parts))));
+      add_flops += static_cast<double>(n) * gradients.add_flops(count, first);
+      const Tensor sum = gradients.compressor().concluded(values::decoded(values::sum(std::move(parts))));
       sums.push_back(sums_code(service.comm(), sum, first));
     }
-    service.comm().charge_reduction(static_cast<double>(n) * static_cast<double>(share(lengths[q]).count));
+    service.comm().charge_reduction(add_flops);
     for (Pending& answer : answers) answer.wait();  // of the partition before
     answers.clear();
     for (const Tensor& sum : sums)

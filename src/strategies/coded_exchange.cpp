@@ -41,7 +41,7 @@ Tensor CodedExchange::finish(Sent sent) {
   if (of_ == Of::differences) return towards_copies(std::move(sent));
   const auto codes = static_cast<std::int64_t>(sent.exchange.sources.size());
   const Tensor own = values::decoded(sent.code);
-  const Tensor mixed = neighbours_.combine(own, std::move(sent.exchange));
+  const Tensor mixed = neighbours_.combine(own, std::move(sent.exchange), encoder_.add_flops(own.size()));
   encoder_.charge_decoding(worker_.comm(), own.size(), codes);
   if (of_ == Of::gradients) return compressor.concluded(mixed);
   worker_.comm().charge_reduction(2.0 * static_cast<double>(own.size()));
@@ -59,7 +59,8 @@ Tensor CodedExchange::towards_copies(Sent sent) {
     copies_[j] += values::decoded(came.tensor);
   }
   encoder_.charge_decoding(worker_.comm(), d, degree);
-  worker_.comm().charge_reduction(static_cast<double>(degree + 1 + 2 * degree + 1 + 2) * static_cast<double>(d));
+  worker_.comm().charge_reduction(static_cast<double>(degree + 1) * encoder_.add_flops(d) +
+                                  static_cast<double>(2 * degree + 1 + 2) * static_cast<double>(d));
   // Row i's weights stand in the order of ranks, with i among its neighbours.
   std::vector<Tensor> all = copies_;
   const auto own = std::ranges::lower_bound(row_.neighbours, worker_.comm().rank()) - row_.neighbours.begin();

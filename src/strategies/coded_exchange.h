@@ -6,8 +6,8 @@
 /// Source: A. Koloskova, S. U. Stich, M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed
 /// Communication", ICML 2019 (CHOCO-SGD, Algorithm 2). The copies begin as the parameters of step 0, and anew with each
 /// generation.
-/// Cost: t_encode + alpha + degree m beta + degree t_decode + (2 degree + 1) d, + 2 d with the mean, + (degree + 4) d with
-/// copies; m bytes a code.
+/// Cost: t_encode + alpha + degree m beta + degree t_decode + (2 degree + 1) k, + 2 d of parameters; with copies
+/// (degree + 1) k + (2 degree + 4) d. m bytes a code, k flops to add one: d unless it is sparse.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ Tensor CompressedSum::operator()(const Communicator& comm, Tensor x, std::int64_
   const Tensor code = encoder_(comm, x, first);
   const Tensor sum = collectives::gathered_sum(comm, code);
   encoder_.charge_decoding(comm, n, P, first);
-  comm.charge_reduction(static_cast<double>(P - 1) * compressor.add_flops(n, encoder_.occasion(n, first)));
+  comm.charge_reduction(static_cast<double>(P - 1) * encoder_.add_flops(n, first));
   return compressor.concluded(sum);
 }
 

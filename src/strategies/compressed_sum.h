@@ -24,6 +24,9 @@ class CompressedSum {
   /// Errors: cluster::PeerLost.
   values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x, std::int64_t first = 0);
 
+  /// Whether nothing is left out, and nothing encoded.
+  bool exact() const { return encoder_.compressor().exact(); }
+
  private:
   training::Encoder encoder_;
   const collectives::Allreduce& algorithm_;

@@ -1,9 +1,6 @@
 #include "strategies/compression.h"
 
 #include <fmt/format.h>
-
-#include "training/compressors/sign.h"
-
 namespace simgrad::strategies {
 
 void describe_compression(base::Describer& d, Compression& compression) {
@@ -24,10 +21,17 @@ void describe_parameter_compression(base::Describer& d, std::string_view key, Co
 
 void describe_move_compression(base::Describer& d, Compression& compression) {
   d.component("compression", compression, "what is sent instead of how far a replica has moved");
-  const auto* sign = dynamic_cast<const training::Sign*>(&*compression);
-  if (sign && sign->scale == training::Scale::majority)
+  if (!compression->says_how_far())
     d.refuse("compression", "scale = \"majority\" says in which direction and not how far, but replicas' moves are averaged; "
                             "set scale = \"l1_mean\"");
+}
+
+void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, const training::Compressor& compressor) {
+  if (algorithm == "ring" || compressor.sums()) return;
+  d.refuse("algorithm", fmt::format("algorithm = \"{}\" sums vectors on their way, but the codes of this compression do not add up "
+                                    "and are gathered around a ring instead; leave algorithm out, or take a compression that "
+                                    "adds up (float32, float16, bfloat16, random_k, power_sgd)",
+                                    algorithm));
 }
 
 std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,

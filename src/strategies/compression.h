@@ -16,6 +16,8 @@ void describe_parameter_compression(base::Describer& d, std::string_view key, Co
                                     std::string_view meaning);
 /// `compression`: of how far replicas have moved, of which a mean is taken.
 void describe_move_compression(base::Describer& d, Compression& compression);
+/// An allreduce's algorithm beside a compressor whose codes are gathered, because they do not add up.
+void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, const training::Compressor& compressor);
 /// Why such a model's gradients cannot be compressed so.
 std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,
                                                   std::string_view key = "compression");

@@ -32,7 +32,7 @@ void DataParallel::lead(Worker& master) const {
   while (master.continues(state)) {
     collectives::FlatReduce gradients(master.comm(), 0);
     std::vector<Pending> dealt;
-    const Tensor w = master.workers() > 1 ? parameter_code.once(master.comm(), state.w) : state.w;
+    const Tensor w = parameter_code.once(master.comm(), state.w);
     for (int device = 1; device < master.workers(); ++device) {
       Packet parameters_and_rows(w);
       parameters_and_rows.more_bytes = row_bytes * learning.batches().count(device, master.workers());
@@ -40,11 +40,10 @@ void DataParallel::lead(Worker& master) const {
     }
     for (Pending& one : dealt) one.wait();
     // Its own rows' gradient is at the parameters that the others have, and as coarse.
-    Tensor own = master.gradient(values::decoded(w));
-    if (master.workers() > 1) own = values::decoded(gradient_code(master.comm(), own));
-    const Tensor g = gradients.combine(values::Combination::add, own);
+    const Tensor own = values::decoded(gradient_code(master.comm(), master.gradient(values::decoded(w))));
+    const Tensor g = gradients.combine(values::Combination::add, own, gradient_code.add_flops(own.size()));
     gradient_code.charge_decoding(master.comm(), g.size(), master.workers() - 1);
-    master.update(state, master.workers() > 1 ? compression->concluded(g) : g);
+    master.update(state, gradient_code.compressor().concluded(g));
   }
 }
 

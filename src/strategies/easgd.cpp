@@ -26,10 +26,11 @@ void Easgd::operator()(Worker& worker) const {
   for (;;) {  // the training ends it, while it waits for the centre
     for (std::int64_t t = 0; t < period; ++t) worker.update_alone(x, worker.workers() * worker.gradient(x.w));
     cluster::Pending answer = worker.comm().start_receive(worker.server());
-    worker.comm().send(worker.server(), Packet(code(worker.comm(), x.w)));
+    const Tensor sent = code(worker.comm(), x.w);
+    worker.comm().send(worker.server(), Packet(sent));
     const Tensor centre = code.decoded(worker.comm(), answer.wait().tensor);
     worker.comm().charge_reduction(3.0 * static_cast<double>(x.w.size()));
-    x.w = values::add_scaled(x.w, -elasticity(worker.workers()), x.w - centre);
+    x.w = values::add_scaled(x.w, -elasticity(worker.workers()), values::decoded(sent) - centre);
   }
 }
 
@@ -48,7 +49,7 @@ void Easgd::operator()(Server& server) const {
     const Tensor x = code.decoded(server.comm(), arrival.packet.tensor);
     answers.send(worker, centre);  // both sides move by the difference to the centre as it was
     server.comm().charge_reduction(3.0 * static_cast<double>(centre.w.size()));
-    centre.w = values::add_scaled(centre.w, alpha, x - centre.w);
+    centre.w = values::add_scaled(centre.w, alpha, x - values::decoded(answers.code(centre)));
     for (std::int64_t t = 0; t < period; ++t) server.count(worker);
     ++centre.step;
   }
@@ -62,10 +63,11 @@ void Easgd::serve_together(Server& server) const {
   Inbox replicas(server.comm(), 0, P);
   answers.send_all(centre);
   while (server.continues(centre)) {
+    const Tensor sent = values::decoded(answers.code(centre));
     std::vector<Tensor> differences(static_cast<std::size_t>(P));
     for (int came = 0; came < P; ++came) {
       auto [worker, x, lost] = replicas.next();
-      differences[static_cast<std::size_t>(worker)] = code.decoded(server.comm(), x.tensor) - centre.w;
+      differences[static_cast<std::size_t>(worker)] = code.decoded(server.comm(), x.tensor) - sent;
       for (std::int64_t t = 0; t < period; ++t) server.count(worker);
     }
     answers.send_all(centre);

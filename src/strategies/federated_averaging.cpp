@@ -74,7 +74,7 @@ void FederatedAveraging::operator()(Worker& worker) const {
       }
       worker.update_alone(x, g);
     }
-    if (!compression->exact()) x.w = coded_move(worker.comm(), move_code, x.w, model);
+    if (!move_code.compressor().exact()) x.w = coded_move(worker.comm(), move_code, x.w, model);
     worker.comm().send(worker.server(), Packet(x.w, round.version));
   }
 }
@@ -105,8 +105,8 @@ class Returned {
   }
   bool empty() const { return models_.empty(); }
 
-  /// Their mean by rows, added in the order of the workers.  Virtual time: 2 d flops a model.
-  Tensor mean(const Server& server) {
+  /// Their mean by rows, added in the order of the workers.  Virtual time: 2 d flops a model, 2 k a sparse code.
+  Tensor mean(const Server& server, const training::Encoder& code) {
     std::vector<std::size_t> order(models_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t i) { return models_[i].first; });
@@ -117,7 +117,7 @@ class Returned {
       terms.push_back(std::move(models_[i].second));
       weights.push_back(rows_[i] / all);
     }
-    server.comm().charge_reduction(2.0 * static_cast<double>(terms.size()) * static_cast<double>(terms.front().size()));
+    server.comm().charge_reduction(2.0 * static_cast<double>(terms.size()) * code.add_flops(terms.front().size()));
     return values::weighted_sum(terms, weights);
   }
 
@@ -157,8 +157,8 @@ void FederatedAveraging::operator()(Server& server) const {
         else if (!std::ranges::binary_search(present, worker)) present.insert(std::ranges::lower_bound(present, worker), worker);
       }
     }
-    state.w = returned.mean(server);
-    if (!compression->exact()) {
+    state.w = returned.mean(server, move_code);
+    if (!move_code.compressor().exact()) {
       server.comm().charge_reduction(static_cast<double>(state.w.size()));
       state.w += model;  // the mean of the moves from there
     }

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "strategies/neighbourhood.h"
-#include "training/compressors/sign.h"
 
 namespace simgrad::strategies {
 
@@ -39,8 +38,7 @@ void Gossip::describe(base::Describer& d) {
   if (of_differences && compression->error_feedback)
     d.refuse("compression", "error_feedback adds what one message leaves out to the next, but the copies that parameters are "
                             "compressed against remember that already; set error_feedback = false");
-  const auto* sign = dynamic_cast<const training::Sign*>(&*compression);
-  if (of_differences && sign && sign->scale == training::Scale::majority)
+  if (of_differences && !compression->says_how_far())
     d.refuse("compression", "scale = \"majority\" says in which direction and not how far, but parameters are averaged; set "
                             "scale = \"l1_mean\", or update = \"gradient_exchange\"");
   if (!of_differences && update != GossipUpdate::gradient_exchange && compression->error_feedback)

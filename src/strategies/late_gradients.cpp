@@ -6,9 +6,9 @@
 
 namespace simgrad::strategies {
 
-LateGradients::LateGradients(const ParameterServer& options, const Server& server, const State& start)
-    : options_(options), server_(server) {
-  if (options.delay_compensation > 0.0) pulled_.assign(static_cast<std::size_t>(server.workers()), start.w);
+LateGradients::LateGradients(const ParameterServer& options, const Service& service)
+    : options_(options), service_(service), server_(service.server) {
+  if (options.delay_compensation > 0.0) pulled_.assign(static_cast<std::size_t>(server_.workers()), service.state.w);
 }
 
 void LateGradients::pulls(int worker, const State& state) {
@@ -38,9 +38,7 @@ void LateGradients::apply(const std::vector<LateGradient>& parts, State& state) 
     terms.push_back(part.g);
     rows += server_.rows(part.worker);
   }
-  if (parts.size() > 1)
-    server_.comm().charge_reduction(static_cast<double>(state.w.size()) * static_cast<double>(parts.size()));
-  const Tensor sum = options_.compression->concluded(values::sum(std::move(terms)));
+  const Tensor sum = parts.size() > 1 ? service_.sum(std::move(terms)) : service_.gradients.compressor().concluded(terms.front());
   double weight = 1.0;
   if (options_.k_batch)
     weight = shares(rows);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "strategies/parameter_server.h"
+#include "strategies/parameter_store.h"
 
 namespace simgrad::strategies {
 
@@ -21,7 +22,8 @@ struct LateGradient {
 /// The server's side of it: it keeps what every worker has pulled where delays are compensated.
 class LateGradients {
  public:
-  LateGradients(const ParameterServer& options, const Server& server, const State& start);
+  /// Both must outlive it.
+  LateGradients(const ParameterServer& options, const Service& service);
 
   /// The worker gets these parameters now.
   void pulls(int worker, const State& state);
@@ -37,6 +39,7 @@ class LateGradients {
   double shares(std::int64_t rows) const;
 
   const ParameterServer& options_;
+  const Service& service_;
   const Server& server_;
   std::vector<Tensor> pulled_;  ///< by worker
 };

@@ -34,9 +34,10 @@ void LocalSgd::describe(base::Describer& d) {
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.number("slow_rate", slow_rate, "alpha: how far a round moves towards the average, momentum included (SlowMo)",
            Bounds{.least = 0.0, .positive = true});
-  d.choice("optimizer_memory", optimizer_memory, memories, "what becomes of the optimizer's memory at an average");
+  d.choice("optimizer_memory", optimizer_memory, memories, "what becomes of the optimizer's memory at an average, where it travels as float64 whatever the compression");
   d.component("algorithm", algorithm, "how the average is made");
   describe_move_compression(d, compression);
+  refuse_unused_algorithm(d, algorithm.kind(), *compression);
   if (!local_steps && slow())
     d.refuse(slow_momentum > 0.0 ? "slow_momentum" : "slow_rate",
              "slow momentum goes on from round to round, but local_steps = \"all\" is a single round; give local_steps a "
@@ -73,7 +74,7 @@ void LocalSgd::operator()(Worker& worker) const {
 void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const {
   using collectives::Reduction;
   const std::size_t vectors = optimizer_vectors(worker, state);
-  if (compression->exact()) {
+  if (moves.exact()) {
     state.w = (*algorithm)(worker.comm(), state.w, Reduction::mean);
   } else {
     // Codes leave out a part of what they are of: of the round's moves, not of the parameters.

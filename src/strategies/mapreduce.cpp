@@ -160,19 +160,22 @@ void MapReduce::operator()(Server& server) const {
   std::iota(members.begin(), members.end(), 0);
   members.push_back(server.comm().rank());
   const cluster::Communicator group = server.comm().part(members);
+  const training::Encoder sum_code(*compression, server);
   training::Encoder parameter_code(*parameter_compression, server);
+  const std::int64_t first = first_parameter(server.shards(), server.shard());
   State state = server.start();
   while (server.continues(state)) {
     (*broadcast)(group, P, parameter_code.once(group, state.w), state.w.size());
     collectives::FlatReduce reduce(group, P);
-    finish_round(server, state, reduce.sum(), P);
+    const auto add_flops = job == Job::gradient ? std::optional(sum_code.add_flops(state.w.size(), first)) : std::nullopt;
+    finish_round(server, state, reduce.sum(add_flops), sum_code, P);
   }
 }
 
-void MapReduce::finish_round(Server& server, State& state, const Tensor& codes_sum, std::int64_t sums) const {
-  const Tensor sum = compression->concluded(values::decoded(codes_sum));
-  training::Encoder(*compression, server)
-      .charge_decoding(server.comm(), sum.size(), sums, first_parameter(server.shards(), server.shard()));
+void MapReduce::finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
+                             std::int64_t sums) const {
+  const Tensor sum = code.compressor().concluded(values::decoded(codes_sum));
+  code.charge_decoding(server.comm(), sum.size(), sums, first_parameter(server.shards(), server.shard()));
   const training::Learning& learning = server.training().learning();
   const std::int64_t combined = sums * sum.size();  // added already
   const std::int64_t received = combiner ? combined : numbers_sent(learning, sum.size(), learning.batches().batch());

@@ -67,7 +67,8 @@ struct MapReduce : Strategy {
                                       std::int64_t rows) const;
   /// The update with the sum of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner would have
   /// saved, the update.
-  void finish_round(Server& server, State& state, const Tensor& codes_sum, std::int64_t sums) const;
+  void finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
+                    std::int64_t sums) const;
   /// Virtual time: reading or writing so many bytes; it counts as computing.
   void use_disk(const training::Participant& self, double bytes) const;
   /// The flops that the rank's host could do meanwhile.

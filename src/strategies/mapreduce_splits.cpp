@@ -10,6 +10,7 @@
 #include "cluster/inbox.h"
 #include "strategies/job_tracker.h"
 #include "strategies/mapreduce.h"
+#include "strategies/parameter_store.h"
 
 namespace simgrad::strategies {
 
@@ -173,7 +174,9 @@ void MapReduce::map_splits(Worker& worker) const {
 void MapReduce::reduce_splits(Server& server) const {
   const int P = server.workers();
   const int all = P * static_cast<int>(splits);
+  const training::Encoder sum_code(*compression, server);
   training::Encoder parameter_code(*parameter_compression, server);
+  const std::int64_t first = first_parameter(server.shards(), server.shard());
   State state = server.start();
   Inbox mail(server.comm(), 0, P, Inbox::Losses::told);
   std::vector<Pending> sends;
@@ -231,8 +234,8 @@ void MapReduce::reduce_splits(Server& server) const {
     }
     finish(sends);
     const Tensor g = values::sum(std::move(sums));
-    server.comm().charge_reduction(static_cast<double>(all) * static_cast<double>(g.size()));
-    finish_round(server, state, g, all);
+    server.comm().charge_reduction(static_cast<double>(all) * sum_code.add_flops(g.size(), first));
+    finish_round(server, state, g, sum_code, all);
   }
 }
 

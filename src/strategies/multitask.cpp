@@ -68,6 +68,7 @@ TaskGroup task_group(std::int64_t tasks, int workers, int worker) {
 void Multitask::describe(base::Describer& d) {
   d.component("algorithm", algorithm, "how sums are made");
   describe_compression(d, compression);
+  refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
 
 training::Assembly Multitask::assembly() const { return assembled; }

@@ -73,7 +73,7 @@ std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
   return received;
 }
 
-Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange) const {
+Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<double> numbers) const {
   const Communicator& comm = worker_.comm();
   const std::vector<int> sources = exchange.sources;
   const std::vector<Packet> received = finish(std::move(exchange));
@@ -96,7 +96,8 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange) const {
     if (next == sources.size() || sources[next] != member) continue;
     if (const Tensor& came = received[next++].tensor) add(came, place);
   }
-  comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) * static_cast<double>(x.size()));
+  comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) *
+                        numbers.value_or(static_cast<double>(x.size())));
   if (terms.size() <= row_.neighbours.size()) normalize(weights);
   return values::weighted_sum(terms, weights);
 }

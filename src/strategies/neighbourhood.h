@@ -1,6 +1,8 @@
 /// A replica's exchanges with its neighbours, of whom some may be lost and come back.
 #pragma once
 
+#include <optional>
+
 #include "strategies/mixing/matrix.h"
 #include "strategies/strategy.h"
 
@@ -34,8 +36,8 @@ class Neighbourhood {
   /// What comes from each source, in their order; no tensor from one that was lost.  Virtual time: until all has come and
   /// gone.
   std::vector<cluster::Packet> finish(Exchange exchange) const;
-  /// As above, of an exchange that was started with x.
-  Tensor combine(const Tensor& x, Exchange exchange) const;
+  /// As above, of an exchange that was started with x.  numbers: as many flops takes a product or sum; left out: d.
+  Tensor combine(const Tensor& x, Exchange exchange, std::optional<double> numbers = {}) const;
   /// Whether that member takes part in the step.
   bool takes_part(int member, std::int64_t step) const;
 

@@ -87,6 +87,12 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
   if (delay_compensation > 0.0 && !parameter_compression->exact())
     d.refuse("delay_compensation", "delay_compensation takes the difference to the parameters that a worker has got, but "
                                    "parameter_compression makes those others than the server's; leave one of them out");
+  if (delay_compensation > 0.0 && !compression->says_how_far())
+    d.refuse("delay_compensation", "delay_compensation changes how large a gradient's numbers are, but compression by a majority "
+                                   "vote takes their signs alone; leave it out, or set scale = \"l1_mean\"");
+  if (dealt_by == training::Sharding::hash && compression->of_matrices())
+    d.refuse("sharding", fmt::format("sharding = \"hash\" tears the layers' matrices apart, which compression = \"{}\" looks at; "
+                                     "leave sharding out, or take another compression", compression.kind()));
   const char* fresh = "no gradient is stale under bsp, nor under ssp with bound 0; leave it out, or set consistency = \"asp\"";
   if (staleness_aware && !stale()) d.refuse("staleness_aware", fmt::format("staleness_aware: {}", fresh));
   if (delay_compensation > 0.0 && !stale()) d.refuse("delay_compensation", fmt::format("delay_compensation: {}", fresh));

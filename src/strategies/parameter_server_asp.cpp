@@ -14,7 +14,7 @@ void ParameterServer::serve_asp(Server& server) const {
   const std::size_t K = static_cast<std::size_t>(k_batch.value_or(1));
   Service service(server, *compression, *parameter_compression);
   State& state = service.state;
-  LateGradients late(*this, server, state);
+  LateGradients late(*this, service);
   const auto pulls = [&](int worker) { late.pulls(worker, state); };
   while (server.continues(state)) {
     std::vector<LateGradient> parts;
@@ -34,7 +34,7 @@ void ParameterServer::serve_asp(Server& server) const {
 void ParameterServer::serve_ssp(Server& server) const {
   Service service(server, *compression, *parameter_compression, cluster::Inbox::Losses::told);
   State& state = service.state;
-  LateGradients late(*this, server, state);
+  LateGradients late(*this, service);
   Clocks clocks(server.workers());
   std::vector<int> waiting;
   const auto pulls = [&](int worker) {

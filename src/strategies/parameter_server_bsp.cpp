@@ -21,13 +21,14 @@ void ParameterServer::serve_bsp(Server& server) const {
   const cluster::Communicator group = server.comm().part(mine);
   const training::Encoder gradients(*compression, server);
   training::Encoder parameters(*parameter_compression, server);
+  const std::int64_t first = first_parameter(server.shards(), server.shard());
   State state = server.start();
   while (server.continues(state)) {
     collectives::FlatReduce pushes(group, P);
     collectives::flat_broadcast(group, P, Packet(parameters.once(group, state.w), state.step));
-    const Tensor sum = values::decoded(pushes.sum());
-    gradients.charge_decoding(group, sum.size(), P, first_parameter(server.shards(), server.shard()));
-    const Tensor g = compression->concluded(sum);
+    const Tensor sum = values::decoded(pushes.sum(gradients.add_flops(state.w.size(), first)));
+    gradients.charge_decoding(group, sum.size(), P, first);
+    const Tensor g = gradients.compressor().concluded(sum);
     server.update(state, part == Part::mean ? P * g : g);
     if (consistency == Consistency::ssp && server.shard() == 0)
       for (int worker = 0; worker < P; ++worker) server.training().add_staleness(0);
@@ -47,14 +48,14 @@ class Came {
 
   /// One update by the mean gradient over the rows that came, added in the order of the workers; counts them.
   /// Virtual time: the additions and the optimizer's flops.
-  void apply(const Server& server, State& state, const training::Compressor& compression) const {
+  void apply(Service& service) const {
+    const Server& server = service.server;
     std::vector<Tensor> terms;
     for (const auto& [worker, g] : parts_) terms.push_back(g);
     const std::int64_t batch = server.training().learning().batches().batch();
-    server.comm().charge_reduction(static_cast<double>(terms.front().size()) * static_cast<double>(terms.size()));
-    const Tensor sum = compression.concluded(values::sum(std::move(terms)));
+    const Tensor sum = service.sum(std::move(terms));
     const double weight = static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows_));
-    server.update(state, rows_ == batch ? sum : weight * sum);
+    server.update(service.state, rows_ == batch ? sum : weight * sum);
     for (const auto& [worker, g] : parts_) server.count(worker);
   }
 
@@ -83,7 +84,7 @@ void ParameterServer::serve_first_of_all(Server& server) const {
         service.answers.send(worker, state);  // too late
       }
     }
-    came.apply(server, state, *compression);
+    came.apply(service);
     for (const int worker : waiting) service.answers.send(worker, state);
   }
 }
@@ -98,7 +99,7 @@ void ParameterServer::serve_first_k(Server& server) const {
       auto [worker, push, lost] = service.pushes.next();
       if (push.version == state.step) came.add(worker, service.decoded(push.tensor), server);
     }
-    came.apply(server, state, *compression);
+    came.apply(service);
     service.answers.send_all(state);
   }
 }

@@ -93,6 +93,12 @@ Tensor Service::decoded(const Tensor& push) const {
   return gradients.decoded(server.comm(), push, first_parameter(server.shards(), server.shard()));
 }
 
+Tensor Service::sum(std::vector<Tensor> parts) const {
+  const double a_push = gradients.add_flops(parts.front().size(), first_parameter(server.shards(), server.shard()));
+  server.comm().charge_reduction(a_push * static_cast<double>(parts.size()));
+  return gradients.compressor().concluded(values::sum(std::move(parts)));
+}
+
 void Service::answer_the_rest() {
   while (in_place)  // the training ends it
     if (const auto push = pushes.next(); !push.lost) answers.send(push.source, state);

@@ -72,6 +72,8 @@ struct Service {
   void answer_the_rest();
   /// A push that came in otherwise.
   Tensor decoded(const Tensor& push) const;
+  /// Of pushes that have been decoded.  Virtual time: the additions.
+  Tensor sum(std::vector<Tensor> parts) const;
 
   const Server& server;
   training::Encoder gradients;

@@ -45,7 +45,7 @@ Speeds measure(const training::Compressor& compressor, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const values::Tensor x = dispatcher.constant(numbers);
     const base::Stream::Key key{.seed = 1, .purpose = base::Purpose::compression, .step = static_cast<std::uint64_t>(round)};
-    const training::Occasion now{.dispatcher = dispatcher, .draws = key, .shared_draws = key, .parameters = d, .layers = {d}};
+    const training::Occasion now{.dispatcher = dispatcher, .draws = key, .shared_draws = key, .parameters = d, .pieces = {{.count = d, .columns = 1 << 10}}};
     values::Tensor code;
     encode_s.push_back(wall_s([&] {
       code = compressor.encode(x, now, memory);

@@ -1,6 +1,9 @@
 // `validate`: the resolved scenario, which reads back to itself, and the runs.
+#include <fmt/format.h>
+
 #include "catch.h"
 #include "cli/scenario.h"
+#include "training/compressors/compressor.h"
 
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
@@ -19,9 +22,24 @@ const std::string two_hosts = R"(<?xml version='1.0'?>
 </platform>
 )";
 
+/// Every compressor as it is, and those that keep some numbers by number and by share.
+std::string every_compressor() {
+  std::string text = with(small, "least_squares", "perceptron");
+  const auto with_compression = [&text](std::string_view label, std::string_view compression) {
+    text += fmt::format("label = \"{}\"\ncompression = {}\n[[strategy]]\nkind = \"allreduce\"\n", label, compression);
+  };
+  for (const auto& entry : training::compressors().entries())
+    with_compression(entry.about.kind, fmt::format("\"{}\"", entry.about.kind));
+  for (const char* kind : {"top_k", "random_k"})
+    for (const char* option : {"k = 2", "fraction = 0.5"})
+      with_compression(fmt::format("{} {}", kind, option), fmt::format("{{ kind = \"{}\", {} }}", kind, option));
+  return text;
+}
+
 /// A scenario of every sort.
 const std::vector<std::string> scenarios = {
     small,
+    every_compressor(),
     with_strategies(all_strategies),
     with(small, "title = \"small\"", "title = \"a \\\"quoted\\\" \\\\ title, ünïcode\\n and two lines\""),
     with(

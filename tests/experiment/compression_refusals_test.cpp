@@ -41,7 +41,7 @@ TEST_CASE("more numbers or a higher rank than the model has are refused where th
                                         "many"));
   check_refused(compressed("parameter_server", "{ kind = \"random_k\", k = 9 }"), "k = 9, but the model has 3 parameters");
   check_refused(compressed("allreduce", "{ kind = \"power_sgd\", rank = 2 }"),
-                "rank = 2, but the largest layer has 3 parameters, which as a matrix of 1 x 3 has a rank of at most 1");
+                "compression = \"power_sgd\": the model's parameters are vectors, which are sent as they are");
   CHECK(planned(head + "compression = { kind = \"top_k\", k = 3 }\n").runs.size() == 1);
 }
 
@@ -64,6 +64,13 @@ TEST_CASE("compression that a path cannot take is refused") {
                 "\"float16\"\n",
                 "delay_compensation takes the difference to the parameters that a worker has got");
   check_refused("kind = \"mapreduce\"\ncombiner = false\ncompression = \"float16\"\n", "combiner = false sends every row's");
+  const std::string asp = "kind = \"parameter_server\"\nconsistency = \"asp\"\n";
+  check_refused(asp + "delay_compensation = 0.1\ncompression = { kind = \"sign\", scale = \"majority\" }\n",
+                "delay_compensation changes how large a gradient's numbers are");
+  check_refused(asp + "servers = 2\nsharding = \"hash\"\ncompression = \"power_sgd\"\n", "tears the layers' matrices apart");
+  for (const char* sums : {"allreduce", "local_sgd", "multitask"})
+    check_refused(compressed(sums, "\"top_k\"") + "algorithm = \"rabenseifner\"\n",
+                  "codes of this compression do not add up and are gathered around a ring");
   for (const char* averages : {"local_sgd", "federated_averaging"})
     check_refused(compressed(averages, "{ kind = \"sign\", scale = \"majority\" }"), "but replicas' moves are averaged");
   check_refused("kind = \"gossip\"\ncompression = \"float16\"\nconsensus_step = 0.5\n", "consensus_step is of copies");

@@ -90,8 +90,8 @@ TEST_CASE("copies let replicas agree by two of six numbers a message") {
 
 TEST_CASE("a step of gossip in float16 takes a quarter of the time on the wire") {
   constexpr std::int64_t n = 4000;
-  const auto step_s = [](std::string_view kind) {
-    Trial trial{.program = coded(GossipUpdate::adapt_then_combine, Compressor(kind)), .workers = 5, .rows = 10, .features = n,
+  const auto step_s = [](std::string_view kind, GossipUpdate update = GossipUpdate::adapt_then_combine) {
+    Trial trial{.program = coded(update, Compressor(kind)), .workers = 5, .rows = 10, .features = n,
                 .flops_a_row = 0.0};
     trial.stop.steps = 10;
     trial.training.numbers = false;
@@ -102,6 +102,10 @@ TEST_CASE("a step of gossip in float16 takes a quarter of the time on the wire")
   CHECK(step_s("none") == Approx(alpha + 2 * M / B + 7.0 * n / speed).epsilon(1e-9));
   // d to encode, 2 d to decode two codes, 2 d for the mean.
   CHECK(step_s("float16") == Approx(alpha + 2 * M / 4 / B + (7.0 + 5.0) * n / speed).epsilon(1e-9));
-  // top_k, 1 %: d for the difference, 3 d to encode, nothing to decode; copies 3 d, combining 5 d, moving 2 d, update 2 d.
-  CHECK(step_s("top_k") == Approx(alpha + 2 * 8.0 * (n / 100.0) / B + (1.0 + 3.0 + 3.0 + 5.0 + 2.0 + 2.0) * n / speed).epsilon(1e-9));
+  // top_k, 1 %: d for the difference, 3 d to encode, nothing to decode; copies 3 k, combining 5 d, moving 2 d, update 2 d.
+  const double k = n / 100.0;
+  const double wire = alpha + 2 * 8.0 * k / B;
+  CHECK(step_s("top_k") == Approx(wire + ((1.0 + 3.0 + 5.0 + 2.0 + 2.0) * n + 3.0 * k) / speed).epsilon(1e-9));
+  // Of gradients: 3 d to encode, combining 5 k, update 2 d.
+  CHECK(step_s("top_k", GossipUpdate::gradient_exchange) == Approx(wire + (5.0 * n + 5.0 * k) / speed).epsilon(1e-9));
 }

@@ -73,8 +73,15 @@ std::vector<Entry> every_strategy() {
     ps.compression = Compressor("sign", {.error_feedback = true}).slot();
     ps.parameter_compression = Compressor("int8").slot();
   }));
-  all.push_back(entry<strategies::LocalSgd>("local_sgd, power_sgd", [](auto& local) {
-    local.compression = Compressor("power_sgd").slot();
+  all.push_back(entry<strategies::LocalSgd>("local_sgd, int8", [](auto& local) {
+    local.compression = Compressor("int8").slot();
+  }));
+  all.push_back(entry<strategies::Allreduce>("allreduce, random_k", [](auto& allreduce) {
+    allreduce.compression = Compressor("random_k", {.k = 4}).slot();
+  }));
+  all.push_back(entry<ParameterServer>("bsp, qsgd both ways", [](auto& ps) {
+    ps.compression = Compressor("qsgd").slot();
+    ps.parameter_compression = Compressor("qsgd").slot();
   }));
   all.push_back(entry<strategies::Gossip>("gossip, float16", [](auto& gossip) {
     gossip.compression = Compressor("float16").slot();
@@ -96,8 +103,7 @@ std::vector<Entry> every_strategy() {
     broadcast.compression = Compressor("sign", {.error_feedback = true}).slot();
   }));
   for (Entry& each : all)
-    each.remembers_codes = each.name == "allreduce, top_k with memory" || each.name == "local_sgd, power_sgd" ||
-                           each.name == "gossip, copies";
+    each.remembers_codes = each.name == "allreduce, top_k with memory" || each.name == "gossip, copies";
   return all;
 }
 

@@ -33,6 +33,11 @@ inline std::vector<double> spiky(std::int64_t n) {
   return x;
 }
 
+/// The first numbers of a matrix that is about as wide as high.
+inline training::Piece matrix(std::int64_t n) {
+  return {.count = n, .columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n))))};
+}
+
 /// One sender of vectors.
 struct Sender {
   explicit Sender(const training::Compressor& its_compressor) : compressor(its_compressor) {}
@@ -41,7 +46,7 @@ struct Sender {
     const base::Stream::Key key{.seed = 7, .purpose = base::Purpose::compression, .step = step++, .rank = 3, .attempt = 0};
     base::Stream::Key shared = key;
     shared.rank = 0;
-    return {.dispatcher = dispatcher, .draws = key, .shared_draws = shared, .parameters = n, .layers = {n}};
+    return {.dispatcher = dispatcher, .draws = key, .shared_draws = shared, .parameters = n, .pieces = {matrix(n)}};
   }
   values::Tensor code(const std::vector<double>& x) {
     return compressor.encode(dispatcher.constant(x), occasion(static_cast<std::int64_t>(x.size())), memory);

@@ -209,7 +209,7 @@ TEST_CASE("vectors without numbers and with none are compressed as well") {
     values::Dispatcher timing({.numbers = false});
     const Occasion seen = sender.occasion(d);
     const Occasion unseen{.dispatcher = timing, .draws = seen.draws, .shared_draws = seen.shared_draws, .parameters = d,
-                          .layers = {d}};
+                          .pieces = seen.pieces};
     CompressorMemory memory;
     CHECK(compressor->encode(timing.zeros(d), unseen, memory).size_bytes() == sender.code(spiky(d)).size_bytes());
     for (const double each : sender.sent(std::vector<double>(d, 0.0))) REQUIRE(each == 0.0);

@@ -42,18 +42,36 @@ TEST_CASE("power_sgd of full rank leaves nothing out") {
   }
 }
 
-TEST_CASE("power_sgd sends both factors of each layer") {
-  // 900 numbers are 30 x 30, 10 are 3 x 4.
-  const PowerSgd two = of_rank(2);
+TEST_CASE("power_sgd sends both factors of each matrix, and vectors as they are") {
+  // 20 x 45, a bias a row, and 12 x 2, whose factors of rank 2 would be no smaller.
+  constexpr std::int64_t n = 20 * 45, vector = 20 + 12 * 2;
+  PowerSgd two = of_rank(2);
   Sender sender(two);
-  const std::vector<double> x = spiky(910);
-  Occasion occasion = sender.occasion(910);
-  occasion.layers = {900, 10};
+  const std::vector<double> x = spiky(n + vector);
+  Occasion occasion = sender.occasion(n + vector);
+  occasion.pieces = {{.count = n, .columns = 45}, {.count = 20}, {.count = 24, .columns = 2}};
   const auto code = two.encode(sender.dispatcher.constant(x), occasion, sender.memory);
-  CHECK(code.size_bytes() == 8 * 2 * ((30 + 30) + (3 + 4)));
-  // 4 n m r + 4 n r^2, and 2 n m r.
-  CHECK(two.encode_flops(910, occasion) == 4.0 * 2 * (900 + 12) + 4.0 * 4 * (30 + 3));
-  CHECK(two.decode_flops(910, occasion) == 2.0 * 2 * (900 + 12));
+  CHECK(code.size_bytes() == 8 * (2 * (20 + 45) + vector));
+  for (std::size_t i = n; i < x.size(); ++i) CHECK(code.value()[i] == x[i]);
+  // 4 n m r + 4 n r^2, and 2 n m r; with error feedback what was left out is a product more.
+  CHECK(two.encode_flops(n + vector, occasion) == 6.0 * 2 * n + 4.0 * 4 * 20);
+  CHECK(two.decode_flops(n + vector, occasion) == 2.0 * 2 * n);
+  two.error_feedback = false;
+  CHECK(two.encode_flops(n + vector, occasion) == 4.0 * 2 * n + 4.0 * 4 * 20);
+}
+
+TEST_CASE("power_sgd keeps a layer's columns in a piece that begins in the middle of a row") {
+  // An outer product of 12 x 20, from the 8th number of its first row to the 3rd of its last.
+  std::vector<double> x;
+  for (int i = 7; i < 11 * 20 + 3; ++i) x.push_back(std::sin(1.0 + i / 20) * std::cos(0.3 * (i % 20)));
+  const PowerSgd one = of_rank(3);
+  Sender sender(one);
+  Occasion occasion = sender.occasion(static_cast<std::int64_t>(x.size()));
+  occasion.pieces = {{.count = static_cast<std::int64_t>(x.size()), .columns = 20, .column = 7}};
+  const auto code = one.encode(sender.dispatcher.constant(x), occasion, sender.memory);
+  // The zeros before and behind make its rank three; as 14 x 16, say, it would be more.
+  CHECK(distance_squared({code.value().begin(), code.value().end()}, x) <= 1e-18 * norm_squared(x));
+  CHECK(code.size_bytes() == 8 * 3 * (12 + 20));
 }
 
 TEST_CASE("power_sgd finds a matrix of its rank at once, and the best one of lower rank step by step") {
@@ -100,10 +118,12 @@ TEST_CASE("columns become orthonormal, and those that depend on others give way"
   }
 }
 
-TEST_CASE("a rank above that of the largest layer does not fit") {
-  const std::vector<models::Layer> layers{{.first = 0, .count = 12}, {.first = 12, .count = 30}};
-  CHECK(of_rank(5).unfit(42, layers).empty());
-  CHECK(of_rank(6).unfit(42, layers) ==
-        "rank = 6, but the largest layer has 30 parameters, which as a matrix of 5 x 6 has a rank of at most 5; expected at "
-        "most that");
+TEST_CASE("a rank above that of the layers' matrices does not fit, nor vectors alone") {
+  const std::vector<models::Layer> layers{{.first = 0, .count = 15, .rows = 3, .columns = 4},
+                                          {.first = 15, .count = 30, .rows = 15, .columns = 2}};
+  CHECK(of_rank(3).unfit(45, layers).empty());
+  CHECK(of_rank(4).unfit(45, layers) ==
+        "rank = 4, but the model's layers are matrices of a rank of at most 3 (3 x 4); expected at most that");
+  CHECK(of_rank(1).unfit(9, std::vector<models::Layer>{{.first = 0, .count = 9}}) ==
+        "the model's parameters are vectors, which are sent as they are; take another kind, or leave it out");
 }

@@ -16,13 +16,21 @@
 
 namespace simgrad::training {
 
+/// A part of a layer: numbers that follow each other.
+struct Piece {
+  std::int64_t count = 0;
+  std::int64_t columns = 0;  ///< of the matrix that it is cut from, row by row; 0: from a vector
+  std::int64_t column = 0;   ///< its first number's
+};
+
 /// What one compression depends on beside the vector.
 struct Occasion {
   values::Dispatcher& dispatcher;
   base::Stream::Key draws;         ///< of this rank, for this vector
   base::Stream::Key shared_draws;  ///< the same on all ranks
   std::int64_t parameters = 0;     ///< of the model, of which the vector may be a part
-  std::vector<std::int64_t> layers = {};  ///< the vector in pieces of so many numbers, which belong to one layer each
+  std::int64_t first = 0;          ///< the vector's first number, among the parameters
+  std::vector<Piece> pieces = {};  ///< the vector, piece after piece
 };
 
 /// What a sender remembers from one vector to the next.
@@ -58,6 +66,10 @@ class Compressor : public base::Described {
   virtual values::Tensor concluded(const values::Tensor& sum) const { return sum; }
   /// Whether what is decoded of parameters is near enough to them to be trained at: others leave most of them out.
   virtual bool keeps_parameters() const { return false; }
+  /// Whether what is decoded says how large the numbers are, and not only on which side of zero.
+  virtual bool says_how_far() const { return true; }
+  /// Whether it looks at layers as matrices, of which a vector must be whole stretches.
+  virtual bool of_matrices() const { return false; }
   /// Whether it does nothing at all.
   virtual bool exact() const { return false; }
   /// Why it cannot compress the gradients of such a model, or empty.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "training/compressors/formats.h"
 #include "training/worker.h"
 
 namespace simgrad::training {
@@ -9,33 +10,51 @@ namespace simgrad::training {
 using cluster::Communicator;
 using values::Tensor;
 
-Encoder::Encoder(const Compressor& compressor, const Participant& rank) : compressor_(compressor), training_(rank.training()) {}
+namespace {
+
+const None nothing;
+
+}  // namespace
+
+Encoder::Encoder(const Compressor& compressor, const Participant& rank)
+    : compressor_(rank.workers() == 1 ? nothing : compressor), training_(rank.training()) {}
 
 Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
   const Learning& learning = training_.learning();
   Occasion occasion{.dispatcher = learning.dispatcher(), .draws = {}, .shared_draws = {},
-                    .parameters = learning.parameters()};
+                    .parameters = learning.parameters(), .first = first};
   std::int64_t left = n;
-  for (const models::Layer& layer : learning.layers()) {
-    const std::int64_t from = std::max(first, layer.first);
-    const std::int64_t to = std::min(first + n, layer.first + layer.count);
-    if (from >= to) continue;
-    occasion.layers.push_back(to - from);
+  const auto add = [&](std::int64_t begin, std::int64_t count, std::int64_t columns) {
+    const std::int64_t from = std::max(first, begin);
+    const std::int64_t to = std::min(first + n, begin + count);
+    if (from >= to) return;
+    occasion.pieces.push_back({to - from, columns, columns > 0 ? (from - begin) % columns : 0});
     left -= to - from;
+  };
+  for (const models::Layer& layer : learning.layers()) {
+    const std::int64_t matrix = layer.rows * layer.columns;
+    add(layer.first, matrix, layer.columns);
+    add(layer.first + matrix, layer.count - matrix, 0);
   }
-  if (left > 0) occasion.layers.push_back(left);  // parts of a layer that lay apart, one behind the other
+  if (left > 0) occasion.pieces.push_back({.count = left});  // parts of a layer that lay apart, one behind the other
   return occasion;
 }
 
 Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, std::int64_t first) {
   Occasion now = occasion(n, first);
+  const int self = comm.world_rank(comm.rank());
+  if (const std::int64_t step = comm.world().step(self); path.step != step) {
+    path.step = step;
+    path.vectors = 0;
+  }
+  const std::uint64_t vector = path.vectors++;
   now.shared_draws = {.seed = training_.learning().seed(),
                       .purpose = base::Purpose::compression,
-                      .step = path.vectors++ | static_cast<std::uint64_t>(first) << 32,
+                      .step = (static_cast<std::uint64_t>(path.step) + (vector >> 16)) | static_cast<std::uint64_t>(first) << 32,
                       .rank = 0,
-                      .attempt = static_cast<std::uint16_t>(training_.generation())};
+                      .attempt = static_cast<std::uint16_t>(vector)};
   now.draws = now.shared_draws;
-  now.draws.rank = 1 + static_cast<std::uint32_t>(comm.world_rank(comm.rank()));
+  now.draws.rank = 1 + static_cast<std::uint32_t>(self);
   const double flops = compressor_.encode_flops(n, now) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);
   if (flops > 0.0) comm.charge_reduction(flops);
   return now;

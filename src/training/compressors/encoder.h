@@ -12,12 +12,14 @@ class Participant;
 class Training;
 
 /// Encodes the vectors that one rank sends. Each stretch of the parameters has a memory of its own. A rank that starts anew,
-/// in a new generation, has a new encoder, and so nothing to remember; its draws are others, too.
+/// in a new generation, has a new encoder, and so nothing to remember; its draws are those of its step. A worker that is
+/// alone sends nothing to anybody, so that nothing is encoded: it is the sequential algorithm.
 class Encoder {
  public:
   /// The compressor and the rank's training must outlive it; the rank itself need not.
   Encoder(const Compressor& compressor, const Participant& rank);
 
+  /// none for a worker that is alone.
   const Compressor& compressor() const { return compressor_; }
 
   /// What to send of x, which stands for the parameters from `first` on.  comm: of the actor that encodes.
@@ -31,6 +33,8 @@ class Encoder {
                      const Compressor::SumOverRanks& all);
   /// What was sent as so many numbers from `first` on, as float64.  Virtual time: the compressor's decode flops.
   values::Tensor decoded(const cluster::Communicator& comm, const values::Tensor& code, std::int64_t first = 0) const;
+  /// Flops for adding one code of n numbers to a sum.
+  double add_flops(std::int64_t n, std::int64_t first = 0) const { return compressor_.add_flops(n, occasion(n, first)); }
   /// Time for decoding that many codes of n numbers each, which are decoded already.
   void charge_decoding(const cluster::Communicator& comm, std::int64_t n, std::int64_t codes, std::int64_t first = 0) const;
 
@@ -39,7 +43,8 @@ class Encoder {
  private:
   struct Path {
     CompressorMemory memory;
-    std::uint64_t vectors = 0;  ///< encoded so far
+    std::int64_t step = 0;      ///< the rank's, at the last vector
+    std::uint64_t vectors = 0;  ///< encoded at that step
     std::uint64_t last_identity = 0;
     values::Tensor last_code;
   };

@@ -10,11 +10,12 @@ namespace simgrad::training {
 
 struct Kept {
   std::optional<std::int64_t> k;
-  double fraction = 0.01;
+  std::optional<double> fraction;  ///< default 0.01
 
   void describe(base::Describer& d);
-  /// Of a part of n of so many parameters: its share of k, rounded, and at least one.
-  std::int64_t of(std::int64_t n, std::int64_t parameters) const;
+  /// Of a vector of n: its share of k. The shares of stretches that follow each other add up to k, but that each keeps at
+  /// least one number, because those of a stretch that keeps none would never be sent.
+  std::int64_t of(std::int64_t n, const Occasion& occasion) const;
   /// Why not of so many parameters, or empty.
   std::string unfit(std::int64_t parameters) const;
 };

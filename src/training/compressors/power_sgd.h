@@ -2,9 +2,10 @@
 /// power iteration that starts from the last Q.
 ///
 /// P = orthonormal(sum of M Q), Q = sum of M' P: two allreduces of r (n + m) numbers in place of n m, whose sums are those
-/// of the matrices' products. With error feedback, as in the paper's Algorithm 2. A layer of c numbers is a matrix of
-/// floor(sqrt(c)) rows, filled row by row: models do not say which shapes their layers have. Where r is the number of rows
-/// nothing is left out. Q begins with normal draws that all ranks share.
+/// of the matrices' products. With error feedback, as in the paper's Algorithm 2. As there, vectors are sent as they are
+/// (biases, linear models, tables), beside the left factors; so are matrices that are no larger than their factors. A
+/// shard's or bucket's piece of a layer is a matrix with the layer's columns, and zeros for what it lacks of its first and
+/// last row. Q begins with normal draws that all ranks share.
 #pragma once
 
 #include "training/compressors/compressor.h"
@@ -15,7 +16,8 @@ struct PowerSgd : Compressor {
   static constexpr base::About about{
       .kind = "power_sgd",
       .summary = "each layer as a product of two thin matrices, by a step of power iteration",
-      .cost = "8 r (n + m) bytes of a layer n x m, in two allreduces; 4 n m r + 4 n r^2 flops to encode, 2 n m r to decode",
+      .cost = "8 r (n + m) bytes of a layer n x m, 8 n of a vector, in two allreduces; 4 n m r + 4 n r^2 flops to encode, "
+              "2 n m r more with error feedback, 2 n m r to decode",
       .source = "T. Vogels, S. P. Karimireddy, M. Jaggi, PowerSGD: Practical Low-Rank Gradient Compression for Distributed "
                 "Optimization, 2019"};
 
@@ -27,19 +29,21 @@ struct PowerSgd : Compressor {
   double encode_flops(std::int64_t n, const Occasion& occasion) const override;
   double decode_flops(std::int64_t n, const Occasion& occasion) const override;
   bool sums() const override { return true; }
+  bool of_matrices() const override { return true; }
   Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory& memory,
                 const SumOverRanks& all) const override;
   std::string unfit(std::int64_t parameters, std::span<const models::Layer> layers) const override;
 };
 
-/// A layer of `count` numbers as a matrix, and how many columns its two factors have.
+/// A piece as a matrix, and how many columns its two factors have.
 struct LowRank {
   std::int64_t first = 0;  ///< where it begins in the vector
   std::int64_t count = 0;
+  std::int64_t column = 0;  ///< where it begins in its first row
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t rank = 0;   ///< of the factors: at most as many as there are rows
+  std::int64_t rank = 0;  ///< at most that of any such matrix; 0: it is sent as it is
 };
-std::vector<LowRank> low_ranks(std::span<const std::int64_t> layers, std::int64_t rank);
+std::vector<LowRank> low_ranks(std::span<const Piece> pieces, std::int64_t rank);
 
 }  // namespace simgrad::training

@@ -22,8 +22,15 @@ Tensor places(std::int64_t k, std::int64_t n, const Occasion& occasion) {
   return occasion.dispatcher.dispatch(operation, k, {}, [draws = occasion.shared_draws, n](Inputs, std::span<double> result) {
     if (static_cast<std::int64_t>(result.size()) == n) return std::iota(result.begin(), result.end(), 0.0);
     const base::Permutation shuffled(draws, static_cast<std::uint64_t>(n));
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(shuffled(i));
-    std::sort(result.begin(), result.end());
+    if (static_cast<std::int64_t>(result.size()) * 32 < n) {
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(shuffled(i));
+      return std::sort(result.begin(), result.end());
+    }
+    std::vector<bool> taken(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < result.size(); ++i) taken[shuffled(i)] = true;
+    auto next = result.begin();
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      if (taken[i]) *next++ = static_cast<double>(i);
   });
 }
 
@@ -60,14 +67,14 @@ void RandomK::describe(base::Describer& d) {
 
 Tensor RandomK::encode(const Tensor& x, const Occasion& occasion, CompressorMemory& memory) const {
   const Summed alone = summed(x, occasion, memory, [](const Tensor& values) { return values; });
-  return values::encoded(alone.own, 8 * kept.of(x.size(), occasion.parameters));
+  return values::encoded(alone.own, 8 * kept.of(x.size(), occasion));
 }
 
 Compressor::Summed RandomK::summed(const Tensor& x, const Occasion& occasion, CompressorMemory&,
                                    const SumOverRanks& all) const {
   const std::int64_t n = x.size();
   if (n == 0) return {x, x};
-  const std::int64_t k = kept.of(n, occasion.parameters);
+  const std::int64_t k = kept.of(n, occasion);
   const double scale = unbiased ? static_cast<double>(n) / static_cast<double>(k) : 1.0;
   const Tensor at = places(k, n, occasion);
   const Tensor values = gathered(x, at, occasion);

@@ -21,10 +21,10 @@ struct RandomK : Compressor {
   void describe(base::Describer& d) override;
   values::Tensor encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory& memory) const override;
   double encode_flops(std::int64_t n, const Occasion& occasion) const override {
-    return 2.0 * static_cast<double>(kept.of(n, occasion.parameters));
+    return 2.0 * static_cast<double>(kept.of(n, occasion));
   }
   double decode_flops(std::int64_t n, const Occasion& occasion) const override {
-    return static_cast<double>(kept.of(n, occasion.parameters));
+    return static_cast<double>(kept.of(n, occasion));
   }
   double add_flops(std::int64_t n, const Occasion& occasion) const override { return decode_flops(n, occasion); }
   bool sums() const override { return true; }

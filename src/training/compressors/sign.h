@@ -24,6 +24,7 @@ struct Sign : Compressor {
   values::Tensor encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const override;
   double encode_flops(std::int64_t n, const Occasion&) const override { return 2.0 * static_cast<double>(n); }
   double decode_flops(std::int64_t n, const Occasion&) const override { return static_cast<double>(n); }
+  bool says_how_far() const override { return scale == Scale::l1_mean; }
   /// The vote, where there is one: 1, -1, or 0 where as many are for as against.
   values::Tensor concluded(const values::Tensor& sum) const override;
 };

@@ -33,7 +33,7 @@ void keep_largest(std::span<const double> x, std::size_t k, std::span<double> re
 }  // namespace
 
 values::Tensor TopK::encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const {
-  const std::int64_t k = kept.of(x.size(), occasion.parameters);
+  const std::int64_t k = kept.of(x.size(), occasion);
   if (k == x.size()) return x;
   const std::uint64_t key[] = {static_cast<std::uint64_t>(k)};
   const values::Operation operation{

@@ -26,7 +26,7 @@ struct TopK : Compressor {
   double encode_flops(std::int64_t n, const Occasion&) const override { return 3.0 * static_cast<double>(n); }
   double decode_flops(std::int64_t, const Occasion&) const override { return 0.0; }
   double add_flops(std::int64_t n, const Occasion& occasion) const override {
-    return static_cast<double>(kept.of(n, occasion.parameters));
+    return static_cast<double>(kept.of(n, occasion));
   }
   std::string unfit(std::int64_t parameters, std::span<const models::Layer>) const override {
     return kept.unfit(parameters);
