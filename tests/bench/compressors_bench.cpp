@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/measure.h"
-#include "training/compressors/compressor.h"
+#include "training/compressors/random_k.h"
 
 namespace {
 
@@ -61,6 +61,19 @@ Speeds measure(const training::Compressor& compressor, int rounds) {
 
 }  // namespace
 
+namespace {
+
+/// random_k by how much it keeps: few places are sorted, many are marked.
+void print_random_k(int rounds) {
+  for (const double fraction : {0.001, 0.01, 0.1, 0.5}) {
+    training::RandomK compressor;
+    compressor.kept.fraction = fraction;
+    std::printf("random_k, fraction %-5g encode %9.2f GB/s\n", fraction, measure(compressor, rounds).encode_gb_per_s);
+  }
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
   const int rounds = count > 1 ? std::atoi(arguments[1]) : 11;
   bool fast_enough = true;
@@ -73,5 +86,6 @@ int main(int count, char** arguments) {
                 static_cast<int>(entry.about.kind.size()), entry.about.kind.data(), speeds.encode_gb_per_s,
                 speeds.decode_gb_per_s, speeds.bytes_per_number, slow ? "  TOO SLOW" : "");
   }
+  print_random_k(rounds);
   return fast_enough ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -28,7 +28,7 @@ std::string every_compressor() {
   const auto with_compression = [&text](std::string_view label, std::string_view compression) {
     text += fmt::format("label = \"{}\"\ncompression = {}\n[[strategy]]\nkind = \"allreduce\"\n", label, compression);
   };
-  for (const auto& entry : training::compressors().entries())
+  for (const auto& entry : simgrad::training::compressors().entries())
     with_compression(entry.about.kind, fmt::format("\"{}\"", entry.about.kind));
   for (const char* kind : {"top_k", "random_k"})
     for (const char* option : {"k = 2", "fraction = 0.5"})
