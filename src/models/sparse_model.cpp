@@ -22,17 +22,21 @@ double SparseModel::sparse_flops(const Problem& problem, std::int64_t rows, std:
 std::vector<Layer> SparseModel::layers(const Problem& problem) const {
   const RowFlops flops = row_flops(problem);
   const double entries = entries_a_row(problem);
-  const std::int64_t table = problem.features * width(), dense = dense_parameters(problem);
+  const std::int64_t table = problem.features * width();
   std::vector<Layer> all{{.first = 0,
                           .count = table,
                           .forward_flops = flops.an_entry_forward * entries,
                           .backward_flops = flops.an_entry_backward * entries}};
-  if (dense > 0)
-    all.push_back({.first = table,
-                   .count = dense,
-                   .forward_flops = flops.a_row_forward,
-                   .backward_flops = flops.a_row_backward});
+  const std::vector<Layer> dense = dense_layers(problem, table);
+  all.insert(all.end(), dense.begin(), dense.end());
   return all;
+}
+
+std::vector<Layer> SparseModel::dense_layers(const Problem& problem, std::int64_t first) const {
+  const std::int64_t count = dense_parameters(problem);
+  if (count == 0) return {};
+  const RowFlops flops = row_flops(problem);
+  return {{.first = first, .count = count, .forward_flops = flops.a_row_forward, .backward_flops = flops.a_row_backward}};
 }
 
 void SparseModel::check_sparse(const Problem& problem, const Samples& rows, std::span<const double> w) const {

@@ -54,6 +54,8 @@ class SparseModel : public Model {
     double a_row_forward = 0.0, a_row_backward = 0.0;
   };
   virtual RowFlops row_flops(const Problem& problem) const = 0;
+  /// Those of the dense parameters, which begin at `first`: one, unless there are more.
+  virtual std::vector<Layer> dense_layers(const Problem& problem, std::int64_t first) const;
 
   /// The entries of a row, as an average: of rows that were dense, all features.
   static double entries_a_row(const Problem& problem) {

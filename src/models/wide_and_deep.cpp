@@ -68,6 +68,19 @@ SparseModel::RowFlops WideAndDeep::row_flops(const Problem& problem) const {
           .a_row_backward = 4.0 * weights};
 }
 
+/// Embeddings are below the first: its inputs have gradients, too.
+std::vector<Layer> WideAndDeep::dense_layers(const Problem& problem, std::int64_t first) const {
+  const std::vector<std::int64_t> widths = shape(problem).widths;
+  std::vector<Layer> all;
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    const std::int64_t weights = widths[l] * widths[l + 1], count = weights + (bias ? widths[l + 1] : 0);
+    const auto products = static_cast<double>(weights);
+    all.push_back({.first = first, .count = count, .forward_flops = 2.0 * products, .backward_flops = 4.0 * products});
+    first += count;
+  }
+  return all;
+}
+
 void WideAndDeep::initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const {
   std::fill(w.begin(), w.end(), 0.0);
   const auto k = static_cast<std::size_t>(embedding);

@@ -42,6 +42,7 @@ class WideAndDeep final : public SparseModel {
  protected:
   Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
   RowFlops row_flops(const Problem& problem) const override;
+  std::vector<Layer> dense_layers(const Problem& problem, std::int64_t first) const override;
 
  private:
   DenseShape shape(const Problem& problem) const;

@@ -66,6 +66,23 @@ TEST_CASE("a factorization machine's score is the sum over all pairs, written ou
   CHECK(model->score(data.problem, data.all(), w).loss == Approx(loss).epsilon(1e-12));
 }
 
+TEST_CASE("wide and deep has a layer for its table, and one for each dense layer") {
+  const Problem problem{.features = 5, .classes = 2, .fields = 5};
+  const auto model = make(Case{"wide_and_deep", 2});  // 2 numbers an embedding, layers 10-4-3-1
+  const auto layers = model->layers(problem);
+  REQUIRE(layers.size() == 4);
+  const std::int64_t firsts[] = {0, 15, 15 + 44, 15 + 44 + 15, 15 + 44 + 15 + 4};
+  const double weights[] = {0, 40, 12, 3};
+  for (std::size_t l = 0; l < 4; ++l) {
+    CHECK(layers[l].first == firsts[l]);
+    CHECK(layers[l].count == firsts[l + 1] - firsts[l]);
+    if (l == 0) continue;
+    CHECK(layers[l].forward_flops == 2.0 * weights[l]);
+    CHECK(layers[l].backward_flops == 4.0 * weights[l]);
+  }
+  CHECK(model->parameters(problem) == firsts[4]);
+}
+
 TEST_CASE("wide and deep is its linear part plus a perceptron on the embeddings") {
   const Data data = sample_data({"wide_and_deep", 2}, 6, 5);
   const auto model = make(Case{"wide_and_deep", 2});  // 2 numbers an embedding, layers 10-4-3-1

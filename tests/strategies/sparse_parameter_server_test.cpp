@@ -3,6 +3,7 @@
 #include <set>
 
 #include "strategies/sparse_trial.h"
+#include "training/partitions/stream.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;
@@ -232,6 +233,37 @@ TEST_CASE("asp with one worker is sequential, whatever the servers") {
   trial.program = single();
   check_same(asp, trial.run());
   CHECK(asp.record.staleness_max == 0.0);
+}
+
+TEST_CASE("of a stream, only keys of rows that have come in are pulled and changed") {
+  data::Dataset set;  // row i has key i alone
+  set.rows = set.columns = 60;
+  set.classes = 2;
+  set.in_time = true;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    set.sparse.starts.push_back(i);
+    set.sparse.keys.push_back(i);
+    set.targets.push_back(i % 2);
+  }
+  set.sparse.starts.push_back(60);
+  SparseTrial trial = sparse_servers({.consistency = Consistency::asp, .shards = 2});
+  trial.data = set;
+  trial.workers = 1;
+  trial.batch = 8;
+  trial.training.partition.choose("stream");
+  auto& stream = dynamic_cast<training::Stream&>(*trial.training.partition.object());
+  stream.window = 10;
+  // The first window is there at once; the last one never comes in.
+  for (const bool at_once : {false, true}) {
+    CAPTURE(at_once);
+    stream.duration_s = at_once ? 1e-9 : 1e9;
+    const std::vector<double> w = trial.run().final_parameters();
+    REQUIRE(w.size() == 60);
+    for (std::size_t key = 0; key < 60; ++key) {
+      if (key >= 10 && (!at_once || key < 40 || key >= 50)) CHECK(w[key] == 0.0);
+      if (key >= 40 && key < 50) CHECK((w[key] != 0.0) == at_once);
+    }
+  }
 }
 
 TEST_CASE("the results do not depend on the threads") {
