@@ -56,7 +56,7 @@ TEST_CASE("low_rank: two thin matrices a layer are enough, with a memory") {
     const auto& run = run_of(*results, label);
     CHECK(reached(run));
     CHECK(run.record.steps <= exact.record.steps);
-    CHECK(run.record.simulated_s < 0.15 * exact.record.simulated_s);
+    CHECK(run.record.simulated_s < 0.2 * exact.record.simulated_s);
   }
-  CHECK_FALSE(reached(run_of(*results, "rank 1, forgetful")));
+  CHECK(run_of(*results, "rank 1, forgetful").record.steps > 4 * run_of(*results, "rank 1").record.steps);
 }
