@@ -75,7 +75,12 @@ std::vector<Layer> WideAndDeep::dense_layers(const Problem& problem, std::int64_
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
     const std::int64_t weights = widths[l] * widths[l + 1], count = weights + (bias ? widths[l + 1] : 0);
     const auto products = static_cast<double>(weights);
-    all.push_back({.first = first, .count = count, .forward_flops = 2.0 * products, .backward_flops = 4.0 * products});
+    all.push_back({.first = first,
+                   .count = count,
+                   .forward_flops = 2.0 * products,
+                   .backward_flops = 4.0 * products,
+                   .rows = widths[l + 1],
+                   .columns = widths[l]});
     first += count;
   }
   return all;

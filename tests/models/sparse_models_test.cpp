@@ -79,6 +79,7 @@ TEST_CASE("wide and deep has a layer for its table, and one for each dense layer
     if (l == 0) continue;
     CHECK(layers[l].forward_flops == 2.0 * weights[l]);
     CHECK(layers[l].backward_flops == 4.0 * weights[l]);
+    CHECK(static_cast<double>(layers[l].rows * layers[l].columns) == weights[l]);
   }
   CHECK(model->parameters(problem) == firsts[4]);
 }
