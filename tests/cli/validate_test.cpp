@@ -27,7 +27,8 @@ std::string every_compressor() {
   const auto with_compression = [&text](std::string_view label, std::string_view compression) {
     text += fmt::format("label = \"{}\"\ncompression = {}\n[[strategy]]\nkind = \"allreduce\"\n", label, compression);
   };
-  for (const char* kind : {"none", "float64", "float32", "float16", "bfloat16", "int8", "qsgd", "sign", "top_k", "random_k"})
+  for (const char* kind : {"none", "float64", "float32", "float16", "bfloat16", "int8", "qsgd", "sign", "top_k", "random_k",
+                           "power_sgd"})
     with_compression(kind, fmt::format("\"{}\"", kind));
   for (const char* kind : {"top_k", "random_k"})
     for (const char* option : {"k = 2", "fraction = 0.5"})
