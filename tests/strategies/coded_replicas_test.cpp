@@ -158,7 +158,7 @@ TEST_CASE("messages between replicas weigh what their codes weigh") {
   }
 }
 
-TEST_CASE("every compressor can be broadcast; all replicas apply what was sent, and memory sends all in the end") {
+TEST_CASE("every compressor can be broadcast, and all replicas apply what was sent, and memory sends all in the end") {
   for (const auto& entry : training::compressors().entries()) {
     CAPTURE(entry.about.kind);
     Trial trial = averaging(coded<AsyncBroadcast>(entry.about.kind), 5, 10);
