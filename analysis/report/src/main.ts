@@ -1,0 +1,1 @@
+export {}; document.getElementById('page')!.textContent = 'hi';
