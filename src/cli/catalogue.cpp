@@ -79,7 +79,8 @@ std::vector<Kind> everything() {
                       section<training::InputOptions>("input", "where batches are read from"),
                       section<outputs::Prices>("prices", "what hosts, bytes and watts cost"),
                       section<training::StopOptions>("stop", "when the training ends"),
-                      section<training::EvaluateOptions>("evaluate", "when the loss is looked at")};
+                      section<training::EvaluateOptions>("evaluate", "when the loss is looked at"),
+                      section<experiment::Expectation>("expect", "what `simgrad check` tests the results for")};
   return all;
 }
 

@@ -12,7 +12,7 @@ class App;
 namespace simgrad::cli {
 
 /// Exit codes of the contract.
-enum Exit { ok = 0, every_run_failed = 1, usage = 2, some_runs_failed = 4, environment = 5, interrupted = 130 };
+enum Exit { ok = 0, every_run_failed = 1, usage = 2, expectation_failed = 3, some_runs_failed = 4, environment = 5, interrupted = 130 };
 
 /// Parses, runs the subcommand, prints errors on stderr. Returns the exit code.
 int run(int argc, char** argv);
@@ -20,6 +20,7 @@ int run(int argc, char** argv);
 // Each adds itself to the application and, once parsed and called, leaves its exit code.
 void add_run(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_calibrate(CLI::App& app, int& exit_code);

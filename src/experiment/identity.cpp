@@ -37,7 +37,7 @@ ordered_json data_identity(const Settings& settings, std::uint64_t seed) {
 
 ordered_json identity(const RunPlan& run) {
   ordered_json all = scenario::echo(*run.settings);
-  for (const char* key : {"title", "strategy", "seed"}) all.erase(key);
+  for (const char* key : {"title", "strategy", "seed", "expect"}) all.erase(key);
   for (ordered_json& job : all["job"])  // what they come to is in the settings of each
     for (const std::string& table : own_tables()) job.erase(table);
   all["cluster"]["platform"] = run.settings->platform_contents;

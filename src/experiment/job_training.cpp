@@ -34,6 +34,7 @@ Document laid_over(const Document& scenario, const std::string& job) {
   own.lay_over("training.batch_size", job + ".batch_size");
   own.lay_over("stop.steps", job + ".steps");
   own.erase("job");
+  own.erase("expect");
   return own;
 }
 

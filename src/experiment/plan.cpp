@@ -82,7 +82,8 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
   else
     for (const char* key : {"topology", "speed", "bandwidth", "latency", "hosts"}) cluster.erase(key);
   for (nlohmann::ordered_json& job : tree["job"]) job.erase(job["hosts"].empty() ? "hosts" : "placement");
-  if (tree["job"].empty()) tree.erase("job");
+  for (const char* list : {"job", "expect"})
+    if (tree[list].empty()) tree.erase(list);
   if (cluster["quantum"] == 1) cluster.erase("quantum");  // a grid may take the turns away
   if (tree["training"].contains("batch_size_per_worker")) tree["training"].erase("batch_size");
 }
@@ -143,6 +144,20 @@ void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& s
   }
 }
 
+/// The expectations, which are of the whole grid: what they name must be there.
+void check_expectations(const AllSettings& settings, const std::vector<Axis>& written, const Plan& plan,
+                        const Document& document, Faults& faults) {
+  std::vector<const Settings*> points;
+  for (const auto& each : settings) points.push_back(each.get());
+  check_expectations(points, written, plan.grid, document, faults);
+}
+
+/// The axes of the file, as they are before the command line changes them.
+std::vector<Axis> written_axes(Document document) {
+  Faults told_elsewhere;
+  return document.take_grid(told_elsewhere);
+}
+
 }  // namespace
 
 Plan make_plan(const std::string& file, const Selection& selection) {
@@ -151,12 +166,15 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   Document document = Document::read(file);
   for (const std::string& set : selection.sets) document.set(set);
   Faults faults;
+  const std::vector<Axis> written = written_axes(document);
   plan.grid = all_axes(document, selection.sets, selection.grids, faults);
   const std::vector<Point> points = expand(document, plan.grid);
   const AllSettings settings = read_points(points, selection.strategies, faults);
+  check_expectations(settings, written, plan, document, faults);
   faults.raise_if_any();
 
   plan.name = std::filesystem::path(file).stem().string();
+  plan.expectations = settings.front()->expectations;
   plan.title = settings.front()->title;
   plan.scenario = resolved(*settings.front(), plan.grid, std::filesystem::path(file).parent_path().string());
   add_runs(plan, points, settings, selection);

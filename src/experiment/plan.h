@@ -43,6 +43,7 @@ struct Plan {
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
   std::vector<scenario::Axis> grid;
   std::vector<std::uint64_t> seeds;  ///< of --seeds; without it a run has its grid point's
+  std::vector<Expectation> expectations;
   std::vector<RunPlan> runs;
   std::vector<RunPlan> alone;      ///< jobs by themselves, each once: for interference, not for the table
   std::vector<RunPlan> baselines;  ///< those that a speed-up needs, each once

@@ -82,6 +82,7 @@ void Settings::describe(base::Describer& d) {
   d.section("prices", prices, "what hosts, bytes and watts cost; they change nothing of what is simulated");
   d.list("strategy", strategies, "the strategies to compare");
   d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");
+  d.list("expect", expectations, "what `check` tests the results for");
 }
 
 data::Task Settings::task() const {
@@ -300,10 +301,9 @@ void check_fitness(const Settings& settings, const Document& document, Faults& f
 
 /// Parts of the contract that a later release brings: refused, not ignored. Returns the document without them.
 Document without_what_is_to_come(Document document, Faults& faults) {
-  for (const char* key : {"expect", "extends"}) {
-    if (!document.contains(key)) continue;
-    faults.add(document.position(key), fmt::format("\"{}\" is not there yet; it comes with a later release", key));
-    document.erase(key);
+  if (document.contains("extends")) {
+    faults.add(document.position("extends"), "\"extends\" is not there yet; it comes with a later release");
+    document.erase("extends");
   }
   return document;
 }

@@ -11,6 +11,7 @@
 #include "base/describe.h"
 #include "cluster/options.h"
 #include "data/source.h"
+#include "experiment/expectations.h"
 #include "experiment/jobs.h"
 #include "outputs/prices.h"
 #include "models/model.h"
@@ -56,6 +57,7 @@ struct Settings : base::Described {
   outputs::Prices prices;
   std::vector<StrategyEntry> strategies;
   std::vector<JobEntry> jobs;  ///< none: every strategy is a run of its own
+  std::vector<Expectation> expectations;  ///< of the whole grid; `check` tests them
   std::vector<Settings> trainings;  ///< of every job, its own: the scenario's, with what the job says itself
 
   /// Where the scenario says what only the data can contradict.

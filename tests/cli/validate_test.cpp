@@ -59,6 +59,9 @@ const std::vector<std::string> scenarios = {
         "[grid]\n\"cluster.workers\" = [1, 2]\n\"cluster.bandwidth\" = [\"1Gbps\", \"10Gbps\"]\nseed = [3, 4]\n"
         "\"training.optimizer\" = [\"sgd\", { kind = \"momentum\", momentum = 0.5 }]\n"
         "\"strategy.allreduce.label\" = [\"a\", \"b\"]\n",
+    small + "[grid]\n\"cluster.workers\" = [1, 2]\n[[expect]]\nmetric = \"steps\"\nequals = 10\ntolerance = 0.1\n"
+            "where = { \"cluster.workers\" = 2 }\n[[expect]]\nstrategy = \"allreduce\"\nmetric = \"final_loss\"\n"
+            "at_most = 0.5\nat_least = 1e-9\n",
 };
 
 /// The lines that are no comments.

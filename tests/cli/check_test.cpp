@@ -1,0 +1,131 @@
+// `check`: what it prints and writes, its exit codes, its refusals.
+#include "catch.h"
+#include "cli/scenario.h"
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string grid = "[grid]\n\"cluster.workers\" = [2, 4]\n";
+
+std::string expects(const std::string& bound, const std::string& metric = "steps") {
+  return "[[expect]]\nstrategy = \"allreduce\"\nmetric = \"" + metric + "\"\n" + bound + "\n";
+}
+
+Called check(const Scratch& scratch, const std::string& arguments) { return program("check " + arguments, scratch); }
+
+}  // namespace
+
+TEST_CASE("check prints a line an expectation and grid point, and ends with 0 if all hold") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + grid + expects("equals = 10") + expects("at_least = 4\nwhere = {\"cluster.workers\" = 4}", "workers"));
+  const Called called = check(scratch, "x.toml");
+  CHECK(called.out ==
+        "x.toml\n"
+        "  ok        allreduce: steps 10, workers=2: found 10\n"
+        "  ok        allreduce: steps 10, workers=4: found 10\n"
+        "  ok        allreduce: workers at least 4, workers=4: found 4\n"
+        "1 scenario: 3 expectations ok, 0 failed\n");
+  CHECK(called.exit_code == 0);
+}
+
+TEST_CASE("check ends with 3 if one expectation fails, and writes what was found as JUnit") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + grid + expects("equals = 10") + expects("at_most = 9"));
+  const Called called = check(scratch, "x.toml --junit found.xml --set stop.steps=10");
+  CHECK(called.exit_code == 3);
+  CHECK(called.out ==
+        "x.toml\n"
+        "  ok        allreduce: steps 10, workers=2: found 10\n"
+        "  ok        allreduce: steps 10, workers=4: found 10\n"
+        "  FAILED    allreduce: steps at most 9, workers=2: found 10\n"
+        "  FAILED    allreduce: steps at most 9, workers=4: found 10\n"
+        "1 scenario: 2 expectations ok, 2 failed\n");
+  const std::string xml = contents(scratch.path() + "/found.xml");
+  CHECK(contains(xml, "<testsuite name=\"x.toml\" tests=\"4\" failures=\"2\" errors=\"0\" skipped=\"0\">"));
+  CHECK(contains(xml, "<testcase classname=\"x.toml\" name=\"allreduce: steps at most 9, workers=4\">\n      <failure message=\"found 10\"/>"));
+  CHECK_FALSE(fs::exists(scratch.path() + "/out"));  // results are not kept
+}
+
+TEST_CASE("check takes several scenarios, keeps their results on request, and says which expect nothing") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + expects("equals = 10"));
+  scratch.write("y.toml", small);
+  const Called called = check(scratch, "x.toml y.toml --out kept --quiet");
+  CHECK(called.exit_code == 0);
+  CHECK(called.out == "x.toml\ny.toml\n  it has no [[expect]]: nothing to test\n2 scenarios: 1 expectation ok, 0 failed\n");
+  CHECK(fs::exists(scratch.path() + "/kept/x/results.json"));
+  CHECK(fs::exists(scratch.path() + "/kept/y/results.json"));
+}
+
+TEST_CASE("check reads all scenarios before it runs one, and tells all faults at once") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + expects("equals = 10", "stps"));
+  scratch.write("y.toml", with(small, "workers = 4", "workers = 0"));
+  const Called called = check(scratch, "x.toml y.toml --out kept");
+  CHECK(called.exit_code == 2);
+  CHECK(called.out.empty());
+  const auto lines = lines_of(called.err);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].starts_with("x.toml:28:1: a run has no number \"stps\"; did you mean \"steps\"?"));
+  CHECK(lines[1].starts_with("y.toml:5:11: workers must be"));
+  CHECK_FALSE(fs::exists(scratch.path() + "/kept"));
+}
+
+TEST_CASE("two scenarios of one name are refused where both would be kept") {
+  const Scratch scratch;
+  fs::create_directory(scratch.path() + "/a");
+  scratch.write("x.toml", small);
+  scratch.write("a/x.toml", small);
+  CHECK(check(scratch, "x.toml a/x.toml --quiet").exit_code == 0);
+  const Called called = check(scratch, "x.toml a/x.toml --out kept");
+  CHECK(called.exit_code == 2);
+  CHECK(contains(called.err, "a/x.toml: two scenarios are called \"x\""));
+}
+
+TEST_CASE("runs that fail are told by check, whatever was expected, and end it with 1 or 4") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  scratch.write("y.toml", small + "[grid]\n\"cluster.watchdog.simulated\" = [\"1ns\", \"100s\"]\n" + expects("equals = 10"));
+  const Called all = check(scratch, "x.toml --set cluster.watchdog.simulated=1ns --junit found.xml");
+  CHECK(all.exit_code == 1);
+  CHECK(contains(all.out, "  FAILED    allreduce, seed 1: "));
+  CHECK(contains(all.out, "; 1 of 1 runs failed\n"));
+  CHECK(contains(contents(scratch.path() + "/found.xml"), "name=\"allreduce, seed 1\">\n      <error message=\""));
+  const Called some = check(scratch, "y.toml --quiet");
+  CHECK(some.exit_code == 4);
+  CAPTURE(some.out);
+  CHECK(contains(some.out, "  FAILED    allreduce: steps 10, simulated=1ns: the run failed: "));
+  CHECK(contains(some.out, "1 scenario: 1 expectation ok, 1 failed; 1 of 2 runs failed\n"));
+}
+
+TEST_CASE("an expectation whose grid point the command line takes away is untested, and says so") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + grid + expects("equals = 10\nwhere = {\"cluster.workers\" = 4}"));
+  const Called called = check(scratch, "x.toml --set cluster.workers=2");
+  CHECK(called.exit_code == 0);
+  CHECK(called.out ==
+        "x.toml\n  untested  allreduce: steps 10, workers=4: the command line leaves no such grid point\n"
+        "1 scenario: 0 expectations ok, 0 failed, 1 untested\n");
+}
+
+TEST_CASE("the seeds of check are those that an expectation is a mean over") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + expects("equals = 2", "seed"));
+  CHECK(check(scratch, "x.toml --quiet --seeds 1..3").exit_code == 0);
+  CHECK(check(scratch, "x.toml --quiet").exit_code == 3);
+}
+
+TEST_CASE("a place where the JUnit file cannot be written ends check with 5") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  scratch.write("file", "");
+  CHECK(check(scratch, "x.toml --quiet --junit file/found.xml").exit_code == 5);
+}
+
+TEST_CASE("run takes no notice of expectations") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + expects("at_least = 1e9"));
+  CHECK(program("run x.toml --quiet", scratch).exit_code == 0);
+}

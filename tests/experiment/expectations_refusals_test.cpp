@@ -1,0 +1,102 @@
+// What an [[expect]] may not say, and that it changes nothing of the runs.
+#include "base/errors.h"
+#include "catch.h"
+#include "experiment/scenario.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+/// Faults without the file's directory and name: "line:column: message".
+std::vector<std::string> faults(const std::string& text, const Selection& selection = {}) {
+  try {
+    planned(text, selection);
+  } catch (const base::ScenarioError& error) {
+    std::vector<std::string> all;
+    for (const std::string& fault : error.faults()) {
+      const auto at = fault.find("x.toml:");
+      all.push_back(at == std::string::npos ? fault : fault.substr(at + 7));
+    }
+    return all;
+  }
+  return {};
+}
+
+using Faults = std::vector<std::string>;
+
+const std::string grid = "[grid]\n\"cluster.workers\" = [2, 4]\n";
+const std::string scenario_text = small + ring + grid;  // 14 lines
+
+std::string expects(const std::string& lines) { return scenario_text + "[[expect]]\n" + lines; }
+
+}  // namespace
+
+TEST_CASE("an expectation needs a known metric and a bound that something can meet") {
+  CHECK(faults(expects("metric = \"final_loss\"\nat_most = 1\n")).empty());
+  CHECK(faults(expects("at_most = 1\n")) ==
+        Faults{"15:1: an expectation needs a metric, such as speedup_throughput or final_loss"});
+  CHECK(faults(expects("metric = \"final_los\"\nat_most = 1\n")).at(0).starts_with(
+      "16:1: a run has no number \"final_los\"; did you mean \"final_loss\"? Known: seed, simulated_s, "));
+  CHECK(faults(expects("metric = \"status\"\nat_most = 1\n")).at(0).starts_with("16:1: a run has no number \"status\"; "));
+  CHECK(faults(expects("metric = \"steps\"\n")) ==
+        Faults{"16:1: an expectation without a bound holds always; give it at_least, at_most or equals"});
+  CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nat_most = 1\n")) ==
+        Faults{"17:1: at least 2 and at most 1 is nothing; exchange them"});
+  CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nequals = 2\n")) ==
+        Faults{"18:1: \"equals\" says all; leave at_least and at_most out, or leave out \"equals\""});
+  CHECK(faults(expects("metric = \"steps\"\nat_least = 2\ntolerance = 0.1\n")) ==
+        Faults{"18:1: a tolerance is that of \"equals\"; add \"equals\", or leave the tolerance out"});
+  CHECK(faults(expects("metric = \"steps\"\nequals = 2\ntolerance = -1\n")).at(0).starts_with("18:13: tolerance must be at least 0"));
+}
+
+TEST_CASE("an expectation of a strategy, a key or a value that is not there is refused, all in one pass") {
+  CHECK(faults(expects("strategy = \"alreduce\"\nmetric = \"stps\"\nat_least = 1\nwhere = { \"cluster.worker\" = 2 }\n"
+                       "[[expect]]\nmetric = \"steps\"\nat_least = 1\nwhere = { \"cluster.workers\" = 8 }\n")) ==
+        [] {
+          Faults expected = {"16:1: no strategy of the scenario is called \"alreduce\"; did you mean \"allreduce\"? Known: allreduce"};
+          expected.push_back(faults(expects("\nmetric = \"stps\"\nat_least = 1\n")).at(0));
+          expected.push_back("19:1: the grid has no key \"cluster.worker\"; did you mean \"cluster.workers\"? Known: cluster.workers");
+          expected.push_back("23:1: the grid has no point with cluster.workers = 8; it takes 2, 4");
+          return expected;
+        }());
+  CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\nwhere = { \"cluster.workers\" = 4 }\n") ==
+        Faults{"16:1: \"where\" names grid points, but the scenario has no [grid]; leave it out, or add a grid"});
+  CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\n[grid]\n\"expect.0.equals\" = [1, 2]\n") ==
+        Faults{"17:1: an expectation is of the whole grid and cannot be varied by it; use its \"where\""});
+}
+
+TEST_CASE("a strategy is known by its label of any grid point, by its kind, or as a job") {
+  const std::string labels = small + "[[strategy]]\nkind = \"parameter_server\"\n[grid]\n\"strategy.0.servers\" = [1, 2]\n";
+  for (const char* name : {"parameter_server", "parameter_server(servers=2)"})
+    CHECK(faults(labels + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"steps\"\nequals = 2\n").empty());
+  const std::string jobs = small + ring + "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 2\n";
+  for (const char* name : {"a", "allreduce"})
+    CHECK(faults(jobs + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"interference\"\nat_most = 2\n").empty());
+  CHECK(faults(jobs + "[[expect]]\nstrategy = \"b\"\nmetric = \"steps\"\nat_most = 2\n").at(0).starts_with(
+      "18:1: no strategy of the scenario is called \"b\""));
+}
+
+TEST_CASE("a strategy that cannot be read is one fault, not two") {
+  CHECK(faults(small + "[[strategy]]\nkind = \"alreduce\"\n[[expect]]\nstrategy = \"allreduce\"\nmetric = \"steps\"\nequals = 2\n")
+            .size() == 1);
+}
+
+TEST_CASE("the command line may take away the grid point that an expectation is about") {
+  const std::string text = expects("metric = \"steps\"\nequals = 2\nwhere = { \"cluster.workers\" = 4 }\n");
+  CHECK(faults(text, {.sets = {"cluster.workers=3"}}).empty());
+  CHECK(faults(text, {.grids = {"cluster.workers=2"}}).empty());
+  CHECK(faults(expects("metric = \"steps\"\nequals = 2\nwhere = { seed = 4 }\n"), {.grids = {"seed=3,4"}}).empty());
+}
+
+TEST_CASE("expectations change nothing of the runs, and stand in the resolved scenario") {
+  const Plan without = planned(scenario_text);
+  const Plan with = planned(expects("metric = \"steps\"\nequals = 2\ntolerance = 0.5\nwhere = { \"cluster.workers\" = 4 }\n"));
+  REQUIRE(with.runs.size() == without.runs.size());
+  for (std::size_t i = 0; i < with.runs.size(); ++i) CHECK(with.runs[i].id == without.runs[i].id);
+  for (std::size_t i = 0; i < with.baselines.size(); ++i) CHECK(with.baselines[i].id == without.baselines[i].id);
+  CHECK_FALSE(without.scenario.contains("expect"));
+  CHECK(with.scenario["expect"].dump() ==
+        R"([{"metric":"steps","equals":2.0,"tolerance":0.5,"where":{"cluster.workers":4}}])");
+  CHECK(with.expectations.size() == 1);
+}

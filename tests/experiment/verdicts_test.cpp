@@ -1,0 +1,136 @@
+// Expectations against results that are made by hand.
+#include "experiment/verdicts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+outputs::Run run(std::string label, int workers, std::uint64_t seed, double simulated_s) {
+  outputs::Run made;
+  made.strategy = "allreduce";
+  made.label = std::move(label);
+  made.parameters["cluster.workers"] = workers;
+  made.seed = seed;
+  made.record.simulated_s = simulated_s;
+  return made;
+}
+
+/// Two labels of one kind at two grid points, two seeds each.
+outputs::Results results() {
+  outputs::Results all;
+  for (const int workers : {2, 4})
+    for (const char* label : {"ring", "tree"})
+      for (const std::uint64_t seed : {1, 2})
+        all.runs.push_back(run(label, workers, seed, (label[0] == 'r' ? 8.0 : 12.0) / workers + 0.5 * static_cast<double>(seed)));
+  return all;
+}
+
+Expectation expectation(std::string metric) {
+  Expectation made;
+  made.metric = std::move(metric);
+  return made;
+}
+
+std::vector<std::string> said(const Expectation& expectation, const outputs::Results& all) {
+  std::vector<std::string> texts;
+  for (const Verdict& each : verdicts({expectation}, all)) {
+    const char* outcome = each.outcome == Outcome::held ? "ok" : each.outcome == Outcome::failed ? "FAILED" : "untested";
+    texts.push_back(std::string(outcome) + " " + each.name + " | " + each.text);
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("an expectation is of the mean over the seeds, for every label and grid point that it matches") {
+  Expectation most = expectation("simulated_s");
+  most.at_most = 4.75;  // ring: (4.5 + 5) / 2 and (2.5 + 3) / 2; tree: (6.5 + 7) / 2 and (3.5 + 4) / 2
+  CHECK(said(most, results()) == Texts{"ok ring: simulated_s at most 4.75, workers=2 | found 4.75",
+                                       "FAILED tree: simulated_s at most 4.75, workers=2 | found 6.75",
+                                       "ok ring: simulated_s at most 4.75, workers=4 | found 2.75",
+                                       "ok tree: simulated_s at most 4.75, workers=4 | found 3.75"});
+}
+
+TEST_CASE("a strategy is matched by label, else by kind, and `where` by value") {
+  Expectation least = expectation("simulated_s");
+  least.at_least = 3.0;
+  least.where = {{"cluster.workers", "4.0"}};  // as good as 4
+  least.strategy = "tree";
+  CHECK(said(least, results()) == Texts{"ok tree: simulated_s at least 3, workers=4 | found 3.75"});
+  least.strategy = "allreduce";
+  CHECK(said(least, results()) == Texts{"FAILED ring: simulated_s at least 3, workers=4 | found 2.75",
+                                        "ok tree: simulated_s at least 3, workers=4 | found 3.75"});
+}
+
+TEST_CASE("a run that failed meets no expectation, though its numbers are zeros") {
+  Expectation most = expectation("simulated_s");
+  most.at_most = 1.0;
+  outputs::Results all;
+  all.runs = {run("ring", 2, 1, 0.0)};
+  all.runs[0].record.status = record::Status::failed;
+  all.runs[0].record.error = "out of memory";
+  CHECK(said(most, all) == Texts{"FAILED ring: simulated_s at most 1, workers=2 | the run failed: out of memory (seed 1)"});
+}
+
+TEST_CASE("a null is a failure that says why, and for which seed") {
+  Expectation target = expectation("time_to_target_s");
+  target.at_most = 1.0;
+  outputs::Results all;
+  all.runs = {run("ring", 2, 1, 1.0), run("ring", 2, 2, 1.0)};
+  all.runs[0].record.time_to_target_s = 0.5;
+  const std::string name = "FAILED ring: time_to_target_s at most 1, workers=2 | ";
+  CHECK(said(target, all) == Texts{name + "found null: the target was not reached (seed 2)"});
+  all.runs[1].record.status = record::Status::failed;
+  all.runs[1].record.error = "rank 3 was lost";
+  CHECK(said(target, all) == Texts{name + "the run failed: rank 3 was lost (seed 2)"});
+  Expectation loss = expectation("final_loss");
+  loss.at_most = 1.0;
+  all.runs.pop_back();
+  all.runs[0].record.status = record::Status::diverged;
+  CHECK(said(loss, all) == Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run diverged (seed 1)"});
+  all.runs[0].record.status = record::Status::stopped;
+  CHECK(said(loss, all) ==
+        Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run has no such number (seed 1)"});
+}
+
+TEST_CASE("equal means within the tolerance, of rounding if none is given") {
+  Expectation equals = expectation("simulated_s");
+  equals.equals = 4.0;
+  CHECK(equals.holds(4.0));
+  CHECK(equals.holds(4.0 * (1.0 + 0.9e-9)));
+  CHECK_FALSE(equals.holds(4.0 * (1.0 + 1.1e-9)));
+  CHECK(equals.bound() == "4");
+  equals.tolerance = 0.25;
+  CHECK(equals.holds(3.0));
+  CHECK(equals.holds(5.0));
+  CHECK_FALSE(equals.holds(5.0001));
+  CHECK(equals.bound() == "4 within 25 %");
+  equals.equals = -4.0;
+  CHECK(equals.holds(-5.0));
+}
+
+TEST_CASE("a bound that is missed by a rounding is shown with all its digits") {
+  outputs::Results all;
+  all.runs = {run("ring", 2, 1, 2.9999999)};
+  Expectation least = expectation("simulated_s");
+  least.at_least = 3.0;
+  least.at_most = 4.0;
+  CHECK(said(least, all) == Texts{"FAILED ring: simulated_s between 3 and 4, workers=2 | found 2.9999999"});
+}
+
+TEST_CASE("what the command line takes away is untested, what matches no run otherwise has failed") {
+  Expectation steps = expectation("steps");
+  steps.at_least = 0.0;
+  steps.where = {{"cluster.workers", "16"}};
+  CHECK(said(steps, results()) == Texts{"untested steps at least 0, workers=16 | the command line leaves no such grid point"});
+  steps.where = {{"cluster.workers", "2"}};
+  steps.strategy = "gossip";
+  CHECK(said(steps, results()) == Texts{"FAILED gossip: steps at least 0, workers=2 | no run there is of that strategy"});
+}
