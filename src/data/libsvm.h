@@ -23,6 +23,7 @@ struct Libsvm : Source {
 
   void describe(base::Describer& d) override;
   bool generates() const override { return false; }
+  bool keeps_sparse() const override { return true; }
   std::vector<std::string> files() const override { return {path}; }
   Dataset load(const Request& request) const override;
 

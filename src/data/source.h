@@ -33,6 +33,8 @@ class Source : public base::Described {
   virtual std::optional<std::int64_t> nonzeros() const { return {}; }
   /// How many features a generator makes where the scenario does not say.
   virtual std::int64_t default_features() const { return 10; }
+  /// Whether rows that are asked for as sparse ones never were a matrix, which could be standardised.
+  virtual bool keeps_sparse() const { return nonzeros().has_value(); }
   /// The files read, the samples' first; none for a generator.
   virtual std::vector<std::string> files() const { return {}; }
   /// Errors: ScenarioError `file:line: what, expected what` for wrong contents; EnvironmentError for a file that cannot

@@ -284,7 +284,15 @@ void check_data(const Settings& settings, Faults& faults) {
 }
 
 /// Defaults that depend on other options, so that the echo and the identity have them.
-void fill_in(Settings& settings) {
+void fill_in(Settings& settings, const Document& document, Faults& faults) {
+  if (settings.model.model->takes_sparse_rows() && settings.data.source->keeps_sparse() && settings.data.standardize) {
+    if (document.contains("data.standardize"))
+      faults.add(document.position("data.standardize"),
+                 fmt::format("standardize = true would make numbers of the zeros that sparse rows leave out, and {} takes such "
+                             "rows; leave standardize out",
+                             settings.model.model.kind()));
+    settings.data.standardize = false;
+  }
   if (settings.data.source->generates()) {
     settings.data.samples = settings.data.samples_made();
     settings.data.features = settings.data.features.value_or(settings.data.features_made());
@@ -329,7 +337,7 @@ Settings read_sections(const Document& document, Faults& faults) {
 void check_training(Settings& settings, const Document& document, Faults& faults) {
   check_numbers(settings, document, faults);
   if (!faults.empty()) return;
-  fill_in(settings);
+  fill_in(settings, document, faults);
   check_fitness(settings, document, faults);
 }
 
@@ -348,7 +356,7 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
     check_names(settings, known_names, names, document, faults);
     check_prices(settings, known_names, document, faults);
     check_jobs(settings, document, faults);
-    fill_in(settings);
+    fill_in(settings, document, faults);
     if (one_training) check_fitness(settings, document, faults);
   }
   faults.add(of_jobs);

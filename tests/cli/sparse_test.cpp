@@ -26,6 +26,19 @@ TEST_CASE("what a sparse parameter server cannot train is refused, with what to 
   check_refused(sparse("hot_keys = 51\ndense = \"allreduce\""), {"x.toml:27:1: hot_keys = 51, but there are 50 keys"});
 }
 
+TEST_CASE("standardised sparse rows are refused where the scenario asks for them, and not standardised by default") {
+  const Scratch scratch;
+  scratch.write("d.svm", "1 1:2 3:1\n-1 2:3\n1 1:1 2:1\n-1 3:2\n");
+  const std::string read = with(sparse(), "source = \"click_log\"\nsamples = 200\nfeatures = 50\nnonzeros = 4",
+                                "source = \"libsvm\"\npath = \"d.svm\"");
+  scratch.write("x.toml", with(read, "\"d.svm\"", "\"d.svm\"\nstandardize = true"));
+  check_refused(scratch, {"x.toml:14:1: standardize = true would make numbers of the zeros that sparse rows leave out"});
+  scratch.write("x.toml", read);
+  const Called called = program("validate x.toml", scratch);
+  CAPTURE(called.err);
+  CHECK(called.out.find("standardize = false") != std::string::npos);
+}
+
 TEST_CASE("options of a sparse parameter server that contradict each other are refused") {
   check_refused(sparse("hot_keys = 5"), {"x.toml:27:1: hot_keys are replicated on workers"});
   check_refused(sparse("sharding = \"hash\""), {"x.toml:27:1: sharding = \"hash\" deals the keys to several servers"});
