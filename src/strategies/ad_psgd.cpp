@@ -119,7 +119,10 @@ void AdPsgd::operator()(Worker& worker) const {
   const Communicator& comm = worker.comm();
   const int P = worker.workers();
   note_warnings(worker);
-  const std::vector<int> neighbours = (*edges(worker))[static_cast<std::size_t>(comm.rank())];
+  const auto graph_edges = edges(worker);
+  if (comm.rank() == 0)
+    if (const auto gap = spectral_gap_of_pairs(*graph_edges)) worker.training().set_spectral_gap(*gap);
+  const std::vector<int>& neighbours = (*graph_edges)[static_cast<std::size_t>(comm.rank())];
   const auto replica = std::make_shared<Replica>(worker, *compression);
   const Responder responder(comm, neighbours, [replica](const Communicator& beside, int source, const Packet& asked) {
     return replica->answer(beside, source, asked);

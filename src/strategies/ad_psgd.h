@@ -13,8 +13,8 @@
 /// Cost per update: max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update; two that ask each other need
 /// alpha + M beta less of that, and no 3 d. By codes of m bytes m instead of M; t_encode before all, t_decode before
 /// the 2 d, and at the other t_decode before and t_encode after its 3 d.
-/// What the actors that answer compute, the rank's own time does not grow by, as if a core were there for it. There is no
-/// spectral gap: who averages with whom is drawn anew each time.
+/// What the actors that answer compute, the rank's own time does not grow by, as if a core were there for it. The
+/// spectral gap is that of random pairs (spectral_gap_of_pairs).
 #pragma once
 
 #include "strategies/compression.h"

@@ -1,6 +1,8 @@
 #include "strategies/sgp.h"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -75,12 +77,37 @@ Sgp::Peers Sgp::peers(const Adjacency& to, const Adjacency& from, int rank, std:
   return peers;
 }
 
+std::vector<MixingMatrix> Sgp::turns(const Adjacency& to, const Adjacency& from) const {
+  std::size_t count = 1;
+  if (one_peer)
+    for (const std::vector<int>& targets : to) count = std::lcm(count, std::max<std::size_t>(1, targets.size()));
+  constexpr std::size_t most = 64;  // of graphs whose degrees have little in common
+  if (count > most) return {};
+  std::vector<MixingMatrix> all(count);
+  const int P = static_cast<int>(to.size());
+  for (std::size_t t = 0; t < count; ++t) {
+    const auto step = static_cast<std::int64_t>(t);
+    const auto share = [&](int rank) { return 1.0 / (1.0 + static_cast<double>(peers(to, from, rank, step).targets.size())); };
+    for (int rank = 0; rank < P; ++rank) {
+      MixingRow row{.neighbours = peers(to, from, rank, step).sources, .weights = {}, .targets = {}};
+      const auto own = std::ranges::lower_bound(row.neighbours, rank) - row.neighbours.begin();
+      for (const int j : row.neighbours) row.weights.push_back(share(j));
+      row.weights.insert(row.weights.begin() + own, share(rank));
+      all[t].rows.push_back(std::move(row));
+    }
+  }
+  return all;
+}
+
 void Sgp::operator()(Worker& worker) const {
   const int P = worker.workers();
   const int rank = worker.comm().rank();
   note_warnings(worker);
   const auto to = edges(worker);
   const Adjacency from = sources(*to);
+  if (rank == 0)
+    if (const auto all = turns(*to, from); !all.empty())
+      if (const auto gap = spectral_gap_of_turns(all)) worker.training().set_spectral_gap(*gap);
   const MixingRow joined{.neighbours = from[static_cast<std::size_t>(rank)], .weights = {}, .targets = {}};
   const Neighbourhood neighbours(worker, joined);
   training::Encoder encoder(*compression, worker);

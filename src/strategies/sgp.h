@@ -8,7 +8,7 @@
 /// Cost per step: t_c + alpha + degree (M + 8) beta + (2 + degree) d / speed + t_update, degree 1 with one peer; with overlap
 /// max(t_c + the rest of the step, alpha + degree (M + 8) beta). By codes of m bytes m instead of M, and
 /// t_encode + 3 d / speed + degree t_decode more.
-/// There is no spectral gap: with one peer no single matrix says what a step does.
+/// The spectral gap is that of the shares' matrix; with one peer, of the turns' (spectral_gap_of_turns).
 #pragma once
 
 #include "strategies/compression.h"
@@ -38,6 +38,8 @@ struct Sgp : OnGraph {
   struct Peers {
     std::vector<int> targets, sources;
   };
+  /// The shares of every turn, until all ranks have gone through their targets.
+  std::vector<MixingMatrix> turns(const Adjacency& to, const Adjacency& from) const;
   Peers peers(const Adjacency& to, const Adjacency& from, int rank, std::int64_t step) const;
 };
 

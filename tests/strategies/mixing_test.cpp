@@ -187,6 +187,35 @@ TEST_CASE("a graph in several parts has no gap") {
   CHECK(*spectral_gap(mixed("metropolis", Adjacency(3))) == 0.0);
 }
 
+TEST_CASE("matrices that take turns: one-peer exponential averages exactly after all of them, one matrix is its own gap") {
+  for (const int P : {2, 4, 8, 16}) {
+    std::vector<MixingMatrix> turns;
+    for (int hop = 1; hop < P; hop *= 2) {
+      Adjacency edges(static_cast<std::size_t>(P));
+      for (int i = 0; i < P; ++i) edges[static_cast<std::size_t>(i)] = {(i + P - hop) % P};
+      turns.push_back(mixed("uniform", edges));
+    }
+    CAPTURE(P);
+    CHECK(*spectral_gap_of_turns(turns) == 1.0);
+    const std::vector<MixingMatrix> one = {turns.front()}, twice = {turns.front(), turns.front()};
+    CHECK(*spectral_gap_of_turns(one) == Approx(*spectral_gap(turns.front())).margin(1e-12));
+    CHECK(*spectral_gap_of_turns(twice) == Approx(*spectral_gap(turns.front())).margin(1e-12));
+  }
+}
+
+TEST_CASE("averages in random pairs: on a complete graph lambda = 1 - 1 / (P - 1), on a ring 1 - (1 - cos(2 pi / P)) / P") {
+  using std::numbers::pi;
+  const auto of_pairs = [](std::string_view graph, int P) {
+    return *spectral_gap_of_pairs(graphs().find(graph)->make()->edges(P, 1));
+  };
+  CHECK(of_pairs("complete", 2) == Approx(1.0));
+  for (int P = 3; P <= 20; ++P) {
+    CAPTURE(P);
+    CHECK(of_pairs("complete", P) == Approx(1.0 - std::pow(1.0 - 1.0 / (P - 1.0), P / 2.0)).epsilon(1e-9));
+    CHECK(of_pairs("ring", P) == Approx(1.0 - std::pow(1.0 - (1.0 - std::cos(2.0 * pi / P)) / P, P / 2.0)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("lazy mixing is (I + W) / 2, without negative eigenvalues") {
   const MixingMatrix W = mixed("metropolis", "ring", 6), half = W.lazy();
   for (int i = 0; i < 6; ++i)

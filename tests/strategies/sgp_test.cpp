@@ -32,7 +32,13 @@ TEST_CASE("one-peer exponential push averages exactly after log2 P steps") {
       if (row.step >= rounds) CHECK(row.consensus_distance.value() < 1e-15);
     }
     CHECK(relative_distance(outcome.final_parameters(), one_step(trial)) < 1e-12);
+    CHECK(outcome.record.spectral_gap == 1.0);
   }
+}
+
+TEST_CASE("push to both neighbours of a ring has the ring's spectral gap") {
+  // Thirds: eigenvalues (1 + 2 cos(2 pi k / P)) / 3, so that 1 - (1 + 2 cos 60 degrees) / 3 is left.
+  CHECK(averaging(push(false, false, "ring"), 6, 2).run().record.spectral_gap.value() == Approx(1.0 / 3.0).epsilon(1e-9));
 }
 
 TEST_CASE("push-sum weights put the mean right where degrees differ, overlapped or not, with one peer or all") {

@@ -65,6 +65,12 @@ std::optional<double> second_by_iteration(const MixingMatrix& W) {
   return {};
 }
 
+std::vector<std::complex<double>> values_of(const Eigen::MatrixXd& W) {
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(W, false);
+  const auto found = solver.eigenvalues();
+  return {found.begin(), found.end()};
+}
+
 Spectrum of_values(std::vector<std::complex<double>> values) {
   // One eigenvalue 1 is the mean's.
   values.erase(std::ranges::min_element(values, {}, [](const std::complex<double>& value) { return std::abs(value - 1.0); }));
@@ -93,8 +99,7 @@ std::optional<Spectrum> spectrum(const MixingMatrix& W) {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense(W), Eigen::EigenvaluesOnly);
     for (const double value : solver.eigenvalues()) values.emplace_back(value);
   } else {
-    const Eigen::EigenSolver<Eigen::MatrixXd> solver(dense(W), false);
-    for (const auto& value : solver.eigenvalues()) values.push_back(value);
+    values = values_of(dense(W));
   }
   return of_values(std::move(values));
 }
@@ -105,6 +110,37 @@ std::optional<double> spectral_gap(const MixingMatrix& W) {
   if (components(edges).size() > 1) return 0.0;
   const auto found = spectrum(W);
   return found ? std::optional(std::max(0.0, 1.0 - found->second)) : std::nullopt;
+}
+
+std::optional<double> spectral_gap_of_turns(std::span<const MixingMatrix> turns) {
+  const int P = turns.front().size();
+  if (P == 1) return 1.0;
+  if (P > most_dense) return {};
+  Eigen::MatrixXd product = Eigen::MatrixXd::Identity(P, P);
+  for (const MixingMatrix& W : turns) product = dense(W) * product;
+  const double second = of_values(values_of(product)).second;
+  constexpr double rounding_noise = 1e-12;  // whose n-th root would pass for disagreement
+  return second < rounding_noise ? 1.0 : std::max(0.0, 1.0 - std::pow(second, 1.0 / static_cast<double>(turns.size())));
+}
+
+std::optional<double> spectral_gap_of_pairs(const Adjacency& edges) {
+  const int P = static_cast<int>(edges.size());
+  if (P == 1) return 1.0;
+  if (P > most_dense) return {};
+  Eigen::MatrixXd expected = Eigen::MatrixXd::Identity(P, P);
+  for (int i = 0; i < P; ++i) {
+    const std::vector<int>& own = edges[static_cast<std::size_t>(i)];
+    for (const int j : own) {
+      const double half = 0.5 / (static_cast<double>(P) * static_cast<double>(own.size()));
+      expected(i, i) -= half;
+      expected(j, j) -= half;
+      expected(i, j) += half;
+      expected(j, i) += half;
+    }
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(expected, Eigen::EigenvaluesOnly);
+  const double second = std::max(0.0, solver.eigenvalues()[P - 2]);  // ascending; the last is the mean's
+  return std::max(0.0, 1.0 - std::pow(second, P / 2.0));
 }
 
 }  // namespace simgrad::strategies

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "strategies/mixing/matrix.h"
 
@@ -20,5 +21,14 @@ std::optional<Spectrum> spectrum(const MixingMatrix& W);
 
 /// 1 - second, 0 where the graph falls into several components, 1 of one rank; nothing where the spectrum is not known.
 std::optional<double> spectral_gap(const MixingMatrix& W);
+
+/// Of matrices that take turns: 1 - second^(1/n) of the product of all n; 1 where all of them together average exactly. Up to
+/// 600 ranks.
+std::optional<double> spectral_gap_of_turns(std::span<const MixingMatrix> turns);
+
+/// Of averages in pairs, each asked for by a rank at random, of one of its neighbours at random, as many as there are ranks:
+/// 1 - lambda^(P/2), lambda the second eigenvalue of the expected matrix of one: E |x - mean|^2 falls by it each time.
+/// Source: S. Boyd, A. Ghosh, B. Prabhakar, D. Shah, "Randomized Gossip Algorithms", 2006. Up to 600 ranks.
+std::optional<double> spectral_gap_of_pairs(const Adjacency& edges);
 
 }  // namespace simgrad::strategies
