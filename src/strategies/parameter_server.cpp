@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "strategies/parameter_store.h"
+#include "strategies/server_choices.h"
 
 namespace simgrad::strategies {
 
@@ -14,26 +15,17 @@ using base::Choice;
 
 namespace {
 
-constexpr std::array consistencies{
-    Choice{"bsp", "a step's gradients are all summed before the parameters change"},
-    Choice{"asp", "every gradient is applied as it comes"},
-    Choice{"ssp", "every gradient is applied as it comes, but nobody runs ahead of the slowest by more than staleness_bound"}};
-constexpr std::array placements{
-    Choice{"dedicated", "each server on a host of its own"},
-    Choice{"colocated", "server i on worker i's host: they share its NIC and its cores, and talk to each other for free"}};
 constexpr std::array shardings{Choice{"range", "contiguous stretches whose lengths differ by at most one"},
                                Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
-constexpr std::array parts{Choice{"sum", "as it is: the parts of P workers add up to one gradient"},
-                           Choice{"mean", "times P, as a gradient of its own (Downpour's convention)"}};
 
 }  // namespace
 
 void ParameterServer::describe(base::Describer& d) {
-  d.choice("consistency", consistency, consistencies,
+  d.choice("consistency", consistency, consistency_choices,
            "when the parameters change; a staleness that is reported counts updates under asp, clocks under ssp");
   d.integer("servers", shards, "number of servers, each of which holds a shard of the parameters",
             Bounds::between(1, 30'000));
-  d.choice("placement", placement, placements, "where the servers are");
+  d.choice("placement", placement, placement_choices, "where the servers are");
   d.choice("sharding", dealt_by, shardings, "which parameters are whose, with more servers than one");
   d.integer("staleness_bound", staleness_bound,
             "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
@@ -50,7 +42,7 @@ void ParameterServer::describe(base::Describer& d) {
   d.number("delay_compensation", delay_compensation,
            "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
            Bounds::at_least(0));
-  d.choice("gradient", part, parts, "how a worker's part counts when it is applied alone (asp, ssp)");
+  d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "what servers send instead of parameters");

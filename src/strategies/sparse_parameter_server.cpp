@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "strategies/server_choices.h"
 #include "strategies/sparse_store.h"
 #include "training/sparse_table.h"
 
@@ -16,13 +17,6 @@ using cluster::Recovery;
 
 namespace {
 
-constexpr std::array consistencies{
-    Choice{"bsp", "a step's gradients are all summed before the rows change"},
-    Choice{"asp", "every gradient is applied as it comes"},
-    Choice{"ssp", "every gradient is applied as it comes, but nobody runs ahead of the slowest by more than staleness_bound"}};
-constexpr std::array placements{
-    Choice{"dedicated", "each server on a host of its own"},
-    Choice{"colocated", "server i on worker i's host: they share its NIC and its cores, and talk to each other for free"}};
 constexpr std::array shardings{Choice{"range", "contiguous stretches of keys, whose lengths differ by at most one"},
                                Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
 constexpr std::array dense_places{
@@ -30,17 +24,15 @@ constexpr std::array dense_places{
     Choice{"allreduce", "replicated on the workers, who all-reduce its gradient (ring) beside their pushes"}};
 constexpr std::array formats{Choice{"float64", "8 bytes, as computed"}, Choice{"float32", "4 bytes, rounded"},
                              Choice{"float16", "2 bytes, rounded"}, Choice{"bfloat16", "2 bytes, rounded"}};
-constexpr std::array parts{Choice{"sum", "as it is: the parts of P workers add up to one gradient"},
-                           Choice{"mean", "times P, as a gradient of its own (Downpour's convention)"}};
 
 }  // namespace
 
 void SparseParameterServer::describe(base::Describer& d) {
-  d.choice("consistency", consistency, consistencies,
+  d.choice("consistency", consistency, consistency_choices,
            "when the rows change; a staleness that is reported counts updates under asp, clocks of others under ssp, of the oldest "
            "row in use");
   d.integer("servers", shards, "number of servers, each of which holds the rows of some keys", Bounds::between(1, 30'000));
-  d.choice("placement", placement, placements, "where the servers are");
+  d.choice("placement", placement, placement_choices, "where the servers are");
   d.choice("sharding", dealt_by, shardings, "which keys are whose, with more servers than one");
   d.integer("staleness_bound", staleness_bound,
             "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
@@ -55,7 +47,7 @@ void SparseParameterServer::describe(base::Describer& d) {
             "parameters",
             Bounds::between(0, 1e7));
   d.choice("values", values, formats, "what a number weighs, and is rounded to, in pushes, answers and the allreduce; a flop a number at each end");
-  d.choice("gradient", part, parts, "how a worker's part counts when it is applied alone (asp, ssp)");
+  d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
   refuse_contradictions(d);
 }
 

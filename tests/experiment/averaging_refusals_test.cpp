@@ -1,25 +1,10 @@
 // What the options of local SGD, federated averaging and streams contradict.
-#include "base/errors.h"
-#include "catch.h"
-#include "experiment/scenario.h"
+#include "experiment/refused.h"
 
 using namespace simgrad;
 using namespace simgrad::experiment;
 
 namespace {
-
-void check_refused(const std::string& text, const std::string& why) {
-  CAPTURE(text);
-  try {
-    planned(text);
-    FAIL("accepted");
-  } catch (const base::ScenarioError& error) {
-    const std::string told = error.what();
-    CAPTURE(told);
-    CHECK(told.find(why) != std::string::npos);
-    CHECK(told.find("x.toml:") != std::string::npos);
-  }
-}
 
 std::string strategy(const std::string& kind, const std::string& options) {
   return small + "[[strategy]]\nkind = \"" + kind + "\"\n" + options;
@@ -33,23 +18,23 @@ std::string streamed(const std::string& training, const std::string& evaluate = 
 
 TEST_CASE("one average at the end needs an end, and has no rounds to take momentum of") {
   CHECK(planned(strategy("local_sgd", "local_steps = \"all\"\n")).runs.size() == 1);
-  check_refused(strategy("local_sgd", "local_steps = \"all\"\nslow_momentum = 0.5\n"), "local_steps = \"all\" is a single round");
+  check_refused_text(strategy("local_sgd", "local_steps = \"all\"\nslow_momentum = 0.5\n"), "local_steps = \"all\" is a single round");
   std::string timed = strategy("local_sgd", "local_steps = \"all\"\n");
   timed.replace(timed.find("steps = 2"), 9, "time = \"1s\"");
-  check_refused(timed, "no number of steps, samples or epochs in [stop] says which that is");
-  check_refused(strategy("local_sgd", "local_steps = 0\n"), "local_steps");
+  check_refused_text(timed, "no number of steps, samples or epochs in [stop] says which that is");
+  check_refused_text(strategy("local_sgd", "local_steps = 0\n"), "local_steps");
 }
 
 TEST_CASE("a round of federated averaging is as long as one of two options says") {
-  check_refused(strategy("federated_averaging", "local_steps = 2\nlocal_epochs = 1\n"), "leave one of them out");
-  check_refused(strategy("federated_averaging", "fraction_train = 1.5\n"), "fraction_train");
+  check_refused_text(strategy("federated_averaging", "local_steps = 2\nlocal_epochs = 1\n"), "leave one of them out");
+  check_refused_text(strategy("federated_averaging", "fraction_train = 1.5\n"), "fraction_train");
 }
 
 TEST_CASE("a stream's window holds a batch, and half of the rows at most, and only a stream has rows that come next") {
   const std::string of_30 = "partition = { kind = \"stream\", window = 30 }\n";
   CHECK(planned(streamed("batch_size = 30\n" + of_30, "on = \"next\"\n")).runs.size() == 1);
-  check_refused(streamed("batch_size = 31\n" + of_30), "a batch of 31 samples from the last 30 rows");
-  check_refused(streamed(of_30), "a batch of 100 samples from the last 30 rows");
-  check_refused(streamed("batch_size = 8\npartition = { kind = \"stream\", window = 51 }\n"), "a window of 51 rows of 100");
-  check_refused(streamed("batch_size = 8\n", "on = \"next\"\n"), "set training.partition = \"stream\"");
+  check_refused_text(streamed("batch_size = 31\n" + of_30), "a batch of 31 samples from the last 30 rows");
+  check_refused_text(streamed(of_30), "a batch of 100 samples from the last 30 rows");
+  check_refused_text(streamed("batch_size = 8\npartition = { kind = \"stream\", window = 51 }\n"), "a window of 51 rows of 100");
+  check_refused_text(streamed("batch_size = 8\n", "on = \"next\"\n"), "set training.partition = \"stream\"");
 }

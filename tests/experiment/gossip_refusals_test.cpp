@@ -1,7 +1,5 @@
 // What the graphs and mixing matrices of gossip contradict: each other, the workers, the files they name.
-#include "base/errors.h"
-#include "catch.h"
-#include "experiment/scenario.h"
+#include "experiment/refused.h"
 #include "scratch.h"
 
 using namespace simgrad;
@@ -12,16 +10,7 @@ namespace {
 
 /// `small` has 4 workers.
 void check_refused(const std::string& strategy, const std::string& why) {
-  CAPTURE(strategy);
-  try {
-    planned(small + "[[strategy]]\n" + strategy);
-    FAIL("accepted");
-  } catch (const base::ScenarioError& error) {
-    const std::string text = error.what();
-    CAPTURE(text);
-    CHECK(text.find(why) != std::string::npos);
-    CHECK(text.find("x.toml:") != std::string::npos);
-  }
+  check_refused_text(small + "[[strategy]]\n" + strategy, why);
 }
 
 void check_accepted(const std::string& strategy) {

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "base/errors.h"
-#include "catch.h"
-#include "experiment/scenario.h"
+#include "experiment/refused.h"
 
 using namespace simgrad;
 using namespace simgrad::experiment;
@@ -14,16 +12,7 @@ namespace {
 
 /// `small` has 4 workers and 3 features, so that the model has 3 parameters.
 void check_refused(const std::string& options, const std::string& why, const std::string& optimizer = "sgd") {
-  CAPTURE(options);
-  try {
-    planned(small + "[training]\noptimizer = \"" + optimizer + "\"\n[[strategy]]\nkind = \"parameter_server\"\n" + options);
-    FAIL("accepted");
-  } catch (const base::ScenarioError& error) {
-    const std::string text = error.what();
-    CAPTURE(text);
-    CHECK(text.find(why) != std::string::npos);
-    CHECK(text.find("x.toml:") != std::string::npos);
-  }
+  check_refused_text(small + "[training]\noptimizer = \"" + optimizer + "\"\n[[strategy]]\nkind = \"parameter_server\"\n" + options, why);
 }
 
 void check_accepted(const std::string& options) {

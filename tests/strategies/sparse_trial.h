@@ -101,19 +101,7 @@ struct SparseTrial {
   }
 
   /// In a child process; checks where its time went.
-  Outcome run() const {
-    archive::Reader reader{text_of_child([this] {
-      alarm(60);
-      archive::Writer writer;
-      Outcome outcome = run_here();
-      carry(writer, outcome);
-      return writer.bytes;
-    })};
-    Outcome outcome;
-    carry(reader, outcome);
-    check_partition_of_time(outcome.record);
-    return outcome;
-  }
+  Outcome run() const { return in_a_child([this] { return run_here(); }); }
 
  private:
   Outcome run_here() const {
@@ -130,20 +118,7 @@ struct SparseTrial {
                                        .seed = seed},
                                       dispatcher);
     training::Training job(hosts, learning, program, {training, stop, evaluate}, workers);
-    std::string error;
-    try {
-      job.start();
-      hosts.run();
-      if (!job.world().ended()) error = "every rank has ended, but the training has not";
-    } catch (const std::exception& failure) {
-      error = failure.what();
-    }
-    job.world().end();
-    Outcome outcome{job.take_record(), {}, {}};
-    if (!error.empty()) {
-      outcome.record.status = record::Status::failed;
-      outcome.record.error = error;
-    }
+    Outcome outcome = run_to_the_end(job, hosts);
     outcome.evaluated = watched->evaluated;
     return outcome;
   }

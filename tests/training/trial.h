@@ -65,6 +65,41 @@ inline void check_partition_of_time(const record::Record& record) {
   }
 }
 
+/// What the run throws is a record that failed, as it is for a user.
+inline Outcome run_to_the_end(training::Training& job, cluster::Cluster& hosts) {
+  std::string error;
+  try {
+    job.start();
+    hosts.run();
+    if (!job.world().ended()) error = "every rank has ended, but the training has not";
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+  job.world().end();
+  Outcome outcome{job.take_record(), {}, {}};
+  if (!error.empty()) {
+    outcome.record.status = record::Status::failed;
+    outcome.record.error = error;
+  }
+  return outcome;
+}
+
+/// Runs it in a child process, and checks where its time went.  here: runs it in this process.
+template <class Here>
+Outcome in_a_child(Here here) {
+  archive::Reader reader{text_of_child([&] {
+    alarm(60);  // a run that hangs is a child that dies
+    archive::Writer writer;
+    Outcome outcome = here();
+    carry(writer, outcome);
+    return writer.bytes;
+  })};
+  Outcome outcome;
+  carry(reader, outcome);
+  check_partition_of_time(outcome.record);
+  return outcome;
+}
+
 struct Trial {
   training::Program program;
   int workers = 4;
@@ -100,21 +135,7 @@ struct Trial {
   }
   double message_bytes() const { return 8.0 * static_cast<double>(features); }
 
-  /// Runs it in a child process, and checks where its time went. What the run throws is a record that failed, as it is
-  /// for a user.
-  Outcome run() const {
-    archive::Reader reader{text_of_child([this] {
-      alarm(60);  // a run that hangs is a child that dies
-      archive::Writer writer;
-      Outcome outcome = run_here();
-      carry(writer, outcome);
-      return writer.bytes;
-    })};
-    Outcome outcome;
-    carry(reader, outcome);
-    check_partition_of_time(outcome.record);
-    return outcome;
-  }
+  Outcome run() const { return in_a_child([this] { return run_here(); }); }
 
  private:
   Outcome run_here() const {
@@ -134,20 +155,7 @@ struct Trial {
                                        .speeds = speeds},
                                       dispatcher);
     training::Training job(hosts, learning, program, {training, stop, evaluate}, workers);
-    std::string error;
-    try {
-      job.start();
-      hosts.run();
-      if (!job.world().ended()) error = "every rank has ended, but the training has not";
-    } catch (const std::exception& failure) {
-      error = failure.what();
-    }
-    job.world().end();
-    Outcome outcome{job.take_record(), {}, {}};
-    if (!error.empty()) {
-      outcome.record.status = record::Status::failed;
-      outcome.record.error = error;
-    }
+    Outcome outcome = run_to_the_end(job, hosts);
     outcome.evaluated = model->evaluated;
     outcome.gradients_at = model->gradients_at;
     return outcome;
