@@ -150,6 +150,11 @@ values::Tensor Communicator::meet(const std::function<std::shared_ptr<const Cour
   return world_->meetings_->attend(members_, generation_, position_, course, std::move(brought));
 }
 
+CollectiveLog::Calls& Communicator::collective(std::string_view name, std::int64_t bytes,
+                                               const std::function<double(const Fabric&)>& alone_s) const {
+  return world_->collectives_->calls(members_, generation_, name, bytes, [&] { return alone_s(world_->idle_fabric(*members_)); });
+}
+
 int Communicator::machine(int member) const { return world_->cluster().machine(world_->host(world_rank(member))); }
 
 void Communicator::charge_reduction(double flops) const {

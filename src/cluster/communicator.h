@@ -6,15 +6,18 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cluster/collective_log.h"
 #include "cluster/world.h"
 
 namespace simgrad::cluster {
 
 class Communicator;
 class Course;
+struct Fabric;
 
 /// A transfer under way; wait() blocks in virtual time until it is over. It must not outlive its communicator.
 ///
@@ -91,6 +94,11 @@ class Communicator {
   /// All members come together, each bringing an array; everyone goes on when the course says, with what it says. All
   /// members make the same course.
   values::Tensor meet(const std::function<std::shared_ptr<const Course>()>& course, values::Tensor brought) const;
+
+  /// The calls of a collective among the members, for the record: each says when it comes and when it is through.
+  /// name: the algorithm.  bytes: that a member brings.  alone_s: what one call takes on an idle fabric, all coming together.
+  CollectiveLog::Calls& collective(std::string_view name, std::int64_t bytes,
+                                   const std::function<double(const Fabric&)>& alone_s) const;
 
   /// A smaller group, of the members at these positions, in that order; this member is one of them.
   Communicator part(std::span<const int> positions) const;

@@ -6,22 +6,38 @@
 
 #include "cluster/link_class.h"
 #include "cluster/meeting.h"
+#include "cluster/routes.h"
 #include "cluster/world.h"
 
 namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-namespace {
-
-std::vector<sg4::Link*> route_between(const sg4::Host* source, const sg4::Host* target) {
+std::vector<sg4::Link*> route_between(const sg4::Host* source, const sg4::Host* target, double* latency_s) {
   std::vector<sg4::Link*> route;
   double latency = 0.0;
   source->route_to(target, route, &latency);
+  if (latency_s) *latency_s = latency;
   return route;
 }
 
-}  // namespace
+Fabric World::idle_fabric(const std::vector<int>& members) const {
+  Fabric fabric;
+  fabric.bandwidth_bytes_per_s = std::numeric_limits<double>::infinity();
+  const Options& options = cluster_.options();
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const int rank = members[m], next = members[(m + 1) % members.size()];
+    const double flops_per_s = cluster_.speed(host(rank)) * relative_speed(rank);
+    fabric.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / flops_per_s : 0.0);
+    if (same_host(rank, next)) continue;
+    double latency_s = 0.0;
+    for (const sg4::Link* link : route_between(cluster_.host(host(rank)), cluster_.host(host(next)), &latency_s))
+      fabric.bandwidth_bytes_per_s = std::min(fabric.bandwidth_bytes_per_s, cluster_.bandwidth(*link));
+    fabric.latency_s = std::max(fabric.latency_s, latency_s);
+  }
+  if (options.flow_limit_bytes_per_s) fabric.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
+  return fabric;
+}
 
 void World::count_links() {
   // Hash maps have no order to rely on; links are listed in the order of the ranks that first use them.

@@ -1,9 +1,11 @@
 #include "cluster/meeting.h"
 
 #include <algorithm>
+#include <numeric>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
+#include "cluster/collective_log.h"
 #include "cluster/world.h"
 
 namespace simgrad::cluster {
@@ -27,6 +29,7 @@ struct Meetings::Meeting {
   std::vector<char> inside;
   std::size_t come = 0;
   std::size_t gone = 0;
+  std::int64_t bytes = 0;  ///< that a member brings
 };
 
 /// The members of a communicator, and what they have behind them.
@@ -38,6 +41,12 @@ struct Meetings::Group {
   std::vector<std::shared_ptr<Meeting>> live;
   std::map<std::string, std::pair<std::shared_ptr<const Course>, std::int64_t>> over;  ///< by signature: how many
 };
+
+double Course::alone_s(const Fabric& fabric, std::size_t members) const {
+  return last_end_s(passages(fabric, std::vector(members, 0.0), uncut));
+}
+
+double last_end_s(std::span<const Passage> passages) { return std::ranges::max(passages, {}, &Passage::end_s).end_s; }
 
 Meetings::~Meetings() = default;
 
@@ -74,6 +83,7 @@ Tensor Meetings::attend(const Members& members, int generation, int position,
   rank.account.enter(Account::State::blocked, world_.now());
   rank.occupation = {.kind = Occupation::Kind::meeting};
   meeting->arrivals[self] = world_.now();
+  if (brought) meeting->bytes = std::max(meeting->bytes, brought.size_bytes());
   meeting->tensors[self] = std::move(brought);
   meeting->inside[self] = true;
   if (++meeting->come == members->size()) complete(all, meeting);
@@ -86,6 +96,7 @@ Tensor Meetings::attend(const Members& members, int generation, int position,
     auto& [example, times] = all.over[meeting->course->signature()];
     example = meeting->course;
     ++times;
+    log(all, generation, *meeting);
     std::erase(all.live, meeting);
   }
   return std::move(meeting->tensors[self]);
@@ -108,6 +119,14 @@ void Meetings::complete(Group& all, const std::shared_ptr<Meeting>& meeting) {
     });
     first = last;
   }
+}
+
+void Meetings::log(const Group& all, int generation, const Meeting& meeting) {
+  const auto members = static_cast<double>(all.members->size());
+  const double mean_s = std::accumulate(meeting.arrivals.begin(), meeting.arrivals.end(), 0.0) / members;
+  const auto alone_s = [&] { return meeting.course->alone_s(all.fabric, all.members->size()); };
+  world_.collectives_->calls(all.members, generation, meeting.course->name(), meeting.bytes, alone_s)
+      .add(mean_s, std::ranges::max(meeting.arrivals), last_end_s(meeting.passages));
 }
 
 void Meetings::carry(const Group& all, const Loads& loads, std::int64_t times) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct Passage {
   double communicate_s = 0.0;
 };
 
+double last_end_s(std::span<const Passage> passages);
+
 /// What has gone from one rank to another.
 struct Load {
   std::int64_t bytes = 0;
@@ -57,12 +60,16 @@ class Course {
   static constexpr double uncut = std::numeric_limits<double>::infinity();
 
   virtual ~Course() = default;
+  /// Of the algorithm.
+  virtual std::string_view name() const = 0;
   /// Equal for courses that send the same: counted together.
   virtual std::string signature() const = 0;
   /// Every member's passage, as far as it lies before `until`.  arrivals: one a member, infinite for who has not come.
   virtual std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
   /// What the members (numbered in the group) have sent in transfers that started by then.
   virtual Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
+  /// When the last one of members that all come at 0 is through.
+  double alone_s(const Fabric& fabric, std::size_t members) const;
   /// What every member goes on with, of what all have brought.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
 };
@@ -92,6 +99,7 @@ class Meetings {
 
   Group& group(const Members& members, int generation);
   void complete(Group& group, const std::shared_ptr<Meeting>& meeting);
+  void log(const Group& group, int generation, const Meeting& meeting);
   void carry(const Group& group, const Loads& loads, std::int64_t times);
 
   World& world_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cluster/collective_log.h"
 #include "cluster/link_class.h"
 #include "cluster/meeting.h"
 
@@ -43,7 +44,8 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
       workers_(workers),
       servers_(servers),
       ranks_(static_cast<std::size_t>(workers + servers)),
-      meetings_(std::make_unique<Meetings>(*this)) {
+      meetings_(std::make_unique<Meetings>(*this)),
+      collectives_(std::make_unique<CollectiveLog>()) {
   if (hosts.empty()) {
     hosts.resize(ranks_.size());
     std::iota(hosts.begin(), hosts.end(), 0);
@@ -258,6 +260,7 @@ void World::end() {
   for (const auto& [key, channel] : channels_) carried(channel.source, channel.target, channel.bytes, channel.messages);
   for (const auto& [ends, load] : meetings_->carried()) carried(ends.first, ends.second, load.bytes, load.messages);
   count_links();
+  count_wires();
   count_hosts();
   ended_ = true;
   kill_actors();
@@ -285,6 +288,8 @@ void World::fill(record::Record& record) const {
   record.hosts = cut_.hosts;
   record.links = cut_.links;
   record.link_bins = cut_.link_bins;
+  record.wires = cut_.wires;
+  record.collectives = collectives_->uses();
 }
 
 std::string World::left_behind() const {

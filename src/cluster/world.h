@@ -74,6 +74,8 @@ struct Activity {
   Occupation occupation;
 };
 
+class CollectiveLog;
+struct Fabric;
 class Meetings;
 
 /// Who listens for what a rank says, and so wants to know when it is lost while all others go on, when that is known, and
@@ -213,10 +215,13 @@ class World {
   void count(Message& message);
   void count_started(Message& message);
   void count_links();
+  void count_wires();
   void count_hosts();
   void keep_in_bins(const Message& message);
   void keep_background();
   void count_bins();
+  /// The longest latency and the narrowest link on the ways between members next to each other.
+  Fabric idle_fabric(const std::vector<int>& members) const;
   Channel& channel(int generation, int source, int target);
   Message& new_message();
   void release(Message& message);
@@ -237,6 +242,7 @@ class World {
   std::vector<int> rank_of_actor_;  ///< by SimGrid's actor number; -1: none of ours
   std::vector<std::int64_t> actors_;
   std::unique_ptr<Meetings> meetings_;
+  std::unique_ptr<CollectiveLog> collectives_;
   std::shared_ptr<std::vector<Watcher*>> watchers_ = std::make_shared<std::vector<Watcher*>>();
   Message nothing_;  ///< what a rank receives instead of a message that will never come
   bool in_place_ = false;

@@ -95,6 +95,7 @@ class ScheduledCourse : public cluster::Course {
   ScheduledCourse(std::shared_ptr<const JointSchedule> schedule, values::Combination how)
       : schedule_(std::move(schedule)), how_(how) {}
 
+  std::string_view name() const override { return schedule_->name(); }
   std::string signature() const override {
     const Split& split = schedule_->split();
     std::string text = fmt::format("{} {} of {}", schedule_->name(), split.length(), split.wire().bytes_per_number);
@@ -136,7 +137,14 @@ Tensor together(const cluster::Communicator& comm, const std::function<std::shar
                 Tensor x, values::Combination how) {
   if (comm.size() == 1) return x;
   if (comm.meets()) return comm.meet([&] { return std::make_shared<ScheduledCourse>(make(), how); }, std::move(x));
-  return make()->by_messages(comm, std::move(x), how);
+  const std::shared_ptr<const JointSchedule> schedule = make();
+  cluster::CollectiveLog::Calls& calls = comm.collective(schedule->name(), x.size_bytes(), [&](const Fabric& fabric) {
+    return ScheduledCourse(schedule, how).alone_s(fabric, static_cast<std::size_t>(comm.size()));
+  });
+  calls.arrive(comm.rank(), comm.now());
+  Tensor combined = schedule->by_messages(comm, std::move(x), how);
+  calls.leave(comm.rank(), comm.now());
+  return combined;
 }
 
 Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, Tensor x, values::Combination how) const {

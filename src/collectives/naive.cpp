@@ -32,6 +32,7 @@ class NaiveCourse final : public cluster::Course {
  public:
   NaiveCourse(const Extent& x, Combination how) : x_(x), how_(how) {}
 
+  std::string_view name() const override { return "naive"; }
   std::string signature() const override { return fmt::format("naive {} of {}", x_.length, x_.wire.bytes_per_number); }
 
   std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
@@ -91,8 +92,16 @@ class NaiveCourse final : public cluster::Course {
 
 Tensor Naive::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
-  if (!comm.meets()) return by_messages(comm, std::move(x), how);
   const Extent extent(x);
+  if (!comm.meets()) {
+    cluster::CollectiveLog::Calls& calls = comm.collective("naive", x.size_bytes(), [&](const Fabric& fabric) {
+      return NaiveCourse(extent, how).alone_s(fabric, static_cast<std::size_t>(comm.size()));
+    });
+    calls.arrive(comm.rank(), comm.now());
+    Tensor combined = by_messages(comm, std::move(x), how);
+    calls.leave(comm.rank(), comm.now());
+    return combined;
+  }
   return comm.meet([&] { return std::make_shared<NaiveCourse>(extent, how); }, std::move(x));
 }
 

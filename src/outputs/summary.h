@@ -11,6 +11,9 @@
 
 namespace simgrad::outputs {
 
+/// Of results.json: another one could not be read by what reads this one.
+inline constexpr int schema = 1;
+
 /// Null unless there is a number that JSON can say.
 nlohmann::ordered_json number_or_null(std::optional<double> value);
 

@@ -65,6 +65,24 @@ struct LinkBin {
   double utilisation = 0.0;  ///< bytes / (bandwidth * (to - from))
 };
 
+/// A link from one place to another, one direction of it: how hosts are cabled, as far as messages went.
+struct Wire {
+  std::string link;  ///< as in LinkUse; one that carries both directions has several wires, to and from itself
+  std::string from;  ///< a host or a switch
+  std::string to;
+};
+
+/// One kind of collective, over all its calls.
+struct CollectiveUse {
+  std::string name;          ///< "ring", "ring all_gather", "tree": the algorithm
+  std::int64_t members = 0;
+  std::int64_t bytes = 0;    ///< that each member brings
+  std::int64_t calls = 0;
+  double predicted_s = 0.0;  ///< of one call on an idle network, if all members came together: alpha, beta and gamma alone
+  double simulated_s = 0.0;  ///< mean, from the arrival of the last member to the end of the last one
+  double skew_s = 0.0;       ///< mean, by how much the last member comes after the members' mean
+};
+
 /// Everything observed in one training.
 struct Record {
   Status status = Status::stopped;
@@ -87,6 +105,7 @@ struct Record {
   std::optional<double> goodput;         ///< the share of the time that was none of the three
   std::optional<double> server_imbalance = {};  ///< of servers by key: bytes of the busiest one over their mean
   std::optional<double> cache_hit_rate = {};    ///< of keys that workers needed: the share that a cache had
+  std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< gradients by their staleness
   std::string metric_name;  ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;
   std::vector<std::string> notes;  ///< what a reader should know: a recovery, a warning
@@ -95,6 +114,8 @@ struct Record {
   std::vector<HostUse> hosts;  ///< in the order of the ranks that live on them
   std::vector<LinkUse> links;
   std::vector<LinkBin> link_bins = {};  ///< link by link, in time; empty where the scenario does not ask for them
+  std::vector<Wire> wires = {};  ///< of the links that were used
+  std::vector<CollectiveUse> collectives = {};
   std::int64_t stored_bytes = 0;  ///< that a storage holds for the run: the data, and a checkpoint if there is one
 };
 

@@ -120,6 +120,7 @@ State& Training::memory() {
 void Training::add_staleness(std::int64_t updates) {
   if (world_.ended()) return;  // who was busy at the very end goes on for that moment, but no state has its update
   ++stalenesses_;
+  ++record_.staleness_counts[updates];
   staleness_sum_ += static_cast<double>(updates);
   record_.staleness_max = std::max(record_.staleness_max.value_or(0.0), static_cast<double>(updates));
 }

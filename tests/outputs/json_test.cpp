@@ -46,6 +46,7 @@ Run full_run() {
       .recovery_s = 0.25,
       .checkpoint_s = 0.0625,
       .goodput = 0.5,
+      .staleness_counts = {{0, 3}, {1, 7}},
       .metric_name = "accuracy",
       .network_model = "ideal",
       .notes = {"one", "two, and three"},
@@ -61,6 +62,8 @@ Run full_run() {
                 {"server", 0.0, 3.0, 1.0, 0.0, 14, 15, "gpu"}},
       .hosts = {{"gpu", 1.0, 0.5, false, true, 2.5, 100.0, {}}},
       .links = {{"up-0", 7000, 0.25, "nic"}},
+      .wires = {{"up-0", "host-0", "switch-0"}},
+      .collectives = {{"ring", 2, 80, 5, 0.25, 0.5, 0.125}},
       .stored_bytes = 640};
   run.bill.cost_usd = 0.5;
   run.bill.co2e_g = 2.0;
@@ -174,7 +177,7 @@ TEST_CASE("results.json of one small run, byte for byte") {
                                  R"("cost_wait_usd":null,"cost_down_usd":null,"cost_egress_usd":null,)"
                                  R"("cost_storage_usd":null,"cost_to_target_usd":null,"energy_idle_j":null,)"
                                  R"("energy_busy_j":null,"energy_links_j":null,"energy_overhead_j":null,"co2e_g":2.0,)"
-                                 R"("notes":["one","two, and three"],)"
+                                 R"("notes":["one","two, and three"],"staleness_counts":[[0,3],[1,7]],)"
                                  R"("curve":[{"step":0,"simulated_s":0.0,"samples":0,"loss":1.0,"metric":null,)"
                                  R"("consensus_distance":null},{"step":5,"simulated_s":4.0,"samples":600,)"
                                  R"("loss":0.03125,"metric":0.96875,"consensus_distance":1e-07}],)"
@@ -187,7 +190,9 @@ TEST_CASE("results.json of one small run, byte for byte") {
                                  R"("hosts":[{"host_class":"gpu","busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
                                  R"("price_usd_per_h":2.5,"idle_w":100.0,"busy_w":null}],"stored_bytes":640,)"
                                  R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
-                                 R"("link_class":"nic"}]}
+                                 R"("link_class":"nic"}],"wires":[{"link":"up-0","from":"host-0","to":"switch-0"}],)"
+                                 R"("collectives":[{"name":"ring","members":2,"bytes":80,"calls":5,"predicted_s":0.25,)"
+                                 R"("simulated_s":0.5,"skew_s":0.125}]}
   ],
   "baselines": []
 }
@@ -216,6 +221,9 @@ TEST_CASE("a run read back is the run that was written") {
   CHECK(run.record.curve[1].consensus_distance == 1e-7);
   CHECK(run.record.ranks[2].role == "server");
   CHECK(run.record.links[0].link == "up-0");
+  CHECK(run.record.wires[0].to == "switch-0");
+  CHECK(run.record.collectives[0].skew_s == 0.125);
+  CHECK(run.record.staleness_counts == std::map<std::int64_t, std::int64_t>{{0, 3}, {1, 7}});
 }
 
 TEST_CASE("whole results read back are the results that were written") {
@@ -253,6 +261,9 @@ TEST_CASE("damage is refused with the place, what was found and what was expecte
   Json run = to_json(full_run());
   run["curve"][1]["loss"] = "small";
   CHECK(fault_of(run) == R"(curve[1]: "loss" is "small", expected a number or null)");
+  run = to_json(full_run());
+  run["staleness_counts"] = Json::array({Json::array({0, 3, 1})});
+  CHECK(fault_of(run).starts_with(R"(run: "staleness_counts" is an array, expected pairs of)"));
   run = to_json(full_run());
   run.erase("seed");
   CHECK(fault_of(run) == R"(run: "seed" is missing)");

@@ -222,6 +222,7 @@ TEST_CASE("a server's updates are the steps, and its gradients' ages the stalene
   // Ages: 0 and 1 at first, 1 from then on.
   CHECK(record.staleness_max.value() == 1.0);
   CHECK(record.staleness_mean.value() == Approx(7.0 / 8.0).epsilon(1e-12));
+  CHECK(record.staleness_counts == std::map<std::int64_t, std::int64_t>{{0, 1}, {1, 7}});
   CHECK(record.steps == 8);
   CHECK(record.samples == 8 * 24);  // those applied: what was under way at the end does not count
   CHECK(record.epochs == 4.0);

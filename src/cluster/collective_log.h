@@ -1,0 +1,69 @@
+/// How long collectives take, beside what they would take by themselves.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "record/record.h"
+
+namespace simgrad::cluster {
+
+/// The collectives of a world. A call that is broken off, by a failure or by the end of the training, does not count.
+class CollectiveLog {
+ public:
+  using Members = std::shared_ptr<const std::vector<int>>;
+  /// What one call takes on an idle network when its members come together, in seconds.
+  using Prediction = std::function<double()>;
+
+  /// All about one collective among the same members: the n-th call of each member is one call of all.
+  class Calls;
+  /// Found, or made: then its prediction is asked for, once.  name: the algorithm.  bytes: that each member brings.
+  Calls& calls(const Members& members, int generation, std::string_view name, std::int64_t bytes,
+               const Prediction& prediction);
+
+  /// Sums over groups of equal size.
+  std::vector<record::CollectiveUse> uses() const;
+
+ private:
+  using Key = std::tuple<int, std::string, std::int64_t>;  ///< generation, name, bytes
+  std::map<std::pair<Key, std::vector<int>>, std::shared_ptr<Calls>> all_;
+  std::map<std::pair<Key, const std::vector<int>*>, Calls*> known_;  ///< the same, found without looking at the members
+  std::vector<Calls*> order_;
+};
+
+class CollectiveLog::Calls {
+ public:
+  Calls(Members members, std::string_view name, std::int64_t bytes, double predicted_s);
+
+  void arrive(int member, double now);
+  void leave(int member, double now);
+  /// A whole call.
+  void add(double mean_arrival_s, double last_arrival_s, double end_s);
+
+  const record::CollectiveUse& use() const { return use_; }
+  bool holds(const Members& members) const { return members_ == members; }
+
+ private:
+  struct Open {
+    int come = 0;
+    int gone = 0;
+    double sum_s = 0.0;  ///< of the arrivals
+    double last_s = 0.0;
+  };
+  Open& open(std::int64_t call) { return open_[static_cast<std::size_t>(call - first_open_)]; }
+
+  Members members_;  ///< kept, so that no other communicator's members come to lie at their place
+  record::CollectiveUse use_;  ///< with sums instead of means
+  std::vector<std::int64_t> arrived_, left_;  ///< calls, of each member
+  std::deque<Open> open_;
+  std::int64_t first_open_ = 0;
+};
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,17 @@
+/// The links from host to host.
+#pragma once
+
+#include <vector>
+
+namespace simgrid::s4u {
+class Host;
+class Link;
+}  // namespace simgrid::s4u
+
+namespace simgrad::cluster {
+
+/// latency_s: if given, becomes what SimGrid says of the whole way, one way.
+std::vector<simgrid::s4u::Link*> route_between(const simgrid::s4u::Host* source, const simgrid::s4u::Host* target,
+                                               double* latency_s = nullptr);
+
+}  // namespace simgrad::cluster
