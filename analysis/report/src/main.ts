@@ -1,1 +1,82 @@
-export {}; document.getElementById('page')!.textContent = 'hi';
+// The page: the data in its slot, drawn. It asks no network for anything.
+import { answer } from './answer';
+import { collectives } from './charts/collectives';
+import { consensus, curves } from './charts/curves';
+import { links } from './charts/links';
+import { pareto } from './charts/pareto';
+import { speedup } from './charts/speedup';
+import { staleness } from './charts/staleness';
+import { time } from './charts/time';
+import type { Report } from './data';
+import { h } from './dom';
+import { foot } from './foot';
+import { gantt } from './gantt/gantt';
+import { plots } from './plot';
+import { choosePoint, state } from './state';
+import { onTheme, dark, toggleTheme, watchTheme } from './theme';
+
+/** The charts that there are data for, in the order of the questions that people ask. */
+function charts(report: Report): HTMLElement[] {
+  const file = report.name.replace(/[^\w.-]+/g, '_') || 'simgrad';
+  const all: (HTMLElement | null)[] = [
+    report.curves && curves(report, report.curves, file),
+    report.time && time(report, report.time, file),
+    report.speedup && speedup(report, report.speedup, file),
+    report.pareto && pareto(report, report.pareto, file),
+    report.gantt && gantt(report, report.gantt, file),
+    report.links && links(report, report.links, file),
+    report.collectives && collectives(report, report.collectives, file),
+    report.staleness && staleness(report, report.staleness, file),
+    report.consensus && report.curves && consensus(report, report.consensus, report.curves.series, file),
+  ];
+  return all.filter((chart): chart is HTMLElement => chart !== null);
+}
+
+function contents(cards: HTMLElement[]): HTMLElement {
+  const entry = (id: string, text: string): HTMLElement => h('li', {}, h('a', { href: `#${id}` }, text));
+  return h('nav', { 'aria-label': 'Contents' }, h('ul', {},
+    ...cards.map((card) => entry(card.id, card.querySelector('h2')!.textContent ?? '')), entry('reproduce', 'Reproduce it')));
+}
+
+function themeButton(): HTMLElement {
+  const button = h('button', { type: 'button', class: 'plain theme', onclick: toggleTheme });
+  const show = (): void => { button.textContent = dark() ? 'Light' : 'Dark'; button.setAttribute('aria-label', `Switch to ${dark() ? 'light' : 'dark'} colours`); };
+  show();
+  onTheme(show);
+  return button;
+}
+
+function page(report: Report): HTMLElement[] {
+  document.title = `${report.title || report.name} – simgrad`;
+  choosePoint(report);
+  const cards = charts(report);
+  return [
+    h('header', { class: 'top' }, h('div', {}, h('p', { class: 'brand' }, `simgrad ${report.version}`), h('h1', {}, report.title || report.name)), themeButton()),
+    h('main', {},
+      report.complete ? h('span', { hidden: true }) : h('p', { class: 'warning', role: 'status' }, 'This experiment is not complete: the charts show the runs that there are.'),
+      answer(report), contents(cards), ...cards),
+    foot(report),
+  ];
+}
+
+function start(): void {
+  watchTheme();
+  const host = document.getElementById('page')!;
+  const text = document.getElementById('simgrad-data')!.textContent ?? '';
+  let report: Report;
+  try {
+    report = JSON.parse(text) as Report;
+    if (report.schema !== 1) throw new Error(`data of schema ${String(report.schema)}, and this page knows schema 1`);
+  } catch (error) {
+    host.replaceChildren(h('p', { class: 'warning', role: 'alert' }, `This page holds no data that it can draw: ${(error as Error).message}`));
+    return;
+  }
+  host.replaceChildren(...page(report));
+  const drawAll = (): void => { for (const plot of plots.values()) plot.draw(); };
+  // For tests: what was drawn, as the charts know it.
+  Object.defineProperty(window, 'simgrad', {
+    value: Object.freeze({ report, state, drawAll, ids: () => [...plots.keys()], option: (id: string) => plots.get(id)?.option() ?? null }),
+  });
+}
+
+start();

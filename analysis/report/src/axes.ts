@@ -1,0 +1,56 @@
+// Axes, grids and tooltips in the page's style.
+import { h } from './dom';
+import type { Option } from './echarts';
+import { variable } from './theme';
+
+interface AxisSettings {
+  name: string; log?: boolean; format: (x: number) => string; categories?: string[];
+  min?: number | 'dataMin'; max?: number | 'dataMax'; scale?: boolean; end?: boolean; grid?: boolean; splits?: number; extra?: Option;
+}
+
+const line = (): Option => ({ lineStyle: { color: variable('axis'), width: 1 } });
+
+/** A number axis (linear or logarithmic), or one of categories. Its name stands at its end, horizontally. */
+export function axis(settings: AxisSettings, vertical: boolean): Option {
+  const { name, log, format, categories, min, max, scale, grid = true, splits } = settings;
+  return {
+    type: categories ? 'category' : log ? 'log' : 'value',
+    ...(categories ? { data: categories } : { min, max, scale: scale ?? false, splitNumber: splits ?? (vertical ? 5 : 6) }),
+    name,
+    nameLocation: vertical ? 'end' : 'middle',
+    nameGap: vertical ? 12 : 26,
+    nameTextStyle: { color: variable('quiet'), fontSize: 12, align: vertical ? 'left' : 'center', padding: 0 },
+    axisLine: { show: !vertical || !!categories, onZero: false, ...line() },
+    axisTick: { show: !vertical && !categories, ...line() },
+    axisLabel: { color: variable('quiet'), hideOverlap: true, fontSize: 11.5, ...(categories ? {} : { formatter: (x: number) => format(x) }) },
+    splitLine: { show: grid && !categories, lineStyle: { color: variable('rule'), width: 1 } },
+    minorSplitLine: { show: false },
+    axisPointer: { label: { show: false } },
+    ...settings.extra,
+  };
+}
+
+export const frame = (more: Option = {}): Option => ({ left: 12, right: 18, top: 34, bottom: 12, outerBoundsMode: 'same', outerBoundsContain: 'all', ...more });
+
+/** A tooltip whose contents are elements: a label with markup in it stays a label. */
+export function tooltip(trigger: 'axis' | 'item', formatter: (params: never) => HTMLElement | string, more: Option = {}): Option {
+  return {
+    trigger, formatter, confine: true, enterable: false, transitionDuration: 0,
+    backgroundColor: variable('raised'), borderColor: variable('axis'), borderWidth: 1, padding: [8, 10],
+    textStyle: { color: variable('ink'), fontSize: 12, fontFamily: variable('font') },
+    extraCssText: 'box-shadow:0 4px 18px rgba(0,0,0,.16);border-radius:6px;max-width:min(90vw,30rem);white-space:normal',
+    ...more,
+  };
+}
+
+/** A tooltip's inside: a head, and lines of colour, name and value. */
+export function tip(head: string, lines: { colour?: string; name: string; value: string }[], foot = ''): HTMLElement {
+  return h('div', { class: 'tip' }, h('strong', {}, head),
+    ...lines.map(({ colour, name, value }) => h('div', { class: 'line' },
+      colour ? h('i', { style: `background:${colour}` }) : h('i', {}), h('span', {}, name), h('b', {}, value))),
+    foot ? h('p', {}, foot) : null);
+}
+
+/** Ctrl and the wheel zoom, dragging pans; the page scrolls as ever otherwise. */
+export const zoom = (): Option[] => matchMedia('(pointer: coarse)').matches ? [] :
+  [{ type: 'inside', xAxisIndex: 0, filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: true, moveOnMouseWheel: false }];

@@ -1,0 +1,54 @@
+// What the alpha-beta model predicts for each collective, beside what it took in the simulation, and why they differ.
+import { axis, frame, tip, tooltip } from '../axes';
+import { card, distinct } from '../card';
+import { legend, pointList, toggle } from '../controls';
+import type { CollectiveRow, Collectives, Report } from '../data';
+import { h } from '../dom';
+import { bytes, number, seconds, whole } from '../format';
+import { colour, decal } from '../palette';
+import { Plot } from '../plot';
+import { onChange, shown, state } from '../state';
+import { variable } from '../theme';
+
+export function collectives(report: Report, data: Collectives, file: string): HTMLElement {
+  const chosen = { log: false };
+  const here = (): CollectiveRow[] => data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy));
+  const text = (row: CollectiveRow): string => `${report.strategies[row.strategy].label}: ${row.name}`;
+  const fit = (): void => { plot.height = 80 + Math.max(here().length, 1) * 58; };
+  const plot: Plot = new Plot('collectives', data.sentence, 200, () => {
+    fit();
+    const rows = here();
+    const wide = plot.element.clientWidth > 640;
+    const bars = (name: string, of: (row: CollectiveRow) => number, style: (row: CollectiveRow) => object): object => ({
+      type: 'bar', id: name, name, barMaxWidth: 15, barGap: '12%', data: rows.map((row) => ({ value: of(row), itemStyle: style(row) })),
+      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, formatter: ({ dataIndex }: { dataIndex: number }) => `${name} ${seconds(of(rows[dataIndex]))}` },
+    });
+    return {
+      grid: frame({ top: 8, left: 8, right: 110 }),
+      xAxis: axis({ name: 'time of one call, from the last arrival', format: seconds, log: chosen.log, splits: wide ? 6 : 3 }, false),
+      yAxis: axis({ name: '', format: String, categories: rows.map(text), grid: false,
+        extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 105, overflow: 'break', fontSize: 12 } } }, true),
+      tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
+        const row = rows[params[0].dataIndex];
+        return tip(text(row), [
+          { name: 'predicted', value: seconds(row.predicted_s, 4) }, { name: 'simulated', value: seconds(row.simulated_s, 4) },
+          { name: 'waiting for the last to come', value: seconds(row.skew_s) }, { name: 'members', value: whole(row.members) },
+          { name: 'bytes of a member', value: bytes(row.bytes) }, { name: 'calls', value: whole(row.calls) }], row.why);
+      }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
+      series: [
+        bars('predicted', (row) => row.predicted_s, () => ({ color: variable('axis'), decal: decal(2) })),
+        bars('simulated', (row) => row.simulated_s, (row) => ({ color: colour(row.strategy) })),
+      ],
+    };
+  });
+  fit();
+  const reasons = h('ul', { class: 'reasons' });
+  const explain = (): void => reasons.replaceChildren(...here().filter(({ why }) => why).map((row) =>
+    h('li', {}, h('b', {}, text(row)), row.predicted_s > 0 ? ` ${number(row.simulated_s / row.predicted_s)}× the prediction. ` : ' ', row.why)));
+  explain();
+  onChange(() => { fit(); explain(); });
+  return card('collectives', 'Collectives: predicted and simulated', data, file, [
+    pointList(report, (point) => data.rows.some((row) => row.point === point)),
+    toggle('Logarithmic', false, (log) => { chosen.log = log; plot.redraw(); }),
+  ], legend(report, distinct(data.rows.map(({ strategy }) => strategy))), plot.element, reasons);
+}

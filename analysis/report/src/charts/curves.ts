@@ -1,0 +1,95 @@
+// Loss and metric as the training goes on, and how far the workers' parameters are apart.
+import { axis } from '../axes';
+import { card, distinct } from '../card';
+import { legend, pointList, segments, toggle } from '../controls';
+import type { Chart, Curves, CurveSeries, N, Report } from '../data';
+import { dollars, number, seconds, whole } from '../format';
+import { Plot } from '../plot';
+import { shown, state } from '../state';
+import { lines, type Line } from './lines';
+
+type X = 'simulated_s' | 'step' | 'epochs' | 'cost_usd';
+const axes: Record<X, { name: string; format: (x: number) => string }> = {
+  simulated_s: { name: 'simulated time', format: seconds },
+  step: { name: 'step', format: whole },
+  epochs: { name: 'epochs', format: number },
+  cost_usd: { name: 'cost', format: dollars },
+};
+
+const positive = (all: N[]): number[] => all.filter((x): x is number => x !== null && x > 0);
+
+/** A logarithm where the values span more than a factor of ten and none is zero or below. */
+function spreads(all: (N[] | null)[]): boolean {
+  const values = all.flatMap((each) => each ?? []).filter((x): x is number => x !== null);
+  const above = positive(values);
+  if (above.length === 0 || above.length < values.length) return false;
+  return above.reduce((a, b) => Math.max(a, b)) > 10 * above.reduce((a, b) => Math.min(a, b));
+}
+
+function xChoices(series: CurveSeries[]): [X, string][] {
+  const has = (x: X): boolean => series.some((each) => each[x]?.some((value) => value !== null));
+  const all: [X, string][] = [['simulated_s', 'Time'], ['step', 'Step'], ['epochs', 'Epoch'], ['cost_usd', 'Cost']];
+  return all.filter(([x]) => has(x));
+}
+
+/** Wide enough for names at the lines' ends. */
+const wide = (plot: Plot): boolean => plot.element.clientWidth > 640;
+
+export function curves(report: Report, data: Curves, file: string): HTMLElement {
+  const chosen = { x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss }) => loss)), logX: false, band: true };
+  const series = data.series;
+  const here = (): CurveSeries[] => series.filter(({ point, strategy }) => point === state.point && shown(strategy));
+  const name = (): string => (chosen.y === 'loss' ? 'loss' : report.metric_name);
+  const plot: Plot = new Plot('curves', data.sentence, 400, () => lines({
+    drawAxis: axis, labels: wide(plot), band: chosen.band,
+    lines: here().map((each): Line => ({
+      strategy: each.strategy, text: report.strategies[each.strategy].label, x: each[chosen.x] ?? [],
+      ...(chosen.y === 'loss' ? { y: each.loss, low: each.loss_low, high: each.loss_high }
+                              : { y: each.metric ?? [], low: each.metric_low, high: each.metric_high }),
+    })),
+    x: { ...axes[chosen.x], log: chosen.logX, min: chosen.logX ? undefined : 0 },
+    y: { name: name(), format: number, log: chosen.log, scale: true },
+    horizontal: chosen.y === 'loss' && report.target !== null ? { value: report.target, text: `target ${number(report.target)}` } : undefined,
+  }));
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
+  const measured = series.some(({ loss }) => loss.some((x) => x !== null));
+  const metric = report.metric_name !== '' && series.some((each) => each.metric?.some((x) => x !== null));
+  if (!measured && metric) chosen.y = 'metric';
+  return card('curves', metric ? `Loss and ${report.metric_name}` : 'Loss', data, file, [
+    measured && metric ? segments('Show', [['loss', 'Loss'], ['metric', sentenceCase(report.metric_name)]], chosen.y, (y) => set({ y: y as 'loss' })) : null,
+    segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
+    pointList(report, (point) => series.some((each) => each.point === point)),
+    toggle('Log y', chosen.log, (log) => set({ log })),
+    toggle('Log x', chosen.logX, (logX) => set({ logX })),
+    series.some(({ loss_low }) => loss_low) ? toggle('95 % bands', true, (band) => set({ band })) : null,
+  ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element);
+}
+
+export function consensus(report: Report, data: Chart, all: CurveSeries[], file: string): HTMLElement {
+  const series = all.filter((each) => each.consensus?.some((x) => x !== null));
+  const chosen = { x: 'simulated_s' as X, log: true };
+  const plot: Plot = new Plot('consensus', data.sentence, 320, () => lines({
+    drawAxis: axis, labels: wide(plot),
+    lines: series.filter(({ point, strategy }) => point === state.point && shown(strategy)).map((each): Line => ({
+      strategy: each.strategy, text: report.strategies[each.strategy].label, x: each[chosen.x] ?? [], y: each.consensus ?? [] })),
+    x: { ...axes[chosen.x], min: 0 }, y: { name: 'distance from the mean of all workers', format: number, log: chosen.log },
+  }));
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
+  return card('consensus', 'How far the workers are apart', data, file, [
+    segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
+    pointList(report, (point) => series.some((each) => each.point === point)),
+    toggle('Log y', chosen.log, (log) => set({ log })),
+  ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element);
+}
+
+/** Shows the strategy under the pointer before the others. */
+export const emphasise = (plot: Plot) => (strategy: number | null): void => {
+  const chart = plot.instance();
+  if (!chart) return;
+  chart.dispatchAction({ type: 'downplay' });
+  const ids = (chart.getOption().series as { id: string }[]).map(({ id }, i) => ({ id, i }));
+  if (strategy === null) return;
+  chart.dispatchAction({ type: 'highlight', seriesIndex: ids.filter(({ id }) => id?.startsWith(`line-${strategy}-`)).map(({ i }) => i) });
+};
+
+const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,97 @@
+// Lines of strategies with confidence bands, for all charts that are of this kind.
+import { frame, tip, tooltip, zoom, type axis } from '../axes';
+import type { N } from '../data';
+import type { Option } from '../echarts';
+import { colour, dash, symbol } from '../palette';
+import { variable } from '../theme';
+
+export interface Line { strategy: number; text: string; x: N[]; y: N[]; low?: N[] | null; high?: N[] | null; marks?: boolean }
+
+type Point = [number, number];
+
+/** The points that can be drawn: a logarithm has no place for what is not positive. */
+export function points({ x, y }: Line, logX: boolean, logY: boolean): Point[] {
+  const all: Point[] = [];
+  for (let i = 0; i < x.length; ++i) {
+    const [a, b] = [x[i], y[i]];
+    if (a === null || b === null || (logX && a <= 0) || (logY && b <= 0)) continue;
+    all.push([a, b]);
+  }
+  return all;
+}
+
+/** The band between low and high as one polygon, in the strategy's colour. */
+function band(line: Line, logX: boolean, logY: boolean): Option | null {
+  const rows: [number, number, number][] = [];
+  for (let i = 0; i < line.x.length; ++i) {
+    const [x, y, low, high] = [line.x[i], line.y[i], line.low?.[i] ?? null, line.high?.[i] ?? null];
+    if (x === null || y === null || low === null || high === null || (logX && x <= 0) || (logY && high <= 0)) continue;
+    rows.push([x, logY && low <= 0 ? Math.min(y, high) / 10 : low, high]);
+  }
+  if (rows.length < 2) return null;
+  type Api = { coord(point: Point): Point };
+  return {
+    type: 'custom', name: `band ${line.strategy}`, silent: true, clip: true, z: 1, animation: false, tooltip: { show: false },
+    data: [rows[0], rows[rows.length - 1]], encode: { x: 0, y: [1, 2] },
+    renderItem: ({ dataIndex }: { dataIndex: number }, api: Api) => dataIndex > 0 ? null : {
+      type: 'polygon',
+      shape: { points: [...rows.map(([x, low]) => api.coord([x, low])), ...rows.map(([x, , high]) => api.coord([x, high])).reverse()] },
+      style: { fill: colour(line.strategy), opacity: 0.16 },
+    },
+  };
+}
+
+/** The line's height at x, between its neighbours; null outside of it. */
+export function at(all: Point[], x: number): N {
+  if (all.length === 0 || x < all[0][0] || x > all[all.length - 1][0]) return null;
+  let [low, high] = [0, all.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (all[middle][0] <= x) low = middle; else high = middle;
+  }
+  const [[x0, y0], [x1, y1]] = [all[low], all[high]];
+  return x1 === x0 ? y1 : y0 + ((x - x0) / (x1 - x0)) * (y1 - y0);
+}
+
+export interface LinesSettings {
+  lines: Line[]; x: Parameters<typeof axis>[0]; y: Parameters<typeof axis>[0];
+  horizontal?: { value: number; text: string }; others?: Option[]; labels: boolean; drawAxis: typeof axis; band?: boolean;
+}
+
+/** The option of a chart of lines. Values in the tooltip are read off every line where the pointer is. */
+export function lines({ lines: all, x, y, horizontal, others = [], labels, drawAxis, band: bands = true }: LinesSettings): Option {
+  const drawn = all.map((line) => ({ line, data: points(line, !!x.log, !!y.log) }));
+  const series: Option[] = drawn.map(({ line, data }) => ({
+    type: 'line', name: line.text, id: `line-${line.strategy}-${line.text}`, data, z: 3, clip: true,
+    symbol: line.marks || data.length === 1 ? symbol(line.strategy) : 'none', symbolSize: 7, showAllSymbol: true,
+    color: colour(line.strategy), itemStyle: { color: colour(line.strategy) },
+    lineStyle: { width: 2, type: dash(line.strategy), color: colour(line.strategy), cap: 'butt', join: 'round' },
+    emphasis: { focus: 'series', lineStyle: { width: 3.5 } }, blur: { lineStyle: { opacity: 0.18 } },
+    endLabel: { show: labels, formatter: () => line.text, color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate' },
+    labelLayout: { moveOverlap: 'shiftY' },
+  }));
+  const shaded = bands ? drawn.map(({ line }) => band(line, !!x.log, !!y.log)).filter((each) => each !== null) : [];
+  if (horizontal) series.push(level(horizontal.value, horizontal.text));
+  const tell = (params: { axisValue: number }[] | { axisValue: number }): HTMLElement => {
+    const where = (Array.isArray(params) ? params[0] : params).axisValue;
+    const values = drawn.map(({ line, data }) => ({ line, value: at(data, where) })).filter(({ value }) => value !== null);
+    values.sort((a, b) => b.value! - a.value!);
+    return tip(`${x.name}: ${x.format(where)}`, values.map(({ line, value }) => ({ colour: colour(line.strategy), name: line.text, value: y.format(value!) })));
+  };
+  return {
+    grid: frame({ right: labels ? 146 : 20 }),
+    xAxis: drawAxis({ ...x, grid: false }, false), yAxis: drawAxis(y, true),
+    tooltip: tooltip('axis', tell, { axisPointer: { type: 'line', lineStyle: { color: variable('quiet'), type: 'solid' } } }),
+    dataZoom: zoom(), series: [...shaded, ...others, ...series],
+  };
+}
+
+/** A dashed horizontal line with its name on it: a target, an ideal. */
+export const level = (value: number, text: string): Option => ({
+  type: 'line', name: text, id: `level-${text}`, data: [], silent: true,
+  markLine: {
+    silent: true, symbol: 'none', animation: false, data: [{ yAxis: value }],
+    lineStyle: { color: variable('ink'), type: [4, 4], width: 1.2, opacity: 0.75 },
+    label: { formatter: () => text, position: 'insideStartTop', color: variable('ink'), fontSize: 11.5, distance: 4 },
+  },
+});

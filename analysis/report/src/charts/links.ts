@@ -1,0 +1,126 @@
+// The network: who is cabled to whom, what each cable carried (its width), how busy it was (its colour), and when.
+import { axis, frame, tip, tooltip } from '../axes';
+import { card, distinct } from '../card';
+import { list, pointList, segments } from '../controls';
+import type { Heat, Link, Links, Report, Row } from '../data';
+import { h } from '../dom';
+import type { Option } from '../echarts';
+import { bytes, percent, seconds } from '../format';
+import { ramp, ramped } from '../palette';
+import { Plot } from '../plot';
+import { onChange, state } from '../state';
+import { onTheme, variable } from '../theme';
+import { layout, neighbours } from './layout';
+
+type LinkRow = Row & { links: Link[]; heat: Heat | null };
+type Wired = Link & { from: string; to: string };
+
+const mostEdges = 1200;
+const mostBars = 24;
+
+const wired = (row: LinkRow): Wired[] => row.links.filter((link): link is Wired => link.from !== null && link.to !== null);
+const known = (row: LinkRow | undefined): boolean => !!row && wired(row).length > 0 && wired(row).length <= mostEdges;
+const tell = (link: Link): HTMLElement => tip(link.name, [
+  ...(link.from !== null ? [{ name: 'way', value: `${link.from} → ${link.to}` }] : []),
+  { name: 'bytes', value: bytes(link.bytes) }, { name: 'utilisation', value: percent(link.utilisation) }]);
+
+function graph(row: LinkRow, wide: boolean): Option {
+  const links = wired(row);
+  const places = layout(links);
+  const near = neighbours(links);
+  const most = Math.max(1, ...links.map((link) => link.bytes));
+  const [across, named] = [wide ? 1.9 : 1.1, places.size <= (wide ? 48 : 20)];
+  const both = new Set(links.map(({ from, to }) => `${from}\n${to}`));
+  return {
+    tooltip: tooltip('item', ({ dataType, dataIndex, name }: { dataType: string; dataIndex: number; name: string }) => dataType === 'edge' ? tell(links[dataIndex]) : tip(name, [])),
+    series: [{
+      type: 'graph', id: 'topology', layout: 'none', left: wide ? 90 : 40, right: wide ? 90 : 40, top: 26, bottom: 26, silent: false,
+      data: [...places].map(([name, { x, y }]) => {
+        const leaf = near.get(name)!.size === 1 || near.size === places.size && ![...near.values()].some((each) => each.size === 1);
+        return {
+          name, x: x * across, y, symbol: leaf ? 'circle' : 'roundRect', symbolSize: leaf ? (places.size > 40 ? 8 : 13) : 20,
+          itemStyle: { color: leaf ? variable('raised') : variable('ink'), borderColor: variable('ink'), borderWidth: 1.4 },
+          label: { show: named, formatter: name, color: variable('quiet'), fontSize: 11, distance: 5,
+            position: !leaf ? 'bottom' : Math.abs(x) > 0.35 ? (x > 0 ? 'right' : 'left') : y > 0 ? 'bottom' : 'top' },
+        };
+      }),
+      links: links.map(({ from, to, bytes: carried, utilisation }) => ({
+        source: from, target: to,
+        lineStyle: { width: 1.2 + 8.5 * (carried / most), color: ramped(utilisation ?? carried / most), opacity: 1, curveness: both.has(`${to}\n${from}`) ? 0.11 : 0 },
+      })),
+      emphasis: { focus: 'adjacency', lineStyle: { opacity: 1 } }, blur: { lineStyle: { opacity: 0.12 }, itemStyle: { opacity: 0.3 } },
+    }],
+  };
+}
+
+const busiest = (row: LinkRow): Link[] => [...row.links].sort((a, b) => (b.utilisation ?? 0) - (a.utilisation ?? 0) || b.bytes - a.bytes).slice(0, mostBars);
+
+function bars(row: LinkRow): Option {
+  const links = busiest(row);
+  return {
+    grid: frame({ top: 8, left: 8, right: 60 }),
+    xAxis: axis({ name: 'utilisation', format: percent, min: 0, max: 1, splits: 4 }, false),
+    yAxis: axis({ name: '', format: String, categories: links.map(({ name }) => name), grid: false, extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: 150, overflow: 'truncate' } } }, true),
+    tooltip: tooltip('axis', (params: { dataIndex: number }[]) => tell(links[params[0].dataIndex]), { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
+    series: [{ type: 'bar', id: 'busiest', name: 'busiest', barMaxWidth: 18,
+      data: links.map(({ utilisation }) => ({ value: utilisation, itemStyle: { color: ramped(0.25 + 0.75 * (utilisation ?? 0)) } })),
+      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, formatter: ({ dataIndex }: { dataIndex: number }) => bytes(links[dataIndex].bytes) } }],
+  };
+}
+
+function heat({ names, edges_s, values, what }: Heat, wide: boolean): Option {
+  const format = what === 'utilisation' ? percent : (x: number): string => `${bytes(x)}/s`;
+  const cells = values.flatMap((row, y) => row.map((value, x) => [x, y, value ?? '-']));
+  const most = what === 'utilisation' ? 1 : Math.max(1, ...values.flat().map((value) => value ?? 0));
+  return {
+    grid: frame({ top: 8, left: 8, bottom: 56 }),
+    xAxis: axis({ name: '', format: String, categories: edges_s.slice(0, -1).map((from) => seconds(from)), grid: false, extra: { axisTick: { show: false }, axisLabel: { color: variable('quiet'), hideOverlap: true } } }, false),
+    yAxis: axis({ name: '', format: String, categories: names, grid: false, extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 160 : 90, overflow: 'truncate', hideOverlap: true } } }, true),
+    tooltip: tooltip('item', ({ value: [x, y, value] }: { value: [number, number, number] }) =>
+      tip(names[y], [{ name: `${seconds(edges_s[x])} to ${seconds(edges_s[x + 1])}`, value: format(value) }])),
+    visualMap: { type: 'continuous', min: 0, max: most, calculable: false, orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 10, itemHeight: 160, dimension: 2,
+      text: [format(most), format(0)], textStyle: { color: variable('quiet'), fontSize: 11 }, inRange: { color: ramp() } },
+    series: [{ type: 'heatmap', id: 'heat', name: 'heat', data: cells, progressive: 0, animation: false, itemStyle: { borderWidth: 0 }, emphasis: { itemStyle: { borderColor: variable('ink'), borderWidth: 1 } } }],
+  };
+}
+
+function scale(): HTMLElement {
+  const strip = h('i', { class: 'ramp' });
+  const paint = (): void => { strip.style.background = `linear-gradient(to right, ${ramp().join(',')})`; };
+  paint();
+  onTheme(paint);
+  return h('p', { class: 'scale' }, '0', strip, '100 % busy', h('span', {}, 'Thicker: more bytes.'));
+}
+
+export function links(report: Report, data: Links, file: string): HTMLElement {
+  const strategies = distinct(data.rows.map(({ strategy }) => strategy));
+  const chosen = { strategy: strategies[0], view: 'graph' };
+  const here = (): LinkRow | undefined => data.rows.find(({ strategy, point }) => strategy === chosen.strategy && point === state.point);
+  const drawn = (): string => (chosen.view === 'heat' && here()?.heat ? 'heat' : chosen.view === 'graph' && known(here()) ? 'graph' : 'bars');
+  const fit = (): void => {
+    const row = here();
+    const rows = drawn() === 'heat' ? row!.heat!.names.length : row ? busiest(row).length : 1;
+    plot.height = drawn() === 'graph' ? 420 : 90 + rows * (drawn() === 'heat' ? (rows > 30 ? 12 : 20) : 26);
+  };
+  const plot: Plot = new Plot('links', data.sentence, 420, () => {
+    fit();
+    key.hidden = drawn() !== 'graph';
+    const row = here();
+    const wide = plot.element.clientWidth > 640;
+    if (!row) return { series: [] };
+    return drawn() === 'graph' ? graph(row, wide) : drawn() === 'heat' ? heat(row.heat!, wide) : bars(row);
+  });
+  const key = scale();
+  fit();
+  onChange(fit);
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
+  const views: [string, string][] = [
+    ...(data.rows.some(known) ? [['graph', 'Cabling'] as [string, string]] : []), ['bars', 'Busiest links'],
+    ...(data.rows.some((row) => row.heat) ? [['heat', 'Over time'] as [string, string]] : [])];
+  chosen.view = views[0][0];
+  return card('links', 'The network', data, file, [
+    views.length > 1 ? segments('Show', views, chosen.view, (view) => set({ view })) : null,
+    list('Strategy', strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element,
+    pointList(report, (point) => data.rows.some((row) => row.point === point)),
+  ], plot.element, key);
+}

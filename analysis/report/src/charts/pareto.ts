@@ -1,0 +1,58 @@
+// What is paid against how long it takes, and the front: nothing is both cheaper and faster than what lies on it.
+import { axis, frame, tip, tooltip } from '../axes';
+import { card, distinct } from '../card';
+import { legend, segments, toggle } from '../controls';
+import type { Pareto, ParetoRow, Report } from '../data';
+import type { Option } from '../echarts';
+import { dollars, joules, seconds } from '../format';
+import { colour, symbol } from '../palette';
+import { Plot } from '../plot';
+import { shown } from '../state';
+import { variable } from '../theme';
+
+type Paid = 'cost_usd' | 'energy_j';
+
+/** The rows that no other beats in both, from the cheapest on. */
+export function front(rows: ParetoRow[], paid: Paid): ParetoRow[] {
+  const priced = rows.filter((row) => row[paid] !== null).sort((a, b) => a[paid]! - b[paid]! || a.time_s - b.time_s);
+  let best = Infinity;
+  return priced.filter(({ time_s }) => time_s < best && ((best = time_s), true));
+}
+
+export function pareto(report: Report, data: Pareto, file: string): HTMLElement {
+  const has = (paid: Paid): boolean => data.rows.some((row) => row[paid] !== null);
+  const chosen = { paid: (has('cost_usd') ? 'cost_usd' : 'energy_j') as Paid, log: false };
+  const text = (row: ParetoRow): string => report.strategies[row.strategy].label + (report.points[row.point]?.text ? `, ${report.points[row.point].text}` : '');
+  const plot: Plot = new Plot('pareto', data.sentence, 400, () => {
+    const rows = data.rows.filter((row) => row[chosen.paid] !== null && shown(row.strategy));
+    const best = front(rows, chosen.paid);
+    const on = new Set(chosen.paid === 'cost_usd' ? rows.filter((row) => row.front) : best);
+    const line = [...on].sort((a, b) => a[chosen.paid]! - b[chosen.paid]!);
+    const paid = chosen.paid === 'cost_usd' ? dollars : joules;
+    const wide = plot.element.clientWidth > 640;
+    const dots = (row: ParetoRow): Option => ({
+      value: [row[chosen.paid], row.time_s], name: text(row), symbol: symbol(row.strategy), symbolSize: on.has(row) ? 13 : 10,
+      itemStyle: on.has(row) ? { color: colour(row.strategy), borderColor: variable('ink'), borderWidth: 1.2 }
+                             : { color: colour(row.strategy), opacity: 0.55, borderColor: variable('surface'), borderWidth: 0.5 },
+      label: { show: on.has(row), position: 'right', formatter: () => text(row), color: variable('ink'), fontSize: 11, width: wide ? 200 : 110, overflow: 'truncate' },
+    });
+    return {
+      grid: frame({ right: wide ? 150 : 30 }),
+      xAxis: axis({ name: chosen.paid === 'cost_usd' ? 'cost' : 'energy', format: paid, log: chosen.log, scale: true, splits: wide ? 6 : 3 }, false),
+      yAxis: axis({ name: data.time_is === 'time_to_target' ? 'time to target' : 'simulated time', format: seconds, log: chosen.log, scale: !chosen.log }, true),
+      tooltip: tooltip('item', ({ data: { name, value } }: { data: { name: string; value: [number, number] } }) =>
+        tip(name, [{ name: 'time', value: seconds(value[1]) }, { name: chosen.paid === 'cost_usd' ? 'cost' : 'energy', value: paid(value[0]) }])),
+      series: [
+        { type: 'line', id: 'front', name: 'front', data: line.map((row) => [row[chosen.paid], row.time_s]), step: 'end', symbol: 'none', silent: true, z: 1,
+          tooltip: { show: false }, lineStyle: { color: variable('quiet'), width: 1.5, type: [5, 4] } },
+        { type: 'scatter', id: 'runs', name: 'runs', z: 3, data: rows.map(dots), labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' } },
+      ],
+    };
+  });
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
+  const title = has('cost_usd') ? (has('energy_j') ? 'Cost, energy and time' : 'Cost against time') : 'Energy against time';
+  return card('pareto', title, data, file, [
+    has('cost_usd') && has('energy_j') ? segments('Paid', [['cost_usd', 'Cost'], ['energy_j', 'Energy']], chosen.paid, (paid) => set({ paid: paid as Paid })) : null,
+    toggle('Logarithmic', false, (log) => set({ log })),
+  ], legend(report, distinct(data.rows.map(({ strategy }) => strategy))), plot.element);
+}

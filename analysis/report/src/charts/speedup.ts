@@ -1,0 +1,72 @@
+// Speed-up and efficiency against the number of workers, with the ideal and Amdahl's law fitted.
+import { axis } from '../axes';
+import { card, distinct } from '../card';
+import { legend, toggle } from '../controls';
+import type { N, Report, Speedup, SpeedupSeries } from '../data';
+import { h } from '../dom';
+import type { Option } from '../echarts';
+import { number, percent, whole } from '../format';
+import { colour } from '../palette';
+import { Plot } from '../plot';
+import { shown } from '../state';
+import { variable } from '../theme';
+import { emphasise } from './curves';
+import { level, lines, type Line } from './lines';
+
+const plain = (id: string, data: (number | N)[][], line: Option): Option =>
+  ({ type: 'line', id, name: id, data, symbol: 'none', silent: true, z: 2, lineStyle: line, itemStyle: { color: (line as { color: string }).color } });
+
+function whiskers({ strategy, workers, low, high }: SpeedupSeries): Option | null {
+  if (!low || !high) return null;
+  const rows = workers.map((x, i) => [x, low[i], high[i]]).filter((row): row is [number, number, number] => row[1] !== null && row[2] !== null);
+  type Api = { value(i: number): number; coord(point: [number, number]): [number, number] };
+  return {
+    type: 'custom', id: `whisker-${strategy}-${workers.length}`, name: 'whisker', silent: true, z: 2, data: rows, encode: { x: 0, y: [1, 2] }, tooltip: { show: false },
+    renderItem: (_: unknown, api: Api) => {
+      const [[x, bottom], [, top]] = [api.coord([api.value(0), api.value(1)]), api.coord([api.value(0), api.value(2)])];
+      const stroke = (x1: number, y1: number, x2: number, y2: number): Option =>
+        ({ type: 'line', shape: { x1, y1, x2, y2 }, style: { stroke: colour(strategy), lineWidth: 1.5 } });
+      return { type: 'group', children: [stroke(x, bottom, x, top), stroke(x - 4, bottom, x + 4, bottom), stroke(x - 4, top, x + 4, top)] };
+    },
+  };
+}
+
+export function speedup(report: Report, data: Speedup, file: string): HTMLElement {
+  const chosen = { log: false, amdahl: true };
+  const text = (each: SpeedupSeries): string => report.strategies[each.strategy].label + (each.text ? `, ${each.text}` : '');
+  const here = (): SpeedupSeries[] => data.series.filter(({ strategy }) => shown(strategy));
+  const most = Math.max(...data.series.flatMap(({ workers }) => workers));
+  const least = Math.min(...data.series.flatMap(({ workers }) => workers));
+  const x = { name: 'workers', format: whole, extra: {} as Option };
+  const asLines = (pick: (each: SpeedupSeries) => N[]): Line[] =>
+    here().map((each) => ({ strategy: each.strategy, text: text(each), x: each.workers, y: pick(each), marks: true }));
+  const across = (): { log: boolean; min: number | undefined; extra: Option } =>
+    ({ log: chosen.log, min: chosen.log ? undefined : 0, extra: chosen.log ? { logBase: 2 } : {} });
+
+  const up = new Plot('speedup', data.sentence, 360, () => lines({
+    drawAxis: axis, labels: false, lines: asLines((each) => each.speedup),
+    x: { ...x, ...across() },
+    y: { name: data.measure === 'throughput' ? 'speed-up (samples per second)' : 'speed-up (time to target)', format: number, ...across() },
+    others: [
+      plain('ideal', [[chosen.log ? Math.max(least, 1) : 0, chosen.log ? Math.max(least, 1) : 0], [most, most]], { color: variable('quiet'), type: [5, 4], width: 1.4 }),
+      ...here().map(whiskers).filter((each) => each !== null),
+      ...(chosen.amdahl ? here().filter(({ amdahl }) => amdahl).map((each, i) =>
+        plain(`amdahl-${each.strategy}-${i}`, each.amdahl!.workers.map((P, k) => [P, each.amdahl!.speedup[k]]), { color: colour(each.strategy), type: [1, 3], width: 1.6, opacity: 0.9 })) : []),
+    ],
+  }));
+  const efficiency = new Plot('efficiency', `Efficiency: speed-up by the number of workers. ${data.sentence}`, 360, () => lines({
+    drawAxis: axis, labels: false, lines: asLines((each) => each.efficiency),
+    x: { ...x, log: chosen.log, min: chosen.log ? undefined : 0, extra: chosen.log ? { logBase: 2 } : {} },
+    y: { name: 'efficiency (speed-up / workers)', format: percent, min: 0 }, others: [level(1, 'ideal')],
+  }));
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); up.redraw(); efficiency.redraw(); };
+  const fitted = data.series.filter(({ amdahl }) => amdahl);
+  const fits = fitted.length === 0 ? null : h('p', { class: 'hint' },
+    'Grey dashes: the ideal. Dots: Amdahl’s law fitted; what stays serial: ',
+    fitted.map((each) => `${text(each)} ${percent(each.amdahl!.serial)}`).join(', '), '.');
+  return card('speedup', 'Speed-up and efficiency', data, file, [
+    toggle('Logarithmic', chosen.log, (log) => set({ log })),
+    fitted.length > 0 ? toggle('Amdahl’s fit', true, (amdahl) => set({ amdahl })) : null,
+  ], legend(report, distinct(data.series.map(({ strategy }) => strategy)), (strategy) => { emphasise(up)(strategy); emphasise(efficiency)(strategy); }),
+    h('div', { class: 'pair' }, up.element, efficiency.element), fits);
+}

@@ -1,0 +1,51 @@
+// How old gradients were when they were applied: updates between the parameters' being read and the gradient's being used.
+import { axis, frame, tip, tooltip } from '../axes';
+import { card, distinct } from '../card';
+import { legend, pointList } from '../controls';
+import type { Report, Staleness } from '../data';
+import { percent, whole } from '../format';
+import { colour } from '../palette';
+import { Plot } from '../plot';
+import { shown, state } from '../state';
+import { variable } from '../theme';
+
+const mostBins = 48;
+
+interface Bins { names: string[]; shares: (counts: { values: number[]; counts: number[] }) => number[] }
+
+/** One bin a value, or ranges of equal width where there are many. */
+export function bins(most: number): Bins {
+  const width = Math.max(1, Math.ceil((most + 1) / mostBins));
+  const count = Math.floor(most / width) + 1;
+  const names = Array.from({ length: count }, (_, i) => (width === 1 ? whole(i) : `${whole(i * width)}–${whole((i + 1) * width - 1)}`));
+  const shares = ({ values, counts }: { values: number[]; counts: number[] }): number[] => {
+    const all = counts.reduce((a, b) => a + b, 0) || 1;
+    const heights = new Array<number>(count).fill(0);
+    values.forEach((value, i) => { heights[Math.floor(value / width)] += counts[i] / all; });
+    return heights;
+  };
+  return { names, shares };
+}
+
+export function staleness(report: Report, data: Staleness, file: string): HTMLElement {
+  const plot: Plot = new Plot('staleness', data.sentence, 320, () => {
+    const rows = data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy));
+    const { names, shares } = bins(Math.max(0, ...rows.flatMap(({ values }) => values)));
+    const heights = rows.map(shares);
+    return {
+      grid: frame(),
+      xAxis: axis({ name: 'staleness [updates]', format: String, categories: names, grid: false }, false),
+      yAxis: axis({ name: 'share of the gradients', format: percent }, true),
+      tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
+        const bin = params[0].dataIndex;
+        return tip(`${names[bin]} updates old`, rows.map(({ strategy }, i) => ({ colour: colour(strategy), name: report.strategies[strategy].label, value: percent(heights[i][bin]) })));
+      }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
+      series: rows.map(({ strategy }, i) => ({
+        type: 'bar', id: `staleness-${strategy}`, name: report.strategies[strategy].label, data: heights[i], barGap: '0%', barCategoryGap: '16%', barMaxWidth: 40,
+        color: colour(strategy), itemStyle: { color: colour(strategy), borderRadius: [2, 2, 0, 0] },
+      })),
+    };
+  });
+  return card('staleness', 'How stale gradients were', data, file, [pointList(report, (point) => data.rows.some((row) => row.point === point))],
+    legend(report, distinct(data.rows.map(({ strategy }) => strategy))), plot.element);
+}

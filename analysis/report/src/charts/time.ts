@@ -1,0 +1,74 @@
+// Where the time went: compute, communicate, wait, down.
+import { axis, frame, tip, tooltip } from '../axes';
+import { card, distinct } from '../card';
+import { legend, list, pointList, segments, toggle } from '../controls';
+import { parts, type Parts, type Report, type Time } from '../data';
+import type { Option } from '../echarts';
+import { percent, seconds } from '../format';
+import { decal, partColours } from '../palette';
+import { partsKey } from '../parts';
+import { Plot } from '../plot';
+import { change, onChange, shown, state } from '../state';
+import { variable } from '../theme';
+
+interface Bar { name: string; parts: Parts }
+type View = 'strategies' | 'points' | 'ranks';
+
+const sum = (all: Parts): number => all.reduce((a, b) => a + b, 0);
+
+function option(bars: Bar[], share: boolean, wide: boolean): Option {
+  const colours = partColours();
+  const value = (bar: Bar, part: number): number => share ? bar.parts[part] / (sum(bar.parts) || 1) : bar.parts[part];
+  return {
+    grid: frame({ top: 8, left: 8 }),
+    xAxis: axis({ name: share ? 'share of the time' : 'simulated time', format: share ? percent : seconds, max: share ? 1 : undefined }, false),
+    yAxis: axis({ name: '', format: String, categories: bars.map(({ name }) => name), grid: false,
+      extra: { inverse: true, axisLabel: { color: variable('ink'), width: wide ? 230 : 110, overflow: 'truncate', fontSize: 12 }, axisTick: { show: false } } }, true),
+    tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
+      const bar = bars[params[0].dataIndex];
+      return tip(bar.name, parts.map((name, i) => ({ colour: colours[i], name, value: `${seconds(bar.parts[i])}  ${percent(bar.parts[i] / (sum(bar.parts) || 1))}` })));
+    }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
+    series: parts.map((name, part) => ({
+      type: 'bar', stack: 'all', name, id: name, data: bars.map((bar) => value(bar, part)), barMaxWidth: 26, barMinWidth: 3, barCategoryGap: bars.length > 24 ? '12%' : '34%',
+      color: colours[part], itemStyle: { color: colours[part], decal: decal(part) ?? { symbol: 'none' }, borderColor: variable('surface'), borderWidth: bars.length > 24 ? 0 : 0.5 },
+    })),
+  };
+}
+
+export function time(report: Report, data: Time, file: string): HTMLElement {
+  const labels = report.strategies.map(({ label }) => label);
+  const strategies = distinct(data.rows.map(({ strategy }) => strategy));
+  const severalPoints = distinct(data.rows.map(({ point }) => point)).length > 1;
+  const chosen = { view: 'strategies' as View, share: false, strategy: strategies[0] };
+  const bars = (): Bar[] => {
+    if (chosen.view === 'ranks') {
+      const row = data.ranks.find(({ strategy, point }) => strategy === chosen.strategy && point === state.point);
+      return row ? row.names.map((name, i) => ({ name, parts: row.parts[i] })) : [];
+    }
+    if (chosen.view === 'points')
+      return data.rows.filter(({ strategy }) => strategy === chosen.strategy).map(({ point, parts: each }) => ({ name: report.points[point].text, parts: each }));
+    return data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy)).map(({ strategy, parts: each }) => ({ name: labels[strategy], parts: each }));
+  };
+  const fit = (): void => {
+    const rows = bars().length;
+    plot.height = 64 + Math.max(rows, 1) * (rows > 40 ? 14 : rows > 16 ? 20 : 38);
+  };
+  const plot: Plot = new Plot('time', data.sentence, 200, () => { fit(); return option(bars(), chosen.share, plot.element.clientWidth > 640); });
+  fit();
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
+  const which = list('Strategy', strategies.map((each) => [String(each), labels[each]]), String(chosen.strategy), (value) => set({ strategy: Number(value) }));
+  const at = pointList(report, (point) => data.rows.some((each) => each.point === point));
+  const own = legend(report, strategies);
+  const arrange = (): void => {
+    which.element.hidden = chosen.view === 'strategies';
+    own.hidden = chosen.view !== 'strategies';
+    if (at) at.hidden = chosen.view === 'points';
+  };
+  arrange();
+  onChange(fit);
+  const views: [View, string][] = [['strategies', 'Strategies'], ...(severalPoints ? [['points', 'Grid points'] as [View, string]] : []), ...(data.ranks.length ? [['ranks', 'Ranks'] as [View, string]] : [])];
+  return card('time', 'Where the time went', data, file, [
+    views.length > 1 ? segments('Compare', views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, which.element, at,
+    toggle('As shares', false, (share) => set({ share })),
+  ], own, partsKey(['solid', 'hatch', 'dots', 'rows']), plot.element);
+}

@@ -1,0 +1,79 @@
+// What the reader may choose beside a chart: native inputs, so that keyboards and screen readers know them.
+import type { Report } from './data';
+import { fresh, h, svg } from './dom';
+import { colour, dash, symbol } from './palette';
+import { change, onChange, shown, state } from './state';
+import { onTheme } from './theme';
+
+type Choice = [value: string, text: string];
+
+/** One of a few, side by side. */
+export function segments(label: string, choices: Choice[], value: string, chosen: (value: string) => void): HTMLElement {
+  const name = fresh('choice');
+  return h('fieldset', { class: 'segments' }, h('legend', {}, label),
+    ...choices.map(([each, text]) => h('label', {},
+      h('input', { type: 'radio', name, value: each, checked: each === value, onchange: () => chosen(each) }), h('span', {}, text))));
+}
+
+/** One of many, in a list. */
+export function list(label: string, choices: Choice[], value: string, chosen: (value: string) => void): { element: HTMLElement; select: HTMLSelectElement } {
+  const select = h('select', {}, ...choices.map(([each, text]) => h('option', { value: each, selected: each === value }, text)));
+  select.addEventListener('change', () => chosen(select.value));
+  return { element: h('label', { class: 'list' }, h('span', {}, label), select), select };
+}
+
+export function toggle(text: string, on: boolean, changed: (on: boolean) => void): HTMLElement {
+  const input = h('input', { type: 'checkbox', checked: on });
+  input.addEventListener('change', () => changed(input.checked));
+  return h('label', { class: 'toggle' }, input, h('span', {}, text));
+}
+
+/** The grid point, where there are several: one choice for all charts. */
+export function pointList(report: Report, has: (point: number) => boolean): HTMLElement | null {
+  const choices = report.points.map(({ text }, i): Choice => [String(i), text || 'all']).filter((_, i) => has(i));
+  if (report.points.length < 2 || choices.length === 0) return null;
+  const { element, select } = list('At', choices, String(state.point), (value) => change(() => { state.point = Number(value); }));
+  onChange(() => { select.value = String(state.point); });
+  return element;
+}
+
+const outlines: Record<string, [string, Record<string, string | number>]> = {
+  circle: ['circle', { cx: 14, cy: 7, r: 4 }],
+  rect: ['rect', { x: 10.5, y: 3.5, width: 7, height: 7 }],
+  triangle: ['path', { d: 'M14 2.5l4.6 8.2H9.4z' }],
+  diamond: ['path', { d: 'M14 2l5 5-5 5-5-5z' }],
+};
+
+/** A strategy's line and marker, as in the charts. */
+export function swatch(strategy: number): Element {
+  const pattern = dash(strategy);
+  const line = svg('line', { x1: 0, x2: 28, y1: 7, y2: 7, 'stroke-width': 2.2, 'stroke-dasharray': pattern === 'solid' ? 'none' : pattern.join(' ') });
+  const [tag, outline] = outlines[symbol(strategy)] ?? outlines.circle;
+  const mark = svg(tag, outline);
+  const paint = (): void => {
+    line.setAttribute('stroke', colour(strategy));
+    mark.setAttribute('fill', colour(strategy));
+  };
+  paint();
+  onTheme(paint);
+  return svg('svg', { width: 28, height: 14, viewBox: '0 0 28 14', 'aria-hidden': 'true', focusable: 'false' }, line, mark);
+}
+
+/** The strategies of a chart. A click hides one, or shows it again, in all charts; over(s) is told what lies under pointer or focus. */
+export function legend(report: Report, strategies: number[], over: (strategy: number | null) => void = () => {}): HTMLElement {
+  const buttons = strategies.map((strategy) => {
+    const button = h('button', { type: 'button', class: 'key' }, swatch(strategy), h('span', {}, report.strategies[strategy].label));
+    button.addEventListener('click', () => change(() => {
+      if (!state.hidden.delete(strategy)) state.hidden.add(strategy);
+    }));
+    for (const event of ['mouseenter', 'focus']) button.addEventListener(event, () => over(strategy));
+    for (const event of ['mouseleave', 'blur']) button.addEventListener(event, () => over(null));
+    const show = (): void => button.setAttribute('aria-pressed', String(shown(strategy)));
+    show();
+    onChange(show);
+    return button;
+  });
+  const all = h('button', { type: 'button', class: 'key all', hidden: true, onclick: () => change(() => state.hidden.clear()) }, 'Show all');
+  onChange(() => { all.hidden = !strategies.some((strategy) => !shown(strategy)); });
+  return h('div', { class: 'legend', role: 'group', 'aria-label': 'Strategies: press to hide or show' }, ...buttons, all);
+}

@@ -1,0 +1,76 @@
+// What simgrad writes into the page (src/outputs/report/): one object, means over seeds, indices into strategies and points.
+
+/** A number, or null where there is none: not measured, not reached, not finite. */
+export type N = number | null;
+
+/** What stands behind a chart: shown as a table, downloaded as CSV. */
+export interface Table { columns: { name: string; unit: string }[]; rows: (string | N)[][] }
+
+export interface Chart { sentence: string; table: Table }
+
+/** A strategy at a grid point. */
+export interface Row { strategy: number; point: number }
+
+export interface CurveSeries extends Row {
+  seeds: number;
+  step: N[]; simulated_s: N[]; epochs: N[]; cost_usd: N[] | null;
+  loss: N[]; loss_low: N[] | null; loss_high: N[] | null;
+  metric: N[] | null; metric_low: N[] | null; metric_high: N[] | null;
+  consensus: N[] | null;
+}
+export interface Curves extends Chart { series: CurveSeries[] }
+
+export interface SpeedupSeries {
+  strategy: number; text: string; workers: number[]; speedup: N[]; low: N[] | null; high: N[] | null; efficiency: N[];
+  amdahl: { serial: number; workers: number[]; speedup: number[] } | null;
+}
+export interface Speedup extends Chart { series: SpeedupSeries[]; measure: 'throughput' | 'time_to_target' }
+
+/** Seconds of compute, communicate, wait, down. */
+export type Parts = [number, number, number, number];
+export interface Time extends Chart {
+  rows: (Row & { parts: Parts })[];
+  ranks: (Row & { names: string[]; parts: Parts[] })[];
+}
+
+export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean }
+export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_target' | 'simulated' }
+
+export interface Staleness extends Chart { rows: (Row & { values: number[]; counts: number[] })[] }
+
+export interface Link { name: string; from: string | null; to: string | null; bytes: number; utilisation: N }
+export interface Heat { names: string[]; edges_s: number[]; values: N[][]; what: 'utilisation' | 'bytes_per_s' }
+export interface Links extends Chart { rows: (Row & { links: Link[]; heat: Heat | null })[] }
+
+/** A run's beginning, as columns: bar i is in lane[i] from from[i] to to[i]. kind: 0 compute, 1 communicate, 2 wait, 3 down. */
+export interface GanttRun extends Row {
+  seed: number; from_s: number; to_s: number; whole: boolean;
+  lanes: string[]; names: string[];
+  lane: number[]; kind: number[]; name: number[]; from: number[]; to: number[]; step: N[]; peer: N[]; bytes: N[];
+}
+export interface Gantt extends Chart { runs: GanttRun[] }
+
+export interface CollectiveRow extends Row {
+  name: string; members: number; bytes: number; calls: number;
+  predicted_s: number; simulated_s: number; skew_s: number; why: string;
+}
+export interface Collectives extends Chart { rows: CollectiveRow[] }
+
+export interface Answer {
+  headline: string;
+  lines: { by: 'time' | 'cost' | 'energy'; label: string; point: string; text: string }[];
+  binds: string; notes: string[];
+}
+
+export interface Report {
+  schema: number; name: string; title: string; version: string; complete: boolean;
+  answer: Answer;
+  strategies: { label: string; kind: string }[];
+  points: { text: string; workers: number; parameters: Record<string, unknown> }[];
+  target: N; metric_name: string; has_cost: boolean; has_energy: boolean;
+  curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; pareto: Pareto | null;
+  staleness: Staleness | null; links: Links | null; gantt: Gantt | null; collectives: Collectives | null;
+  foot: { scenario_toml: string; seeds: number[]; command: string; version: string };
+}
+
+export const parts = ['compute', 'communicate', 'wait', 'down'] as const;

@@ -1,0 +1,49 @@
+// Numbers as people write them.
+import type { N } from './data';
+
+const minus = '\u2212';
+const narrow = '\u202f';
+const missing = '–';
+
+/** Three significant digits, without an exponent where it can be done: 0.0213, 1,240, 3.1e-9. */
+export function number(x: N, digits = 3): string {
+  if (x === null || !Number.isFinite(x)) return missing;
+  if (x === 0) return '0';
+  const size = Math.abs(x);
+  if (size >= 1e15 || size < 1e-4) return x.toExponential(digits - 1).replace('e+', 'e').replace(/\.?0+e/, 'e').replaceAll('-', minus);
+  const rounded = Number(x.toPrecision(digits));
+  return rounded.toLocaleString('en-US', { maximumSignificantDigits: Math.max(digits, Math.ceil(Math.log10(size + 1))) }).replace('-', minus);
+}
+
+const scaled = (x: number, scale: number, unit: string, digits: number): string => `${number(x / scale, digits)}${narrow}${unit}`;
+
+/** Seconds in the unit that suits them: 12.3 µs, 4.56 s, 2.1 h. */
+export function seconds(x: N, digits = 3): string {
+  if (x === null || !Number.isFinite(x)) return missing;
+  const size = Math.abs(x);
+  if (size === 0) return `0${narrow}s`;
+  if (size < 1e-6) return scaled(x, 1e-9, 'ns', digits);
+  if (size < 1e-3) return scaled(x, 1e-6, 'µs', digits);
+  if (size < 1) return scaled(x, 1e-3, 'ms', digits);
+  if (size < 600) return scaled(x, 1, 's', digits);
+  if (size < 7200) return scaled(x, 60, 'min', digits);
+  if (size < 48 * 3600) return scaled(x, 3600, 'h', digits);
+  return scaled(x, 86400, 'd', digits);
+}
+
+function prefixed(x: N, unit: string, digits: number): string {
+  if (x === null || !Number.isFinite(x)) return missing;
+  const prefixes: [number, string][] = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+  for (const [scale, prefix] of prefixes) if (Math.abs(x) >= scale) return scaled(x, scale, prefix + unit, digits);
+  return scaled(x, 1, unit, digits);
+}
+
+export const bytes = (x: N, digits = 3): string => prefixed(x, 'B', digits);
+export const joules = (x: N, digits = 3): string => prefixed(x, 'J', digits);
+export const dollars = (x: N, digits = 3): string => (x === null ? missing : `$${number(x, digits)}`);
+export const percent = (x: N): string => (x === null ? missing : `${number(100 * x, 100 * Math.abs(x) >= 99.95 ? 3 : 2)}${narrow}%`);
+export const whole = (x: N): string => (x === null ? missing : Math.round(x).toLocaleString('en-US').replace('-', minus));
+
+/** What is shown in a table's cell: more digits, for tables are for reading off. */
+export const cell = (x: string | N): string =>
+  x === null ? missing : typeof x === 'string' ? x : Number.isInteger(x) && Math.abs(x) < 1e15 ? whole(x) : number(x, 5);

@@ -1,0 +1,125 @@
+// A run's bars on a canvas: only those in the window, a path a colour, and no two within one pixel.
+import { partColours } from '../palette';
+import { variable } from '../theme';
+import { seconds } from '../format';
+import { firstAfter, type Tracks } from './tracks';
+import { ticks, type View } from './view';
+
+export interface Geometry { width: number; height: number; gutter: number; top: number; row: number; dots: number }
+
+/** Parts differ in height too: computing fills its lane, communicating less, waiting is a thread, being down a cord. */
+const heights = [0.86, 0.6, 0.16, 0.36];
+
+export const axisHeight = 24;
+
+export function geometry(width: number, lanes: number, dots: number): Geometry {
+  const row = Math.max(6, Math.min(20, Math.floor(360 / Math.max(lanes, 1))));
+  return { width, gutter: width > 640 ? 132 : 74, top: axisHeight, row, height: axisHeight + row * lanes + 4, dots };
+}
+
+export const toX = (view: View, { gutter, width }: Geometry, t: number): number => gutter + ((t - view.from) / (view.to - view.from)) * (width - gutter);
+export const toTime = (view: View, { gutter, width }: Geometry, x: number): number => view.from + ((x - gutter) / (width - gutter)) * (view.to - view.from);
+
+/** The rectangles of the lane's bars in the window, by part: x, width pairs. How many bars were looked at. */
+function rectangles(all: Tracks, lane: number, view: View, shape: Geometry, into: number[][]): number {
+  const { run, lanes } = all;
+  const bars = lanes[lane];
+  const scale = (shape.width - shape.gutter) / (view.to - view.from);
+  const ends = [-1, -1, -1, -1];
+  let i = firstAfter(all, lane, view.from);
+  const first = i;
+  for (; i < bars.length && run.from[bars[i]] < view.to; ++i) {
+    const bar = bars[i];
+    const kind = run.kind[bar];
+    const x = Math.max(shape.gutter, shape.gutter + (run.from[bar] - view.from) * scale);
+    const end = Math.min(shape.width, shape.gutter + (run.to[bar] - view.from) * scale);
+    const right = Math.max(end, x + 0.6);
+    if (right - ends[kind] < 0.6) continue;
+    into[kind].push(x, right - x, lane);
+    ends[kind] = right;
+  }
+  return i - first;
+}
+
+function frameAndTicks(context: CanvasRenderingContext2D, view: View, shape: Geometry): void {
+  context.font = `11px ${variable('font')}`;
+  context.textBaseline = 'middle';
+  const span = view.to - view.from;
+  for (const t of ticks(view.from, view.to, (shape.width - shape.gutter) / 110)) {
+    const x = Math.round(toX(view, shape, t)) + 0.5;
+    context.fillStyle = variable('rule');
+    context.fillRect(x, shape.top - 4, 1, shape.height - shape.top + 4);
+    context.fillStyle = variable('quiet');
+    const text = seconds(t, Math.min(9, Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(t), span) / span)) + 3)));
+    const half = context.measureText(text).width / 2;
+    context.textAlign = 'center';
+    context.fillText(text, Math.min(Math.max(x, shape.gutter + half), shape.width - half - 1), 9);
+  }
+}
+
+function laneNames(context: CanvasRenderingContext2D, all: Tracks, shape: Geometry): void {
+  const every = Math.ceil(12 / shape.row);
+  context.textAlign = 'right';
+  context.font = `${Math.min(12, Math.max(9.5, shape.row - 4))}px ${variable('font')}`;
+  all.run.lanes.forEach((name, lane) => {
+    const y = shape.top + (lane + 0.5) * shape.row;
+    if (lane % 2 === 0) { context.fillStyle = variable('stripe'); context.fillRect(shape.gutter, y - shape.row / 2, shape.width - shape.gutter, shape.row); }
+    if (lane % every !== 0) return;
+    let text = name;
+    while (text.length > 4 && context.measureText(text).width > shape.gutter - 12) text = `${text.slice(0, -2)}…`;
+    context.fillStyle = variable('ink');
+    context.fillText(text, shape.gutter - 8, y);
+  });
+}
+
+/** Names inside the bars that have room for them. */
+function barNames(context: CanvasRenderingContext2D, all: Tracks, view: View, shape: Geometry): void {
+  if (shape.row < 13) return;
+  context.textAlign = 'left';
+  context.font = `10.5px ${variable('font')}`;
+  for (let lane = 0; lane < all.lanes.length; ++lane) {
+    const bars = all.lanes[lane];
+    for (let i = firstAfter(all, lane, view.from); i < bars.length && all.run.from[bars[i]] < view.to; ++i) {
+      const bar = bars[i];
+      const kind = all.run.kind[bar];
+      const [x, end] = [Math.max(shape.gutter, toX(view, shape, all.run.from[bar])), Math.min(shape.width, toX(view, shape, all.run.to[bar]))];
+      if (kind === 2 || end - x < 34) continue;
+      const name = all.run.names[all.run.name[bar]];
+      if (context.measureText(name).width > end - x - 8) continue;
+      context.fillStyle = kind === 0 ? variable('on-compute') : variable('on-communicate');
+      context.fillText(name, x + 4, shape.top + (lane + 0.5) * shape.row + 0.5);
+    }
+  }
+}
+
+/** Draws the run; marked is the bar with an outline (-1: none). Returns how many bars were in the window. */
+export function draw(canvas: HTMLCanvasElement, all: Tracks, view: View, shape: Geometry, marked: number): number {
+  const context = canvas.getContext('2d')!;
+  context.setTransform(shape.dots, 0, 0, shape.dots, 0, 0);
+  context.clearRect(0, 0, shape.width, shape.height);
+  context.textBaseline = 'middle';
+  laneNames(context, all, shape);
+  frameAndTicks(context, view, shape);
+  const boxes: number[][] = [[], [], [], []];
+  let seen = 0;
+  for (let lane = 0; lane < all.lanes.length; ++lane) seen += rectangles(all, lane, view, shape, boxes);
+  const colours = partColours();
+  boxes.forEach((list, kind) => {
+    const height = Math.max(2, heights[kind] * shape.row);
+    context.fillStyle = colours[kind];
+    context.beginPath();
+    for (let i = 0; i < list.length; i += 3) context.rect(list[i], shape.top + (list[i + 2] + 0.5) * shape.row - height / 2, list[i + 1], height);
+    context.fill();
+  });
+  if (seen < 4000) barNames(context, all, view, shape);
+  if (marked >= 0) outline(context, all, view, shape, marked);
+  return seen;
+}
+
+function outline(context: CanvasRenderingContext2D, all: Tracks, view: View, shape: Geometry, bar: number): void {
+  const { run } = all;
+  const [x, end] = [Math.max(shape.gutter, toX(view, shape, run.from[bar])), Math.min(shape.width, toX(view, shape, run.to[bar]))];
+  context.strokeStyle = variable('ink');
+  context.lineWidth = 1.5;
+  context.strokeRect(x - 0.5, shape.top + run.lane[bar] * shape.row + 0.5, Math.max(end - x, 1) + 1, shape.row - 1);
+}

@@ -1,0 +1,101 @@
+// What each rank did when: two runs under each other on one clock.
+import { card } from '../card';
+import { list } from '../controls';
+import type { Gantt, GanttRun, Report } from '../data';
+import { h } from '../dom';
+import { partsKey } from '../parts';
+import { plots, whenNear } from '../plot';
+import { onChange, state } from '../state';
+import { onTheme, printing } from '../theme';
+import { axisHeight } from './draw';
+import { Overview } from './overview';
+import { Panel } from './panel';
+import { tracks, type Tracks } from './tracks';
+import { View } from './view';
+
+const none = -1;
+
+/** A drawing a frame, however often one is asked for. */
+function oncePerFrame(draw: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; draw(); });
+  };
+}
+
+export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
+  const severalSeeds = new Set(data.runs.map(({ seed }) => seed)).size > 1;
+  const text = ({ strategy, point, seed }: GanttRun): string =>
+    [report.strategies[strategy].label, report.points[point]?.text, severalSeeds && `seed ${seed}`].filter(Boolean).join(', ');
+  const indexed: (Tracks | undefined)[] = [];
+  const indexedRun = (i: number): Tracks | null => (i < 0 ? null : (indexed[i] ??= tracks(data.runs[i])));
+  const here = data.runs.map((run, i) => ({ run, i })).filter(({ run }) => run.point === state.point).map(({ i }) => i);
+  const first = here.length > 0 ? here : data.runs.map((_, i) => i);
+  const chosen = [first[0], first[1] ?? none];
+
+  const view = new View();
+  const drawn = { ever: false };
+  const panels = chosen.map((_, k) => new Panel(view, () => indexedRun(chosen[k]), () => redraw()));
+  const shown = (): Tracks[] => chosen.map(indexedRun).filter((run): run is Tracks => run !== null);
+  const overview = new Overview(view, shown, () => panels[0].shape.gutter || panels[1].shape.gutter);
+  const draw = (): void => {
+    drawn.ever = true;
+    for (const panel of panels) panel.draw();
+    overview.draw(printing() ? 3 : window.devicePixelRatio);
+  };
+  const redraw = oncePerFrame(() => { if (drawn.ever) draw(); });
+  const extent = (): void => view.extent(Math.min(...shown().map(({ run }) => run.from_s)), Math.max(...shown().map(({ run }) => run.to_s)));
+  extent();
+  view.onMove(redraw);
+
+  const choices = (k: number): [string, string][] =>
+    [...(k > 0 ? [[String(none), 'nothing'] as [string, string]] : []), ...data.runs.map((run, i): [string, string] => [String(i), text(run)])];
+  const lists = chosen.map((_, k) => list(k === 0 ? 'Run' : 'beside', choices(k), String(chosen[k]), (value) => pick(k, Number(value))));
+  const hint = h('p', { class: 'hint' });
+  const tell = (): void => {
+    const partly = shown().some(({ run }) => !run.whole);
+    hint.textContent = `Drag to pan; scroll with Ctrl, pinch or press + and − to zoom; arrow keys when focused.${partly ? ' Only the beginning of the run was recorded; `simgrad run --trace` records more.' : ''}`;
+    panels.forEach((panel, k) => {
+      const run = indexedRun(chosen[k]);
+      panel.canvas.setAttribute('aria-label', run ? `What each rank did when, ${text(run.run)}. ${data.sentence} Arrow keys pan, plus and minus zoom, Home shows all.` : '');
+      titles[k].textContent = run ? text(run.run) : '';
+    });
+  };
+  const pick = (k: number, run: number): void => {
+    chosen[k] = run;
+    lists[k].select.value = String(run);
+    panels[k].forget();
+    extent();
+    tell();
+    redraw();
+  };
+  const titles = chosen.map(() => h('h3', { class: 'lane-title' }));
+  tell();
+
+  // A grid point chosen elsewhere: the same strategies there, where they were recorded.
+  let point = state.point;
+  onChange(() => {
+    if (point === state.point) return;
+    point = state.point;
+    chosen.forEach((run, k) => {
+      const other = run < 0 ? -1 : data.runs.findIndex(({ strategy, point: at }) => at === point && strategy === data.runs[run].strategy);
+      if (other >= 0) pick(k, other);
+    });
+  });
+
+  const button = (sign: string, label: string, action: () => void): HTMLElement => h('button', { type: 'button', class: 'plain', 'aria-label': label, title: label, onclick: action }, sign);
+  const tools = h('div', { class: 'tools', role: 'group', 'aria-label': 'Zoom and pan' },
+    button('◀', 'Earlier', () => view.pan(-0.3 * (view.to - view.from))), button('▶', 'Later', () => view.pan(0.3 * (view.to - view.from))),
+    button('+', 'Zoom in', () => view.zoom(0.6)), button('−', 'Zoom out', () => view.zoom(1 / 0.6)), button('All', 'Show all', () => view.fit()));
+  const body = h('div', { class: 'gantt' }, overview.canvas, ...panels.flatMap((panel, k) => [titles[k], panel.element]));
+  whenNear(body, draw);
+  onTheme(() => { if (drawn.ever || printing()) draw(); });
+  new ResizeObserver(redraw).observe(body);
+  plots.set('gantt', { id: 'gantt', draw, element: body, option: () => ({
+    from: view.from, to: view.to, extent: view.all, seen: panels.map(({ seen }) => seen), runs: chosen.map((i) => (i < 0 ? null : text(data.runs[i]))),
+    rows: panels.map(({ shape }) => ({ top: axisHeight, row: shape.row, gutter: shape.gutter, width: shape.width })) }) });
+  return card('gantt', 'What each rank did, and when', data, file, [lists[0].element, lists[1].element, tools],
+    partsKey(['tall', 'middle', 'thread', 'cord']), body, hint);
+}

@@ -1,0 +1,124 @@
+// One run's lanes: its canvas, and what hands and keys do to the window of time.
+import { tip } from '../axes';
+import { parts } from '../data';
+import { h } from '../dom';
+import { bytes, seconds, whole } from '../format';
+import { partColours } from '../palette';
+import { printing } from '../theme';
+import { axisHeight, draw, geometry, toTime, type Geometry } from './draw';
+import { barAt, type Tracks } from './tracks';
+import type { View } from './view';
+
+export class Panel {
+  readonly canvas = h('canvas', { class: 'lanes', tabindex: 0, role: 'img' });
+  private readonly bubble = h('div', { class: 'bubble', hidden: true });
+  readonly element = h('div', { class: 'panel' }, this.canvas, this.bubble);
+  shape: Geometry = geometry(0, 0, 1);
+  seen = 0;
+  private marked = -1;
+  private readonly pointers = new Map<number, number>();
+
+  constructor(private readonly view: View, private readonly of: () => Tracks | null, private readonly redraw: () => void) {
+    this.canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
+    this.canvas.addEventListener('pointerdown', (event) => this.down(event));
+    this.canvas.addEventListener('pointermove', (event) => this.move(event));
+    for (const end of ['pointerup', 'pointercancel'] as const) this.canvas.addEventListener(end, (event) => { this.pointers.delete(event.pointerId); });
+    this.canvas.addEventListener('pointerleave', () => this.mark(-1));
+    this.canvas.addEventListener('dblclick', (event) => this.view.zoom(0.4, toTime(this.view, this.shape, event.offsetX)));
+    this.canvas.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  draw(): void {
+    const run = this.of();
+    this.element.hidden = run === null;
+    if (!run || this.element.clientWidth === 0) return;
+    const dots = printing() ? 3 : window.devicePixelRatio;
+    this.shape = geometry(this.element.clientWidth, run.lanes.length, dots);
+    const [width, height] = [Math.round(this.shape.width * dots), Math.round(this.shape.height * dots)];
+    if (this.canvas.width !== width) this.canvas.width = width;
+    if (this.canvas.height !== height) this.canvas.height = height;
+    this.canvas.style.height = `${this.shape.height}px`;
+    this.seen = draw(this.canvas, run, this.view, this.shape, this.marked);
+  }
+
+  /** Another run is shown: what was pointed at is gone. */
+  forget(): void { this.mark(-1); }
+
+  private mark(bar: number): void {
+    if (bar === -1) this.bubble.hidden = true;
+    if (bar === this.marked) return;
+    this.marked = bar;
+    this.redraw();
+  }
+
+  private point(event: PointerEvent): void {
+    const run = this.of();
+    const lane = Math.floor((event.offsetY - axisHeight) / this.shape.row);
+    if (!run || lane < 0 || lane >= run.lanes.length || event.offsetX < this.shape.gutter) return this.mark(-1);
+    const slack = (3 * (this.view.to - this.view.from)) / (this.shape.width - this.shape.gutter);
+    const bar = barAt(run, lane, toTime(this.view, this.shape, event.offsetX), slack);
+    this.mark(bar);
+    if (bar < 0) return;
+    this.bubble.replaceChildren(describe(run, bar));
+    this.bubble.hidden = false;
+    const [x, y] = [event.offsetX + 16, event.offsetY + 14];
+    this.bubble.style.left = `${Math.max(0, Math.min(x, this.shape.width - this.bubble.offsetWidth - 4))}px`;
+    this.bubble.style.top = `${y}px`;
+  }
+
+  private wheel(event: WheelEvent): void {
+    const close = event.ctrlKey || event.metaKey || document.activeElement === this.canvas;
+    const perPixel = (this.view.to - this.view.from) / (this.shape.width - this.shape.gutter);
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) this.view.pan((event.deltaX || event.deltaY) * perPixel);
+    else if (close) this.view.zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.006), toTime(this.view, this.shape, event.offsetX));
+    else return;
+    event.preventDefault();
+  }
+
+  private down(event: PointerEvent): void {
+    this.canvas.setPointerCapture(event.pointerId);
+    this.pointers.set(event.pointerId, event.offsetX);
+  }
+
+  private move(event: PointerEvent): void {
+    const before = this.pointers.get(event.pointerId);
+    if (before === undefined) return this.point(event);
+    const perPixel = (this.view.to - this.view.from) / (this.shape.width - this.shape.gutter);
+    if (this.pointers.size === 2) {
+      const other = [...this.pointers].find(([id]) => id !== event.pointerId)![1];
+      const [was, is] = [Math.abs(before - other), Math.abs(event.offsetX - other)];
+      if (was > 4 && is > 4) this.view.zoom(was / is, toTime(this.view, this.shape, other));
+    } else {
+      this.view.pan((before - event.offsetX) * perPixel);
+    }
+    this.pointers.set(event.pointerId, event.offsetX);
+    this.mark(-1);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const tenth = (this.view.to - this.view.from) / 10;
+    const actions: Record<string, () => void> = {
+      ArrowLeft: () => this.view.pan(-tenth), ArrowRight: () => this.view.pan(tenth),
+      ArrowUp: () => this.view.zoom(0.8), ArrowDown: () => this.view.zoom(1.25),
+      '+': () => this.view.zoom(0.8), '=': () => this.view.zoom(0.8), '-': () => this.view.zoom(1.25),
+      Home: () => this.view.fit(), '0': () => this.view.fit(), Escape: () => this.canvas.blur(),
+    };
+    const action = event.ctrlKey || event.metaKey ? undefined : actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+}
+
+function describe({ run }: Tracks, bar: number): HTMLElement {
+  const [name, kind] = [run.names[run.name[bar]], run.kind[bar]];
+  const peer = run.peer[bar];
+  const lines = [
+    { colour: partColours()[kind], name: parts[kind], value: seconds(run.to[bar] - run.from[bar]) },
+    { name: 'from', value: seconds(run.from[bar], 6) }, { name: 'to', value: seconds(run.to[bar], 6) },
+    ...(run.step[bar] !== null ? [{ name: 'step', value: whole(run.step[bar]) }] : []),
+    ...(run.bytes[bar] !== null ? [{ name: 'bytes', value: bytes(run.bytes[bar]) }] : []),
+    ...(peer !== null ? [{ name: 'peer', value: `rank ${peer}` }] : []),
+  ];
+  return tip(`${run.lanes[run.lane[bar]]}: ${name}`, lines);
+}

@@ -1,0 +1,50 @@
+// A run's bars, lane by lane in the order of time, so that what is in a window is found without looking at the rest.
+import type { GanttRun } from '../data';
+
+export interface Tracks {
+  run: GanttRun;
+  lanes: Int32Array[];  // the bars of each lane, by their beginning
+}
+
+export function tracks(run: GanttRun): Tracks {
+  const lanes: number[][] = run.lanes.map(() => []);
+  run.lane.forEach((lane, bar) => lanes[lane].push(bar));
+  return { run, lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
+}
+
+/** The place in the lane of the first bar that ends after t: bars of a lane do not overlap. */
+export function firstAfter({ run, lanes }: Tracks, lane: number, t: number): number {
+  const bars = lanes[lane];
+  let [low, high] = [0, bars.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (run.to[bars[middle]] > t) high = middle; else low = middle + 1;
+  }
+  return low;
+}
+
+/** The bar of the lane at t, or within slack of it; -1: none. */
+export function barAt(all: Tracks, lane: number, t: number, slack: number): number {
+  const bars = all.lanes[lane];
+  const place = firstAfter(all, lane, t - slack);
+  let best = -1;
+  for (let i = place; i < bars.length && all.run.from[bars[i]] <= t + slack; ++i) {
+    best = bars[i];
+    if (all.run.to[best] >= t) break;
+  }
+  return best;
+}
+
+/** The seconds of each part in each of so many equal slices of a time, over all lanes. */
+export function slices({ run }: Tracks, from: number, to: number, count: number): Float64Array[] {
+  const all = [0, 1, 2, 3].map(() => new Float64Array(count));
+  const width = (to - from) / count;
+  if (!(width > 0)) return all;
+  run.kind.forEach((kind, bar) => {
+    const [start, end] = [run.from[bar], run.to[bar]];
+    const last = Math.min(count - 1, Math.floor((end - from) / width));
+    for (let i = Math.max(0, Math.floor((start - from) / width)); i <= last; ++i)
+      all[kind][i] += Math.max(0, Math.min(end, from + (i + 1) * width) - Math.max(start, from + i * width));
+  });
+  return all;
+}

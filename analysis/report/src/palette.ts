@@ -1,0 +1,51 @@
+// Colours that colour-blind readers tell apart, and a second sign beside each colour: a dash, a marker, a hatch.
+// Source: M. Okabe, K. Ito, "Color Universal Design", 2008. On white its lighter colours are darkened until they have a
+// contrast of 3 (WCAG 2.2, 1.4.11), on black its darker ones are lightened.
+import { dark } from './theme';
+
+const light = ['#0072b2', '#d55e00', '#008f68', '#b8508e', '#c77f00', '#2b8fc9', '#333a45', '#938200'];
+const bright = ['#4aa3e0', '#f0803c', '#2fc296', '#d98bbd', '#f0b232', '#7cc8f2', '#d6dce5', '#e5d94c'];
+
+/** The strategy's colour, in the page's present theme. */
+export const colour = (strategy: number): string => (dark() ? bright : light)[strategy % light.length];
+
+const dashes: (number[] | 'solid')[] = ['solid', [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [9, 3, 2, 3, 2, 3], [1, 2]];
+/** Beyond eight strategies colours return with other dashes. */
+export const dash = (strategy: number): number[] | 'solid' => dashes[(strategy + Math.floor(strategy / light.length)) % dashes.length];
+
+const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin', 'arrow', 'emptyCircle'];
+export const symbol = (strategy: number): string => symbols[(strategy + Math.floor(strategy / light.length)) % symbols.length];
+
+/** Compute, communicate, wait, down. */
+const partsLight = ['#0072b2', '#e08a00', '#c3cad4', '#9c2f10'];
+const partsBright = ['#3d97d6', '#f0a830', '#4d5765', '#e2643a'];
+export const partColours = (): string[] => (dark() ? partsBright : partsLight);
+
+/** Hatches of the four parts; the first has none. */
+export function decal(part: number): object | undefined {
+  const ink = dark() ? 'rgba(0,0,0,0.38)' : 'rgba(255,255,255,0.6)';
+  const shade = dark() ? 'rgba(255,255,255,0.22)' : 'rgba(60,70,85,0.28)';
+  switch (part) {
+    case 1: return { symbol: 'rect', color: ink, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -Math.PI / 4 };
+    case 2: return { symbol: 'circle', color: shade, symbolSize: 0.55, dashArrayX: [[5, 5], [0, 5, 5, 0]], dashArrayY: [5, 0] };
+    case 3: return { symbol: 'rect', color: ink, dashArrayX: [1, 0], dashArrayY: [3, 3], rotation: Math.PI / 4 };
+    default: return undefined;
+  }
+}
+
+/** From little to much. The lightness alone carries the order, in grey too. */
+export const ramp = (): string[] =>
+  dark() ? ['#232c3a', '#274b72', '#2f7da0', '#48b39a', '#b5de5e', '#fdf0a0'] : ['#e9eef3', '#b5d4e9', '#6bb0d8', '#2f86bb', '#1a5793', '#26245e'];
+
+/** The ramp's colour at a share of its length. */
+export function ramped(share: number): string {
+  const colours = ramp();
+  const at = Math.min(Math.max(share, 0), 1) * (colours.length - 1);
+  const below = Math.min(Math.floor(at), colours.length - 2);
+  const channel = (text: string, i: number): number => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
+  const mixed = [0, 1, 2].map((i) => {
+    const from = channel(colours[below], i);
+    return Math.round(from + (at - below) * (channel(colours[below + 1], i) - from));
+  });
+  return `rgb(${mixed.join(',')})`;
+}

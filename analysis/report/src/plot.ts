@@ -1,0 +1,71 @@
+// A place where ECharts draws: when it comes near the window, and again when theme, size, choice or paper ask for it.
+import { h } from './dom';
+import { init, type ECharts, type Option } from './echarts';
+import { onChange } from './state';
+import { onTheme, printing, still, variable } from './theme';
+
+export interface Drawn { id: string; draw(): void; option(): unknown; element: HTMLElement }
+export const plots = new Map<string, Drawn>();
+
+const waiting = new Map<Element, () => void>();
+const near = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) waiting.get(target)?.();
+}, { rootMargin: '500px 0px' });
+
+/** Calls draw once, when the element comes near the window. */
+export function whenNear(element: HTMLElement, draw: () => void): void {
+  waiting.set(element, () => { near.unobserve(element); waiting.delete(element); draw(); });
+  near.observe(element);
+}
+
+export class Plot implements Drawn {
+  readonly element: HTMLElement;
+  private chart: ECharts | null = null;
+  private readonly make: () => Option;
+  private width = 0;
+
+  /** label: what a screen reader says; make: the option, for what is chosen now. */
+  constructor(readonly id: string, label: string, height: number, make: () => Option) {
+    this.make = make;
+    this.element = h('div', { class: 'plot', role: 'img', 'aria-label': label, style: `height:${height}px` });
+    plots.set(id, this);
+    whenNear(this.element, () => this.draw());
+    onChange(() => this.redraw());
+    // Paper wants more dots per inch, so printing starts afresh.
+    onTheme(() => { if (this.chart) { this.chart.dispose(); this.chart = null; this.draw(); } else if (printing()) this.draw(); });
+    new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+
+  draw(): void {
+    waiting.delete(this.element);
+    this.width = this.element.clientWidth;
+    this.chart ??= init(this.element, null, { renderer: 'canvas', devicePixelRatio: printing() ? 3 : Math.max(window.devicePixelRatio, 1) });
+    this.chart.setOption({ ...base(), ...this.make() }, { notMerge: true });
+  }
+
+  redraw(): void { if (this.chart) this.draw(); }
+
+  set height(px: number) {
+    if (this.element.style.height === `${px}px`) return;
+    this.element.style.height = `${px}px`;
+    this.chart?.resize();
+  }
+
+  option(): unknown { return this.chart?.getOption() ?? null; }
+  instance(): ECharts | null { return this.chart; }
+
+  private resize(): void {
+    if (!this.chart || this.element.clientWidth === 0) return;
+    this.chart.resize();
+    if (this.element.clientWidth !== this.width) this.draw();
+  }
+}
+
+const base = (): Option => ({
+  backgroundColor: 'transparent',
+  animation: !still() && !printing(),
+  animationDuration: 250,
+  animationDurationUpdate: 200,
+  textStyle: { fontFamily: variable('font'), color: variable('ink'), fontSize: 12 },
+  color: [variable('quiet')],
+});
