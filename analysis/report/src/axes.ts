@@ -3,16 +3,27 @@ import { h } from './dom';
 import type { Option } from './echarts';
 import { variable } from './theme';
 
-interface AxisSettings {
+export interface AxisSettings {
   name: string; log?: boolean; format: (x: number) => string; categories?: string[];
-  min?: number | 'dataMin'; max?: number | 'dataMax'; scale?: boolean; end?: boolean; grid?: boolean; splits?: number; extra?: Option;
+  min?: number | 'dataMin'; max?: number | 'dataMax'; scale?: boolean; grid?: boolean; splits?: number; ticks?: number[]; extra?: Option;
 }
 
 const line = (): Option => ({ lineStyle: { color: variable('axis'), width: 1 } });
 
+/** Round numbers for a logarithmic axis from least to most: 1, 2, 5, 10, ... where there are few decades, else powers of ten. */
+export function logTicks(least: number, most: number): number[] {
+  const decades = Math.log10(most / least);
+  const all: number[] = [];
+  const step = Math.max(1, Math.ceil(decades / 8));
+  for (let power = Math.floor(Math.log10(least)); power <= Math.ceil(Math.log10(most)); ++power)
+    for (const lead of decades < 1.2 ? [1, 1.5, 2, 3, 5, 7] : decades < 3.2 ? [1, 2, 5] : [1])
+      if (power % step === 0 || decades < 3.2) all.push(lead * 10 ** power);
+  return all.filter((tick) => tick >= least * 0.999 && tick <= most * 1.001);
+}
+
 /** A number axis (linear or logarithmic), or one of categories. Its name stands at its end, horizontally. */
 export function axis(settings: AxisSettings, vertical: boolean): Option {
-  const { name, log, format, categories, min, max, scale, grid = true, splits } = settings;
+  const { name, log, format, categories, min, max, scale, grid = true, splits, ticks } = settings;
   return {
     type: categories ? 'category' : log ? 'log' : 'value',
     ...(categories ? { data: categories } : { min, max, scale: scale ?? false, splitNumber: splits ?? (vertical ? 5 : 6) }),
@@ -21,8 +32,8 @@ export function axis(settings: AxisSettings, vertical: boolean): Option {
     nameGap: vertical ? 12 : 26,
     nameTextStyle: { color: variable('quiet'), fontSize: 12, align: vertical ? 'left' : 'center', padding: 0 },
     axisLine: { show: !vertical || !!categories, onZero: false, ...line() },
-    axisTick: { show: !vertical && !categories, ...line() },
-    axisLabel: { color: variable('quiet'), hideOverlap: true, fontSize: 11.5, ...(categories ? {} : { formatter: (x: number) => format(x) }) },
+    axisTick: { show: !vertical && !categories, ...line(), ...(ticks ? { customValues: ticks } : {}) },
+    axisLabel: { color: variable('quiet'), hideOverlap: true, fontSize: 11.5, ...(categories ? {} : { formatter: (x: number) => format(x) }), ...(ticks ? { customValues: ticks } : {}) },
     splitLine: { show: grid && !categories, lineStyle: { color: variable('rule'), width: 1 } },
     minorSplitLine: { show: false },
     axisPointer: { label: { show: false } },
@@ -30,7 +41,7 @@ export function axis(settings: AxisSettings, vertical: boolean): Option {
   };
 }
 
-export const frame = (more: Option = {}): Option => ({ left: 12, right: 18, top: 34, bottom: 12, outerBoundsMode: 'same', outerBoundsContain: 'all', ...more });
+export const frame = (more: Option = {}): Option => ({ left: 4, right: 18, top: 8, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'all', ...more });
 
 /** A tooltip whose contents are elements: a label with markup in it stays a label. */
 export function tooltip(trigger: 'axis' | 'item', formatter: (params: never) => HTMLElement | string, more: Option = {}): Option {

@@ -1,5 +1,4 @@
 // Loss and metric as the training goes on, and how far the workers' parameters are apart.
-import { axis } from '../axes';
 import { card, distinct } from '../card';
 import { legend, pointList, segments, toggle } from '../controls';
 import type { Chart, Curves, CurveSeries, N, Report } from '../data';
@@ -32,8 +31,9 @@ function xChoices(series: CurveSeries[]): [X, string][] {
   return all.filter(([x]) => has(x));
 }
 
-/** Wide enough for names at the lines' ends. */
-const wide = (plot: Plot): boolean => plot.element.clientWidth > 640;
+/** Names at the lines' ends, where it is wide enough for them. */
+const ends = ({ element }: Plot): { width: number; height: number } | undefined =>
+  element.clientWidth > 640 ? { width: element.clientWidth, height: element.clientHeight } : undefined;
 
 export function curves(report: Report, data: Curves, file: string): HTMLElement {
   const chosen = { x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss }) => loss)), logX: false, band: true };
@@ -41,7 +41,7 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
   const here = (): CurveSeries[] => series.filter(({ point, strategy }) => point === state.point && shown(strategy));
   const name = (): string => (chosen.y === 'loss' ? 'loss' : report.metric_name);
   const plot: Plot = new Plot('curves', data.sentence, 400, () => lines({
-    drawAxis: axis, labels: wide(plot), band: chosen.band,
+    labels: ends(plot), band: chosen.band,
     lines: here().map((each): Line => ({
       strategy: each.strategy, text: report.strategies[each.strategy].label, x: each[chosen.x] ?? [],
       ...(chosen.y === 'loss' ? { y: each.loss, low: each.loss_low, high: each.loss_high }
@@ -69,7 +69,7 @@ export function consensus(report: Report, data: Chart, all: CurveSeries[], file:
   const series = all.filter((each) => each.consensus?.some((x) => x !== null));
   const chosen = { x: 'simulated_s' as X, log: true };
   const plot: Plot = new Plot('consensus', data.sentence, 320, () => lines({
-    drawAxis: axis, labels: wide(plot),
+    labels: ends(plot),
     lines: series.filter(({ point, strategy }) => point === state.point && shown(strategy)).map((each): Line => ({
       strategy: each.strategy, text: report.strategies[each.strategy].label, x: each[chosen.x] ?? [], y: each.consensus ?? [] })),
     x: { ...axes[chosen.x], min: 0 }, y: { name: 'distance from the mean of all workers', format: number, log: chosen.log },

@@ -1,7 +1,8 @@
 // Lines of strategies with confidence bands, for all charts that are of this kind.
-import { frame, tip, tooltip, zoom, type axis } from '../axes';
+import { axis, frame, logTicks, tip, tooltip, zoom, type AxisSettings } from '../axes';
 import type { N } from '../data';
 import type { Option } from '../echarts';
+import { nudges } from './nudge';
 import { colour, dash, symbol } from '../palette';
 import { variable } from '../theme';
 
@@ -54,21 +55,52 @@ export function at(all: Point[], x: number): N {
 }
 
 export interface LinesSettings {
-  lines: Line[]; x: Parameters<typeof axis>[0]; y: Parameters<typeof axis>[0];
-  horizontal?: { value: number; text: string }; others?: Option[]; labels: boolean; drawAxis: typeof axis; band?: boolean;
+  lines: Line[]; x: AxisSettings; y: AxisSettings;
+  horizontal?: { value: number; text: string }; others?: Option[];
+  labels?: { width: number; height: number };  // names at the lines' ends, for a plot of about this size
+  band?: boolean;
+}
+
+const positive = (all: N[] | null | undefined): number[] => (all ?? []).filter((x): x is number => x !== null && x > 0);
+
+/** A logarithmic axis from just below the values to just above them, with ticks at round numbers. */
+function fitted(settings: AxisSettings, values: number[], also: number[]): AxisSettings {
+  const above = [...values, ...also].filter((x) => x > 0);
+  if (!settings.log || settings.ticks || above.length === 0) return settings;
+  let [least, most] = [above[0], above[0]];
+  for (const x of above) { if (x < least) least = x; if (x > most) most = x; }
+  const margin = Math.max(1.05, (most / least) ** 0.05);
+  return { ...settings, min: least / margin, max: most * margin, ticks: logTicks(least / margin, most * margin) };
+}
+
+const letter = 6.6;  // the width of one, about [pixels]
+
+/** How far the names at the ends of lines are moved, reckoned in a plot of about this size. */
+function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: { width: number; height: number }, logX: boolean, logY: boolean): number[] {
+  const scale = (axisNumber: 0 | 1, log: boolean): ((x: number) => number) => {
+    const of = log ? Math.log : (x: number): number => x;
+    let [least, most] = [Infinity, -Infinity];
+    for (const { data } of ends) for (const point of data) { least = Math.min(least, of(point[axisNumber])); most = Math.max(most, of(point[axisNumber])); }
+    return (x) => (of(x) - least) / (most - least || 1);
+  };
+  const [across, up] = [scale(0, logX), scale(1, logY)];
+  return nudges(ends.map(({ text, data }) => {
+    const [x, y] = data[data.length - 1] ?? [0, 0];
+    return { x: across(x) * (width - 200), y: (1 - up(y)) * (height - 80), width: Math.min(128, letter * text.length) };
+  }), 14);
 }
 
 /** The option of a chart of lines. Values in the tooltip are read off every line where the pointer is. */
-export function lines({ lines: all, x, y, horizontal, others = [], labels, drawAxis, band: bands = true }: LinesSettings): Option {
+export function lines({ lines: all, x, y, horizontal, others = [], labels, band: bands = true }: LinesSettings): Option {
   const drawn = all.map((line) => ({ line, data: points(line, !!x.log, !!y.log) }));
-  const series: Option[] = drawn.map(({ line, data }) => ({
+  const moved = labels ? endOffsets(drawn.map(({ line, data }) => ({ text: line.text, data })), labels, !!x.log, !!y.log) : [];
+  const series: Option[] = drawn.map(({ line, data }, i) => ({
     type: 'line', name: line.text, id: `line-${line.strategy}-${line.text}`, data, z: 3, clip: true,
     symbol: line.marks || data.length === 1 ? symbol(line.strategy) : 'none', symbolSize: 7, showAllSymbol: true,
     color: colour(line.strategy), itemStyle: { color: colour(line.strategy) },
     lineStyle: { width: 2, type: dash(line.strategy), color: colour(line.strategy), cap: 'butt', join: 'round' },
     emphasis: { focus: 'series', lineStyle: { width: 3.5 } }, blur: { lineStyle: { opacity: 0.18 } },
-    endLabel: { show: labels, formatter: () => line.text, color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate' },
-    labelLayout: { moveOverlap: 'shiftY' },
+    endLabel: { show: !!labels, formatter: () => line.text, offset: [0, moved[i] ?? 0], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate' },
   }));
   const shaded = bands ? drawn.map(({ line }) => band(line, !!x.log, !!y.log)).filter((each) => each !== null) : [];
   if (horizontal) series.push(level(horizontal.value, horizontal.text));
@@ -79,8 +111,9 @@ export function lines({ lines: all, x, y, horizontal, others = [], labels, drawA
     return tip(`${x.name}: ${x.format(where)}`, values.map(({ line, value }) => ({ colour: colour(line.strategy), name: line.text, value: y.format(value!) })));
   };
   return {
-    grid: frame({ right: labels ? 146 : 20 }),
-    xAxis: drawAxis({ ...x, grid: false }, false), yAxis: drawAxis(y, true),
+    grid: frame({ right: labels && all.length > 0 ? Math.min(146, 24 + letter * Math.max(...all.map(({ text }) => text.length))) : 20 }),
+    xAxis: axis({ ...fitted(x, drawn.flatMap(({ data }) => data.map(([a]) => a)), []), grid: false }, false),
+    yAxis: axis(fitted(y, drawn.flatMap(({ line, data }) => data.map(([, b]) => b).concat(bands ? positive(line.low).concat(positive(line.high)) : [])), horizontal ? [horizontal.value] : []), true),
     tooltip: tooltip('axis', tell, { axisPointer: { type: 'line', lineStyle: { color: variable('quiet'), type: 'solid' } } }),
     dataZoom: zoom(), series: [...shaded, ...others, ...series],
   };

@@ -17,6 +17,7 @@ type Wired = Link & { from: string; to: string };
 
 const mostEdges = 1200;
 const mostBars = 24;
+const graphHeight = 420;
 
 const wired = (row: LinkRow): Wired[] => row.links.filter((link): link is Wired => link.from !== null && link.to !== null);
 const known = (row: LinkRow | undefined): boolean => !!row && wired(row).length > 0 && wired(row).length <= mostEdges;
@@ -24,29 +25,30 @@ const tell = (link: Link): HTMLElement => tip(link.name, [
   ...(link.from !== null ? [{ name: 'way', value: `${link.from} → ${link.to}` }] : []),
   { name: 'bytes', value: bytes(link.bytes) }, { name: 'utilisation', value: percent(link.utilisation) }]);
 
-function graph(row: LinkRow, wide: boolean): Option {
+function graph(row: LinkRow, width: number): Option {
+  const wide = width > 640;
   const links = wired(row);
   const places = layout(links);
   const near = neighbours(links);
   const most = Math.max(1, ...links.map((link) => link.bytes));
-  const [across, named] = [wide ? 1.9 : 1.1, places.size <= (wide ? 48 : 20)];
+  const [across, named] = [(width - (wide ? 180 : 88)) / (graphHeight - 52), places.size <= (wide ? 48 : 20)];
   const both = new Set(links.map(({ from, to }) => `${from}\n${to}`));
   return {
     tooltip: tooltip('item', ({ dataType, dataIndex, name }: { dataType: string; dataIndex: number; name: string }) => dataType === 'edge' ? tell(links[dataIndex]) : tip(name, [])),
     series: [{
-      type: 'graph', id: 'topology', layout: 'none', left: wide ? 90 : 40, right: wide ? 90 : 40, top: 26, bottom: 26, silent: false,
+      type: 'graph', id: 'topology', layout: 'none', preserveAspect: true, left: wide ? 90 : 44, right: wide ? 90 : 44, top: 26, bottom: 26,
       data: [...places].map(([name, { x, y }]) => {
         const leaf = near.get(name)!.size === 1 || near.size === places.size && ![...near.values()].some((each) => each.size === 1);
         return {
           name, x: x * across, y, symbol: leaf ? 'circle' : 'roundRect', symbolSize: leaf ? (places.size > 40 ? 8 : 13) : 20,
           itemStyle: { color: leaf ? variable('raised') : variable('ink'), borderColor: variable('ink'), borderWidth: 1.4 },
-          label: { show: named, formatter: name, color: variable('quiet'), fontSize: 11, distance: 5,
+          label: { show: named, formatter: name, color: variable('quiet'), fontSize: 11, distance: 5, ...(leaf ? {} : { backgroundColor: variable('surface'), padding: [1, 3], borderRadius: 3 }),
             position: !leaf ? 'bottom' : Math.abs(x) > 0.35 ? (x > 0 ? 'right' : 'left') : y > 0 ? 'bottom' : 'top' },
         };
       }),
       links: links.map(({ from, to, bytes: carried, utilisation }) => ({
         source: from, target: to,
-        lineStyle: { width: 1.2 + 8.5 * (carried / most), color: ramped(utilisation ?? carried / most), opacity: 1, curveness: both.has(`${to}\n${from}`) ? 0.11 : 0 },
+        lineStyle: { width: 1.2 + 8.5 * (carried / most), color: ramped(utilisation ?? carried / most), opacity: 1, curveness: both.has(`${to}\n${from}`) ? 0.06 : 0 },
       })),
       emphasis: { focus: 'adjacency', lineStyle: { opacity: 1 } }, blur: { lineStyle: { opacity: 0.12 }, itemStyle: { opacity: 0.3 } },
     }],
@@ -100,15 +102,15 @@ export function links(report: Report, data: Links, file: string): HTMLElement {
   const fit = (): void => {
     const row = here();
     const rows = drawn() === 'heat' ? row!.heat!.names.length : row ? busiest(row).length : 1;
-    plot.height = drawn() === 'graph' ? 420 : 90 + rows * (drawn() === 'heat' ? (rows > 30 ? 12 : 20) : 26);
+    plot.height = drawn() === 'graph' ? graphHeight : 90 + rows * (drawn() === 'heat' ? (rows > 30 ? 12 : 20) : 26);
   };
-  const plot: Plot = new Plot('links', data.sentence, 420, () => {
+  const plot: Plot = new Plot('links', data.sentence, graphHeight, () => {
     fit();
     key.hidden = drawn() !== 'graph';
     const row = here();
     const wide = plot.element.clientWidth > 640;
     if (!row) return { series: [] };
-    return drawn() === 'graph' ? graph(row, wide) : drawn() === 'heat' ? heat(row.heat!, wide) : bars(row);
+    return drawn() === 'graph' ? graph(row, plot.element.clientWidth) : drawn() === 'heat' ? heat(row.heat!, wide) : bars(row);
   });
   const key = scale();
   fit();

@@ -34,7 +34,7 @@ export function pareto(report: Report, data: Pareto, file: string): HTMLElement 
       value: [row[chosen.paid], row.time_s], name: text(row), symbol: symbol(row.strategy), symbolSize: on.has(row) ? 13 : 10,
       itemStyle: on.has(row) ? { color: colour(row.strategy), borderColor: variable('ink'), borderWidth: 1.2 }
                              : { color: colour(row.strategy), opacity: 0.55, borderColor: variable('surface'), borderWidth: 0.5 },
-      label: { show: on.has(row), position: 'right', formatter: () => text(row), color: variable('ink'), fontSize: 11, width: wide ? 200 : 110, overflow: 'truncate' },
+      label: { show: on.has(row), position: 'right', offset: [0, -9], formatter: () => (wide ? text(row) : report.points[row.point]?.text || text(row)), color: variable('ink'), fontSize: 11, width: wide ? 200 : 90, overflow: 'truncate' },
     });
     return {
       grid: frame({ right: wide ? 150 : 30 }),
@@ -45,7 +45,7 @@ export function pareto(report: Report, data: Pareto, file: string): HTMLElement 
       series: [
         { type: 'line', id: 'front', name: 'front', data: line.map((row) => [row[chosen.paid], row.time_s]), step: 'end', symbol: 'none', silent: true, z: 1,
           tooltip: { show: false }, lineStyle: { color: variable('quiet'), width: 1.5, type: [5, 4] } },
-        { type: 'scatter', id: 'runs', name: 'runs', z: 3, data: rows.map(dots), labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' } },
+        { type: 'scatter', id: 'runs', name: 'runs', z: 3, data: rows.map(dots), labelLayout: { hideOverlap: true } },
       ],
     };
   });

@@ -1,5 +1,5 @@
 // Speed-up and efficiency against the number of workers, with the ideal and Amdahl's law fitted.
-import { axis } from '../axes';
+import type { AxisSettings } from '../axes';
 import { card, distinct } from '../card';
 import { legend, toggle } from '../controls';
 import type { N, Report, Speedup, SpeedupSeries } from '../data';
@@ -31,22 +31,24 @@ function whiskers({ strategy, workers, low, high }: SpeedupSeries): Option | nul
   };
 }
 
+const highest = (all: SpeedupSeries[]): number => Math.max(...all.flatMap(({ efficiency }) => efficiency.map((x) => x ?? 0)));
+
 export function speedup(report: Report, data: Speedup, file: string): HTMLElement {
   const chosen = { log: false, amdahl: true };
   const text = (each: SpeedupSeries): string => report.strategies[each.strategy].label + (each.text ? `, ${each.text}` : '');
   const here = (): SpeedupSeries[] => data.series.filter(({ strategy }) => shown(strategy));
   const most = Math.max(...data.series.flatMap(({ workers }) => workers));
   const least = Math.min(...data.series.flatMap(({ workers }) => workers));
-  const x = { name: 'workers', format: whole, extra: {} as Option };
+  const sizes = distinct(data.series.flatMap(({ workers }) => workers));
+  /** The axis of workers has its ticks where there are measurements. */
+  const x = (): AxisSettings => ({ name: 'workers', format: whole, log: chosen.log, min: chosen.log ? least / 1.1 : 0, max: most * (chosen.log ? 1.1 : 1.02), ticks: sizes });
   const asLines = (pick: (each: SpeedupSeries) => N[]): Line[] =>
     here().map((each) => ({ strategy: each.strategy, text: text(each), x: each.workers, y: pick(each), marks: true }));
-  const across = (): { log: boolean; min: number | undefined; extra: Option } =>
-    ({ log: chosen.log, min: chosen.log ? undefined : 0, extra: chosen.log ? { logBase: 2 } : {} });
 
   const up = new Plot('speedup', data.sentence, 360, () => lines({
-    drawAxis: axis, labels: false, lines: asLines((each) => each.speedup),
-    x: { ...x, ...across() },
-    y: { name: data.measure === 'throughput' ? 'speed-up (samples per second)' : 'speed-up (time to target)', format: number, ...across() },
+    lines: asLines((each) => each.speedup),
+    x: x(),
+    y: { name: data.measure === 'throughput' ? 'speed-up (samples per second)' : 'speed-up (time to target)', format: number, log: chosen.log, min: chosen.log ? undefined : 0 },
     others: [
       plain('ideal', [[chosen.log ? Math.max(least, 1) : 0, chosen.log ? Math.max(least, 1) : 0], [most, most]], { color: variable('quiet'), type: [5, 4], width: 1.4 }),
       ...here().map(whiskers).filter((each) => each !== null),
@@ -55,13 +57,13 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
     ],
   }));
   const efficiency = new Plot('efficiency', `Efficiency: speed-up by the number of workers. ${data.sentence}`, 360, () => lines({
-    drawAxis: axis, labels: false, lines: asLines((each) => each.efficiency),
-    x: { ...x, log: chosen.log, min: chosen.log ? undefined : 0, extra: chosen.log ? { logBase: 2 } : {} },
-    y: { name: 'efficiency (speed-up / workers)', format: percent, min: 0 }, others: [level(1, 'ideal')],
+    lines: asLines((each) => each.efficiency),
+    x: x(),
+    y: { name: 'efficiency (speed-up / workers)', format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] }, others: [level(1, 'ideal')],
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); up.redraw(); efficiency.redraw(); };
   const fitted = data.series.filter(({ amdahl }) => amdahl);
-  const fits = fitted.length === 0 ? null : h('p', { class: 'hint' },
+  const fits = fitted.length === 0 ? null : h('p', { class: 'fits' },
     'Grey dashes: the ideal. Dots: Amdahl’s law fitted; what stays serial: ',
     fitted.map((each) => `${text(each)} ${percent(each.amdahl!.serial)}`).join(', '), '.');
   return card('speedup', 'Speed-up and efficiency', data, file, [

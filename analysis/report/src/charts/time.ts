@@ -1,7 +1,7 @@
 // Where the time went: compute, communicate, wait, down.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
-import { legend, list, pointList, segments, toggle } from '../controls';
+import { list, pointList, segments, toggle } from '../controls';
 import { parts, type Parts, type Report, type Time } from '../data';
 import type { Option } from '../echarts';
 import { percent, seconds } from '../format';
@@ -58,10 +58,8 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
   const which = list('Strategy', strategies.map((each) => [String(each), labels[each]]), String(chosen.strategy), (value) => set({ strategy: Number(value) }));
   const at = pointList(report, (point) => data.rows.some((each) => each.point === point));
-  const own = legend(report, strategies);
   const arrange = (): void => {
     which.element.hidden = chosen.view === 'strategies';
-    own.hidden = chosen.view !== 'strategies';
     if (at) at.hidden = chosen.view === 'points';
   };
   arrange();
@@ -70,5 +68,5 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   return card('time', 'Where the time went', data, file, [
     views.length > 1 ? segments('Compare', views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, which.element, at,
     toggle('As shares', false, (share) => set({ share })),
-  ], own, partsKey(['solid', 'hatch', 'dots', 'rows']), plot.element);
+  ], partsKey(['solid', 'hatch', 'dots', 'rows']), plot.element);
 }

@@ -65,7 +65,7 @@ function laneNames(context: CanvasRenderingContext2D, all: Tracks, shape: Geomet
     const y = shape.top + (lane + 0.5) * shape.row;
     if (lane % 2 === 0) { context.fillStyle = variable('stripe'); context.fillRect(shape.gutter, y - shape.row / 2, shape.width - shape.gutter, shape.row); }
     if (lane % every !== 0) return;
-    let text = name;
+    let text = shape.width > 640 ? name : name.replace(/ \(.*/, '');
     while (text.length > 4 && context.measureText(text).width > shape.gutter - 12) text = `${text.slice(0, -2)}…`;
     context.fillStyle = variable('ink');
     context.fillText(text, shape.gutter - 8, y);

@@ -56,7 +56,8 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
   const hint = h('p', { class: 'hint' });
   const tell = (): void => {
     const partly = shown().some(({ run }) => !run.whole);
-    hint.textContent = `Drag to pan; scroll with Ctrl, pinch or press + and − to zoom; arrow keys when focused.${partly ? ' Only the beginning of the run was recorded; `simgrad run --trace` records more.' : ''}`;
+    hint.replaceChildren('Drag to pan; scroll with Ctrl, pinch, or press + and − to zoom; arrow keys pan too.');
+    if (partly) hint.append(' Only the beginning was recorded; ', h('code', {}, 'simgrad run --trace'), ' records more.');
     panels.forEach((panel, k) => {
       const run = indexedRun(chosen[k]);
       panel.canvas.setAttribute('aria-label', run ? `What each rank did when, ${text(run.run)}. ${data.sentence} Arrow keys pan, plus and minus zoom, Home shows all.` : '');

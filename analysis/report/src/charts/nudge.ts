@@ -1,0 +1,19 @@
+// Labels at the ends of lines: those that would lie upon each other are moved up and down.
+
+/** Where a label begins, its middle and its width [pixels, y downwards]. */
+export interface Label { x: number; y: number; width: number }
+
+/** How far to move each label so that two which share a column are a line's height apart; at most three lines' heights. */
+export function nudges(labels: Label[], height: number): number[] {
+  const order = labels.map((_, i) => i).sort((a, b) => labels[a].y - labels[b].y);
+  const y = labels.map((label) => label.y);
+  const beside = (a: Label, b: Label): boolean => a.x < b.x + b.width && b.x < a.x + a.width;
+  for (let round = 0; round < 20; ++round)
+    order.forEach((a, i) => order.slice(i + 1).forEach((b) => {
+      const missing = height - (y[b] - y[a]);
+      if (missing <= 0.01 || !beside(labels[a], labels[b])) return;
+      y[a] -= missing / 2;
+      y[b] += missing / 2;
+    }));
+  return labels.map((label, i) => Math.max(-3 * height, Math.min(3 * height, y[i] - label.y)));
+}
