@@ -10,8 +10,8 @@ function(embed file cpp)
     message(FATAL_ERROR "${file} holds )page\", which ends the raw string that it is embedded as")
   endif()
   file(WRITE ${cpp}.new "// Written by analysis/report/embed.cmake.\n#include \"outputs/report/page.h\"\n\n"
-       "namespace {\n\nconstexpr std::string_view text = R\"page(${text})page\";\n\n}  // namespace\n\n"
-       "std::string_view simgrad::outputs::page() { return text; }\n")
+       "namespace {\n\nconstexpr char text[] = R\"page(${text})page\";\n\n}  // namespace\n\n"
+       "std::string_view simgrad::outputs::page() { return {text, sizeof text - 1}; }\n")
   file(COPY_FILE ${cpp}.new ${cpp} ONLY_IF_DIFFERENT)
   file(REMOVE ${cpp}.new)
 endfunction()
