@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/selection.h"
 #include "experiment/runner.h"
+#include "outputs/plot.h"
 
 namespace simgrad::cli {
 
@@ -31,8 +32,14 @@ outputs::TableStyle style() {
   style.colour = terminal && std::getenv("NO_COLOR") == nullptr;
   winsize size = {};
   if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    style.width = std::max(80, static_cast<int>(size.ws_col));
+    style.width = std::max(60, static_cast<int>(size.ws_col));
   return style;
+}
+
+/// Set apart from the table; nothing where there is nothing to draw.
+std::string plot_below(const outputs::Results& results) {
+  const std::string drawn = outputs::plot(results, style());
+  return drawn.empty() ? "" : "\n" + drawn;
 }
 
 bool failed(const outputs::Run& run) { return run.record.status == record::Status::failed; }
@@ -66,8 +73,8 @@ Exit run_experiment(RunOptions& options) {
   if (options.json)
     fmt::print("{}", outputs::results_json(results));
   else if (!options.quiet)
-    fmt::print("{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv\n",
-               outputs::table(results, style()), options.out);
+    fmt::print("{}{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv\n",
+               outputs::table(results, style()), plot_below(results), options.out);
   if (options.quiet || options.json) {
     print_errors(results.baselines);
     print_errors(results.runs);

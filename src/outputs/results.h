@@ -62,7 +62,7 @@ std::string link_utilisation_csv(const Results& results);  ///< of runs that hav
 
 struct TableStyle {
   bool colour = false;
-  int width = 100;  ///< columns of the terminal
+  int width = 80;  ///< columns of the terminal
 };
 /// The comparison on stdout: a row a (grid point, label), means over seeds; below it the legend, the baselines, one
 /// sentence on what leads and where its time goes, then errors and notes.  No line is wider than the style's width.

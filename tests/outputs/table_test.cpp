@@ -153,7 +153,7 @@ TEST_CASE("errors, notes and incompleteness stand under the table, a note once")
   Results results = six_runs();
   results.complete = false;
   results.runs[0].record.notes = results.runs[1].record.notes = {"clocks disagree"};
-  const std::string text = table(results, {});
+  const std::string text = table(results, {.width = 100});
   CHECK(contains(text, "Incomplete: these are the 6 runs finished so far.\n"));
   CHECK(
       contains(text, "Failed: gossip(graph=ring), workers=8, seed 1: rank 3 was lost and no recovery is configured\n"));

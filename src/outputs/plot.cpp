@@ -1,0 +1,199 @@
+#include "outputs/plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "outputs/axis.h"
+#include "outputs/canvas.h"
+#include "outputs/comparison.h"
+#include "outputs/human.h"
+
+namespace simgrad::outputs {
+namespace {
+
+constexpr std::size_t rows = 9, width_most = 80, curves_most = 26;
+constexpr double wide = 20.0;  ///< the ratio from which on a logarithmic axis shows more
+/// Blue, yellow, green, magenta, cyan, red, then their bright sisters.
+constexpr std::array<std::string_view, 12> colours = {"\033[34m", "\033[33m", "\033[32m", "\033[35m",
+                                                      "\033[36m", "\033[31m", "\033[94m", "\033[93m",
+                                                      "\033[92m", "\033[95m", "\033[96m", "\033[91m"};
+
+struct Curve {
+  std::string label;
+  std::int64_t seeds = 0;
+  std::vector<std::pair<double, double>> points;  ///< simulated s, loss
+};
+
+/// Adds a run to the sum of its label's: as many evaluations as all have.
+void add(Curve& curve, const record::Record& record) {
+  std::vector<std::pair<double, double>> own;
+  for (const record::Evaluation& e : record.curve) {
+    if (!e.loss || !std::isfinite(*e.loss)) break;  // it has diverged, or there are no numbers
+    own.emplace_back(e.simulated_s, *e.loss);
+  }
+  if (curve.seeds++ == 0) {
+    curve.points = std::move(own);
+    return;
+  }
+  curve.points.resize(std::min(curve.points.size(), own.size()));
+  for (std::size_t k = 0; k < curve.points.size(); ++k) {
+    curve.points[k].first += own[k].first;
+    curve.points[k].second += own[k].second;
+  }
+}
+
+/// Of the last grid point, in the order of its labels.
+std::vector<Curve> curves_of(const std::vector<Run>& runs) {
+  std::vector<Curve> curves;
+  for (const Run& run : runs) {
+    if (run.parameters != runs.back().parameters || run.record.status == record::Status::failed) continue;
+    auto curve = std::ranges::find(curves, run.label, &Curve::label);
+    if (curve == curves.end()) curve = curves.insert(curves.end(), {.label = run.label, .points = {}});
+    add(*curve, run.record);
+  }
+  std::erase_if(curves, [](const Curve& curve) { return curve.points.size() < 2; });
+  for (Curve& curve : curves)
+    for (auto& [time_s, loss] : curve.points) {
+      time_s /= static_cast<double>(curve.seeds);
+      loss /= static_cast<double>(curve.seeds);
+    }
+  return curves;
+}
+
+Axis time_axis(const std::vector<Curve>& curves) {
+  double shortest = INFINITY, longest = 0.0, first = INFINITY;
+  for (const Curve& curve : curves) {
+    shortest = std::min(shortest, curve.points.back().first);
+    longest = std::max(longest, curve.points.back().first);
+    for (const auto& [time_s, loss] : curve.points)
+      if (time_s > 0.0) first = std::min(first, time_s);
+  }
+  const bool logarithmic = longest > wide * shortest && first < longest;
+  return {.from = logarithmic ? first : 0.0, .to = longest, .logarithmic = logarithmic};
+}
+
+Axis loss_axis(const std::vector<Curve>& curves, std::optional<double> target) {
+  double least = target.value_or(INFINITY), most = target.value_or(-INFINITY), first = -INFINITY;
+  for (const Curve& curve : curves) {
+    first = std::max(first, curve.points.front().second);
+    for (const auto& [time_s, loss] : curve.points) least = std::min(least, loss), most = std::max(most, loss);
+  }
+  if (first > 0.0) most = std::min(most, 10.0 * first);  // a curve that diverges leaves the plot
+  if (!(most > least)) most = least + std::max(std::abs(least), 1e-300);
+  return {.from = least, .to = most, .logarithmic = least > 0.0 && most > wide * least};
+}
+
+/// The largest unit of which the axis has two at least.
+std::pair<std::string_view, double> time_unit(double longest_s) {
+  std::pair<std::string_view, double> unit{"ns", 1e-9};
+  for (const auto& [name, s] : std::initializer_list<std::pair<std::string_view, double>>{
+           {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"min", 60.0}, {"h", 3600.0}, {"d", 86400.0}})
+    if (longest_s >= 2.0 * s) unit = {name, s};
+  return unit;
+}
+
+std::string number_text(double value) { return fmt::format("{:.4g}", value); }
+
+/// What stands left of each row: round numbers, none right beside another, and the target.
+std::array<std::string, rows> loss_labels(const Axis& axis, std::optional<double> target, const Canvas& canvas) {
+  std::array<std::string, rows> labels;
+  const auto taken = [&](std::size_t row) {
+    return !labels[row].empty() || (row > 0 && !labels[row - 1].empty()) || (row + 1 < rows && !labels[row + 1].empty());
+  };
+  if (target) labels[canvas.row(axis.place(*target))] = "target";
+  std::vector<double> ticks = axis.ticks(4);
+  const auto power_of_ten = [](double x) { return std::abs(std::log10(x) - std::round(std::log10(x))) < 1e-9; };
+  if (axis.logarithmic) std::ranges::stable_partition(ticks, power_of_ten);  // they are wanted most
+  for (const double tick : ticks)
+    if (const std::size_t row = canvas.row(axis.place(tick)); !taken(row)) labels[row] = number_text(tick);
+  return labels;
+}
+
+/// The line below the plot, and the numbers below it.
+std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, std::size_t columns, const Canvas& canvas) {
+  const Axis axis{.from = axis_s.from / unit_s, .to = axis_s.to / unit_s, .logarithmic = axis_s.logarithmic};
+  std::vector<bool> marks(columns);
+  std::string numbers;
+  for (const double tick : axis.ticks(6)) {
+    const std::size_t column = canvas.column(axis.place(tick));
+    const std::string text = number_text(tick);
+    std::size_t at = margin + 2 + column;
+    at -= std::min(at, text.size() / 2);
+    if ((!numbers.empty() && at < numbers.size() + 2) || at + text.size() > margin + 2 + columns + 1) continue;
+    marks[column] = true;
+    numbers += std::string(at - numbers.size(), ' ') + text;
+  }
+  std::string rule = std::string(margin + 1, ' ') + "└";
+  for (const bool mark : marks) rule += mark ? "┬" : "─";
+  return rule + '\n' + numbers + '\n';
+}
+
+std::string title(const Results& results, const std::vector<Curve>& curves, std::string_view unit, std::size_t width) {
+  const std::string point = point_text(results.runs.back().parameters);
+  const bool seeds = std::ranges::any_of(curves, [](const Curve& curve) { return curve.seeds > 1; });
+  return wrapped(fmt::format("Loss against simulated time [{}]{}{}:", unit, seeds ? ", mean over the seeds" : "",
+                             point.empty() ? "" : ", at " + point),
+                 width);
+}
+
+/// "a ring   b tree", in lines that fit.
+std::string legend(const std::vector<Curve>& curves, const Canvas& canvas, bool coloured, std::size_t width) {
+  std::string text, line;
+  std::size_t taken = 0;
+  const std::size_t mark = coloured ? 2 : 1;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const std::string label = cut_middle(printable(curves[i].label), width - 3 - mark);
+    const std::size_t size = mark + 1 + display_width(label);
+    if (taken > 0 && taken + 3 + size > width) text += std::exchange(line, "") + '\n', taken = 0;
+    line += std::string(taken > 0 ? 3 : 2, ' ') + canvas.sample(i) + ' ' + label;
+    taken += (taken > 0 ? 3 : 2) + size;
+  }
+  return text + line + '\n';
+}
+
+}  // namespace
+
+std::string plot(const Results& results, const TableStyle& style) {
+  const std::size_t width = std::min(static_cast<std::size_t>(std::max(style.width, 0)), width_most);
+  std::vector<Curve> curves = curves_of(results.runs);
+  const std::size_t left_out = curves.size() > curves_most ? curves.size() - curves_most : 0;
+  curves.resize(curves.size() - left_out);
+  const Axis time = time_axis(curves);
+  if (curves.empty() || width < 30 || !(time.to > 0.0)) return "";
+  std::optional<double> target = comparison(results).target;
+  const Axis loss = loss_axis(curves, target);
+
+  const bool coloured = style.colour && curves.size() <= colours.size();
+  const std::vector<std::string_view> paints(colours.begin(), colours.begin() + (coloured ? curves.size() : 0));
+  constexpr std::size_t margin = 9;
+  const std::size_t columns = width - margin - 3;
+  Canvas canvas(columns, rows, curves.size(), paints);
+  for (std::size_t i = 0; i < curves.size(); ++i)
+    for (std::size_t k = 1; k < curves[i].points.size(); ++k) {
+      const auto& [from_s, from_loss] = curves[i].points[k - 1];
+      const auto& [to_s, to_loss] = curves[i].points[k];
+      if (time.logarithmic && from_s < time.from) continue;
+      canvas.draw(i, time.place(from_s), loss.place(from_loss), time.place(to_s), loss.place(to_loss));
+    }
+
+  const auto [unit, unit_s] = time_unit(time.to);
+  const auto labels = loss_labels(loss, target, canvas);
+  std::string text = title(results, curves, unit, width);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::string filled = canvas.line(r, labels[r] == "target" ? "┄" : " ");
+    const std::string line =
+        padded(labels[r], margin, Align::right) + (labels[r].empty() ? " │" : " ┤") + filled;
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  text += time_lines(time, unit_s, margin, columns, canvas) + legend(curves, canvas, coloured, width);
+  if (left_out > 0) text += fmt::format("  and {} more, not drawn\n", left_out);
+  return text;
+}
+
+}  // namespace simgrad::outputs

@@ -1,0 +1,172 @@
+// The plot on a terminal, whole.
+#include "outputs/plot.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "catch.h"
+#include "outputs/human.h"
+#include "outputs/sample.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+namespace {
+
+/// loss(k) at step_s * k.
+template <class Loss>
+Run falling(const std::string& label, double step_s, int steps, Loss loss) {
+  Run run = sample_run(label, 4, {1.0, 0.0, 0.0, 0.0});
+  for (int k = 0; k <= steps; ++k) {
+    record::Evaluation& e = run.record.curve.emplace_back();
+    e.step = k;
+    e.simulated_s = step_s * k;
+    e.loss = loss(k);
+  }
+  return run;
+}
+
+Results of(std::vector<Run> runs) {
+  Results results;
+  results.runs = std::move(runs);
+  return results;
+}
+
+const auto linear = [](int k) { return 1.0 - 0.1 * k; };
+const auto exponential = [](int k) { return std::pow(10.0, -0.5 * k); };
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) all.push_back(line);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a loss that falls evenly is a line from corner to corner, and equal curves take turns") {
+  // 25 columns and 9 rows: evaluation k is in column 3 k and row k.
+  CHECK("\n" + plot(of({falling("ring", 1.0, 8, linear), falling("tree", 1.0, 8, linear)}), {.width = 37}) == R"(
+Loss against simulated time [s]:
+        1 ┤ab
+          │  aba
+      0.8 ┤     bab
+          │        aba
+      0.6 ┤           bab
+          │              aba
+      0.4 ┤                 bab
+          │                    aba
+      0.2 ┤                       ba
+          └┬─────┬─────┬─────┬─────┬
+           0     2     4     6     8
+  a ring   b tree
+)");
+}
+
+TEST_CASE("the axis of a loss that falls twentyfold is logarithmic, and the target is a line") {
+  Results results = of({falling("ring", 1e-3, 4, exponential)});
+  results.scenario = {{"stop", {{"loss", 0.1}}}};
+  // Evaluation k is in column 6 k and row 2 k.
+  CHECK("\n" + plot(results, {.width = 37}) == R"(
+Loss against simulated time [ms]:
+        1 ┤aa
+          │  aaa
+          │     aaa
+          │        aaa
+   target ┤┄┄┄┄┄┄┄┄┄┄┄aaa┄┄┄┄┄┄┄┄┄┄┄
+          │              aaa
+          │                 aaa
+          │                    aaa
+     0.01 ┤                       aa
+          └┬─────┬─────┬─────┬─────┬
+           0     1     2     3     4
+  a ring
+)");
+}
+
+TEST_CASE("where one strategy takes twenty times as long as another, time is logarithmic too") {
+  const std::string text = plot(of({falling("fast", 0.1, 10, linear), falling("slow", 3.0, 10, linear)}), {.width = 80});
+  const auto all = lines(text);
+  REQUIRE(all.size() == 13);
+  // From 0.1 s to 30 s in 68 columns: 1 s is in column 67 ln 10 / ln 300 = 27.05, 10 s in 54.1.
+  CHECK(all[11] == "          0.1" + std::string(25, ' ') + "1" + std::string(25, ' ') + "10");
+}
+
+TEST_CASE("the plot is of the last grid point, and of the means over its seeds") {
+  std::vector<Run> runs = {falling("ring", 1.0, 8, [](int) { return 5.0; }), falling("ring", 1.0, 8, linear),
+                           falling("ring", 3.0, 6, [](int k) { return 3.0 - 0.3 * k; })};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].parameters["cluster.workers"] = i == 0 ? 2 : 4;
+    runs[i].seed = i;
+  }
+  // The mean: 2 s a step, 2 - 0.2 k, over the six steps that both have.
+  Run mean = falling("ring", 2.0, 6, [](int k) { return 2.0 - 0.2 * k; });
+  const auto found = lines(plot(of(runs), {.width = 60}));
+  auto expected = lines(plot(of({mean}), {.width = 60}));
+  expected[0] = "Loss against simulated time [s], mean over the seeds, at";
+  expected.insert(expected.begin() + 1, "  workers=4:");
+  CHECK(found == expected);
+}
+
+TEST_CASE("no line of a plot is wider than the terminal, nor than 80 columns") {
+  std::vector<Run> runs;
+  for (int i = 0; i < 14; ++i)
+    runs.push_back(falling("parameter_server(consistency=ssp, staleness=" + std::to_string(i) + ", servers=2)",
+                           1e-4 * (i + 1), 200, [i](int k) { return 1e3 * std::exp(-0.01 * (i + 1) * k); }));
+  for (const bool colour : {false, true})
+    for (const int width : {30, 60, 80, 200})
+      for (std::string line : lines(plot(of(runs), {.colour = colour, .width = width}))) {
+        INFO(line);
+        CHECK(display_width(line) <= static_cast<std::size_t>(std::min(width, 80)));
+      }
+}
+
+TEST_CASE("in colour a curve is dots of Braille patterns, painted") {
+  const auto all = lines(plot(of({falling("ring", 1.0, 8, linear)}), {.colour = true, .width = 37}));
+  REQUIRE(all.size() == 13);
+  // Two dots across and four down a cell, 50 by 36: dot x is in line 35 x / 49, rounded.
+  CHECK(all[1] == "        1 ┤\033[34m⠑\033[0m\033[34m⠢\033[0m\033[34m⡀\033[0m");
+  CHECK(all.back() == "  \033[34m━━\033[0m ring");
+  for (const std::string& line : all) CHECK(line.find('\033') == line.find("\033[34m"));
+}
+
+TEST_CASE("a curve that diverges leaves the plot at ten times its first loss, so that the others are seen") {
+  const auto all = lines(plot(
+      of({falling("ring", 1.0, 8, linear), falling("wild", 1.0, 8, [](int k) { return std::pow(1e6, k); })}), {.width = 60}));
+  REQUIRE(all.size() == 13);
+  const auto column_of_b = [&](std::size_t row) {
+    const auto found = all[row].rfind('b');
+    return found == std::string::npos ? 0 : display_width(all[row].substr(0, found));
+  };
+  CHECK(all[1].starts_with("       10 ┤"));
+  CHECK(column_of_b(1) > 0);
+  for (std::size_t row = 1; row < 10; ++row) CHECK(column_of_b(row) <= 13);  // within the first of its eight steps
+  CHECK(all[9].starts_with("      0.2 ┤"));
+  CHECK(all[9].ends_with("a"));
+}
+
+TEST_CASE("there is no plot where there is nothing to draw") {
+  const double nan = std::nan("");
+  CHECK(plot(Results{}, {}).empty());
+  CHECK(plot(of({sample_run("ring", 4, {1.0, 0.0, 0.0, 0.0})}), {}).empty());                       // no curve
+  CHECK(plot(of({falling("ring", 1.0, 0, linear)}), {}).empty());                                  // one point
+  CHECK(plot(of({falling("ring", 0.0, 5, linear)}), {}).empty());                                  // no time
+  CHECK(plot(of({falling("ring", 1.0, 5, [&](int) { return nan; })}), {}).empty());                // no loss
+  CHECK(plot(of({failed(falling("ring", 1.0, 5, linear), "lost")}), {}).empty());
+  CHECK(plot(of({falling("ring", 1.0, 5, linear)}), {.width = 29}).empty());
+  Run blind = falling("ring", 1.0, 5, linear);
+  for (record::Evaluation& e : blind.record.curve) e.loss.reset();
+  CHECK(plot(of({blind}), {}).empty());
+}
+
+TEST_CASE("a loss that stays the same is a line, and strange numbers do no harm") {
+  const auto flat = [](double loss) { return [loss](int) { return loss; }; };
+  for (const double loss : {0.0, 1.0, -1.0, 1e-308, 1e308})
+    for (const int steps : {1, 5, 1000}) {
+      const auto all = lines(plot(of({falling("ring", 1e-9, steps, flat(loss))}), {}));
+      CHECK(all.size() == 13);
+      int rows_with_curve = 0;
+      for (std::size_t r = 1; r < 10 && r < all.size(); ++r) rows_with_curve += all[r].find("aaaaaaaa") != std::string::npos;
+      CHECK(rows_with_curve == 1);
+    }
+}
