@@ -1,7 +1,9 @@
 // The documents' commands run as they stand, and the README's table is what the program prints.
 #include "catch.h"
 #include "house/repository.h"
+#include "outputs/human.h"
 
+using namespace simgrad;
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -81,4 +83,9 @@ TEST_CASE("the README shows the table that the demo prints") {
   REQUIRE(called.exit_code == 0);
   INFO("If the program is right, this is what the README must show:\n" << table_of(called.out));
   CHECK(shown.front() == table_of(called.out));
+  CHECK(called.out.find('\033') == std::string::npos);  // it is no terminal
+  for (const std::string& line : lines(table_of(called.out))) {
+    INFO(line);
+    CHECK(outputs::display_width(line) <= 80);
+  }
 }
