@@ -1,6 +1,6 @@
 // The documents' commands run as they stand, and the README's table is what the program prints.
 #include "catch.h"
-#include "house/repository.h"
+#include "house/documents.h"
 #include "outputs/human.h"
 
 using namespace simgrad;
@@ -8,31 +8,6 @@ using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What stands between "```<language>" and "```".
-std::vector<std::string> fenced(const std::string& text, const std::string& language) {
-  std::vector<std::string> blocks;
-  bool inside = false;
-  for (const std::string& line : lines(text)) {
-    if (inside && line == "```") {
-      inside = false;
-    } else if (inside) {
-      blocks.back() += line + "\n";
-    } else if (line == "```" + language) {
-      inside = true;
-      blocks.emplace_back();
-    }
-  }
-  return blocks;
-}
-
-/// A directory in which the documents' commands run: it has what a clone with a build has, and takes the results.
-void furnish(const std::string& directory) {
-  for (const char* folder : {"scenarios", "platforms"})
-    fs::create_directory_symlink(source_dir() / folder, fs::path(directory) / folder);
-  fs::create_directory(fs::path(directory) / "build");
-  fs::create_symlink(SIMGRAD_PROGRAM, fs::path(directory) / "build" / "simgrad");
-}
 
 std::string table_of(const std::string& printed) { return printed.substr(0, printed.find("\nResults: ")); }
 

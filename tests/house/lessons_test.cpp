@@ -1,0 +1,198 @@
+// The lessons: complete in both languages, their commands run, and their numbers are what the program finds.
+#include <algorithm>
+#include <regex>
+
+#include "catch.h"
+#include "house/documents.h"
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path english = "docs/lessons";
+const fs::path chinese = "docs/lessons/zh";
+const fs::path lesson_scenarios = "scenarios/lessons";
+constexpr std::size_t lesson_count = 12;
+
+/// The files of a folder of the repository with this ending, in order: paths relative to it.
+std::vector<fs::path> files_of(const fs::path& folder, const std::string& ending) {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(source_dir() / folder))
+    if (entry.path().extension() == ending) all.push_back(folder / entry.path().filename());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<fs::path> lessons() {
+  std::vector<fs::path> pages = files_of(english, ".md");
+  std::erase(pages, english / "README.md");
+  return pages;
+}
+
+std::vector<std::string> matches(const std::string& text, const std::regex& pattern, int group = 0) {
+  std::vector<std::string> all;
+  for (std::sregex_iterator each(text.begin(), text.end(), pattern), end; each != end; ++each)
+    all.push_back((*each)[group]);
+  return all;
+}
+
+std::vector<std::string> headings(const std::string& text) {
+  std::vector<std::string> all;
+  for (const std::string& line : lines(text))
+    if (line.starts_with("## ")) all.push_back(line.substr(3));
+  return all;
+}
+
+std::set<std::string> set_of(const std::vector<std::string>& all) { return {all.begin(), all.end()}; }
+
+/// What a page and its translation have in common: the numbers (but for those in links) and what stands in code.
+std::set<std::string> numbers(const std::string& text) {
+  static const std::regex link(R"(\]\([^)]*\))");
+  static const std::regex number(R"([0-9]+([.,][0-9]+)*)");
+  return set_of(matches(std::regex_replace(text, link, "]"), number));
+}
+
+std::set<std::string> code(const std::string& text) {
+  const std::string prose = std::regex_replace(text, std::regex("```[^`]*```"), "");
+  return set_of(matches(prose, std::regex("`[^`]+`")));
+}
+
+Called called_in_a_clone(const std::string& commands) {
+  const Scratch scratch;
+  furnish(scratch.path());
+  return call("set -e\n" + commands, scratch.path());
+}
+
+/// The scenario as the program resolves it, without what it expects: titles and comments aside, what is simulated.
+std::string resolved(const std::string& arguments) {
+  const Called called = call("simgrad validate " + arguments, source_dir().string());
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  return std::regex_replace(called.out, std::regex(R"(\[\[expect\]\][^[]*)"), "");
+}
+
+std::string command_of(const std::string& block) { return block.substr(0, block.find('\n')); }
+
+}  // namespace
+
+TEST_CASE("every lesson has its parts, in both languages") {
+  const std::vector<std::string> parts{"Question",    "Predict",  "Run", "Explanation", "What the model leaves out",
+                                       "Exercise"};
+  const std::vector<std::string> parts_in_chinese{"问题", "先预测", "运行", "解释", "模型没有考虑什么", "练习"};
+  REQUIRE(lessons().size() == lesson_count);
+  for (const fs::path& page : lessons()) {
+    INFO(page);
+    const fs::path translation = chinese / page.filename();
+    REQUIRE(fs::exists(source_dir() / translation));
+    CHECK(headings(text_of(page)) == parts);
+    CHECK(headings(text_of(translation)) == parts_in_chinese);
+    for (const fs::path& each : {page, translation}) {
+      const std::string text = text_of(each);
+      CHECK(fenced(text, "sh").size() == 3);  // the experiment, the exercise, its answer
+      CHECK(fenced(text, "text").size() >= 1);
+      CHECK(text.find("<details><summary>") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("every lesson is in the list of lessons, in both languages") {
+  for (const fs::path& page : lessons())
+    for (const fs::path& folder : {english, chinese}) {
+      INFO(folder / page.filename());
+      CHECK(text_of(folder / "README.md").find("](" + page.filename().string() + ")") != std::string::npos);
+    }
+}
+
+TEST_CASE("the Chinese lessons have the commands, formulas and numbers of the English ones") {
+  std::vector<fs::path> pages = lessons();
+  pages.push_back(english / "README.md");
+  for (const fs::path& page : pages) {
+    INFO(page);
+    const std::string text = text_of(page);
+    const std::string translation = text_of(chinese / page.filename());
+    CHECK(fenced(text, "sh") == fenced(translation, "sh"));
+    CHECK(fenced(text, "text") == fenced(translation, "text"));
+    CHECK(code(text) == code(translation));
+    CHECK(numbers(text) == numbers(translation));
+  }
+}
+
+TEST_CASE("what the lessons link to is there") {
+  static const std::regex link(R"(\]\(([^)#]+)\))");
+  for (const fs::path& folder : {english, chinese})
+    for (const fs::path& page : files_of(folder, ".md"))
+      for (const std::string& target : matches(text_of(page), link, 1)) {
+        INFO(page << " links to " << target);
+        if (target.starts_with("https://")) continue;
+        CHECK(fs::exists(source_dir() / folder / target));
+      }
+}
+
+TEST_CASE("every lesson has a figure, and none is large") {
+  for (const fs::path& page : lessons()) {
+    const fs::path figure = english / "figures" / page.stem().concat(".svg");
+    INFO(figure);
+    REQUIRE(fs::exists(source_dir() / figure));
+    CHECK(fs::file_size(source_dir() / figure) < 60'000);
+    CHECK(text_of(page).find("](figures/" + figure.filename().string() + ")") != std::string::npos);
+    CHECK(text_of(chinese / page.filename()).find("](../figures/" + figure.filename().string() + ")") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("every lesson's experiment runs") {
+  for (const fs::path& page : lessons()) {
+    INFO(page);
+    const std::string command = fenced(text_of(page), "sh").at(0);
+    CHECK(command.starts_with("build/simgrad run scenarios/lessons/" + page.stem().string() + ".toml"));
+    const Called called = called_in_a_clone(command);
+    INFO(called.out << called.err);
+    CHECK(called.exit_code == 0);
+  }
+}
+
+TEST_CASE("every lesson's scenario begins with a question, and so does its answer") {
+  for (const fs::path& folder : {lesson_scenarios, lesson_scenarios / "answers"}) {
+    REQUIRE(files_of(folder, ".toml").size() == lesson_count);
+    for (const fs::path& path : files_of(folder, ".toml")) {
+      INFO(path);
+      const std::string first = lines(text_of(path)).at(0);
+      CHECK(first.starts_with("# "));
+      CHECK(first.ends_with("?"));
+    }
+  }
+}
+
+TEST_CASE("the lessons' numbers are what the program finds") {
+  for (const fs::path& path : files_of(lesson_scenarios, ".toml")) {
+    INFO(path);
+    const Called called = called_in_a_clone("build/simgrad check " + path.string());
+    INFO(called.out << called.err);
+    CHECK(called.exit_code == 0);
+  }
+}
+
+TEST_CASE("the exercises' answers are what the program finds") {
+  for (const fs::path& page : lessons()) {
+    INFO(page);
+    const std::string command = fenced(text_of(page), "sh").at(2);
+    CHECK(command == "build/simgrad check scenarios/lessons/answers/" + page.stem().string() + ".toml\n");
+    const Called called = called_in_a_clone(command);
+    INFO(called.out << called.err);
+    CHECK(called.exit_code == 0);
+  }
+}
+
+TEST_CASE("an answer is about the change that its exercise asks for") {
+  const std::string run = "build/simgrad run ";
+  for (const fs::path& page : lessons()) {
+    INFO(page);
+    std::string command = command_of(fenced(text_of(page), "sh").at(1));
+    REQUIRE(command.starts_with(run));
+    command = std::regex_replace(command.substr(run.size()), std::regex(" --no-baseline"), "");
+    const fs::path answer = lesson_scenarios / "answers" / page.stem().concat(".toml");
+    CHECK(resolved(command) == resolved("'" + answer.string() + "'"));
+    CHECK(resolved(command) != resolved("'" + (lesson_scenarios / answer.filename()).string() + "'"));
+  }
+}
