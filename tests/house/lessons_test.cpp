@@ -64,6 +64,13 @@ Called called_in_a_clone(const std::string& commands) {
   return call("set -e\n" + commands, scratch.path());
 }
 
+/// A Python that can draw, "" where there is none.
+std::string python_with_matplotlib() {
+  for (const char* python : {"python3", "/usr/bin/python3"})
+    if (call(std::string(python) + " -c 'import matplotlib'", source_dir().string()).exit_code == 0) return python;
+  return "";
+}
+
 /// The scenario as the program resolves it, without what it expects: titles and comments aside, what is simulated.
 std::string resolved(const std::string& arguments) {
   const Called called = call("simgrad validate " + arguments, source_dir().string());
@@ -141,14 +148,30 @@ TEST_CASE("every lesson has a figure, and none is large") {
   }
 }
 
-TEST_CASE("every lesson's experiment runs") {
+TEST_CASE("every lesson's experiment runs, and its figure can be drawn") {
+  const Scratch clone;
+  furnish(clone.path());
+  const std::string python = python_with_matplotlib();
+  if (python.empty()) WARN("figures are not drawn: matplotlib is missing (apt-get install python3-matplotlib)");
+  std::string results;
   for (const fs::path& page : lessons()) {
     INFO(page);
+    const std::string name = page.stem().string();
     const std::string command = fenced(text_of(page), "sh").at(0);
-    CHECK(command.starts_with("build/simgrad run scenarios/lessons/" + page.stem().string() + ".toml"));
-    const Called called = called_in_a_clone(command);
+    CHECK(command.starts_with("build/simgrad run scenarios/lessons/" + name + ".toml"));
+    CHECK(text_of(page).find("`python3 analysis/lesson_figures.py out/" + name + "`") != std::string::npos);
+    const Called called = call(command, clone.path());
     INFO(called.out << called.err);
-    CHECK(called.exit_code == 0);
+    REQUIRE(called.exit_code == 0);
+    results += " out/" + name;
+  }
+  if (python.empty()) return;
+  const Called drawn = call(python + " analysis/lesson_figures.py" + results, clone.path());
+  INFO(drawn.err);
+  CHECK(drawn.exit_code == 0);
+  for (const fs::path& page : lessons()) {
+    INFO(page);
+    CHECK(contents((fs::path(clone.path()) / page.stem().concat(".svg")).string()).ends_with("</svg>\n"));
   }
 }
 

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Draws the figures of lessons (docs/lessons) from the CSV files of their runs: dots are simulated, lines are formulas.
+
+    python3 analysis/lesson_figures.py out/01_speedup_below_m       # writes 01_speedup_below_m.svg
+
+Needs matplotlib (Debian: python3-matplotlib) and nothing else. The formulas are those of the lessons' pages.
+"""
+import argparse
+import csv
+import math
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
+
+# Okabe and Ito's colours; with dashes and marks of their own, lines differ without them too.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1))]
+MARKS = ["o", "s", "^", "D", "v", "P"]
+GREY = "#666666"
+
+
+def rows_of(directory, name):
+    """The rows of a CSV file, numbers as floats."""
+
+    def value(text):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    path = directory / name
+    if not path.exists():
+        sys.exit(f"{path} is not there; run the lesson's command first")
+    with open(path, newline="", encoding="utf-8") as file:
+        return [{key: value(text) for key, text in row.items()} for row in csv.DictReader(file)]
+
+
+class Lesson:
+    """A lesson's results: its runs, and the curve of each of them."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.runs = rows_of(directory, "runs.csv")
+
+    def of(self, label):
+        return [run for run in self.runs if run["label"] == label]
+
+    def labels(self):
+        return list(dict.fromkeys(run["label"] for run in self.runs))
+
+    def curve(self, run, x, y="loss"):
+        """The evaluations of a run: two lists."""
+        rows = [row for row in rows_of(self.directory, "curves.csv") if row["run"] == run["id"]]
+        return [row[x] for row in rows], [row[y] for row in rows]
+
+
+def style(k):
+    return {"color": COLOURS[k], "linestyle": DASHES[k]}
+
+
+def dots(k):
+    return {"color": COLOURS[k], "linestyle": "none", "marker": MARKS[k], "markersize": 6}
+
+
+def both(axes, k, label, x, simulated, formula):
+    """Simulated dots at x; the formula's line through them, drawn between."""
+    axes.plot(x, simulated, label=label, **dots(k))
+    low, high = math.log(min(x)), math.log(max(x))
+    fine = [math.exp(low + (high - low) * i / 200) for i in range(201)]
+    axes.plot(fine, [formula(each) for each in fine], **style(k))
+
+
+def numbers_on(axis, values):
+    axis.set_major_locator(FixedLocator(values))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def speed_up(lesson, figure):
+    axes = figure.subplots()
+    t, alpha, m_beta = 1.024, 50e-6, 8e-3
+    formulas = {
+        "mapreduce": lambda n: t / (t / n + 2 * alpha + 2 * n * m_beta),
+        "allreduce": lambda n: t / (t / n + 2 * (n - 1) * alpha + 2 * (n - 1) / n * m_beta),
+    }
+    for k, (label, formula) in enumerate(formulas.items()):
+        runs = lesson.of(label)
+        both(axes, k, label, [r["workers"] for r in runs], [r["speedup_throughput"] for r in runs], formula)
+    n = [1, 2, 4, 8, 16, 32]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.plot(n, n, color=GREY, linewidth=0.8, label="m times as fast")
+    numbers_on(axes.xaxis, n)
+    numbers_on(axes.yaxis, n)
+    axes.set(xlabel="workers", ylabel="speed-up")
+    axes.legend()
+
+
+def latency_or_bandwidth(lesson, figure):
+    axes = figure.subplots()
+    sizes = [8 * run["param.data.features"] for run in lesson.runs]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    both(axes, 0, "allreduce, 8 workers", sizes, [1e3 * r["communicate_s"] for r in lesson.runs],
+         lambda m: 1.12 + 1.75 * m * 8e-6)
+    axes.axhline(1.12, color=GREY, linewidth=0.8, linestyle=":", label="14 α")
+    axes.plot(sizes, [1.75 * m * 8e-6 for m in sizes], color=GREY, linewidth=0.8, linestyle="--", label="1.75 M β")
+    axes.annotate("M½ = 80 kB", (80e3, 1.12), (1.2e5, 0.35), arrowprops={"arrowstyle": "-", "color": GREY})
+    axes.set(xlabel="M [bytes]", ylabel="time of one allreduce [ms]", ylim=(0.1, 200))
+    axes.legend()
+
+
+def losses(lesson, axes, named, x="simulated_s", scale=1e3):
+    for k, (label, run) in enumerate(named):
+        times, values = lesson.curve(run, x)
+        axes.plot([scale * time for time in times], values, label=label, **style(k))
+    axes.set(xlabel="simulated time [ms]", ylabel="loss")
+
+
+def fewer_bytes(lesson, figure):
+    axes = figure.subplots()
+    losses(lesson, axes, [(run["label"], run) for run in lesson.runs])
+    axes.axhline(0.4, color=GREY, linewidth=0.8, label="target")
+    axes.legend()
+
+
+def slowest_worker(lesson, figure):
+    axes = figure.subplots()
+    axes.set_axisbelow(True)
+    parts = [("compute_s", "compute", COLOURS[0]), ("communicate_s", "communicate", COLOURS[1]), ("wait_s", "wait", "#bbbbbb")]
+    for y, run in enumerate(lesson.runs):
+        left = 0.0
+        for part, name, colour in parts:
+            axes.barh(y, run[part], left=left, color=colour, height=0.6, label=name if y == 0 else None)
+            left += run[part]
+        axes.text(left + 0.03, y, f"speed-up {run['speedup_throughput']:.2f}", va="center")
+    axes.set_yticks(range(len(lesson.runs)), lesson.labels())
+    axes.invert_yaxis()
+    axes.set(xlabel="seconds of the mean worker", xlim=(0, 3.2))
+    axes.legend(loc="lower right")
+
+
+def stale(lesson, figure):
+    axes = figure.subplots()
+    chosen = [("bsp", 0.01), ("asp", 0.01), ("asp", 0.07), ("asp", 0.08)]
+    losses(lesson, axes, [(f"{label}, η = {rate}", run) for label, rate in chosen for run in lesson.of(label)
+                          if run["param.training.learning_rate"] == rate])
+    axes.set_yscale("log")
+    axes.set_ylim(3e-3, 1e3)
+    axes.legend()
+
+
+def servers(lesson, figure):
+    axes = figure.subplots()
+    s = [int(run["label"].split()[0]) for run in lesson.runs]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    both(axes, 0, "2 (α + max(1, n/s) M β)", s, [100 * run["simulated_s"] for run in lesson.runs],
+         lambda each: 2 * (0.05 + max(1, 8 / each) * 8))
+    axes.axhline(14.7, color=GREY, linewidth=0.8, linestyle="--", label="a ring without servers")
+    numbers_on(axes.xaxis, s)
+    numbers_on(axes.yaxis, [10, 20, 50, 100])
+    axes.set(xlabel="servers", ylabel="time of a step [ms]", ylim=(10, 160))
+    axes.legend()
+
+
+def ring_and_tree(lesson, figure):
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    rounds = {"ring": (30, 1.875), "tree": (8, 8), "doubling": (4, 4), "halving, doubling": (8, 1.875)}
+    for k, (label, (latencies, vectors)) in enumerate(rounds.items()):
+        runs = lesson.of(label)
+        both(axes, k, label, [8 * run["param.data.features"] for run in runs], [1e3 * r["simulated_s"] for r in runs],
+             lambda m, a=latencies, v=vectors: a * 0.05 + v * m * 0.8e-6)
+    axes.set(xlabel="M [bytes]", ylabel="time of one allreduce [ms]")
+    axes.legend()
+
+
+def gossip(lesson, figure):
+    axes = figure.subplots()
+    losses(lesson, axes, [(f"{run['label']}, gap {run['spectral_gap']:.2g}", run) for run in lesson.runs])
+    axes.axhline(0.7, color=GREY, linewidth=0.8, label="target")
+    axes.set_yscale("log")
+    numbers_on(axes.yaxis, [0.7, 1, 1.5, 2])
+    axes.legend()
+
+
+def fewer_rounds(lesson, figure):
+    time, loss = figure.subplots(1, 2)
+    H = [640 if run["label"] == "one average" else int(run["label"].split()[-1]) for run in lesson.runs]
+    for axes in (time, loss):
+        axes.set_xscale("log")
+        numbers_on(axes.xaxis, H)
+        axes.set_xlabel("H, steps between two averages")
+    time.set_yscale("log")
+    both(time, 0, "total time", H, [run["simulated_s"] for run in lesson.runs],
+         lambda h: 0.122496 + 640 / h * 14.91392e-3)
+    time.axhline(0.122496, color=GREY, linewidth=0.8, linestyle=":", label="computing")
+    numbers_on(time.yaxis, [0.1, 0.2, 0.5, 1, 2, 5, 10])
+    time.set_ylabel("simulated time [s]")
+    time.legend()
+    loss.plot(H, [run["final_loss"] for run in lesson.runs], **dots(1))
+    loss.set(ylabel="loss after 640 steps", ylim=(0.8, 1.2))
+
+
+def failures(lesson, figure):
+    axes = figure.subplots()
+
+    def useful(n, saving=0.01, resuming=0.1):
+        mtbf = 2 / n
+        tau = math.sqrt(2 * saving * mtbf)
+        tau *= 1 + math.sqrt(saving / (2 * mtbf)) / 3 + saving / (2 * mtbf) / 9
+        tau -= saving
+        return tau / (mtbf * math.exp(resuming / mtbf) * (math.exp((tau + saving) / mtbf) - 1))
+
+    n = [run["workers"] for run in lesson.runs]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    both(axes, 0, "with failures", n, [run["simulated_s"] for run in lesson.runs], lambda each: 64 / each / useful(each))
+    axes.plot(n, [64 / each for each in n], color=GREY, linewidth=0.8, label="if no machine failed")
+    numbers_on(axes.xaxis, n)
+    numbers_on(axes.yaxis, [2, 5, 10, 20, 40])
+    axes.set(xlabel="machines", ylabel="time of the training [s]")
+    axes.legend()
+
+
+def costs(lesson, figure):
+    axes = figure.subplots()
+    times = [run["simulated_s"] for run in lesson.runs]
+    axes.set_xscale("log")
+    axes.plot(times, [run["cost_usd"] for run in lesson.runs], label="machines", **dots(0))
+    n = [2 ** (i / 20) for i in range(121)]
+    exchange = [math.log2(each) * 10.64 for each in n]
+    axes.plot([2560 / a + b for a, b in zip(n, exchange)], [1e-4 * (2560 + a * b) for a, b in zip(n, exchange)],
+              **style(0))
+    for run in lesson.runs:
+        axes.annotate(f"{run['workers']:g}", (run["simulated_s"], run["cost_usd"]), (5, 5), textcoords="offset points")
+    axes.axvline(300, color=GREY, linewidth=0.8, linestyle="--", label="five minutes")
+    numbers_on(axes.xaxis, [100, 200, 500, 1000, 2000])
+    axes.set(xlabel="simulated time [s]", ylabel="cost [$]", ylim=(0, 0.75))
+    axes.legend()
+
+
+def same_step(lesson, figure):
+    by_samples, by_time = figure.subplots(1, 2, sharey=True)
+    named = [(f"{run['workers']:g} workers" if run["workers"] > 1 else "1 worker", run) for run in lesson.runs]
+    losses(lesson, by_samples, named, "samples", 1)
+    losses(lesson, by_time, named)
+    by_samples.set_xscale("log")
+    by_samples.set(xlabel="rows seen, by all workers", xlim=(100, 4e5))
+    by_time.set_ylabel("")
+    for axes in (by_samples, by_time):
+        axes.axhline(0.2, color=GREY, linewidth=0.8, label="target")
+    by_time.legend()
+
+
+FIGURES = {
+    "01": speed_up, "02": latency_or_bandwidth, "03": fewer_bytes, "04": slowest_worker, "05": stale, "06": servers,
+    "07": ring_and_tree, "08": gossip, "09": fewer_rounds, "10": failures, "11": costs, "12": same_step,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Draws the figures of lessons from the CSV files of their runs.")
+    parser.add_argument("directories", type=pathlib.Path, nargs="+", help="results, say out/01_speedup_below_m")
+    parser.add_argument("--into", type=pathlib.Path, default=pathlib.Path("."), help="folder of the figures (.)")
+    parser.add_argument("--format", choices=["svg", "pdf", "png"], default="svg")
+    taken = parser.parse_args()
+    plt.rcParams.update({
+        "svg.hashsalt": "simgrad", "svg.fonttype": "none", "font.size": 10, "font.sans-serif": "DejaVu Sans",
+        "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#dddddd",
+        "legend.frameon": False, "figure.facecolor": "white", "lines.linewidth": 1.6,
+    })
+    for directory in taken.directories:
+        draw = FIGURES.get(directory.name[:2])
+        if draw is None:
+            sys.exit(f"{directory} is not named after a lesson; they are called 01_... to 12_...")
+        figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
+        draw(Lesson(directory), figure)
+        figure.savefig(taken.into / f"{directory.name}.{taken.format}",
+                       metadata={"Date": None} if taken.format == "svg" else None)
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()
