@@ -1,0 +1,101 @@
+"""What all figures have in common: how they look, their command lines, and how they are saved.
+
+Colours are those of M. Okabe and K. Ito, "Color Universal Design", 2008, which the colour-blind can tell apart; every
+strategy has dashes or a hatching of its own besides, for paper without colours. A figure that is drawn again from the
+same files with the same matplotlib is the same file, byte for byte.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  (after the choice of the back end)
+
+from simgrad_results import ResultsError  # noqa: E402
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 3)), (0, (3, 1, 1, 1))]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+#: compute, communicate, wait, down: colour, hatching and name.
+PART_STYLES = [("#0072B2", "", "compute"), ("#E69F00", "///", "communicate"), ("#CCCCCC", "", "wait"),
+               ("#000000", "", "down")]
+
+plt.rcParams.update({
+    "figure.figsize": (6.0, 3.7), "figure.dpi": 150, "savefig.bbox": "tight", "savefig.pad_inches": 0.05,
+    "font.size": 10, "axes.titlesize": 11, "axes.labelsize": 10, "legend.fontsize": 9, "legend.frameon": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3, "grid.linewidth": 0.6,
+    "lines.linewidth": 1.8, "lines.markersize": 5, "hatch.linewidth": 0.6,
+    "svg.fonttype": "none", "svg.hashsalt": "simgrad", "pdf.fonttype": 42,
+})
+
+
+def style(number):
+    """Colour, dashes and marker of the strategy of that number."""
+    return {"color": COLOURS[number % len(COLOURS)],
+            "linestyle": DASHES[(number + number // len(COLOURS)) % len(DASHES)],
+            "marker": MARKERS[number % len(MARKERS)]}
+
+
+def numbers(labels):
+    """A number for every label, in the order of their first appearance."""
+    return {label: number for number, label in enumerate(dict.fromkeys(labels))}
+
+
+#: Units of time on axes: name and seconds.
+UNITS = [("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)]
+
+
+def time_unit(longest_s):
+    """The largest unit of which there are two at least, as (name, seconds)."""
+    return next((unit for unit in UNITS if longest_s >= 2 * unit[1]), UNITS[-1])
+
+
+def arguments(description, default_name):
+    """A parser with what every figure takes: the directory, --out and --at."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("directory", metavar="DIR", help="what `simgrad run --out` has written")
+    parser.add_argument("--out", metavar="FILE", help=f"an .svg, .pdf or .png (default: DIR/{default_name}.svg)")
+    parser.add_argument("--at", metavar="KEY=VALUE", action="append",
+                        help="only these grid points: --at cluster.workers=8 (repeatable)")
+    parser.set_defaults(name=default_name)
+    return parser
+
+
+def save(figure, chosen):
+    """Writes the figure where the arguments say, and prints the file's name."""
+    path = Path(chosen.out or Path(chosen.directory) / f"{chosen.name}.svg")
+    dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
+    if path.suffix not in dates:
+        raise ResultsError(f"--out {path}: expected a name that ends in .svg, .pdf or .png")
+    try:
+        figure.savefig(path, metadata=dates[path.suffix])
+        if path.suffix == ".svg":
+            path.write_text(_numbered(path.read_text(encoding="utf-8")), encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror}") from error
+    print(path)
+
+
+def _numbered(svg):
+    """The SVG with its clipping paths numbered: matplotlib names some after addresses in memory."""
+    names = dict.fromkeys(re.findall(r'<clipPath id="(p[0-9a-f]+)"', svg))
+    new = {name: f"clip{number}" for number, name in enumerate(names, start=1)}
+    return re.sub(r"p[0-9a-f]{10}", lambda found: new.get(found[0], found[0]), svg)
+
+
+def run(draw, parser, words=None):
+    """Draws and saves what the words of the command line say. Returns the exit code: a fault of the results is one line
+    on stderr and a 2."""
+    chosen = parser.parse_args(words)
+    try:
+        figure = draw(chosen)
+        save(figure, chosen)
+        plt.close(figure)
+    except ResultsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,50 @@
+"""Cost (or energy) against time, a point a strategy and grid point, with the Pareto front: what nothing else beats in both.
+
+    python3 analysis/plot_pareto.py out/cheapest_for_a_deadline
+"""
+
+import sys
+
+import figures
+import simgrad_results as results
+
+NAMES = {"cost_usd": "cost [$]", "cost_to_target_usd": "cost to the target [$]", "energy_j": "energy [J]"}
+
+
+def draw(chosen):
+    runs = results.at_point(results.load_runs(chosen.directory), chosen.at)
+    reached = runs["time_to_target_s"].notna().any()
+    time = "time_to_target_s" if reached else "simulated_s"
+    rows = results.summary(runs, time).rename(columns={"mean": "time_s"})
+    rows["price"] = results.summary(runs, chosen.of)["mean"]
+    rows = rows[(rows["seeds"] == rows["of"]) & rows["price"].notna()]  # a row that misses the target sometimes has no time
+    if rows.empty:
+        raise results.ResultsError(f"{chosen.directory}/runs.csv: no run has a {chosen.of}; give the scenario [prices]")
+    front = rows[results.pareto(rows, ["time_s", "price"])].sort_values("time_s")
+    unit, scale = figures.time_unit(rows["time_s"].max())
+    figure, axes = figures.plt.subplots()
+    axes.plot(front["time_s"] / scale, front["price"], color="0.5", linewidth=1, drawstyle="steps-post", zorder=1,
+              label="Pareto front")
+    for label, number in figures.numbers(rows["label"]).items():
+        own = rows[rows["label"] == label]
+        style = figures.style(number)
+        axes.scatter(own["time_s"] / scale, own["price"], color=style["color"], marker=style["marker"], label=label, zorder=2)
+        for _, row in own.iterrows():
+            axes.annotate(results.point_text(row), (row["time_s"] / scale, row["price"]), fontsize=7,
+                          textcoords="offset points", xytext=(5, 4))
+    axes.set_xlabel(("time to the target" if reached else "simulated time") + f" [{unit}]")
+    axes.set_ylabel(NAMES.get(chosen.of, chosen.of))
+    axes.margins(0.12)
+    axes.legend()
+    return figure
+
+
+def arguments():
+    parser = figures.arguments(__doc__.splitlines()[0], "pareto")
+    parser.add_argument("--of", metavar="COLUMN", default="cost_usd",
+                        help="a column of runs.csv: cost_usd, cost_to_target_usd, energy_j, co2e_g, bytes, ...")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(figures.run(draw, arguments()))

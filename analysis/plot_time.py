@@ -1,0 +1,65 @@
+"""Where the time went: computing, communicating, waiting and being down, a bar a strategy and grid point, or a bar a rank.
+
+    python3 analysis/plot_time.py out/house_prices
+    python3 analysis/plot_time.py out/house_prices --ranks allreduce --at cluster.workers=8
+"""
+
+import sys
+
+import figures
+import simgrad_results as results
+
+
+def of_rows(runs):
+    """The names of the bars and their parts: a row each, means over seeds (and workers)."""
+    sound = runs[runs["status"] != "failed"]
+    keys = results.row_keys(runs)
+    means = sound.groupby(keys, sort=False, dropna=False)[results.PARTS].mean().reset_index()
+    points = [results.point_text(row) for _, row in means.iterrows()]
+    one = len(set(points)) == 1
+    return [label if one else f"{label}, {point}" for label, point in zip(means["label"], points)], means
+
+
+def of_ranks(ranks, label):
+    """The same for the ranks of one run, the first of that label."""
+    chosen = ranks[(ranks["label"] == label) | (ranks["strategy"] == label)]
+    if chosen.empty:
+        raise results.ResultsError(f"--ranks {label}: no run is called that; known: {', '.join(dict.fromkeys(ranks['label']))}")
+    one = chosen[chosen["run"] == chosen["run"].iloc[0]]
+    return [f"{role} {int(rank)}" for role, rank in zip(one["role"], one["rank"])], one
+
+
+def draw(chosen):
+    if chosen.ranks:
+        names, parts = of_ranks(results.at_point(results.load_ranks(chosen.directory), chosen.at), chosen.ranks)
+    else:
+        names, parts = of_rows(results.at_point(results.load_runs(chosen.directory), chosen.at))
+    if not names or not parts[results.PARTS].to_numpy().sum() > 0:
+        raise results.ResultsError(f"{chosen.directory}: no run has spent any time")
+    unit, scale = figures.time_unit(parts[results.PARTS].sum(axis=1).max())
+    figure, axes = figures.plt.subplots(figsize=(6.0, 0.9 + 0.3 * len(names)))
+    left = parts[results.PARTS[0]] * 0.0
+    for column, (colour, hatch, name) in zip(results.PARTS, figures.PART_STYLES):
+        if parts[column].sum() == 0:
+            continue
+        width = parts[column] / scale
+        axes.barh(range(len(names)), width, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0.4,
+                  label=name)
+        left = left + width
+    axes.set_yticks(range(len(names)))
+    axes.set_yticklabels(names)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel(f"simulated time [{unit}]" + ("" if chosen.ranks else ", mean over workers"))
+    axes.legend(ncol=4, loc="lower left", bbox_to_anchor=(0, 1.0))
+    return figure
+
+
+def arguments():
+    parser = figures.arguments(__doc__.splitlines()[0], "time")
+    parser.add_argument("--ranks", metavar="LABEL", help="the ranks of that strategy instead")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(figures.run(draw, arguments()))

@@ -1,0 +1,250 @@
+"""The results of simgrad as pandas frames, and what one asks of them: speed-ups, Pareto fronts, confidence intervals.
+
+Reads the CSV files that `simgrad run` writes into its directory and nothing else; needs pandas 1.5 or later.
+
+    import simgrad_results as results
+    runs = results.load_runs("out/house_prices")
+    print(results.speedup(runs)[["label", "workers", "mean", "low", "high"]])
+
+A *run* is one training: a strategy at a grid point under a seed. A *row* is a strategy at a grid point: what several
+seeds are averaged over. Times are simulated seconds unless a name says otherwise.
+"""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+
+#: Columns that every file has; others depend on the experiment.
+COLUMNS = {
+    "runs.csv": ["id", "strategy", "label", "seed", "status", "simulated_s", "steps", "samples", "epochs",
+                 "final_loss", "time_to_target_s", "speedup_throughput", "efficiency", "compute_s", "communicate_s",
+                 "wait_s", "down_s", "bytes", "messages", "cost_usd", "energy_j", "workers"],
+    "curves.csv": ["run", "step", "simulated_s", "samples", "loss"],
+    "ranks.csv": ["run", "rank", "role", "compute_s", "communicate_s", "wait_s", "down_s"],
+    "links.csv": ["run", "link", "bytes", "utilisation"],
+}
+
+#: Where a rank's time goes; the four add up to the simulated time of the run.
+PARTS = ["compute_s", "communicate_s", "wait_s", "down_s"]
+
+#: Student's t, two-sided 95 %, for 1 to 30 degrees of freedom.
+#: Source: Student, "The probable error of a mean", Biometrika 6, 1908; values as tabulated in textbooks.
+STUDENT_T_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042]
+
+
+class ResultsError(Exception):
+    """Results that are not there, or not what they should be; the message says which file and what to do."""
+
+
+def _load(directory, name):
+    path = Path(directory) / name
+    if not path.is_file():
+        raise ResultsError(f"{path}: there is no such file; give the directory that `simgrad run --out` has written")
+    # Labels and values of a grid such as "NA" or "none" are texts, not missing numbers.
+    texts = ["id", "run", "strategy", "label", "status", "link", "role", "options", "error", "notes"]
+    try:
+        frame = pd.read_csv(path, keep_default_na=False, na_values={}, dtype=str)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ResultsError(f"{path}: not a CSV file of simgrad, or cut short: {error}") from error
+    missing = [column for column in COLUMNS[name] if column not in frame.columns]
+    if missing:
+        raise ResultsError(f"{path}: the column {missing[0]} is missing; is it a {name} of simgrad?")
+    for column in frame.columns:
+        if column in texts:
+            continue
+        numbers = [_number(text) for text in frame[column]]  # by Python: pandas' own are off by a bit here and there
+        if None not in numbers:
+            frame[column] = pd.Series(numbers, dtype=float)
+        elif column in COLUMNS[name]:
+            at = numbers.index(None)
+            raise ResultsError(f"{path}:{at + 2}: {column} must be a number, found {frame[column][at]!r}")
+    return frame
+
+
+def _number(text):
+    """The number in a cell, NaN for an empty one, None for a text."""
+    try:
+        return float(text) if text else math.nan
+    except ValueError:
+        return None
+
+
+def load_runs(directory):
+    """runs.csv: a line a run. Empty cells are NaN (a target that was not reached, a price that nothing has)."""
+    return _load(directory, "runs.csv")
+
+
+def parameters(runs):
+    """The columns of the grid, "param.cluster.workers" and the like, in their order."""
+    return [column for column in runs.columns if column.startswith("param.")]
+
+
+def row_keys(runs):
+    """What tells rows apart: the label and the grid point."""
+    return ["label"] + parameters(runs)
+
+
+def groups(frame, keys):
+    """The lines of equal keys, as (tuple of the keys' values, frame), in the order of their first lines."""
+    for values, group in frame.groupby(keys if len(keys) > 1 else keys[0], sort=False, dropna=False):
+        yield (values if isinstance(values, tuple) else (values,)), group
+
+
+def _with_runs(frame, runs, path):
+    columns = ["id", "strategy", "label", "seed", "workers"] + parameters(runs)
+    joined = frame.merge(runs[columns], left_on="run", right_on="id", how="left", validate="many_to_one")
+    if joined["id"].isna().any():
+        run = frame["run"][joined["id"].isna().to_numpy().argmax()]
+        raise ResultsError(f"{path}: the run {run} is not in runs.csv; the files are of different experiments")
+    return joined.drop(columns="id")
+
+
+def load_curves(directory):
+    """curves.csv: a line an evaluation, with the label, the seed and the grid point of its run."""
+    return _with_runs(_load(directory, "curves.csv"), load_runs(directory), Path(directory) / "curves.csv")
+
+
+def load_ranks(directory):
+    """ranks.csv: a line a rank, workers and servers, with the label, the seed and the grid point of its run."""
+    return _with_runs(_load(directory, "ranks.csv"), load_runs(directory), Path(directory) / "ranks.csv")
+
+
+def load_links(directory):
+    """links.csv: a line a link and direction, with the label, the seed and the grid point of its run."""
+    return _with_runs(_load(directory, "links.csv"), load_runs(directory), Path(directory) / "links.csv")
+
+
+def student_t(degrees):
+    """The factor of a two-sided 95 % confidence interval for so many degrees of freedom.
+
+    Beyond 30 by Peizer and Pratt's expansion, right to the table's three digits.
+    """
+    if degrees < 1:
+        return math.nan
+    if degrees <= len(STUDENT_T_95):
+        return STUDENT_T_95[int(degrees) - 1]
+    z = 1.959963984540054
+    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+
+
+def confidence_interval(values):
+    """The mean of the values and the 95 % interval around it, as (mean, low, high); NaN are left out.
+
+    The values are taken for independent draws of a normal distribution. One value has no interval: low and high are NaN.
+    """
+    sample = [float(value) for value in values if not pd.isna(value)]
+    if not sample:
+        return math.nan, math.nan, math.nan
+    mean = sample[0] + math.fsum(value - sample[0] for value in sample) / len(sample)
+    if len(sample) == 1:
+        return mean, math.nan, math.nan
+    variance = math.fsum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
+    half = student_t(len(sample) - 1) * math.sqrt(variance / len(sample))
+    return mean, mean - half, mean + half
+
+
+def summary(runs, column):
+    """A line a row: its label, grid point and workers, the number of seeds, and the mean of the column with its interval.
+
+    Failed runs are left out; `seeds` counts the runs that have the number, `of` all of them, so that a mean over those
+    few that reached the target can be told.
+    """
+    if column not in runs.columns:
+        raise ResultsError(f"runs.csv has no column {column}; it has {', '.join(runs.columns)}")
+    lines = []
+    for keys, group in groups(runs, row_keys(runs)):
+        sound = group[group["status"] != "failed"][column]
+        mean, low, high = confidence_interval(sound)
+        lines.append(dict(zip(row_keys(runs), keys), workers=group["workers"].iloc[0], seeds=int(sound.notna().sum()),
+                          of=len(group), mean=mean, low=low, high=high))
+    return pd.DataFrame(lines)
+
+
+def speedup(runs, measure="throughput"):
+    """The speed-up of every row over one worker, with `efficiency` = speed-up / workers; rows without one are left out.
+
+    measure: "throughput" (samples a simulated second) or "time_to_target".
+    """
+    if measure not in ("throughput", "time_to_target"):
+        raise ResultsError(f'the measure "{measure}" is neither "throughput" nor "time_to_target"')
+    rows = summary(runs, "speedup_" + measure)
+    rows = rows[rows["mean"].notna()].reset_index(drop=True)
+    rows["efficiency"] = rows["mean"] / rows["workers"]
+    return rows
+
+
+def amdahl(workers, speedups):
+    """The serial share s in 1 / S(P) = s + (1 - s) / P that fits best, by least squares; NaN without two sizes.
+
+    Source: G. Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", 1967.
+    """
+    points = [(1 - 1 / p, 1 / s - 1 / p) for p, s in zip(workers, speedups) if p > 1 and s > 0]
+    if not points or len({x for x, _ in points} | {0.0}) < 2:
+        return math.nan
+    serial = math.fsum(x * y for x, y in points) / math.fsum(x * x for x, _ in points)
+    return min(max(serial, 0.0), 1.0)
+
+
+def pareto(rows, columns):
+    """Which rows no other row dominates: at most as much in all columns and less in one. A Boolean series.
+
+    Rows in which a column is NaN are on no front and dominate nothing.
+    """
+    values = rows[list(columns)].to_numpy(dtype=float)
+    complete = ~pd.isna(values).any(axis=1)
+    front = []
+    for own, whole in zip(values, complete):
+        beaten = ((values[complete] <= own).all(axis=1) & (values[complete] < own).any(axis=1)).any() if whole else True
+        front.append(bool(whole and not beaten))
+    return pd.Series(front, index=rows.index, dtype=bool)
+
+
+def mean_curves(curves, column="loss"):
+    """The curves of every row as means over its seeds, at the steps at which all of its seeds were evaluated.
+
+    Has the label and the grid point, step, the means of simulated_s and samples, and `mean`, `low`, `high` of the column.
+    """
+    if column not in curves.columns:
+        raise ResultsError(f"curves.csv has no column {column}; it has {', '.join(curves.columns)}")
+    keys = row_keys(curves)
+    lines = []
+    for row, group in groups(curves[curves[column].notna()], keys):
+        seeds = group["run"].nunique()
+        for step, at in group.groupby("step", sort=True):
+            if len(at) < seeds:
+                continue
+            mean, low, high = confidence_interval(at[column])
+            lines.append(dict(zip(keys, row), step=step, simulated_s=at["simulated_s"].mean(),
+                              samples=at["samples"].mean(), mean=mean, low=low, high=high))
+    return pd.DataFrame(lines, columns=keys + ["step", "simulated_s", "samples", "mean", "low", "high"])
+
+
+def point_text(row):
+    """The grid point of a row for a legend: "workers=8, latency=1ms"; empty without a grid."""
+    names = [name for name in row.index if name.startswith("param.")]
+    texts = []
+    for name in names:
+        value = row[name]
+        number = isinstance(value, float) and not pd.isna(value) and value == int(value)
+        texts.append(f"{name.rsplit('.', 1)[-1]}={int(value) if number else value}")
+    return ", ".join(texts)
+
+
+def at_point(frame, conditions):
+    """The lines of a frame at some grid points: conditions are texts such as "cluster.workers=8"."""
+    for condition in conditions or []:
+        key, equals, wanted = condition.partition("=")
+        column = "param." + key.strip()
+        if not equals or column not in frame.columns:
+            known = ", ".join(name[len("param."):] for name in parameters(frame)) or "none"
+            raise ResultsError(f"--at {condition}: expected KEY=VALUE with a key of the grid; it has: {known}")
+        texts = frame[column].map(lambda value: str(int(value)) if isinstance(value, float) and value == int(value)
+                                  else str(value))
+        same = texts == wanted.strip()
+        if not same.any():
+            raise ResultsError(f"--at {condition}: the grid takes {', '.join(dict.fromkeys(texts))}")
+        frame = frame[same]
+    return frame
