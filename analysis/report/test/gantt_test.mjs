@@ -1,0 +1,95 @@
+// The lanes in Chromium: what is under the pointer, zoom, pan, brush, keys.
+import { after, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { close, open } from './browser.mjs';
+import { fixture } from './fixture.mjs';
+
+after(close);
+
+const state = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(window.simgrad.option('gantt'))))));
+
+async function opened(settings = {}) {
+  const report = fixture();
+  const { page, seen } = await open(report, settings);
+  const canvas = page.locator('#gantt .lanes').first();
+  await canvas.scrollIntoViewIfNeeded();
+  return { report, page, seen, canvas, box: await canvas.boundingBox() };
+}
+
+test('a bar tells its rank, kind, step, bytes and peer', async () => {
+  const { report, page, box } = await opened();
+  const run = report.gantt.runs[0];
+  const bar = run.kind.findIndex((kind, i) => kind === 1 && run.lane[i] === 3);
+  const { from, to, rows: [{ top, row, gutter, width }] } = await state(page);
+  const x = gutter + (((run.from[bar] + run.to[bar]) / 2 - from) / (to - from)) * (width - gutter);
+  await page.mouse.move(box.x + x, box.y + top + 3.5 * row);
+  const text = (await page.locator('#gantt .bubble:visible').textContent()).replaceAll('\u202f', ' ');
+  assert.match(text, /rank 3 \(host-3\): allreduce.*communicate.*step0.*bytes808 B.*peerrank 4/);
+});
+
+test('keys pan and zoom, Home shows all', async () => {
+  const { page, canvas } = await opened();
+  await canvas.focus();
+  await page.keyboard.press('+');
+  const closer = await state(page);
+  const whole = closer.extent[1] - closer.extent[0];
+  assert.ok(Math.abs(closer.to - closer.from - 0.8 * whole) < 1e-9);
+  await page.keyboard.press('ArrowRight');
+  const moved = await state(page);
+  assert.ok(Math.abs(moved.from - closer.from - 0.08 * whole) < 1e-9);
+  assert.ok(moved.seen[0] < closer.seen[0] + 1 && moved.seen[0] > 0);
+  await page.keyboard.press('Home');
+  const all = await state(page);
+  assert.deepEqual([all.from, all.to], all.extent);
+});
+
+test('Ctrl and the wheel zoom around the pointer; the wheel alone scrolls the page', async () => {
+  const { page, box } = await opened();
+  await page.mouse.move(box.x + box.width / 2, box.y + 100);
+  const before = await state(page);
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -120);
+  await page.keyboard.up('Control');
+  const after_ = await state(page);
+  assert.ok(after_.to - after_.from < 0.75 * (before.to - before.from));
+  const top = await page.evaluate(() => scrollY);
+  await page.mouse.wheel(0, 120);
+  await page.waitForFunction((was) => scrollY > was, top);
+  assert.equal((await state(page)).to, after_.to);
+});
+
+test('dragging pans, the brush chooses a window, buttons zoom', async () => {
+  const { page, box } = await opened();
+  const overview = await page.locator('#gantt .overview').boundingBox();
+  const gutter = (await state(page)).rows[0].gutter;
+  const at = (share) => overview.x + gutter + share * (overview.width - gutter);
+  await page.mouse.move(at(0.25), overview.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(at(0.5), overview.y + 20, { steps: 3 });
+  await page.mouse.up();
+  const brushed = await state(page);
+  const share = (t) => (t - brushed.extent[0]) / (brushed.extent[1] - brushed.extent[0]);
+  assert.ok(Math.abs(share(brushed.from) - 0.25) < 0.005 && Math.abs(share(brushed.to) - 0.5) < 0.005);
+  await page.mouse.move(box.x + 600, box.y + 80);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 500, box.y + 80, { steps: 3 });
+  await page.mouse.up();
+  const panned = await state(page);
+  assert.ok(panned.from > brushed.from && Math.abs(panned.to - panned.from - (brushed.to - brushed.from)) < 1e-9);
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  assert.ok((await state(page)).to - (await state(page)).from < brushed.to - brushed.from);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  assert.deepEqual([(await state(page)).from, (await state(page)).to], brushed.extent);
+});
+
+test('two runs share a clock, and either can be another', async () => {
+  const { report, page, seen } = await opened();
+  assert.deepEqual((await state(page)).runs, ['mapreduce, 16 workers', 'allreduce ring, 16 workers']);
+  const lists = page.locator('#gantt select');
+  await lists.nth(1).selectOption('3');
+  assert.deepEqual((await state(page)).extent, [0, Math.max(report.gantt.runs[0].to_s, report.gantt.runs[3].to_s)]);
+  await lists.nth(1).selectOption('-1');
+  assert.deepEqual((await state(page)).extent, [0, report.gantt.runs[0].to_s]);
+  assert.equal(await page.locator('#gantt .lanes:visible').count(), 1);
+  assert.deepEqual(seen.errors, []);
+});

@@ -1,0 +1,167 @@
+// The page in Chromium, with a made-up report.
+import { after, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { close, open, openFile, option, template } from './browser.mjs';
+import { fixture } from './fixture.mjs';
+
+after(close);
+
+const series = (drawn, id) => drawn.series.find((each) => each.id === id);
+
+test('the template has one slot, and at most 1.5 MB', () => {
+  assert.equal(template.split('@simgrad-data@').length, 2);
+  assert.ok(template.length < 1.5e6);
+});
+
+test('it opens from a file, asks for nothing, and complains about nothing', async () => {
+  const { page, seen } = await open(fixture());
+  assert.deepEqual(seen, { errors: [], requests: [] });
+  const titles = await page.locator('h2').allTextContents();
+  assert.deepEqual(titles, ['Loss and accuracy', 'Where the time went', 'Speed-up and efficiency', 'Cost, energy and time', 'What each rank did, and when',
+    'The network', 'Collectives: predicted and simulated', 'How stale gradients were', 'How far the workers are apart', 'Reproduce it']);
+  for (const link of await page.locator('nav a').all()) assert.equal(await page.locator(await link.getAttribute('href')).count(), 1);
+});
+
+test('lines are the data, and the axis can be chosen', async () => {
+  const report = fixture();
+  const { page } = await open(report);
+  const here = report.curves.series.find(({ strategy, point }) => strategy === 1 && point === 4);
+  assert.deepEqual(series(await option(page, 'curves'), 'line-1-allreduce ring').data, here.simulated_s.map((x, i) => [x, here.loss[i]]));
+  await page.locator('#curves input[value=step]').check();
+  await page.locator('#curves input[value=metric]').check();
+  assert.deepEqual(series(await option(page, 'curves'), 'line-1-allreduce ring').data, here.step.map((x, i) => [x, here.metric[i]]));
+  await page.locator('#curves select').selectOption('2');
+  const other = report.curves.series.find(({ strategy, point }) => strategy === 1 && point === 2);
+  assert.deepEqual(series(await option(page, 'curves'), 'line-1-allreduce ring').data, other.step.map((x, i) => [x, other.metric[i]]));
+  assert.equal(await page.locator('#time select:visible').inputValue(), '2');  // one choice for all charts
+});
+
+test('bars are the data: time, staleness, collectives', async () => {
+  const report = fixture();
+  const { page } = await open(report);
+  const time = await option(page, 'time');
+  const rows = report.time.rows.filter(({ point }) => point === 4);
+  assert.deepEqual(time.series.map(({ data }) => data), [0, 1, 2, 3].map((part) => rows.map(({ parts }) => parts[part])));
+  const stale = report.staleness.rows.find(({ point }) => point === 4);
+  const sum = stale.counts.reduce((a, b) => a + b);
+  const drawn = (await option(page, 'staleness')).series[0].data;
+  stale.counts.forEach((count, i) => assert.ok(Math.abs(drawn[i] - count / sum) < 1e-12));
+  const collectives = (await option(page, 'collectives')).series;
+  assert.deepEqual(collectives.map(({ data }) => data.map(({ value }) => value)), ['predicted_s', 'simulated_s'].map((of) => report.collectives.rows.filter(({ point }) => point === 4).map((row) => row[of])));
+});
+
+test('the network has its vertices and its links, the busiest of them first', async () => {
+  const report = fixture();
+  const { page } = await open(report);
+  const graph = (await option(page, 'links')).series[0];
+  assert.equal(graph.data.length, 17);
+  assert.equal(graph.links.length, 32);
+  await page.locator('#links input[value=bars]').check();
+  await page.locator('#links select').first().selectOption('2');
+  const bars = await option(page, 'links');
+  assert.equal(bars.yAxis[0].data[0], 'host-0 up');
+  assert.equal(bars.series[0].data[0].value, 0.97);
+  await page.locator('#links input[value=heat]').check();
+  assert.equal((await option(page, 'links')).series[0].data.length, 32 * 40);
+});
+
+test('a label with markup in it stays text: legend, table, tooltip, file', async () => {
+  const label = '</script><script>alert(1)</script><img src=x onerror=alert(2)>';
+  const { page, seen } = await open(fixture({ names: ['mapreduce', label, 'async PS', '=cmd()'] }));
+  assert.equal(await page.locator('#curves .key').nth(1).textContent(), label);
+  await page.locator('#speedup summary').click();
+  await page.locator('#speedup tbody').waitFor();
+  assert.ok((await page.locator('#speedup td').allTextContents()).includes(label));
+  await page.locator('#curves .plot').scrollIntoViewIfNeeded();
+  const box = await page.locator('#curves .plot').boundingBox();
+  await page.mouse.move(box.x + box.width / 3, box.y + box.height / 2, { steps: 4 });
+  await page.locator('#curves .tip').waitFor();
+  assert.ok((await page.locator('#curves .tip').textContent()).includes(label));
+  assert.equal(await page.locator('img').count(), 0);
+  assert.equal(await page.locator('script').count(), 2);
+  assert.deepEqual(seen, { errors: [], requests: [] });
+});
+
+test('the table and the file have the numbers of the data', async () => {
+  const report = fixture();
+  const { page } = await open(report);
+  for (const id of ['time', 'speedup', 'pareto']) {
+    await page.locator(`#${id} summary`).click();
+    await page.locator(`#${id} tbody`).waitFor();
+    assert.equal(await page.locator(`#${id} tbody tr`).count(), report[id].table.rows.length);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.locator(`#${id}`).getByText('Download CSV').click()]);
+    assert.equal(file.suggestedFilename(), `house_prices-${id}.csv`);
+    const lines = readFileSync(await file.path(), 'utf8').trim().split('\r\n');
+    assert.deepEqual(lines.slice(1), report[id].table.rows.map((row) => row.map((x) => x ?? '').join(',')));
+  }
+});
+
+test('everything is reached by keyboard, and a strategy is hidden in all charts', async () => {
+  const { page } = await open(fixture());
+  const key = page.locator('#curves .key').nth(1);
+  await key.focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await key.getAttribute('aria-pressed'), 'false');
+  assert.equal(series(await option(page, 'curves'), 'line-1-allreduce ring'), undefined);
+  assert.deepEqual((await option(page, 'time')).yAxis[0].data, ['mapreduce', 'async PS', 'gossip on a ring']);
+  await page.locator('#curves .key.all').focus();
+  await page.keyboard.press('Space');
+  assert.ok(series(await option(page, 'curves'), 'line-1-allreduce ring'));
+  await page.locator('#curves input[value=simulated_s]').focus();
+  await page.keyboard.press('ArrowRight');
+  assert.equal((await option(page, 'curves')).xAxis[0].name, 'step');
+  for (const plot of await page.locator('[role=img]').all()) assert.ok((await plot.getAttribute('aria-label')).length > 20);
+});
+
+test('a phone needs no sideways scrolling', async () => {
+  const long = 'parameter_server(consistency=ssp, staleness=4, servers=2, compression=top_k)';
+  const { page, seen } = await open(fixture({ names: ['mapreduce', long, `${long}, again`, 'gossip'] }), { width: 390, touch: true });
+  await page.locator('#time summary').click();
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  assert.deepEqual(seen.errors, []);
+});
+
+test('dark as the system says, and as the reader says', async () => {
+  const { page } = await open(fixture(), { scheme: 'dark' });
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const colour = async () => series(await option(page, 'curves'), 'line-0-mapreduce').lineStyle.color;
+  assert.deepEqual([await background(), await colour()], ['rgb(15, 20, 27)', '#4aa3e0']);
+  await page.getByRole('button', { name: 'Switch to light colours' }).click();
+  assert.deepEqual([await background(), await colour()], ['rgb(244, 246, 248)', '#0072b2']);
+});
+
+test('on paper it is light, whole, and dark again afterwards', async () => {
+  const { page, seen } = await open(fixture(), { scheme: 'dark' });
+  const inPrint = page.evaluate(() => new Promise((done) => addEventListener('beforeprint', () =>
+    done({ theme: document.documentElement.dataset.theme, drawn: window.simgrad.ids().every((id) => window.simgrad.option(id)) }))));
+  const pdf = await page.pdf({ format: 'A4', printBackground: true });
+  assert.deepEqual(await inPrint, { theme: 'light', drawn: true });
+  assert.ok(pdf.length > 20000);
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  assert.deepEqual(seen.errors, []);
+});
+
+test('what there are no data for is left out', async () => {
+  const report = fixture({ sizes: [4] });
+  Object.assign(report, { speedup: null, pareto: null, staleness: null, links: null, gantt: null, collectives: null, consensus: null, target: null, complete: false });
+  report.points[0].text = '';
+  report.curves.series.forEach((each) => Object.assign(each, { loss_low: null, loss_high: null, cost_usd: null, metric: null }));
+  const { page, seen } = await open(report);
+  assert.deepEqual(await page.locator('h2').allTextContents(), ['Loss', 'Where the time went', 'Reproduce it']);
+  assert.equal(await page.locator('select:visible').count(), 0);
+  assert.match(await page.locator('.warning').textContent(), /not complete/);
+  assert.deepEqual(seen.errors, []);
+});
+
+test('losses that are not numbers, and lines without a point, are no errors', async () => {
+  const report = fixture();
+  report.curves.series.forEach((each, i) => { each.loss = each.loss.map((x, k) => (i % 3 === 0 || k > 5 ? null : -x)); });
+  const { seen } = await open(report);
+  assert.deepEqual(seen.errors, []);
+});
+
+test('without data the page says so', async () => {
+  const { page } = await openFile(process.env.SIMGRAD_PAGE);
+  assert.match(await page.locator('[role=alert]').textContent(), /holds no data/);
+});
