@@ -1,7 +1,7 @@
 // What the reader may choose beside a chart: native inputs, so that keyboards and screen readers know them.
 import type { Report } from './data';
 import { fresh, h, svg } from './dom';
-import { colour, dash, symbol } from './palette';
+import { colour, dash, outline } from './palette';
 import { change, onChange, shown, state } from './state';
 import { onTheme } from './theme';
 
@@ -37,19 +37,11 @@ export function pointList(report: Report, has: (point: number) => boolean): HTML
   return element;
 }
 
-const outlines: Record<string, [string, Record<string, string | number>]> = {
-  circle: ['circle', { cx: 14, cy: 7, r: 4 }],
-  rect: ['rect', { x: 10.5, y: 3.5, width: 7, height: 7 }],
-  triangle: ['path', { d: 'M14 2.5l4.6 8.2H9.4z' }],
-  diamond: ['path', { d: 'M14 2l5 5-5 5-5-5z' }],
-};
-
 /** A strategy's line and marker, as in the charts. */
 export function swatch(strategy: number): Element {
   const pattern = dash(strategy);
   const line = svg('line', { x1: 0, x2: 28, y1: 7, y2: 7, 'stroke-width': 2.2, 'stroke-dasharray': pattern === 'solid' ? 'none' : pattern.join(' ') });
-  const [tag, outline] = outlines[symbol(strategy)] ?? outlines.circle;
-  const mark = svg(tag, outline);
+  const mark = svg('path', { d: outline(strategy), transform: 'translate(14 7)' });
   const paint = (): void => {
     line.setAttribute('stroke', colour(strategy));
     mark.setAttribute('fill', colour(strategy));

@@ -13,8 +13,15 @@ const dashes: (number[] | 'solid')[] = ['solid', [7, 3], [2, 3], [9, 3, 2, 3], [
 /** Beyond eight strategies colours return with other dashes. */
 export const dash = (strategy: number): number[] | 'solid' => dashes[(strategy + Math.floor(strategy / light.length)) % dashes.length];
 
-const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin', 'arrow', 'emptyCircle'];
-export const symbol = (strategy: number): string => symbols[(strategy + Math.floor(strategy / light.length)) % symbols.length];
+/** Markers as SVG paths in a box from -5 to 5: disc, square, triangle, diamond, cross, triangle on its tip, star, hexagon. */
+const outlines = [
+  'M-4.4 0a4.4 4.4 0 1 0 8.8 0a4.4 4.4 0 1 0 -8.8 0Z', 'M-3.9-3.9H3.9V3.9H-3.9Z', 'M0-4.6L5 4H-5Z', 'M0-5.2L5.2 0L0 5.2L-5.2 0Z',
+  'M-1.7-5H1.7V-1.7H5V1.7H1.7V5H-1.7V1.7H-5V-1.7H-1.7Z', 'M-5-4H5L0 4.6Z',
+  'M0-5.4L1.5-1.8L5.2-1.7L2.4 0.8L3.3 4.6L0 2.5L-3.3 4.6L-2.4 0.8L-5.2-1.7L-1.5-1.8Z', 'M-2.5-4.4H2.5L5 0L2.5 4.4H-2.5L-5 0Z',
+];
+export const outline = (strategy: number): string => outlines[(strategy + Math.floor(strategy / light.length)) % outlines.length];
+/** The same for ECharts. */
+export const symbol = (strategy: number): string => `path://${outline(strategy)}`;
 
 /** Compute, communicate, wait, down. */
 const partsLight = ['#0072b2', '#e08a00', '#c3cad4', '#9c2f10'];

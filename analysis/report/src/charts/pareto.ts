@@ -34,7 +34,7 @@ export function pareto(report: Report, data: Pareto, file: string): HTMLElement 
       value: [row[chosen.paid], row.time_s], name: text(row), symbol: symbol(row.strategy), symbolSize: on.has(row) ? 13 : 10,
       itemStyle: on.has(row) ? { color: colour(row.strategy), borderColor: variable('ink'), borderWidth: 1.2 }
                              : { color: colour(row.strategy), opacity: 0.55, borderColor: variable('surface'), borderWidth: 0.5 },
-      label: { show: on.has(row), position: 'right', offset: [0, -9], formatter: () => (wide ? text(row) : report.points[row.point]?.text || text(row)), color: variable('ink'), fontSize: 11, width: wide ? 200 : 90, overflow: 'truncate' },
+      label: { show: on.has(row), position: [15, -5], formatter: () => (wide ? text(row) : report.points[row.point]?.text || text(row)), color: variable('ink'), fontSize: 11, width: wide ? 200 : 90, overflow: 'truncate' },
     });
     return {
       grid: frame({ right: wide ? 150 : 30 }),

@@ -1,7 +1,8 @@
-// A run's bars on a canvas: only those in the window, a path a colour, and no two within one pixel.
+// A run's bars on a canvas: only those in the window, set as pixels, with names in those that have room.
 import { partColours } from '../palette';
 import { variable } from '../theme';
 import { seconds } from '../format';
+import { pixel, type Raster } from './raster';
 import { firstAfter, type Tracks } from './tracks';
 import { ticks, type View } from './view';
 
@@ -11,6 +12,7 @@ export interface Geometry { width: number; height: number; gutter: number; top: 
 const heights = [0.86, 0.6, 0.16, 0.36];
 
 export const axisHeight = 24;
+const mostNamed = 2000;
 
 export function geometry(width: number, lanes: number, dots: number): Geometry {
   const row = Math.max(6, Math.min(20, Math.floor(360 / Math.max(lanes, 1))));
@@ -20,23 +22,22 @@ export function geometry(width: number, lanes: number, dots: number): Geometry {
 export const toX = (view: View, { gutter, width }: Geometry, t: number): number => gutter + ((t - view.from) / (view.to - view.from)) * (width - gutter);
 export const toTime = (view: View, { gutter, width }: Geometry, x: number): number => view.from + ((x - gutter) / (width - gutter)) * (view.to - view.from);
 
-/** The rectangles of the lane's bars in the window, by part: x, width pairs. How many bars were looked at. */
-function rectangles(all: Tracks, lane: number, view: View, shape: Geometry, into: number[][]): number {
-  const { run, lanes } = all;
-  const bars = lanes[lane];
-  const scale = (shape.width - shape.gutter) / (view.to - view.from);
-  const ends = [-1, -1, -1, -1];
-  let i = firstAfter(all, lane, view.from);
-  const first = i;
-  for (; i < bars.length && run.from[bars[i]] < view.to; ++i) {
-    const bar = bars[i];
+/** Sets the lane's bars that are in the window, in device pixels. How many there were. */
+function bars(all: Tracks, lane: number, view: View, shape: Geometry, raster: Raster, colours: number[]): number {
+  const { run } = all;
+  const inLane = all.lanes[lane];
+  const { dots, gutter } = shape;
+  const scale = ((shape.width - gutter) / (view.to - view.from)) * dots;
+  const [left, right, middle] = [Math.round(gutter * dots), Math.round(shape.width * dots), (shape.top + (lane + 0.5) * shape.row) * dots];
+  const half = heights.map((share) => Math.max(1, (share * shape.row * dots) / 2));
+  const first = firstAfter(all, lane, view.from);
+  let i = first;
+  for (; i < inLane.length && run.from[inLane[i]] < view.to; ++i) {
+    const bar = inLane[i];
     const kind = run.kind[bar];
-    const x = Math.max(shape.gutter, shape.gutter + (run.from[bar] - view.from) * scale);
-    const end = Math.min(shape.width, shape.gutter + (run.to[bar] - view.from) * scale);
-    const right = Math.max(end, x + 0.6);
-    if (right - ends[kind] < 0.6) continue;
-    into[kind].push(x, right - x, lane);
-    ends[kind] = right;
+    const x = Math.max(left, left + Math.round((run.from[bar] - view.from) * scale));
+    const end = Math.min(right, Math.max(x + 1, left + Math.round((run.to[bar] - view.from) * scale)));
+    raster.fill(x, end, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[kind]);
   }
   return i - first;
 }
@@ -93,25 +94,19 @@ function barNames(context: CanvasRenderingContext2D, all: Tracks, view: View, sh
 }
 
 /** Draws the run; marked is the bar with an outline (-1: none). Returns how many bars were in the window. */
-export function draw(canvas: HTMLCanvasElement, all: Tracks, view: View, shape: Geometry, marked: number): number {
+export function draw(canvas: HTMLCanvasElement, raster: Raster, all: Tracks, view: View, shape: Geometry, marked: number): number {
   const context = canvas.getContext('2d')!;
   context.setTransform(shape.dots, 0, 0, shape.dots, 0, 0);
   context.clearRect(0, 0, shape.width, shape.height);
   context.textBaseline = 'middle';
   laneNames(context, all, shape);
   frameAndTicks(context, view, shape);
-  const boxes: number[][] = [[], [], [], []];
+  raster.clear(canvas.width, canvas.height);
+  const colours = partColours().map(pixel);
   let seen = 0;
-  for (let lane = 0; lane < all.lanes.length; ++lane) seen += rectangles(all, lane, view, shape, boxes);
-  const colours = partColours();
-  boxes.forEach((list, kind) => {
-    const height = Math.max(2, heights[kind] * shape.row);
-    context.fillStyle = colours[kind];
-    context.beginPath();
-    for (let i = 0; i < list.length; i += 3) context.rect(list[i], shape.top + (list[i + 2] + 0.5) * shape.row - height / 2, list[i + 1], height);
-    context.fill();
-  });
-  if (seen < 4000) barNames(context, all, view, shape);
+  for (let lane = 0; lane < all.lanes.length; ++lane) seen += bars(all, lane, view, shape, raster, colours);
+  raster.onto(context);
+  if (seen < mostNamed) barNames(context, all, view, shape);
   if (marked >= 0) outline(context, all, view, shape, marked);
   return seen;
 }

@@ -6,6 +6,7 @@ import { bytes, seconds, whole } from '../format';
 import { partColours } from '../palette';
 import { printing } from '../theme';
 import { axisHeight, draw, geometry, toTime, type Geometry } from './draw';
+import { Raster } from './raster';
 import { barAt, type Tracks } from './tracks';
 import type { View } from './view';
 
@@ -13,6 +14,7 @@ export class Panel {
   readonly canvas = h('canvas', { class: 'lanes', tabindex: 0, role: 'img' });
   private readonly bubble = h('div', { class: 'bubble', hidden: true });
   readonly element = h('div', { class: 'panel' }, this.canvas, this.bubble);
+  private readonly raster = new Raster();
   shape: Geometry = geometry(0, 0, 1);
   seen = 0;
   private marked = -1;
@@ -38,7 +40,7 @@ export class Panel {
     if (this.canvas.width !== width) this.canvas.width = width;
     if (this.canvas.height !== height) this.canvas.height = height;
     this.canvas.style.height = `${this.shape.height}px`;
-    this.seen = draw(this.canvas, run, this.view, this.shape, this.marked);
+    this.seen = draw(this.canvas, this.raster, run, this.view, this.shape, this.marked);
   }
 
   /** Another run is shown: what was pointed at is gone. */
