@@ -23,7 +23,7 @@ if(EXISTS ${TO}/node_modules/lock)
 endif()
 if(NOT installed STREQUAL lock)
   file(COPY ${FROM}/package.json ${FROM}/package-lock.json DESTINATION ${TO})
-  execute_process(COMMAND ${npm} ci --omit=dev --ignore-scripts --no-audit --no-fund --fetch-retries=1 --loglevel=error
+  execute_process(COMMAND ${npm} ci --omit=dev --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 --loglevel=error
                   WORKING_DIRECTORY ${TO} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_FILE ${TO}/npm.log TIMEOUT 300)
   if(failed)
     without("`npm ci` could not install its packages (${TO}/npm.log)")

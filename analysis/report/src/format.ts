@@ -44,6 +44,9 @@ export const dollars = (x: N, digits = 3): string => (x === null ? missing : `$$
 export const percent = (x: N): string => (x === null ? missing : `${number(100 * x, 100 * Math.abs(x) >= 99.95 ? 3 : 2)}${narrow}%`);
 export const whole = (x: N): string => (x === null ? missing : Math.round(x).toLocaleString('en-US').replace('-', minus));
 
+/** A sentence whose numbers stay with their units when lines break. */
+export const unbroken = (text: string): string => text.replace(/(\d) (?=(%|ns|µs|us|ms|s|min|h|d|[kMGTP]?B|[kMG]?J|Wh|kWh)(?![\w]))/g, '$1\u00a0');
+
 /** What is shown in a table's cell: more digits, for tables are for reading off. */
 export const cell = (x: string | N): string =>
   x === null ? missing : typeof x === 'string' ? x : Number.isInteger(x) && Math.abs(x) < 1e15 ? whole(x) : number(x, 5);

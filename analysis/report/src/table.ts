@@ -17,10 +17,10 @@ function filled(table: Table): HTMLElement {
     left > 0 && h('p', { class: 'hint' }, `${left.toLocaleString('en-US')} more rows are in the CSV.`));
 }
 
-/** Filled when it is first opened: a page may hold eighty thousand rows. */
-export function details(table: Table, file: string): HTMLElement {
+/** The table is filled when it is first opened. whole: what the file has instead of the table's rows, where there is more. */
+export function details(table: Table, file: string, whole: () => Table = () => table): HTMLElement {
   const box = h('details', { class: 'behind' }, h('summary', {}, 'Table'));
   box.addEventListener('toggle', () => { if (box.open && box.childElementCount === 1) box.append(filled(table)); });
-  const save = h('button', { type: 'button', class: 'plain', onclick: () => download(`${file}.csv`, csv(table)) }, 'Download CSV');
+  const save = h('button', { type: 'button', class: 'plain', onclick: () => download(`${file}.csv`, csv(whole())) }, 'Download CSV');
   return h('div', { class: 'data' }, box, save);
 }

@@ -7,6 +7,7 @@ import { fixture } from './fixture.mjs';
 
 after(close);
 
+const labels = (report) => report.strategies.map(({ label }) => label);
 const series = (drawn, id) => drawn.series.find((each) => each.id === id);
 
 test('the template has one slot, and at most 1.5 MB', () => {
@@ -95,6 +96,12 @@ test('the table and the file have the numbers of the data', async () => {
     const lines = readFileSync(await file.path(), 'utf8').trim().split('\r\n');
     assert.deepEqual(lines.slice(1), report[id].table.rows.map((row) => row.map((x) => x ?? '').join(',')));
   }
+  const [file] = await Promise.all([page.waitForEvent('download'), page.locator('#curves').getByText('Download CSV').click()]);
+  const lines = readFileSync(await file.path(), 'utf8').trim().split('\r\n');
+  const { series } = report.curves;
+  assert.equal(lines[0], 'strategy,parameters,step,simulated [s],epochs,cost [USD],loss,"loss, low","loss, high",accuracy,consensus distance');
+  assert.equal(lines.length, 1 + series.length * series[0].step.length);
+  assert.deepEqual(lines[3].split(',').slice(0, 7), [labels(report)[series[0].strategy], '1 worker', ...['step', 'simulated_s', 'epochs', 'cost_usd', 'loss'].map((key) => String(series[0][key][2]))]);
 });
 
 test('everything is reached by keyboard, and a strategy is hidden in all charts', async () => {

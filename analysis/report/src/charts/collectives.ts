@@ -4,7 +4,7 @@ import { card, distinct } from '../card';
 import { legend, pointList, toggle } from '../controls';
 import type { CollectiveRow, Collectives, Report } from '../data';
 import { h } from '../dom';
-import { bytes, number, seconds, whole } from '../format';
+import { bytes, number, seconds, unbroken, whole } from '../format';
 import { colour, decal } from '../palette';
 import { Plot } from '../plot';
 import { onChange, shown, state } from '../state';
@@ -44,7 +44,7 @@ export function collectives(report: Report, data: Collectives, file: string): HT
   fit();
   const reasons = h('ul', { class: 'reasons' });
   const explain = (): void => reasons.replaceChildren(...here().filter(({ why }) => why).map((row) =>
-    h('li', {}, h('b', {}, text(row)), row.predicted_s > 0 ? ` ${number(row.simulated_s / row.predicted_s)}× the prediction. ` : ' ', row.why)));
+    h('li', {}, h('b', {}, text(row)), row.predicted_s > 0 ? ` ${number(row.simulated_s / row.predicted_s)}× the prediction. ` : ' ', unbroken(row.why))));
   explain();
   onChange(() => { fit(); explain(); });
   return card('collectives', 'Collectives: predicted and simulated', data, file, [

@@ -1,7 +1,8 @@
 // Loss and metric as the training goes on, and how far the workers' parameters are apart.
 import { card, distinct } from '../card';
 import { legend, pointList, segments, toggle } from '../controls';
-import type { Chart, Curves, CurveSeries, N, Report } from '../data';
+import type { Chart, Curves, CurveSeries, N, Report, Table } from '../data';
+import { h } from '../dom';
 import { dollars, number, seconds, whole } from '../format';
 import { Plot } from '../plot';
 import { shown, state } from '../state';
@@ -31,6 +32,19 @@ function xChoices(series: CurveSeries[]): [X, string][] {
   return all.filter(([x]) => has(x));
 }
 
+/** Every point that is drawn, of all series. */
+function pointTable(report: Report, series: CurveSeries[]): Table {
+  const columns: [keyof CurveSeries, string, string][] = [['step', 'step', ''], ['simulated_s', 'simulated', 's'], ['epochs', 'epochs', ''], ['cost_usd', 'cost', 'USD'],
+    ['loss', 'loss', ''], ['loss_low', 'loss, low', ''], ['loss_high', 'loss, high', ''],
+    ['metric', report.metric_name || 'metric', ''], ['metric_low', `${report.metric_name}, low`, ''], ['metric_high', `${report.metric_name}, high`, ''], ['consensus', 'consensus distance', '']];
+  const there = columns.filter(([key]) => series.some((each) => each[key] !== null));
+  return {
+    columns: [{ name: 'strategy', unit: '' }, { name: 'parameters', unit: '' }, ...there.map(([, name, unit]) => ({ name, unit }))],
+    rows: series.flatMap((each) => each.step.map((_, i) =>
+      [report.strategies[each.strategy].label, report.points[each.point]?.text ?? '', ...there.map(([key]) => (each[key] as N[] | null)?.[i] ?? null)])),
+  };
+}
+
 /** Names at the lines' ends, where it is wide enough for them. */
 const ends = ({ element }: Plot): { width: number; height: number } | undefined =>
   element.clientWidth > 640 ? { width: element.clientWidth, height: element.clientHeight } : undefined;
@@ -55,7 +69,7 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
   const measured = series.some(({ loss }) => loss.some((x) => x !== null));
   const metric = report.metric_name !== '' && series.some((each) => each.metric?.some((x) => x !== null));
   if (!measured && metric) chosen.y = 'metric';
-  return card('curves', metric ? `Loss and ${report.metric_name}` : 'Loss', data, file, [
+  return card('curves', metric ? `Loss and ${report.metric_name === 'r2' ? 'R²' : report.metric_name}` : 'Loss', data, { file, whole: () => pointTable(report, series) }, [
     measured && metric ? segments('Show', [['loss', 'Loss'], ['metric', sentenceCase(report.metric_name)]], chosen.y, (y) => set({ y: y as 'loss' })) : null,
     segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
     pointList(report, (point) => series.some((each) => each.point === point)),
@@ -66,8 +80,10 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
 }
 
 export function consensus(report: Report, data: Chart, all: CurveSeries[], file: string): HTMLElement {
-  const series = all.filter((each) => each.consensus?.some((x) => x !== null));
-  const chosen = { x: 'simulated_s' as X, log: true };
+  const measured = all.filter((each) => each.consensus?.some((x) => x !== null));
+  const series = measured.filter((each) => each.consensus?.some((x) => x !== 0 && x !== null));
+  const together = distinct(measured.map(({ strategy }) => strategy)).filter((strategy) => !series.some((each) => each.strategy === strategy));
+  const chosen = { x: 'simulated_s' as X, log: spreads(series.map((each) => positive(each.consensus ?? []))) };
   const plot: Plot = new Plot('consensus', data.sentence, 320, () => lines({
     labels: ends(plot),
     lines: series.filter(({ point, strategy }) => point === state.point && shown(strategy)).map((each): Line => ({
@@ -79,7 +95,8 @@ export function consensus(report: Report, data: Chart, all: CurveSeries[], file:
     segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
     pointList(report, (point) => series.some((each) => each.point === point)),
     toggle('Log y', chosen.log, (log) => set({ log })),
-  ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element);
+  ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element,
+    together.length > 0 ? h('p', { class: 'fits' }, `Never apart: ${together.map((each) => report.strategies[each].label).join(', ')}.`) : null);
 }
 
 /** Shows the strategy under the pointer before the others. */
@@ -92,4 +109,5 @@ export const emphasise = (plot: Plot) => (strategy: number | null): void => {
   chart.dispatchAction({ type: 'highlight', seriesIndex: ids.filter(({ id }) => id?.startsWith(`line-${strategy}-`)).map(({ i }) => i) });
 };
 
-const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** "r2" is R². */
+const sentenceCase = (text: string): string => text === 'r2' ? 'R²' : text.charAt(0).toUpperCase() + text.slice(1);

@@ -61,7 +61,7 @@ function bars(row: LinkRow): Option {
   const links = busiest(row);
   return {
     grid: frame({ top: 8, left: 8, right: 60 }),
-    xAxis: axis({ name: 'utilisation', format: percent, min: 0, max: 1, splits: 4 }, false),
+    xAxis: axis({ name: 'utilisation', format: percent, min: 0, splits: 4 }, false),
     yAxis: axis({ name: '', format: String, categories: links.map(({ name }) => name), grid: false, extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: 150, overflow: 'truncate' } } }, true),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => tell(links[params[0].dataIndex]), { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
     series: [{ type: 'bar', id: 'busiest', name: 'busiest', barMaxWidth: 18,

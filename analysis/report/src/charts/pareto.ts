@@ -34,10 +34,10 @@ export function pareto(report: Report, data: Pareto, file: string): HTMLElement 
       value: [row[chosen.paid], row.time_s], name: text(row), symbol: symbol(row.strategy), symbolSize: on.has(row) ? 13 : 10,
       itemStyle: on.has(row) ? { color: colour(row.strategy), borderColor: variable('ink'), borderWidth: 1.2 }
                              : { color: colour(row.strategy), opacity: 0.55, borderColor: variable('surface'), borderWidth: 0.5 },
-      label: { show: on.has(row), position: [15, -5], formatter: () => (wide ? text(row) : report.points[row.point]?.text || text(row)), color: variable('ink'), fontSize: 11, width: wide ? 200 : 90, overflow: 'truncate' },
+      label: { show: on.has(row), position: [15, -5], textBorderColor: variable('surface'), textBorderWidth: 3, formatter: () => (wide ? text(row) : report.points[row.point]?.text || text(row)), color: variable('ink'), fontSize: 11, width: wide ? 200 : 90, overflow: 'truncate' },
     });
     return {
-      grid: frame({ right: wide ? 150 : 30 }),
+      grid: frame({ right: wide ? 90 : 30 }),
       xAxis: axis({ name: chosen.paid === 'cost_usd' ? 'cost' : 'energy', format: paid, log: chosen.log, scale: true, splits: wide ? 6 : 3 }, false),
       yAxis: axis({ name: data.time_is === 'time_to_target' ? 'time to target' : 'simulated time', format: seconds, log: chosen.log, scale: !chosen.log }, true),
       tooltip: tooltip('item', ({ data: { name, value } }: { data: { name: string; value: [number, number] } }) =>
