@@ -32,7 +32,7 @@ TEST_CASE("standardised sparse rows are refused where the scenario asks for them
   const std::string read = with(sparse(), "source = \"click_log\"\nsamples = 200\nfeatures = 50\nnonzeros = 4",
                                 "source = \"libsvm\"\npath = \"d.svm\"");
   scratch.write("x.toml", with(read, "\"d.svm\"", "\"d.svm\"\nstandardize = true"));
-  check_refused(scratch, {"x.toml:14:1: standardize = true would make numbers of the zeros that sparse rows leave out"});
+  check_refused(scratch, {"x.toml:13:1: standardize = true would make numbers of the zeros that sparse rows leave out"});
   scratch.write("x.toml", read);
   const Called called = program("validate x.toml", scratch);
   CAPTURE(called.err);

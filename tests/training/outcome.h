@@ -55,6 +55,10 @@ struct Writer {
     (*this)(items.size());
     for (T& item : items) carry(*this, item);
   }
+  void operator()(const std::map<std::int64_t, std::int64_t>& counts) {
+    (*this)(counts.size());
+    for (const auto& [key, count] : counts) (*this)(key), (*this)(count);
+  }
 };
 
 /// Takes the same out again.
@@ -81,6 +85,12 @@ struct Reader {
   void operator()(std::vector<T>& items) {
     items.resize(take<std::size_t>());
     for (T& item : items) carry(*this, item);
+  }
+  void operator()(std::map<std::int64_t, std::int64_t>& counts) {
+    for (auto left = take<std::size_t>(); left > 0; --left) {
+      const auto key = take<std::int64_t>();
+      counts[key] = take<std::int64_t>();
+    }
   }
 
  private:
@@ -122,6 +132,7 @@ void carry(Archive& a, record::Record& x) {
   a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.epochs), a(x.final_loss);
   a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
   a(x.crashes), a(x.lost_s), a(x.recovery_s), a(x.checkpoint_s), a(x.goodput), a(x.server_imbalance), a(x.cache_hit_rate);
+  a(x.staleness_counts);
   a(x.metric_name), a(x.network_model), a(x.notes), a(x.curve), a(x.ranks), a(x.links), a(x.link_bins);
 }
 template <class Archive>
