@@ -1,62 +1,37 @@
 #!/usr/bin/env python3
 """Draws the figures of lessons (docs/lessons) from the CSV files of their runs: dots are simulated, lines are formulas.
 
-    python3 analysis/lesson_figures.py out/01_speedup_below_m       # writes 01_speedup_below_m.svg
+    python3 analysis/lesson_figures.py out/01_speedup_below_m       # writes out/01_speedup_below_m/lesson.svg
 
-Needs matplotlib (Debian: python3-matplotlib) and nothing else. The formulas are those of the lessons' pages.
+The formulas are those of the lessons' pages.
 """
+
 import argparse
-import csv
 import math
-import pathlib
 import sys
+from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from figures import COLOURS, DASHES, MARKERS, PART_STYLES, plt, save
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
+from simgrad_results import ResultsError, load_curves, load_runs
 
-# Okabe and Ito's colours; with dashes and marks of their own, lines differ without them too.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
-DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1))]
-MARKS = ["o", "s", "^", "D", "v", "P"]
 GREY = "#666666"
 
 
-def rows_of(directory, name):
-    """The rows of a CSV file, numbers as floats."""
-
-    def value(text):
-        try:
-            return float(text)
-        except ValueError:
-            return text
-
-    path = directory / name
-    if not path.exists():
-        sys.exit(f"{path} is not there; run the lesson's command first")
-    with open(path, newline="", encoding="utf-8") as file:
-        return [{key: value(text) for key, text in row.items()} for row in csv.DictReader(file)]
-
-
 class Lesson:
-    """A lesson's results: its runs, and the curve of each of them."""
+    """A lesson's results: its runs as dictionaries, and the curve of each of them."""
 
     def __init__(self, directory):
-        self.directory = directory
-        self.runs = rows_of(directory, "runs.csv")
+        self.runs = load_runs(directory).to_dict("records")
+        self.curves = load_curves(directory)
 
     def of(self, label):
         return [run for run in self.runs if run["label"] == label]
 
-    def labels(self):
-        return list(dict.fromkeys(run["label"] for run in self.runs))
-
-    def curve(self, run, x, y="loss"):
-        """The evaluations of a run: two lists."""
-        rows = [row for row in rows_of(self.directory, "curves.csv") if row["run"] == run["id"]]
-        return [row[x] for row in rows], [row[y] for row in rows]
+    def curve(self, run, x):
+        """The evaluations of a run: x and the losses."""
+        rows = self.curves[self.curves["run"] == run["id"]]
+        return list(rows[x]), list(rows["loss"])
 
 
 def style(k):
@@ -64,7 +39,7 @@ def style(k):
 
 
 def dots(k):
-    return {"color": COLOURS[k], "linestyle": "none", "marker": MARKS[k], "markersize": 6}
+    return {"color": COLOURS[k], "linestyle": "none", "marker": MARKERS[k], "markersize": 6}
 
 
 def both(axes, k, label, x, simulated, formula):
@@ -133,14 +108,14 @@ def fewer_bytes(lesson, figure):
 def slowest_worker(lesson, figure):
     axes = figure.subplots()
     axes.set_axisbelow(True)
-    parts = [("compute_s", "compute", COLOURS[0]), ("communicate_s", "communicate", COLOURS[1]), ("wait_s", "wait", "#bbbbbb")]
+    parts = ["compute_s", "communicate_s", "wait_s"]
     for y, run in enumerate(lesson.runs):
         left = 0.0
-        for part, name, colour in parts:
+        for part, (colour, _, name) in zip(parts, PART_STYLES):
             axes.barh(y, run[part], left=left, color=colour, height=0.6, label=name if y == 0 else None)
             left += run[part]
         axes.text(left + 0.03, y, f"speed-up {run['speedup_throughput']:.2f}", va="center")
-    axes.set_yticks(range(len(lesson.runs)), lesson.labels())
+    axes.set_yticks(range(len(lesson.runs)), [run["label"] for run in lesson.runs])
     axes.invert_yaxis()
     axes.set(xlabel="seconds of the mean worker", xlim=(0, 3.2))
     axes.legend(loc="lower right")
@@ -267,27 +242,26 @@ FIGURES = {
 }
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser(description="Draws the figures of lessons from the CSV files of their runs.")
-    parser.add_argument("directories", type=pathlib.Path, nargs="+", help="results, say out/01_speedup_below_m")
-    parser.add_argument("--into", type=pathlib.Path, default=pathlib.Path("."), help="folder of the figures (.)")
-    parser.add_argument("--format", choices=["svg", "pdf", "png"], default="svg")
-    taken = parser.parse_args()
-    plt.rcParams.update({
-        "svg.hashsalt": "simgrad", "svg.fonttype": "none", "font.size": 10, "font.sans-serif": "DejaVu Sans",
-        "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#dddddd",
-        "legend.frameon": False, "figure.facecolor": "white", "lines.linewidth": 1.6,
-    })
-    for directory in taken.directories:
-        draw = FIGURES.get(directory.name[:2])
-        if draw is None:
-            sys.exit(f"{directory} is not named after a lesson; they are called 01_... to 12_...")
-        figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
-        draw(Lesson(directory), figure)
-        figure.savefig(taken.into / f"{directory.name}.{taken.format}",
-                       metadata={"Date": None} if taken.format == "svg" else None)
-        plt.close(figure)
+    parser.add_argument("directories", metavar="DIR", nargs="+", help="what a lesson's run has written")
+    parser.add_argument("--into", metavar="FOLDER", help="for FOLDER/<name of DIR>.svg; default: DIR/lesson.svg")
+    chosen = parser.parse_args(words)
+    try:
+        for directory in map(Path, chosen.directories):
+            draw = FIGURES.get(directory.name[:2])
+            if draw is None:
+                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 12_...")
+            figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
+            draw(Lesson(directory), figure)
+            out = str(Path(chosen.into) / f"{directory.name}.svg") if chosen.into else None
+            save(figure, argparse.Namespace(directory=directory, name="lesson", out=out))
+            plt.close(figure)
+    except ResultsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
