@@ -13,11 +13,16 @@ export function neighbours(edges: { from: string; to: string }[]): Map<string, S
   return all;
 }
 
-/** The vertices of the rim in an order that keeps those together which hang on the same switch. */
+/** Hosts by their names; where nothing is called so, what hangs on one cable. */
+export function isHost(name: string, all: Map<string, Set<string>>): boolean {
+  return [...all.keys()].some((each) => each.startsWith('host')) ? name.startsWith('host') : all.get(name)!.size === 1;
+}
+
+/** The vertices of the rim: hosts in the order of their numbers, and a ring in its own. */
 function rim(all: Map<string, Set<string>>): string[] {
   const names = [...all.keys()].sort(natural.compare);
-  const leaves = names.filter((name) => all.get(name)!.size === 1);
-  if (leaves.length >= 2) return leaves;
+  const hosts = names.filter((name) => isHost(name, all));
+  if (hosts.length >= 2 && hosts.length < names.length) return hosts;
   if (!names.every((name) => all.get(name)!.size === 2)) return names;
   const cycle = [names[0]];
   while (cycle.length < names.length) {

@@ -10,7 +10,7 @@ import { ramp, ramped } from '../palette';
 import { Plot } from '../plot';
 import { onChange, state } from '../state';
 import { onTheme, variable } from '../theme';
-import { layout, neighbours } from './layout';
+import { isHost, layout, neighbours } from './layout';
 
 type LinkRow = Row & { links: Link[]; heat: Heat | null };
 type Wired = Link & { from: string; to: string };
@@ -18,6 +18,7 @@ type Wired = Link & { from: string; to: string };
 const mostEdges = 1200;
 const mostBars = 24;
 const graphHeight = 420;
+const radius = 180;  // about as drawn: ECharts rounds the ends of lines before it scales them
 
 const wired = (row: LinkRow): Wired[] => row.links.filter((link): link is Wired => link.from !== null && link.to !== null);
 const known = (row: LinkRow | undefined): boolean => !!row && wired(row).length > 0 && wired(row).length <= mostEdges;
@@ -30,6 +31,7 @@ function graph(row: LinkRow, width: number): Option {
   const links = wired(row);
   const places = layout(links);
   const near = neighbours(links);
+  const hosts = [...places.keys()].some((name) => isHost(name, near));
   const most = Math.max(1, ...links.map((link) => link.bytes));
   const [across, named] = [(width - (wide ? 180 : 88)) / (graphHeight - 52), places.size <= (wide ? 48 : 20)];
   const both = new Set(links.map(({ from, to }) => `${from}\n${to}`));
@@ -38,9 +40,9 @@ function graph(row: LinkRow, width: number): Option {
     series: [{
       type: 'graph', id: 'topology', layout: 'none', preserveAspect: true, left: wide ? 90 : 44, right: wide ? 90 : 44, top: 26, bottom: 26,
       data: [...places].map(([name, { x, y }]) => {
-        const leaf = near.get(name)!.size === 1 || near.size === places.size && ![...near.values()].some((each) => each.size === 1);
+        const leaf = isHost(name, near) || !hosts;
         return {
-          name, x: x * across, y, symbol: leaf ? 'circle' : 'roundRect', symbolSize: leaf ? (places.size > 40 ? 8 : 13) : 20,
+          name, x: x * across * radius, y: y * radius, symbol: leaf ? 'circle' : 'roundRect', symbolSize: leaf ? (places.size > 40 ? 8 : 13) : 20,
           itemStyle: { color: leaf ? variable('raised') : variable('ink'), borderColor: variable('ink'), borderWidth: 1.4 },
           label: { show: named, formatter: name, color: variable('quiet'), fontSize: 11, distance: 5, ...(leaf ? {} : { backgroundColor: variable('surface'), padding: [1, 3], borderRadius: 3 }),
             position: !leaf ? 'bottom' : Math.abs(x) > 0.35 ? (x > 0 ? 'right' : 'left') : y > 0 ? 'bottom' : 'top' },
