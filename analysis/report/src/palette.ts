@@ -42,7 +42,7 @@ export function decal(part: number): object | undefined {
 
 /** From little to much. The lightness alone carries the order, in grey too. */
 export const ramp = (): string[] =>
-  dark() ? ['#232c3a', '#274b72', '#2f7da0', '#48b39a', '#b5de5e', '#fdf0a0'] : ['#e9eef3', '#b5d4e9', '#6bb0d8', '#2f86bb', '#1a5793', '#26245e'];
+  dark() ? ['#2b384a', '#2b5480', '#2f7da0', '#48b39a', '#b5de5e', '#fdf0a0'] : ['#d5dfe9', '#aacde6', '#6bb0d8', '#2f86bb', '#1a5793', '#26245e'];
 
 /** The ramp's colour at a share of its length. */
 export function ramped(share: number): string {

@@ -21,13 +21,13 @@ export function collectives(report: Report, data: Collectives, file: string): HT
     const wide = plot.element.clientWidth > 640;
     const bars = (name: string, of: (row: CollectiveRow) => number, style: (row: CollectiveRow) => object): object => ({
       type: 'bar', id: name, name, barMaxWidth: 15, barGap: '12%', data: rows.map((row) => ({ value: of(row), itemStyle: style(row) })),
-      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, formatter: ({ dataIndex }: { dataIndex: number }) => `${name} ${seconds(of(rows[dataIndex]))}` },
+      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, formatter: ({ dataIndex }: { dataIndex: number }) => (wide ? `${name} ` : '') + seconds(of(rows[dataIndex])) },
     });
     return {
-      grid: frame({ top: 8, left: 8, right: 110 }),
+      grid: frame({ left: 8, right: wide ? 110 : 62 }),
       xAxis: axis({ name: 'time of one call, from the last arrival', format: seconds, log: chosen.log, splits: wide ? 6 : 3 }, false),
       yAxis: axis({ name: '', format: String, categories: rows.map(text), grid: false,
-        extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 105, overflow: 'break', fontSize: 12 } } }, true),
+        extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 105, overflow: 'break', fontSize: 12, lineHeight: 15 } } }, true),
       tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
         const row = rows[params[0].dataIndex];
         return tip(text(row), [

@@ -26,19 +26,27 @@ const tell = (link: Link): HTMLElement => tip(link.name, [
   ...(link.from !== null ? [{ name: 'way', value: `${link.from} → ${link.to}` }] : []),
   { name: 'bytes', value: bytes(link.bytes) }, { name: 'utilisation', value: percent(link.utilisation) }]);
 
+/** The end of the colours' scale: everything in full colour where little is busy would hide what is busiest. */
+function busyMost(all: (number | null)[]): number {
+  const most = Math.max(0, ...all.map((each) => each ?? 0));
+  return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((each) => most <= each) ?? 1;
+}
+
 function graph(row: LinkRow, width: number): Option {
   const wide = width > 640;
+  const side = wide ? 90 : 64;  // room for names
   const links = wired(row);
   const places = layout(links);
   const near = neighbours(links);
   const hosts = [...places.keys()].some((name) => isHost(name, near));
   const most = Math.max(1, ...links.map((link) => link.bytes));
-  const [across, named] = [(width - (wide ? 180 : 88)) / (graphHeight - 52), places.size <= (wide ? 48 : 20)];
+  const [across, named] = [(width - 2 * side) / (graphHeight - 52), places.size <= (wide ? 48 : 20)];
+  const full = busyMost(links.map(({ utilisation }) => utilisation));
   const both = new Set(links.map(({ from, to }) => `${from}\n${to}`));
   return {
     tooltip: tooltip('item', ({ dataType, dataIndex, name }: { dataType: string; dataIndex: number; name: string }) => dataType === 'edge' ? tell(links[dataIndex]) : tip(name, [])),
     series: [{
-      type: 'graph', id: 'topology', layout: 'none', preserveAspect: true, left: wide ? 90 : 44, right: wide ? 90 : 44, top: 26, bottom: 26,
+      type: 'graph', id: 'topology', layout: 'none', preserveAspect: true, left: side, right: side, top: 26, bottom: 26,
       data: [...places].map(([name, { x, y }]) => {
         const leaf = isHost(name, near) || !hosts;
         return {
@@ -50,7 +58,7 @@ function graph(row: LinkRow, width: number): Option {
       }),
       links: links.map(({ from, to, bytes: carried, utilisation }) => ({
         source: from, target: to,
-        lineStyle: { width: 1.2 + 8.5 * (carried / most), color: ramped(utilisation ?? carried / most), opacity: 1, curveness: both.has(`${to}\n${from}`) ? 0.06 : 0 },
+        lineStyle: { width: 1.2 + 8.5 * (carried / most), color: ramped(utilisation === null ? carried / most : utilisation / full), opacity: 1, curveness: both.has(`${to}\n${from}`) ? 0.06 : 0 },
       })),
       emphasis: { focus: 'adjacency', lineStyle: { opacity: 1 } }, blur: { lineStyle: { opacity: 0.12 }, itemStyle: { opacity: 0.3 } },
     }],
@@ -67,7 +75,7 @@ function bars(row: LinkRow): Option {
     yAxis: axis({ name: '', format: String, categories: links.map(({ name }) => name), grid: false, extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: 150, overflow: 'truncate' } } }, true),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => tell(links[params[0].dataIndex]), { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
     series: [{ type: 'bar', id: 'busiest', name: 'busiest', barMaxWidth: 18,
-      data: links.map(({ utilisation }) => ({ value: utilisation, itemStyle: { color: ramped(0.25 + 0.75 * (utilisation ?? 0)) } })),
+      data: links.map(({ utilisation }) => ({ value: utilisation, itemStyle: { color: ramped(0.25 + (0.75 * (utilisation ?? 0)) / busyMost(links.map((each) => each.utilisation))) } })),
       label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, formatter: ({ dataIndex }: { dataIndex: number }) => bytes(links[dataIndex].bytes) } }],
   };
 }
@@ -75,7 +83,7 @@ function bars(row: LinkRow): Option {
 function heat({ names, edges_s, values, what }: Heat, wide: boolean): Option {
   const format = what === 'utilisation' ? percent : (x: number): string => `${bytes(x)}/s`;
   const cells = values.flatMap((row, y) => row.map((value, x) => [x, y, value ?? '-']));
-  const most = what === 'utilisation' ? 1 : Math.max(1, ...values.flat().map((value) => value ?? 0));
+  const most = what === 'utilisation' ? busyMost(values.flat()) : Math.max(1, ...values.flat().map((value) => value ?? 0));
   return {
     grid: frame({ top: 8, left: 8, bottom: 56 }),
     xAxis: axis({ name: '', format: String, categories: edges_s.slice(0, -1).map((from) => seconds(from)), grid: false, extra: { axisTick: { show: false }, axisLabel: { color: variable('quiet'), hideOverlap: true } } }, false),
@@ -88,12 +96,17 @@ function heat({ names, edges_s, values, what }: Heat, wide: boolean): Option {
   };
 }
 
-function scale(): HTMLElement {
+/** The scale of the graph's colours, and what tells it the row that is drawn. */
+function scale(): { element: HTMLElement; tell: (row: LinkRow) => void } {
   const strip = h('i', { class: 'ramp' });
+  const end = h('b', {});
   const paint = (): void => { strip.style.background = `linear-gradient(to right, ${ramp().join(',')})`; };
   paint();
   onTheme(paint);
-  return h('p', { class: 'scale' }, '0', strip, '100 % busy', h('span', {}, 'Thicker: more bytes.'));
+  return {
+    element: h('p', { class: 'scale' }, '0', strip, end, h('span', {}, 'Thicker: more bytes.')),
+    tell: (row) => { end.textContent = `${percent(busyMost(wired(row).map(({ utilisation }) => utilisation)))} busy`; },
+  };
 }
 
 export function links(report: Report, data: Links, file: string): HTMLElement {
@@ -108,8 +121,9 @@ export function links(report: Report, data: Links, file: string): HTMLElement {
   };
   const plot: Plot = new Plot('links', data.sentence, graphHeight, () => {
     fit();
-    key.hidden = drawn() !== 'graph';
+    key.element.hidden = drawn() !== 'graph';
     const row = here();
+    if (row) key.tell(row);
     const wide = plot.element.clientWidth > 640;
     if (!row) return { series: [] };
     return drawn() === 'graph' ? graph(row, plot.element.clientWidth) : drawn() === 'heat' ? heat(row.heat!, wide) : bars(row);
@@ -126,5 +140,5 @@ export function links(report: Report, data: Links, file: string): HTMLElement {
     views.length > 1 ? segments('Show', views, chosen.view, (view) => set({ view })) : null,
     list('Strategy', strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element,
     pointList(report, (point) => data.rows.some((row) => row.point === point)),
-  ], plot.element, key);
+  ], plot.element, key.element);
 }
