@@ -57,8 +57,9 @@ class Frames(support.Scratch):
         self.write("runs.csv", self.RUNS + "".join(line + "\n" for line in lines))
         return results.load_runs(self.path)
 
-    def line(self, run, label, workers, seed, speedup, status="stopped", target=""):
-        return f"{run},x,{label},{workers},{seed},{status},1,1,1,1,1,{target},{speedup},,1,0,0,0,0,0,,,{workers}"
+    def line(self, run, label, workers, seed, speedup, status="stopped", point=None):
+        point = workers if point is None else point
+        return f"{run},x,{label},{point},{seed},{status},1,1,1,1,1,,{speedup},,1,0,0,0,0,0,,,{workers}"
 
     def test_speedup_is_the_mean_over_seeds_by_label_and_grid_point(self):
         runs = self.runs(self.line("a", "ring", 2, 1, 1.5), self.line("b", "ring", 2, 2, 1.7),
@@ -72,6 +73,11 @@ class Frames(support.Scratch):
         self.assertAlmostEqual(rows["efficiency"][0], 0.8, delta=1e-15)
         self.assertEqual([rows["mean"][1], rows["seeds"][1], rows["of"][1]], [2.0, 1, 2])
         self.assertRaisesRegex(results.ResultsError, "neither", results.speedup, runs, "time")
+
+    def test_labels_and_values_of_a_grid_that_look_like_nothing_are_texts(self):
+        runs = self.runs(self.line("a", "NA", 2, 1, 1, point="none"), self.line("b", "null", 2, 1, 1, point=""))
+        self.assertEqual(list(runs["label"]), ["NA", "null"])
+        self.assertEqual(list(runs["param.cluster.workers"]), ["none", ""])
 
     def test_curves_are_means_at_the_steps_that_all_seeds_have(self):
         self.runs(self.line("a", "ring", 2, 1, 1), self.line("b", "ring", 2, 2, 1))
