@@ -198,7 +198,8 @@ def failures(lesson, figure):
     n = [run["workers"] for run in lesson.runs]
     axes.set_xscale("log")
     axes.set_yscale("log")
-    both(axes, 0, "with failures", n, [run["simulated_s"] for run in lesson.runs], lambda each: 64 / each / useful(each))
+    both(axes, 0, "with failures", n, [run["simulated_s"] for run in lesson.runs],
+         lambda each: 64 / each / useful(each))
     axes.plot(n, [64 / each for each in n], color=GREY, linewidth=0.8, label="if no machine failed")
     numbers_on(axes.xaxis, n)
     numbers_on(axes.yaxis, [2, 5, 10, 20, 40])
