@@ -24,6 +24,13 @@ test('it opens from a file, asks for nothing, and complains about nothing', asyn
   for (const link of await page.locator('nav a').all()) assert.equal(await page.locator(await link.getAttribute('href')).count(), 1);
 });
 
+test('the page itself forbids requests', async () => {
+  const { page, seen } = await open(fixture());
+  const blocked = await page.evaluate(() => fetch('https://example.org/').then(() => 'let through', (error) => error.name));
+  assert.equal(blocked, 'TypeError');
+  assert.ok(seen.errors.some((error) => error.includes("default-src 'none'")), seen.errors.join());
+});
+
 test('lines are the data, and the axis can be chosen', async () => {
   const report = fixture();
   const { page } = await open(report);
@@ -112,6 +119,9 @@ test('everything is reached by keyboard, and a strategy is hidden in all charts'
   assert.equal(await key.getAttribute('aria-pressed'), 'false');
   assert.equal(series(await option(page, 'curves'), 'line-1-allreduce ring'), undefined);
   assert.deepEqual((await option(page, 'time')).yAxis[0].data, ['mapreduce', 'async PS', 'gossip on a ring']);
+  await page.keyboard.press('Enter');
+  assert.equal(await key.getAttribute('aria-pressed'), 'true');
+  await page.keyboard.press('Enter');
   await page.locator('#curves .key.all').focus();
   await page.keyboard.press('Space');
   assert.ok(series(await option(page, 'curves'), 'line-1-allreduce ring'));
