@@ -51,6 +51,10 @@ export function swatch(strategy: number): Element {
   return svg('svg', { width: 28, height: 14, viewBox: '0 0 28 14', 'aria-hidden': 'true', focusable: 'false' }, line, mark);
 }
 
+/** What lines stand for, where they are no strategies. */
+export const keys = (entries: { style: number; text: string }[]): HTMLElement =>
+  h('div', { class: 'legend' }, ...entries.map(({ style, text }) => h('span', { class: 'key' }, swatch(style), h('span', {}, text))));
+
 /** The strategies of a chart. A click hides one, or shows it again, in all charts; over(s) is told what lies under pointer or focus. */
 export function legend(report: Report, strategies: number[], over: (strategy: number | null) => void = () => {}): HTMLElement {
   const buttons = strategies.map((strategy) => {

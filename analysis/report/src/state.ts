@@ -18,9 +18,10 @@ export function change(what: () => void): void {
 
 export const shown = (strategy: number): boolean => !state.hidden.has(strategy);
 
-/** The largest cluster: where strategies differ most. */
+/** The point at which the winner wins; without one the largest cluster, where strategies differ most. */
 export function choosePoint(report: Report): void {
+  const won = report.points.findIndex(({ text }) => text !== '' && text === report.answer.lines[0]?.point);
   let best = 0;
   report.points.forEach((point, i) => { if (point.workers > report.points[best].workers) best = i; });
-  state.point = best;
+  state.point = won >= 0 ? won : best;
 }

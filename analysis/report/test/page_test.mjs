@@ -39,10 +39,14 @@ test('lines are the data, and the axis can be chosen', async () => {
   await page.locator('#curves input[value=step]').check();
   await page.locator('#curves input[value=metric]').check();
   assert.deepEqual(series(await option(page, 'curves'), 'line-1-allreduce ring').data, here.step.map((x, i) => [x, here.metric[i]]));
-  await page.locator('#curves select').selectOption('2');
+  await page.locator('#curves select:visible').selectOption('2');
   const other = report.curves.series.find(({ strategy, point }) => strategy === 1 && point === 2);
   assert.deepEqual(series(await option(page, 'curves'), 'line-1-allreduce ring').data, other.step.map((x, i) => [x, other.metric[i]]));
   assert.equal(await page.locator('#time select:visible').inputValue(), '2');  // one choice for all charts
+  await page.locator('#curves input[value=points]').check();
+  await page.locator('#curves select:visible').selectOption('1');
+  assert.deepEqual((await option(page, 'curves')).series.filter(({ id }) => id.startsWith('line-')).map(({ name }) => name), report.points.map(({ text }) => text));
+  assert.deepEqual(series(await option(page, 'curves'), 'line-2-4 workers').data, other.step.map((x, i) => [x, other.metric[i]]));
 });
 
 test('bars are the data: time, staleness, collectives', async () => {

@@ -10,6 +10,12 @@ import { Plot } from '../plot';
 import { onChange, shown, state } from '../state';
 import { variable } from '../theme';
 
+/** "1.2× the prediction; ", where it is not as predicted. */
+function ratio({ predicted_s, simulated_s }: CollectiveRow): string {
+  const times = simulated_s / predicted_s;
+  return predicted_s > 0 && Math.abs(times - 1) > 0.005 ? `${number(times)}× the prediction; ` : '';
+}
+
 export function collectives(report: Report, data: Collectives, file: string): HTMLElement {
   const chosen = { log: false };
   const here = (): CollectiveRow[] => data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy));
@@ -44,7 +50,7 @@ export function collectives(report: Report, data: Collectives, file: string): HT
   fit();
   const reasons = h('ul', { class: 'reasons' });
   const explain = (): void => reasons.replaceChildren(...here().filter(({ why }) => why).map((row) =>
-    h('li', {}, h('b', {}, text(row)), row.predicted_s > 0 ? ` ${number(row.simulated_s / row.predicted_s)}× the prediction. ` : ' ', unbroken(row.why))));
+    h('li', {}, h('b', {}, text(row)), `: ${ratio(row)}${unbroken(row.why)}`)));
   explain();
   onChange(() => { fit(); explain(); });
   return card('collectives', 'Collectives: predicted and simulated', data, file, [

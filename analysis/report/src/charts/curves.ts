@@ -1,6 +1,6 @@
 // Loss and metric as the training goes on, and how far the workers' parameters are apart.
 import { card, distinct } from '../card';
-import { legend, pointList, segments, toggle } from '../controls';
+import { keys, legend, list, pointList, segments, toggle } from '../controls';
 import type { Chart, Curves, CurveSeries, N, Report, Table } from '../data';
 import { h } from '../dom';
 import { dollars, number, seconds, whole } from '../format';
@@ -50,14 +50,18 @@ const ends = ({ element }: Plot): { width: number; height: number } | undefined 
   element.clientWidth > 640 ? { width: element.clientWidth, height: element.clientHeight } : undefined;
 
 export function curves(report: Report, data: Curves, file: string): HTMLElement {
-  const chosen = { x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss }) => loss)), logX: false, band: true };
   const series = data.series;
-  const here = (): CurveSeries[] => series.filter(({ point, strategy }) => point === state.point && shown(strategy));
+  const strategies = distinct(series.map(({ strategy }) => strategy));
+  const points = distinct(series.map(({ point }) => point));
+  const chosen = { by: strategies.length === 1 && points.length > 1 ? 'points' : 'strategies', strategy: strategies[0], x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss }) => loss)), logX: false, band: true };
+  const byPoint = (): boolean => chosen.by === 'points';
+  const here = (): CurveSeries[] => byPoint() ? series.filter(({ strategy }) => strategy === chosen.strategy) : series.filter(({ point, strategy }) => point === state.point && shown(strategy));
   const name = (): string => (chosen.y === 'loss' ? 'loss' : report.metric_name);
   const plot: Plot = new Plot('curves', data.sentence, 400, () => lines({
     labels: ends(plot), band: chosen.band,
     lines: here().map((each): Line => ({
-      strategy: each.strategy, text: report.strategies[each.strategy].label, x: each[chosen.x] ?? [],
+      ...(byPoint() ? { strategy: points.indexOf(each.point), text: report.points[each.point].text } : { strategy: each.strategy, text: report.strategies[each.strategy].label }),
+      x: each[chosen.x] ?? [],
       ...(chosen.y === 'loss' ? { y: each.loss, low: each.loss_low, high: each.loss_high }
                               : { y: each.metric ?? [], low: each.metric_low, high: each.metric_high }),
     })),
@@ -65,18 +69,26 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
     y: { name: name(), format: number, log: chosen.log, scale: true },
     horizontal: chosen.y === 'loss' && report.target !== null ? { value: report.target, text: `target ${number(report.target)}` } : undefined,
   }));
-  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
+  const at = pointList(report, (point) => points.includes(point));
+  const which = strategies.length > 1 ? list('Strategy', strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element : null;
+  const ofStrategies = legend(report, strategies, emphasise(plot));
+  const ofPoints = keys(points.map((point, style) => ({ style, text: report.points[point].text })));
+  const arrange = (): void => {
+    for (const [element, hidden] of [[at, byPoint()], [which, !byPoint()], [ofStrategies, byPoint()], [ofPoints, !byPoint()]] as const) if (element) element.hidden = hidden;
+  };
+  arrange();
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
   const measured = series.some(({ loss }) => loss.some((x) => x !== null));
   const metric = report.metric_name !== '' && series.some((each) => each.metric?.some((x) => x !== null));
   if (!measured && metric) chosen.y = 'metric';
   return card('curves', metric ? `Loss and ${report.metric_name === 'r2' ? 'R²' : report.metric_name}` : 'Loss', data, { file, whole: () => pointTable(report, series) }, [
     measured && metric ? segments('Show', [['loss', 'Loss'], ['metric', sentenceCase(report.metric_name)]], chosen.y, (y) => set({ y: y as 'loss' })) : null,
     segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
-    pointList(report, (point) => series.some((each) => each.point === point)),
+    points.length > 1 ? segments('Compare', [['strategies', 'Strategies'], ['points', 'Grid points']], chosen.by, (by) => set({ by })) : null, which, at,
     toggle('Log y', chosen.log, (log) => set({ log })),
     toggle('Log x', chosen.logX, (logX) => set({ logX })),
     series.some(({ loss_low }) => loss_low) ? toggle('95 % bands', true, (band) => set({ band })) : null,
-  ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element);
+  ], ofStrategies, ofPoints, plot.element);
 }
 
 export function consensus(report: Report, data: Chart, all: CurveSeries[], file: string): HTMLElement {

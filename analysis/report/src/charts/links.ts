@@ -111,7 +111,9 @@ function scale(): { element: HTMLElement; tell: (row: LinkRow) => void } {
 
 export function links(report: Report, data: Links, file: string): HTMLElement {
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
-  const chosen = { strategy: strategies[0], view: 'graph' };
+  const busiestOf = (row: LinkRow): number => Math.max(0, ...row.links.map(({ utilisation }) => utilisation ?? 0));
+  const first = data.rows.filter(({ point }) => point === state.point).reduce<LinkRow | null>((a, b) => (a && busiestOf(a) >= busiestOf(b) ? a : b), null);
+  const chosen = { strategy: first?.strategy ?? strategies[0], view: 'graph' };
   const here = (): LinkRow | undefined => data.rows.find(({ strategy, point }) => strategy === chosen.strategy && point === state.point);
   const drawn = (): string => (chosen.view === 'heat' && here()?.heat ? 'heat' : chosen.view === 'graph' && known(here()) ? 'graph' : 'bars');
   const fit = (): void => {

@@ -39,7 +39,7 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   const labels = report.strategies.map(({ label }) => label);
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
   const severalPoints = distinct(data.rows.map(({ point }) => point)).length > 1;
-  const chosen = { view: 'strategies' as View, share: false, strategy: strategies[0] };
+  const chosen = { view: (strategies.length === 1 && severalPoints ? 'points' : 'strategies') as View, share: false, strategy: strategies[0] };
   const bars = (): Bar[] => {
     if (chosen.view === 'ranks') {
       const row = data.ranks.find(({ strategy, point }) => strategy === chosen.strategy && point === state.point);

@@ -37,7 +37,8 @@ function bars(all: Tracks, lane: number, view: View, shape: Geometry, raster: Ra
     const kind = run.kind[bar];
     const x = Math.max(left, left + Math.round((run.from[bar] - view.from) * scale));
     const end = Math.min(right, Math.max(x + 1, left + Math.round((run.to[bar] - view.from) * scale)));
-    raster.fill(x, end, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[kind]);
+    const gap = end - x > 3 * dots ? Math.round(dots) : 0;  // so that bars of one kind are told apart
+    raster.fill(x, end - gap, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[kind]);
   }
   return i - first;
 }

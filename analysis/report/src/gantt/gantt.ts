@@ -31,9 +31,7 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     [report.strategies[strategy].label, report.points[point]?.text, severalSeeds && `seed ${seed}`].filter(Boolean).join(', ');
   const indexed: (Tracks | undefined)[] = [];
   const indexedRun = (i: number): Tracks | null => (i < 0 ? null : (indexed[i] ??= tracks(data.runs[i])));
-  const here = data.runs.map((run, i) => ({ run, i })).filter(({ run }) => run.point === state.point).map(({ i }) => i);
-  const first = here.length > 0 ? here : data.runs.map((_, i) => i);
-  const chosen = [first[0], first[1] ?? none];
+  const chosen = [0, data.runs.length > 1 ? 1 : none];  // those that the sentence speaks of
 
   const view = new View();
   const drawn = { ever: false };
