@@ -100,7 +100,7 @@ export function lines({ lines: all, x, y, horizontal, others = [], labels, band:
     color: colour(line.strategy), itemStyle: { color: colour(line.strategy) },
     lineStyle: { width: 2, type: dash(line.strategy), color: colour(line.strategy), cap: 'butt', join: 'round' },
     emphasis: { focus: 'series', lineStyle: { width: 3.5 } }, blur: { lineStyle: { opacity: 0.18 } },
-    endLabel: { show: !!labels, formatter: () => line.text, offset: [0, moved[i] ?? 0], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate' },
+    endLabel: { show: !!labels, formatter: () => line.text, offset: [0, moved[i] ?? 0], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
   }));
   const shaded = bands ? drawn.map(({ line }) => band(line, !!x.log, !!y.log)).filter((each) => each !== null) : [];
   if (horizontal) series.push(level(horizontal.value, horizontal.text));
