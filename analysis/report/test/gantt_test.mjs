@@ -82,6 +82,21 @@ test('dragging pans, the brush chooses a window, buttons zoom', async () => {
   assert.deepEqual([(await state(page)).from, (await state(page)).to], brushed.extent);
 });
 
+test('two fingers zoom', async () => {
+  const { page, box, seen } = await opened({ width: 390, touch: true });
+  const before = await state(page);
+  const session = await page.context().newCDPSession(page);
+  const touch = (type, ...xs) => session.send('Input.dispatchTouchEvent', { type, touchPoints: xs.map((x, id) => ({ x: box.x + x, y: box.y + 80, id })) });
+  await touch('touchStart', 150);
+  await touch('touchStart', 150, 200);
+  for (const x of [220, 250, 280, 300]) await touch('touchMove', 150, x);
+  await touch('touchEnd');
+  const closer = await state(page);
+  // The fingers' distance grows from 50 to 150 pixels: a third of the time is seen.
+  assert.ok(Math.abs((closer.to - closer.from) / (before.to - before.from) - 1 / 3) < 0.01);
+  assert.deepEqual(seen.errors, []);
+});
+
 test('two runs share a clock, and either can be another', async () => {
   const { report, page, seen } = await opened();
   assert.deepEqual((await state(page)).runs, ['mapreduce, 16 workers', 'allreduce ring, 16 workers']);
