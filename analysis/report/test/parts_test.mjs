@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { sources } from './modules.mjs';
 
-const { bytes, csv, firstAfter, barAt, layout, number, nudges, percent, seconds, slices, ticks, tracks, View, whole } =
-  await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/nudge');
+const { bytes, csv, firstAfter, barAt, layout, number, nudges, percent, seconds, shortNames, slices, ticks, tracks, View, whole } =
+  await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/nudge', 'names');
 
 const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-');
 
@@ -66,6 +66,16 @@ test('a star has its switch in the middle, a ring keeps its order, and nothing l
   const tree = layout([...[0, 1, 2, 3].map((i) => ({ from: `h${i}`, to: `e${i >> 1}` })), ...[0, 1].flatMap((e) => [0, 1].map((c) => ({ from: `e${e}`, to: `c${c}` })))]);
   const places = [...tree.values()];
   for (const [i, p] of places.entries()) for (const q of places.slice(i + 1)) assert.ok(Math.hypot(p.x - q.x, p.y - q.y) > 0.1);
+});
+
+test('labels are cut to what tells them apart', () => {
+  const server = (options) => `parameter_server(${options})`;
+  assert.deepEqual(shortNames([server('consistency=ssp, staleness=1'), server('consistency=ssp, staleness=4')]), ['staleness=1', 'staleness=4']);
+  assert.deepEqual(shortNames([server('consistency=ssp, staleness=1'), server('consistency=ssp, staleness=4'), 'ring']),
+    ['parameter_server(staleness=1)', 'parameter_server(staleness=4)', 'ring']);
+  assert.deepEqual(shortNames(['ring', 'a label that somebody wrote by hand']), ['ring', 'a label that somebody wrote by hand']);
+  assert.deepEqual(shortNames([server('consistency=ssp, staleness=1'), server('consistency=ssp, staleness=1')])[0], server('consistency=ssp, staleness=1'));
+  assert.deepEqual(shortNames(['allreduce(compression=(a, b), buckets=4)', 'ring']), ['allreduce(compression=(a, b), buckets=4)', 'ring']);
 });
 
 test('labels in one column are moved apart, others stay', () => {

@@ -5,6 +5,7 @@ import { legend, pointList, toggle } from '../controls';
 import type { CollectiveRow, Collectives, Report } from '../data';
 import { h } from '../dom';
 import { bytes, number, seconds, unbroken, whole } from '../format';
+import { shortNames } from '../names';
 import { colour, decal } from '../palette';
 import { Plot } from '../plot';
 import { onChange, shown, state } from '../state';
@@ -18,6 +19,7 @@ function ratio({ predicted_s, simulated_s }: CollectiveRow): string {
 
 export function collectives(report: Report, data: Collectives, file: string): HTMLElement {
   const chosen = { log: false };
+  const short = shortNames(report.strategies.map(({ label }) => label));
   const here = (): CollectiveRow[] => data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy));
   const text = (row: CollectiveRow): string => `${report.strategies[row.strategy].label}: ${row.name}`;
   const fit = (): void => { plot.height = 80 + Math.max(here().length, 1) * 58; };
@@ -32,7 +34,7 @@ export function collectives(report: Report, data: Collectives, file: string): HT
     return {
       grid: frame({ left: 8, right: wide ? 110 : 62 }),
       xAxis: axis({ name: 'time of one call, from the last arrival', format: seconds, log: chosen.log, splits: wide ? 6 : 3 }, false),
-      yAxis: axis({ name: '', format: String, categories: rows.map(text), grid: false,
+      yAxis: axis({ name: '', format: String, categories: rows.map((row) => `${short[row.strategy]}: ${row.name}`), grid: false,
         extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 105, overflow: 'break', fontSize: 12, lineHeight: 15 } } }, true),
       tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
         const row = rows[params[0].dataIndex];

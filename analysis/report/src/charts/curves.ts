@@ -4,6 +4,7 @@ import { keys, legend, list, pointList, segments, toggle } from '../controls';
 import type { Chart, Curves, CurveSeries, N, Report, Table } from '../data';
 import { h } from '../dom';
 import { dollars, number, seconds, whole } from '../format';
+import { shortNames } from '../names';
 import { Plot } from '../plot';
 import { shown, state } from '../state';
 import { lines, type Line } from './lines';
@@ -54,13 +55,14 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
   const strategies = distinct(series.map(({ strategy }) => strategy));
   const points = distinct(series.map(({ point }) => point));
   const chosen = { by: strategies.length === 1 && points.length > 1 ? 'points' : 'strategies', strategy: strategies[0], x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss }) => loss)), logX: false, band: true };
+  const short = shortNames(report.strategies.map(({ label }) => label));
   const byPoint = (): boolean => chosen.by === 'points';
   const here = (): CurveSeries[] => byPoint() ? series.filter(({ strategy }) => strategy === chosen.strategy) : series.filter(({ point, strategy }) => point === state.point && shown(strategy));
   const name = (): string => (chosen.y === 'loss' ? 'loss' : report.metric_name);
   const plot: Plot = new Plot('curves', data.sentence, 400, () => lines({
     labels: ends(plot), band: chosen.band,
     lines: here().map((each): Line => ({
-      ...(byPoint() ? { strategy: points.indexOf(each.point), text: report.points[each.point].text } : { strategy: each.strategy, text: report.strategies[each.strategy].label }),
+      ...(byPoint() ? { strategy: points.indexOf(each.point), text: report.points[each.point].text } : { strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy] }),
       x: each[chosen.x] ?? [],
       ...(chosen.y === 'loss' ? { y: each.loss, low: each.loss_low, high: each.loss_high }
                               : { y: each.metric ?? [], low: each.metric_low, high: each.metric_high }),
@@ -92,6 +94,7 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
 }
 
 export function consensus(report: Report, data: Chart, all: CurveSeries[], file: string): HTMLElement {
+  const short = shortNames(report.strategies.map(({ label }) => label));
   const measured = all.filter((each) => each.consensus?.some((x) => x !== null));
   const series = measured.filter((each) => each.consensus?.some((x) => x !== 0 && x !== null));
   const together = distinct(measured.map(({ strategy }) => strategy)).filter((strategy) => !series.some((each) => each.strategy === strategy));
@@ -99,7 +102,7 @@ export function consensus(report: Report, data: Chart, all: CurveSeries[], file:
   const plot: Plot = new Plot('consensus', data.sentence, 320, () => lines({
     labels: ends(plot),
     lines: series.filter(({ point, strategy }) => point === state.point && shown(strategy)).map((each): Line => ({
-      strategy: each.strategy, text: report.strategies[each.strategy].label, x: each[chosen.x] ?? [], y: each.consensus ?? [] })),
+      strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy], x: each[chosen.x] ?? [], y: each.consensus ?? [] })),
     x: { ...axes[chosen.x], min: 0 }, y: { name: 'distance from the mean of all workers', format: number, log: chosen.log },
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };

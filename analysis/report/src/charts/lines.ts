@@ -6,7 +6,8 @@ import { nudges } from './nudge';
 import { colour, dash, symbol } from '../palette';
 import { variable } from '../theme';
 
-export interface Line { strategy: number; text: string; x: N[]; y: N[]; low?: N[] | null; high?: N[] | null; marks?: boolean }
+/** short: the text at the line's end, where it is another. */
+export interface Line { strategy: number; text: string; short?: string; x: N[]; y: N[]; low?: N[] | null; high?: N[] | null; marks?: boolean }
 
 type Point = [number, number];
 
@@ -93,14 +94,14 @@ function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: 
 /** The option of a chart of lines. Values in the tooltip are read off every line where the pointer is. */
 export function lines({ lines: all, x, y, horizontal, others = [], labels, band: bands = true }: LinesSettings): Option {
   const drawn = all.map((line) => ({ line, data: points(line, !!x.log, !!y.log) }));
-  const moved = labels ? endOffsets(drawn.map(({ line, data }) => ({ text: line.text, data })), labels, !!x.log, !!y.log) : [];
+  const moved = labels ? endOffsets(drawn.map(({ line, data }) => ({ text: line.short ?? line.text, data })), labels, !!x.log, !!y.log) : [];
   const series: Option[] = drawn.map(({ line, data }, i) => ({
     type: 'line', name: line.text, id: `line-${line.strategy}-${line.text}`, data, z: 3, clip: true,
     symbol: line.marks || data.length === 1 ? symbol(line.strategy) : 'none', symbolSize: 7, showAllSymbol: true,
     color: colour(line.strategy), itemStyle: { color: colour(line.strategy) },
     lineStyle: { width: 2, type: dash(line.strategy), color: colour(line.strategy), cap: 'butt', join: 'round' },
     emphasis: { focus: 'series', lineStyle: { width: 3.5 } }, blur: { lineStyle: { opacity: 0.18 } },
-    endLabel: { show: !!labels, formatter: () => line.text, offset: [0, moved[i] ?? 0], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
+    endLabel: { show: !!labels, formatter: () => line.short ?? line.text, offset: [0, moved[i] ?? 0], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
   }));
   const shaded = bands ? drawn.map(({ line }) => band(line, !!x.log, !!y.log)).filter((each) => each !== null) : [];
   if (horizontal) series.push(level(horizontal.value, horizontal.text));
@@ -111,7 +112,7 @@ export function lines({ lines: all, x, y, horizontal, others = [], labels, band:
     return tip(`${x.name}: ${x.format(where)}`, values.map(({ line, value }) => ({ colour: colour(line.strategy), name: line.text, value: y.format(value!) })));
   };
   return {
-    grid: frame({ right: labels && all.length > 0 ? Math.min(146, 24 + letter * Math.max(...all.map(({ text }) => text.length))) : 20 }),
+    grid: frame({ right: labels && all.length > 0 ? Math.min(146, 24 + letter * Math.max(...all.map(({ text, short }) => (short ?? text).length))) : 20 }),
     xAxis: axis({ ...fitted(x, drawn.flatMap(({ data }) => data.map(([a]) => a)), []), grid: false }, false),
     yAxis: axis(fitted(y, drawn.flatMap(({ line, data }) => data.map(([, b]) => b).concat(bands ? positive(line.low).concat(positive(line.high)) : [])), horizontal ? [horizontal.value] : []), true),
     tooltip: tooltip('axis', tell, { axisPointer: { type: 'line', lineStyle: { color: variable('quiet'), type: 'solid' } } }),

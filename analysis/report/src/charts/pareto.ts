@@ -5,6 +5,7 @@ import { legend, segments, toggle } from '../controls';
 import type { Pareto, ParetoRow, Report } from '../data';
 import type { Option } from '../echarts';
 import { dollars, joules, seconds } from '../format';
+import { shortNames } from '../names';
 import { colour, symbol } from '../palette';
 import { Plot } from '../plot';
 import { shown } from '../state';
@@ -22,6 +23,8 @@ export function front(rows: ParetoRow[], paid: Paid): ParetoRow[] {
 export function pareto(report: Report, data: Pareto, file: string): HTMLElement {
   const has = (paid: Paid): boolean => data.rows.some((row) => row[paid] !== null);
   const chosen = { paid: (has('cost_usd') ? 'cost_usd' : 'energy_j') as Paid, log: false };
+  const short = shortNames(report.strategies.map(({ label }) => label));
+  const brief = (row: ParetoRow): string => [short[row.strategy], report.points[row.point]?.text].filter(Boolean).join(', ');
   const text = (row: ParetoRow): string => report.strategies[row.strategy].label + (report.points[row.point]?.text ? `, ${report.points[row.point].text}` : '');
   const plot: Plot = new Plot('pareto', data.sentence, 400, () => {
     const rows = data.rows.filter((row) => row[chosen.paid] !== null && shown(row.strategy));
@@ -34,7 +37,7 @@ export function pareto(report: Report, data: Pareto, file: string): HTMLElement 
       value: [row[chosen.paid], row.time_s], name: text(row), symbol: symbol(row.strategy), symbolSize: on.has(row) ? 13 : 10,
       itemStyle: on.has(row) ? { color: colour(row.strategy), borderColor: variable('ink'), borderWidth: 1.2 }
                              : { color: colour(row.strategy), opacity: 0.55, borderColor: variable('surface'), borderWidth: 0.5 },
-      label: { show: on.has(row), position: [15, -5], textBorderColor: variable('surface'), textBorderWidth: 3, formatter: () => (wide ? text(row) : report.points[row.point]?.text || text(row)), color: variable('ink'), fontSize: 11, width: wide ? 200 : 90, overflow: 'truncate' },
+      label: { show: on.has(row), position: [15, -5], textBorderColor: variable('surface'), textBorderWidth: 3, formatter: () => (wide ? brief(row) : report.points[row.point]?.text || brief(row)), color: variable('ink'), fontSize: 11, width: wide ? 200 : 90, overflow: 'truncate' },
     });
     return {
       grid: frame({ right: wide ? 90 : 30 }),

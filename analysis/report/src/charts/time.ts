@@ -6,12 +6,13 @@ import { parts, type Parts, type Report, type Time } from '../data';
 import type { Option } from '../echarts';
 import { percent, seconds } from '../format';
 import { decal, partColours } from '../palette';
+import { shortNames } from '../names';
 import { partsKey } from '../parts';
 import { Plot } from '../plot';
 import { change, onChange, shown, state } from '../state';
 import { variable } from '../theme';
 
-interface Bar { name: string; parts: Parts }
+interface Bar { name: string; short?: string; parts: Parts }
 type View = 'strategies' | 'points' | 'ranks';
 
 const sum = (all: Parts): number => all.reduce((a, b) => a + b, 0);
@@ -22,7 +23,7 @@ function option(bars: Bar[], share: boolean, wide: boolean): Option {
   return {
     grid: frame({ top: 8, left: 8 }),
     xAxis: axis({ name: share ? 'share of the time' : 'simulated time', format: share ? percent : seconds, max: share ? 1 : undefined }, false),
-    yAxis: axis({ name: '', format: String, categories: bars.map(({ name }) => name), grid: false,
+    yAxis: axis({ name: '', format: String, categories: bars.map(({ name, short }) => short ?? name), grid: false,
       extra: { inverse: true, axisLabel: { color: variable('ink'), width: wide ? 230 : 110, overflow: 'truncate', fontSize: 12 }, axisTick: { show: false } } }, true),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const bar = bars[params[0].dataIndex];
@@ -37,6 +38,7 @@ function option(bars: Bar[], share: boolean, wide: boolean): Option {
 
 export function time(report: Report, data: Time, file: string): HTMLElement {
   const labels = report.strategies.map(({ label }) => label);
+  const short = shortNames(labels);
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
   const severalPoints = distinct(data.rows.map(({ point }) => point)).length > 1;
   const chosen = { view: (strategies.length === 1 && severalPoints ? 'points' : 'strategies') as View, share: false, strategy: strategies[0] };
@@ -47,7 +49,7 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
     }
     if (chosen.view === 'points')
       return data.rows.filter(({ strategy }) => strategy === chosen.strategy).map(({ point, parts: each }) => ({ name: report.points[point].text, parts: each }));
-    return data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy)).map(({ strategy, parts: each }) => ({ name: labels[strategy], parts: each }));
+    return data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy)).map(({ strategy, parts: each }) => ({ name: labels[strategy], short: short[strategy], parts: each }));
   };
   const fit = (): void => {
     const rows = bars().length;

@@ -1,0 +1,20 @@
+// Labels cut to what tells them apart. A label is by default the strategy's kind and its options, "kind(a=1, b=2)", and
+// several of one kind would look alike once a chart has cut off their ends.
+
+const long = 22;
+
+/** Each label whole if it is short or no cut keeps it apart from the others; else without the options that all of its kind share, and without a kind that all share. */
+export function shortNames(labels: string[]): string[] {
+  const split = labels.map((label) => {
+    const match = /^([^(]+)\((.*)\)$/.exec(label);
+    return match ? { kind: match[1], options: match[2].split(/, (?=[\w.]+=)/) } : { kind: label, options: [] };
+  });
+  const oneKind = new Set(split.map(({ kind }) => kind)).size === 1;
+  const cut = split.map(({ kind, options }, i) => {
+    if (labels[i].length <= long || options.length === 0) return labels[i];
+    const others = split.filter((other) => other.kind === kind);
+    const own = options.filter((option) => others.length < 2 || !others.every((other) => other.options.includes(option)));
+    return own.length === 0 ? kind : oneKind ? own.join(', ') : `${kind}(${own.join(', ')})`;
+  });
+  return cut.map((name, i) => (cut.indexOf(name) === i && cut.lastIndexOf(name) === i ? name : labels[i]));
+}
