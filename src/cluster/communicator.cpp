@@ -80,11 +80,17 @@ void Communicator::require_alive(int member) const {
 }
 
 /// Waits for the transfer; when it started.
-double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int peer) const {
+double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int peer, Message* const* landing,
+                              std::int64_t bytes) const {
   Activity* const self = activity_;
+  const int other = world_rank(peer);
   if (self) {
     self->account.enter(Account::State::blocked, now());
-    self->occupation = {kind, world_rank(peer), &transfer};
+    self->occupation = {kind, other, &transfer};
+    if (self->account.lane())
+      self->shows({landing ? world_->work_of(other, world_rank(position_), record::Work::receive)
+                           : world_->work_of(world_rank(position_), other, record::Work::send),
+                   other, bytes});
   }
   bool lost = false;
   try {
@@ -96,6 +102,8 @@ double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int pe
   }
   const double start = transfer.get_start_time();
   if (self) {
+    if (Lane* const lane = self->account.lane(); lane && landing && *landing && (*landing)->channel && !(*landing)->channel->local)
+      lane->begin({lane->deed().work, other, (*landing)->packet.bytes()});
     self->account.leave(now(), start);
     self->occupation = {};
   }
@@ -116,7 +124,13 @@ Pending Communicator::start_send(int target, Packet packet) const {
   message.channel = &to(target);
   const auto bytes = message.channel->local ? 0 : static_cast<std::uint64_t>(packet.bytes());
   message.packet = std::move(packet);
+  if (world_->recorder_) {
+    message.work = world_->work_of(world_rank(position_), world_rank(target), record::Work::send);
+    message.step = world_->step(world_rank(position_));
+    if (lane() && lane()->within() != record::Work::idle) message.work = lane()->within();
+  }
   Pending pending(*this, target);
+  pending.bytes_ = static_cast<std::int64_t>(bytes);
   const sg4::CommPtr transfer = message.channel->mailbox->put_init(&message, bytes);
   const auto& limit = world_->cluster().options().flow_limit_bytes_per_s;
   if (limit && !message.channel->local) transfer->set_rate(*limit);
@@ -157,8 +171,8 @@ CollectiveLog::Calls& Communicator::collective(std::string_view name, std::int64
 
 int Communicator::machine(int member) const { return world_->cluster().machine(world_->host(world_rank(member))); }
 
-void Communicator::charge_reduction(double flops) const {
-  if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops, activity_);
+void Communicator::charge_reduction(double flops, record::Work what) const {
+  if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops, activity_, what);
 }
 
 Pending Communicator::start_send_unless_lost(int target, Packet packet) const {
@@ -182,6 +196,7 @@ Pending::Pending(Pending&& other) noexcept
       landing_(std::exchange(other.landing_, nullptr)),
       peer_(other.peer_),
       incarnation_(other.incarnation_),
+      bytes_(other.bytes_),
       start_s_(other.start_s_) {}
 
 Pending& Pending::operator=(Pending&& other) noexcept {
@@ -190,6 +205,7 @@ Pending& Pending::operator=(Pending&& other) noexcept {
   std::swap(landing_, other.landing_);
   std::swap(peer_, other.peer_);
   std::swap(incarnation_, other.incarnation_);
+  std::swap(bytes_, other.bytes_);
   std::swap(start_s_, other.start_s_);
   return *this;
 }
@@ -203,7 +219,8 @@ Packet Pending::wait() {
   const int peer = communicator_->world_rank(peer_);
   const auto lost = [&] { return world.incarnation(peer) != incarnation_; };
   if (lost() && transfer_->get_start_time() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
-  start_s_ = communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending, peer_);
+  start_s_ = communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending, peer_,
+                                     landing_, bytes_);
   if (lost() && (!landing_ || *landing_ == &world.nothing_)) throw PeerLost(peer);
   intrusive_ptr_release(std::exchange(transfer_, nullptr));
   if (!landing_) return {};

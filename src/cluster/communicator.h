@@ -48,6 +48,7 @@ class Pending {
   Message** landing_ = nullptr;                 ///< of a receive
   int peer_ = -1;
   int incarnation_ = 0;  ///< of the peer
+  std::int64_t bytes_ = 0;  ///< of a send
   double start_s_ = -1.0;
 };
 
@@ -87,7 +88,11 @@ class Communicator {
   void await_detection(int member) const;
 
   /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
-  void charge_reduction(double flops) const;
+  void charge_reduction(double flops, record::Work what = record::Work::reduce) const;
+  /// Of the actor that calls, where its time is recorded; else null.
+  Lane* lane() const { return activity_ ? activity_->account.lane() : nullptr; }
+  /// Whether that one is between two things that take time.
+  bool idle() const { return activity_ && activity_->account.state() == Account::State::waiting; }
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.
   bool meets() const { return main_ && world_->uncontended(); }
@@ -117,7 +122,8 @@ class Communicator {
   Channel& to(int target) const;
   Channel& from(int source) const;
   void require_alive(int member) const;
-  double block_on(simgrid::s4u::Comm& transfer, Occupation::Kind kind, int peer) const;
+  double block_on(simgrid::s4u::Comm& transfer, Occupation::Kind kind, int peer, Message* const* landing,
+                  std::int64_t bytes) const;
   Packet take(Message& message) const;
 
   World* world_;

@@ -97,6 +97,7 @@ std::optional<Inbox::Arrival> Inbox::take(std::optional<double> timeout_s) {
   World::Rank& self = world.ranks_[static_cast<std::size_t>(communicator_.world_rank(communicator_.rank()))];
   self.account.enter(Account::State::blocked, world.now());
   self.occupation = {.kind = Occupation::Kind::receiving, .complete = timeout_s || !shelf_->entries.empty()};
+  self.shows({.work = record::Work::receive});
   if (!timeout_s || !shelf_->entries.empty()) {
     shelf_->filled->acquire();
   } else if (shelf_->filled->acquire_timeout(*timeout_s)) {
@@ -106,6 +107,10 @@ std::optional<Inbox::Arrival> Inbox::take(std::optional<double> timeout_s) {
   }
   Shelf::Entry entry = std::move(shelf_->entries.front());
   shelf_->entries.pop_front();
+  if (self.account.lane()) {
+    const int source = communicator_.world_rank(entry.arrival.source);
+    self.shows({world.work_of(source, self.account.lane()->rank(), record::Work::receive), source, entry.arrival.packet.bytes()});
+  }
   self.account.leave(world.now(), entry.transfer_start_s);
   self.occupation = {};
   return std::move(entry.arrival);
@@ -119,6 +124,7 @@ bool Inbox::compute(double flops) {
   const double seconds = flops / (world.cluster().speed(self.host) * self.relative_speed);
   if (!(seconds > 0.0)) return true;
   self.account.enter(Account::State::computing, world.now());
+  self.shows({.work = record::Work::gradient}, false);
   const bool undisturbed = shelf_->filled->acquire_timeout(world.cluster().duration(self.host, seconds));
   self.account.leave(world.now());
   if (!undisturbed) shelf_->filled->release();  // next() will take it

@@ -6,6 +6,8 @@
 #include <simgrid/s4u.hpp>
 
 #include "cluster/collective_log.h"
+#include "cluster/meeting_group.h"
+#include "cluster/recorder.h"
 #include "cluster/world.h"
 
 namespace simgrad::cluster {
@@ -13,34 +15,6 @@ namespace simgrad::cluster {
 namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 using values::Tensor;
-
-/// One collective under way.
-struct Meetings::Meeting {
-  Meeting(std::shared_ptr<const Course> its_course, std::size_t members)
-      : course(std::move(its_course)),
-        arrivals(members, std::numeric_limits<double>::infinity()),
-        tensors(members),
-        inside(members, false) {}
-
-  std::shared_ptr<const Course> course;
-  std::vector<double> arrivals;
-  std::vector<Tensor> tensors;  ///< brought, then taken away
-  std::vector<Passage> passages;
-  std::vector<char> inside;
-  std::size_t come = 0;
-  std::size_t gone = 0;
-  std::int64_t bytes = 0;  ///< that a member brings
-};
-
-/// The members of a communicator, and what they have behind them.
-struct Meetings::Group {
-  Members members;
-  Fabric fabric;
-  std::vector<sg4::SemaphorePtr> wake;  ///< each member sleeps at its own
-  std::shared_ptr<Meeting> open;        ///< not everybody has come
-  std::vector<std::shared_ptr<Meeting>> live;
-  std::map<std::string, std::pair<std::shared_ptr<const Course>, std::int64_t>> over;  ///< by signature: how many
-};
 
 double Course::alone_s(const Fabric& fabric, std::size_t members) const {
   return last_end_s(passages(fabric, std::vector(members, 0.0), uncut));
@@ -105,6 +79,7 @@ Tensor Meetings::attend(const Members& members, int generation, int position,
 void Meetings::complete(Group& all, const std::shared_ptr<Meeting>& meeting) {
   all.open.reset();
   meeting->passages = meeting->course->passages(all.fabric, meeting->arrivals, Course::uncut);
+  if (world_.recorder_ && world_.recorder_->running()) tell(all, *meeting);
   meeting->tensors = meeting->course->results(std::move(meeting->tensors));
   for (const int rank : *all.members) world_.ranks_[static_cast<std::size_t>(rank)].occupation.complete = true;
   // One timer for neighbours who go on together, as they mostly do.

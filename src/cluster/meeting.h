@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/lane.h"
 #include "values/tensor.h"
 
 namespace simgrad::cluster {
@@ -54,6 +55,18 @@ struct Load {
 };
 using Loads = std::map<std::pair<int, int>, Load>;  ///< by source and target
 
+/// Told what a course does when; members numbered in the group.
+class CourseObserver {
+ public:
+  virtual ~CourseObserver() = default;
+  virtual void computes(int member, double from_s, double to_s) = 0;
+  /// The member is blocked by a transfer that is under way, in or out.
+  virtual void communicates(int member, int peer, std::int64_t bytes, double from_s, double to_s) = 0;
+  virtual void sends(int source, int target, std::int64_t bytes, double start_s, double end_s) = 0;
+  /// Whether it has seen enough: what happens later than all that has been told need not be.
+  virtual bool enough() const = 0;
+};
+
 /// One collective as its members go through it. No member is through before all have arrived.
 class Course {
  public:
@@ -70,6 +83,8 @@ class Course {
   virtual Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
   /// When the last one of members that all come at 0 is through.
   double alone_s(const Fabric& fabric, std::size_t members) const;
+  /// Tells all of it that lies before `until`, each member's in the order of time. Returns until when nothing is missing.
+  virtual double show(const Fabric& fabric, std::span<const double> arrivals, double until, CourseObserver& observer) const = 0;
   /// What every member goes on with, of what all have brought.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
 };
@@ -88,6 +103,12 @@ class Meetings {
 
   /// The world ends now: settles the accounts of all who are in a meeting, and counts what has started.
   void cut(double now);
+  /// What those do until now who have come to a meeting that is not complete, by world rank; where somebody records.
+  struct UnderWay {
+    std::map<int, std::vector<Piece>> pieces;
+    std::vector<record::Message> messages;
+  };
+  UnderWay under_way(double now) const;
   /// All who attended are gone.
   void dissolve();
   /// By world ranks: of all meetings that are over, and of those cut.
@@ -101,6 +122,7 @@ class Meetings {
   void complete(Group& group, const std::shared_ptr<Meeting>& meeting);
   void log(const Group& group, int generation, const Meeting& meeting);
   void carry(const Group& group, const Loads& loads, std::int64_t times);
+  void tell(const Group& group, const Meeting& meeting);
 
   World& world_;
   std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups_;

@@ -24,6 +24,7 @@ struct Overlap::Queue {
 
 Overlap::Overlap(const Communicator& communicator) : communicator_(communicator), queue_(std::make_shared<Queue>()) {
   const int rank = communicator.world_rank(communicator.rank());
+  communicator.world().record_beside(rank, std::shared_ptr<Activity>(queue_, &queue_->activity));
   communicator.world().start_beside(rank, [queue = queue_, comm = communicator.beside(&queue_->activity)] {
     for (;;) {
       queue->filled->acquire();

@@ -18,7 +18,10 @@ void Storage::read(const Communicator& comm, std::int64_t bytes) const {
   World& world = comm.world();
   const double alone_s = static_cast<double>(bytes) / bandwidth_bytes_per_s_;
   Activity* const activity = comm.activity_;
-  if (activity) activity->account.enter(Account::State::communicating, world.now());
+  if (activity) {
+    activity->account.enter(Account::State::communicating, world.now());
+    activity->shows({.work = record::Work::read, .bytes = bytes});
+  }
   if (const double seconds = shared_ ? latency_s_ : latency_s_ + alone_s; seconds > 0.0)
     sg4::this_actor::sleep_for(seconds);
   if (shared_ && bytes > 0) shared_->read(static_cast<sg_size_t>(bytes));

@@ -13,6 +13,7 @@
 #include "cluster/collective_log.h"
 #include "cluster/link_class.h"
 #include "cluster/meeting.h"
+#include "cluster/recorder.h"
 
 namespace simgrad::cluster {
 
@@ -80,7 +81,10 @@ World::~World() { std::erase(cluster_.worlds_, this); }
 
 void World::begin() {
   start_s_ = now();
-  for (Rank& rank : ranks_) rank.account.begin(start_s_);
+  for (Rank& rank : ranks_) {
+    rank.account.begin(start_s_);
+    if (Lane* const lane = rank.account.lane()) lane->move_hand(start_s_);
+  }
   if (cluster_.background()) background_before_ = cluster_.background()->carried();
   background_since_s_ = start_s_;
 }
@@ -131,11 +135,14 @@ void World::run_guarded(int rank, bool main, const std::function<void()>& body) 
   if (main) self.running = false;
 }
 
-void World::compute(int rank, double flops, Activity* activity) {
+void World::compute(int rank, double flops, Activity* activity, record::Work what) {
   const Rank& self = ranks_[static_cast<std::size_t>(rank)];
   const double seconds = flops / (cluster_.speed(self.host) * self.relative_speed);
   if (!(seconds > 0.0)) return;
-  if (activity) activity->account.enter(Account::State::computing, now());
+  if (activity) {
+    activity->account.enter(Account::State::computing, now());
+    activity->shows({.work = what}, false);
+  }
   const double alone_s = cluster_.duration(self.host, seconds);  // throws where the host stands still for ever
   if (self.shares_cores) {
     const Busy busy(loads_.at(self.host), cluster_);
@@ -162,16 +169,22 @@ int World::current_rank() const {
 
 /// The rank blocks until an actor beside it is through: what that one does meanwhile is what the rank does.
 void World::follow(Rank& rank, Activity& beside) {
-  beside.account.settle(now(), start_of(beside.occupation.transfer));
+  beside.account.look(now(), start_of(beside.occupation.transfer));
   rank.account.enter(Account::State::blocked, now());
   rank.followed = &beside;
+  if (Lane* const lane = beside.account.lane()) lane->keep(true);
   rank.followed_compute_s = beside.account.compute_s();
   rank.followed_communicate_s = beside.account.communicate_s();
 }
 
 void World::settle(Rank& rank) {
-  if (Activity* const beside = std::exchange(rank.followed, nullptr)) {
+  if (Activity* const beside = rank.followed) {
     beside->account.settle(now(), start_of(beside->occupation.transfer));
+    if (Lane* const lane = beside->account.lane()) {
+      if (rank.account.lane()) rank.account.lane()->tell(lane->kept());
+      lane->keep(false);
+    }
+    rank.followed = nullptr;
     rank.account.leave_collective(now(), beside->account.compute_s() - rank.followed_compute_s,
                                   beside->account.communicate_s() - rank.followed_communicate_s);
   } else {
@@ -190,6 +203,7 @@ void World::settle_all() {
 void World::settle_down(Rank& rank) {
   settle(rank);
   rank.account.enter(Account::State::down, now());
+  rank.shows({.work = record::Work::crash}, false);
   rank.occupation = {};
   rank.alive = false;
   rank.running = false;
@@ -241,6 +255,8 @@ void World::kill_actors() {
 void World::end() {
   if (ended_) return;
   end_s_ = now();
+  if (recorder_)
+    for (Tape& tape : recorder_->tapes()) finish(tape);
   meetings_->cut(end_s_);
   settle_all();
   for (Message& message : messages_) count_started(message);
@@ -269,6 +285,7 @@ void World::end() {
 void World::count(Message& message) {
   if (std::exchange(message.counted, true)) return;
   if (message.channel->local) return;
+  if (recorder_ && recorder_->running()) recorder_->take(recorded(message, now()));
   message.channel->bytes += message.packet.bytes();
   ++message.channel->messages;
   if (bins_) keep_in_bins(message);
@@ -290,6 +307,7 @@ void World::fill(record::Record& record) const {
   record.link_bins = cut_.link_bins;
   record.wires = cut_.wires;
   record.collectives = collectives_->uses();
+  record.timelines = timelines();
 }
 
 std::string World::left_behind() const {
@@ -298,44 +316,6 @@ std::string World::left_behind() const {
       return fmt::format("rank {} has sent {} bytes to rank {}, which nobody received", message.channel->source,
                          message.packet.bytes(), message.channel->target);
   return {};
-}
-
-std::string World::who_waits() const {
-  constexpr int shown = 8;
-  std::string text;
-  int waiting = 0;
-  for (int r = 0; r < size(); ++r) {
-    const Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    const Occupation& occupation = blocked_in(rank);
-    if (occupation.kind == Occupation::Kind::nothing || !rank.running) continue;
-    if (++waiting > shown) continue;
-    const int peer = occupation.peer;
-    text += fmt::format("{}rank {} (step {}) waits ", waiting == 1 ? "" : "; ", r, rank.step);
-    if (occupation.kind == Occupation::Kind::meeting)
-      text += "for the others of a collective";
-    else
-      text += fmt::format("to {} {}", occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
-                        peer == Occupation::anybody ? "anybody" : fmt::format("rank {}", peer));
-  }
-  if (waiting > shown) text += fmt::format("; and {} more ranks wait", waiting - shown);
-  return text;
-}
-
-bool World::stuck() const {
-  // Actors beside move messages, too; what has arrived at an inbox is taken by one of them at once.
-  const auto moves = [this](const Message& message) {
-    if (start_of(message.transfer) < 0.0) return false;
-    if (message.transfer->get_remaining() > 0.0) return true;
-    const Occupation& target = blocked_in(ranks_[static_cast<std::size_t>(message.channel->target)]);
-    return target.kind == Occupation::Kind::receiving && target.peer == Occupation::anybody;
-  };
-  if (std::ranges::any_of(messages_, moves)) return false;
-  const auto runs = [](const Rank& rank) { return rank.running; };
-  return std::any_of(ranks_.begin(), ranks_.end(), runs) && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
-    const Occupation& occupation = blocked_in(rank);
-    return !rank.running || (occupation.kind != Occupation::Kind::nothing && !occupation.complete &&
-                             start_of(occupation.transfer) < 0.0);
-  });
 }
 
 bool World::uncontended() const {

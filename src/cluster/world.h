@@ -56,6 +56,8 @@ struct Message {
   Channel* channel = nullptr;
   simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once its host is gone
   bool counted = false;                    ///< its bytes are in the channel's
+  record::Work work = record::Work::send;  ///< what it is part of, where somebody records
+  std::int64_t step = -1;                  ///< of its sender
 };
 
 /// What a rank does now: for accounts cut at the end, and for the texts of deadlocks.
@@ -72,11 +74,19 @@ struct Occupation {
 struct Activity {
   Account account;
   Occupation occupation;
+
+  /// For whoever records: the transfer, or the work, that begins.
+  void shows(const Deed& deed, bool transfer = true) {
+    if (Lane* const lane = account.lane()) transfer ? lane->transfer(deed) : lane->begin(deed);
+  }
 };
 
 class CollectiveLog;
 struct Fabric;
 class Meetings;
+class Recorder;
+class Tape;
+struct TapeLimits;
 
 /// Who listens for what a rank says, and so wants to know when it is lost while all others go on, when that is known, and
 /// when it is back.
@@ -112,6 +122,11 @@ class World {
   /// Ranks of another world compute on that host, too: all share its speed fairly.
   void share_cores(int host);
 
+  /// Before its time counts: what happens is recorded on as many tapes. It changes nothing.
+  void record(const std::vector<TapeLimits>& tapes);
+  /// After the end: what each of them holds.
+  std::vector<record::Timeline> timelines() const;
+
   /// Starts an actor of a rank. The main one's time is the rank's time; others serve it beside and end with it.
   /// Whatever it throws ends the run, with rank, step and virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
@@ -122,7 +137,9 @@ class World {
   std::function<bool()> recovering;
 
   /// The rank's virtual time passes: flops at the host's nominal speed times the rank's relative one.
-  void compute(int rank, double flops) { compute(rank, flops, &ranks_[static_cast<std::size_t>(rank)]); }
+  void compute(int rank, double flops, record::Work what = record::Work::compute) {
+    compute(rank, flops, &ranks_[static_cast<std::size_t>(rank)], what);
+  }
   /// The actor that calls waits for so long.
   static void pause(double seconds);
   void set_relative_speed(int rank, double speed);
@@ -179,6 +196,7 @@ class World {
   friend class Communicator;
   friend class Inbox;
   friend class Meetings;
+  friend class Naming;
   friend class Overlap;
   friend class Pending;
   friend class Responder;
@@ -199,7 +217,14 @@ class World {
     bool running = false;  ///< its main actor has not ended
   };
 
-  void compute(int rank, double flops, Activity* activity);
+  void compute(int rank, double flops, Activity* activity, record::Work what);
+  /// What a message between two ranks is unless it is part of something that has a name.
+  record::Work work_of(int source, int target, record::Work otherwise) const;
+  void record_beside(int rank, const std::shared_ptr<Activity>& activity);
+  void finish(Tape& tape);
+  void tell_untold(Tape& tape, double now);
+  std::vector<Piece> untold(const Rank& rank, double now) const;
+  record::Message recorded(const Message& message, double now) const;
   /// What the rank is blocked in, itself or by the actor beside that it waits for.
   static const Occupation& blocked_in(const Rank& rank) { return rank.followed ? rank.followed->occupation : rank.occupation; }
   void settle_down(Rank& rank);
@@ -243,6 +268,7 @@ class World {
   std::vector<std::int64_t> actors_;
   std::unique_ptr<Meetings> meetings_;
   std::unique_ptr<CollectiveLog> collectives_;
+  std::unique_ptr<Recorder> recorder_;  ///< null where nobody asks
   std::shared_ptr<std::vector<Watcher*>> watchers_ = std::make_shared<std::vector<Watcher*>>();
   Message nothing_;  ///< what a rank receives instead of a message that will never come
   bool in_place_ = false;

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cluster/naming.h"
 #include "collectives/course.h"
 
 namespace simgrad::collectives {
@@ -51,6 +52,7 @@ class Pairwise final : public JointSchedule {
 }  // namespace
 
 Tensor all_to_all(const cluster::Communicator& comm, const Tensor& x) {
+  const cluster::Naming naming(comm, record::Work::all_to_all);
   return together(comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);
 }
 

@@ -29,6 +29,15 @@ class Walk {
     return std::move(passages_);
   }
 
+  double show(cluster::CourseObserver& observer) {
+    observer_ = &observer;
+    for (int round = 0; round < schedule_.rounds() && !all_past_the_cut(); ++round) {
+      if (observer.enough()) return std::ranges::min(passages_, {}, &Passage::end_s).end_s;
+      step(round);
+    }
+    return until_;
+  }
+
   Loads loads() {
     Loads loads;
     loads_ = &loads;
@@ -53,6 +62,8 @@ class Walk {
         const double start = start_with(m, turn.source);
         p.end_s = start + fabric_.transfer_s(bytes(turn.received));
         p.communicate_s += until_cut(start, p.end_s);
+        if (observer_ && start < until_)
+          observer_->communicates(static_cast<int>(m), turn.source, bytes(turn.received), start, std::min(p.end_s, until_));
       }
       if (turn.target >= 0) {
         // The end of its own send may come after what it receives.
@@ -60,6 +71,12 @@ class Walk {
         const double end = std::max(p.end_s, start + fabric_.transfer_s(bytes(turn.sent)));
         const double from = turn.source >= 0 ? std::max(p.end_s, start) : start;
         p.communicate_s += until_cut(std::min(from, end), end);
+        if (observer_ && start < until_) {
+          observer_->sends(static_cast<int>(m), turn.target, bytes(turn.sent), start,
+                           std::min(start + fabric_.transfer_s(bytes(turn.sent)), until_));
+          if (from < until_)
+            observer_->communicates(static_cast<int>(m), turn.target, bytes(turn.sent), from, std::min(end, until_));
+        }
         p.end_s = end;
         if (loads_ && start <= until_) {
           auto& load = (*loads_)[{static_cast<int>(m), turn.target}];
@@ -70,6 +87,7 @@ class Walk {
       if (turn.source >= 0 && turn.reduce) {
         const double combined = p.end_s + static_cast<double>(turn.received.count) * fabric_.seconds_per_flop[m];
         p.compute_s += until_cut(p.end_s, combined);
+        if (observer_ && p.end_s < until_) observer_->computes(static_cast<int>(m), p.end_s, std::min(combined, until_));
         p.end_s = combined;
       }
     }
@@ -87,6 +105,7 @@ class Walk {
   std::vector<Passage> passages_;
   std::vector<Passage> before_;
   Loads* loads_ = nullptr;
+  cluster::CourseObserver* observer_ = nullptr;
 };
 
 /// What a meeting needs to know of a schedule.
@@ -108,6 +127,10 @@ class ScheduledCourse : public cluster::Course {
   }
   Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
     return schedule_->loads(fabric, arrivals, until);
+  }
+  double show(const Fabric& fabric, std::span<const double> arrivals, double until,
+              cluster::CourseObserver& observer) const override {
+    return Walk(*schedule_, fabric, arrivals, until).show(observer);
   }
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     return schedule_->results(std::move(brought), how_);

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "cluster/naming.h"
+
 namespace simgrad::collectives {
 
 using cluster::Communicator;
@@ -38,6 +40,7 @@ Tensor FlatReduce::combine(values::Combination how, Tensor own, std::optional<do
 }
 
 Packet FlatBroadcast::operator()(const Communicator& comm, int root, Packet packet, std::int64_t) const {
+  const cluster::Naming naming(comm, record::Work::broadcast);
   return flat_broadcast(comm, root, std::move(packet));
 }
 

@@ -62,6 +62,33 @@ class NaiveCourse final : public cluster::Course {
     return loads;
   }
 
+  double show(const Fabric& fabric, std::span<const double> arrivals, double until,
+              cluster::CourseObserver& observer) const override {
+    const Times times(*this, fabric, arrivals);
+    const double end = times.answer + fabric.latency_s +
+                       fabric.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
+    const auto communicates = [&](int member, int peer, double from, double to) {
+      if (from < until) observer.communicates(member, peer, bytes(), from, std::min(to, until));
+    };
+    const auto sends = [&](int source, int target, double from, double to) {
+      if (from < until) observer.sends(source, target, bytes(), from, std::min(to, until));
+    };
+    double now = arrivals[0];
+    for (int m = 1; m < static_cast<int>(arrivals.size()); ++m) {
+      const double start = times.starts[static_cast<std::size_t>(m - 1)], over = times.ends[static_cast<std::size_t>(m - 1)];
+      sends(m, 0, start, over);
+      communicates(m, 0, start, over);
+      communicates(m, 0, times.answer, end);
+      if (over <= now) continue;
+      communicates(0, m, std::max(now, start), over);
+      now = over;
+    }
+    if (times.gathered < until) observer.computes(0, times.gathered, std::min(times.answer, until));
+    for (int m = 1; m < static_cast<int>(arrivals.size()); ++m) sends(0, m, times.answer, end);
+    communicates(0, 1, times.answer, end);
+    return until;
+  }
+
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     Tensor all = std::move(brought.front());
     for (std::size_t m = 1; m < brought.size(); ++m) all = values::combine(how_, all, std::exchange(brought[m], Tensor()));

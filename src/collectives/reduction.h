@@ -20,7 +20,7 @@ constexpr values::Combination combination(Reduction reduction) {
 /// What is left to do once all are combined: a mean divides the sum by P, a flop a number.
 inline values::Tensor finish(const cluster::Communicator& comm, Reduction reduction, const values::Tensor& x) {
   if (reduction != Reduction::mean || comm.size() == 1) return x;
-  comm.charge_reduction(static_cast<double>(x.size()));
+  comm.charge_reduction(static_cast<double>(x.size()), record::Work::average);
   return (1.0 / comm.size()) * x;
 }
 

@@ -1,5 +1,6 @@
 #include "collectives/van_de_geijn.h"
 
+#include "cluster/naming.h"
 #include "collectives/binomial_rounds.h"
 #include "collectives/run.h"
 
@@ -35,6 +36,7 @@ class ScatterAllGather final : public Schedule {
 
 cluster::Packet VanDeGeijnBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                                                 std::int64_t length) const {
+  const cluster::Naming naming(comm, record::Work::broadcast);
   return run(comm, ScatterAllGather(length, comm.size(), root), std::move(packet));
 }
 

@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "experiment/children.h"
 #include "experiment/simulate.h"
+#include "outputs/timeline.h"
 
 namespace simgrad::experiment {
 
@@ -86,6 +87,11 @@ std::string file_of(const RunnerOptions& options, const std::string& id) {
   return fmt::format("{}/runs/{}.json", options.out, id);
 }
 
+/// How the run begins, rank by rank.
+std::string timeline_of(const RunnerOptions& options, const std::string& id) {
+  return fmt::format("{}/timelines/{}.json", options.out, id);
+}
+
 outputs::Run described(const RunPlan& plan) {
   outputs::Run run;
   run.id = plan.id;
@@ -98,12 +104,19 @@ outputs::Run described(const RunPlan& plan) {
   return run;
 }
 
-void simulate_into(const RunPlan& plan, const Data& data, int threads, const std::string& file, double* progress) {
+void simulate_into(const RunPlan& plan, const Data& data, int threads, const RunnerOptions& options, double* progress) {
   outputs::Run run = described(plan);
   const auto start = std::chrono::steady_clock::now();
-  run.record = simulate(plan, data, threads, progress);
+  run.record = simulate(plan, data, threads, progress, {cluster::TapeLimits{}});
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  outputs::write_file(file, outputs::to_json(run).dump());
+  outputs::write_file(timeline_of(options, plan.id), outputs::timeline_json(run.record.timelines.front()));
+  outputs::write_file(file_of(options, plan.id), outputs::to_json(run).dump());
+}
+
+/// Runs that are one piece of work have one beginning.
+void copy_timeline(const RunnerOptions& options, const std::string& from, const std::string& to) {
+  if (from == to || !std::filesystem::exists(timeline_of(options, from))) return;
+  outputs::write_file(timeline_of(options, to), outputs::read_file(timeline_of(options, from)));
 }
 
 void make_directory(const std::string& path) {
@@ -135,6 +148,7 @@ class Execution {
     Shelf shelf;
     check_data(queue_, shelf);
     make_directory(options_.out + "/runs");
+    make_directory(options_.out + "/timelines");
     Children children(jobs_);
     for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {
       if (next < queue_.size() && !children.full()) {
@@ -153,7 +167,7 @@ class Execution {
   void start(Children& children, std::size_t task, const Data& data) {
     const RunPlan& plan = *queue_[task];
     children.start(
-        task, [&](double* progress) { simulate_into(plan, data, threads_, file_of(options_, plan.id), progress); });
+        task, [&](double* progress) { simulate_into(plan, data, threads_, options_, progress); });
   }
 
   void collect(const Children::Ended& ended) {
@@ -268,6 +282,8 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   if (results.runs.empty() && interrupted()) return results;
   for (const outputs::Run& run : results.runs)
     outputs::write_file(file_of(options, run.id), outputs::to_json(run).dump());
+  for (const RunPlan& run : plan.runs)
+    if (const auto found = done.find(run.work); found != done.end()) copy_timeline(options, found->second.id, run.id);
   outputs::write_all(results, options.out);
   return results;
 }

@@ -52,8 +52,9 @@ models::Problem problem_of(const data::Split& data) {
           .fields = train.fields};
 }
 
-record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress) {
-  if (!run.jobs.empty()) return simulate_jobs(run, data, threads, progress);
+record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
+                        const std::vector<cluster::TapeLimits>& tapes) {
+  if (!run.jobs.empty()) return simulate_jobs(run, data, threads, progress, tapes);
   const Settings& settings = *run.settings;
   cluster::World* world = nullptr;
   values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = [&world]() -> values::Label {
@@ -72,6 +73,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
                               workers);
   world = &training.world();
   training.show_progress_in(progress);
+  training.world().record(tapes);
   std::string error;
   try {
     training.start();

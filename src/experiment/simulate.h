@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cluster/cluster.h"
+#include "cluster/tape.h"
 #include "data/dataset.h"
 #include "experiment/plan.h"
 #include "record/record.h"
@@ -25,11 +26,14 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 
 /// Runs it in this process, which must not have simulated anything before. A run that fails (a deadlock, an exception
 /// in a rank, the watchdog) is a record that says so.
-/// threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the run goes on; may be null.
-record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress);
+/// threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the run goes on; may be null.  tapes: timelines to
+/// record.
+record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
+                        const std::vector<cluster::TapeLimits>& tapes = {});
 
 /// The same for a job, beside the others of its run.
-record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress);
+record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress,
+                             const std::vector<cluster::TapeLimits>& tapes = {});
 
 /// Nominal, of each worker's host, where `shares = "speed"` goes by them; else none.  places: the workers' hosts, and
 /// maybe more.

@@ -51,7 +51,8 @@ std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Place
 
 }  // namespace
 
-record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress) {
+record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress,
+                             const std::vector<cluster::TapeLimits>& tapes) {
   const Settings& all = *run.fabric;
   values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = {}});
   cluster::Cluster cluster(all.cluster, static_cast<int>(all.cluster.workers), true, run.seed);
@@ -81,6 +82,7 @@ record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, 
     for (const Placed& placed : jobs)
       for (const int host : shared) placed.training->world().share_cores(host);
   jobs[mine].training->show_progress_in(progress);
+  jobs[mine].training->world().record(tapes);
   std::string error;
   try {
     for (std::size_t j = 0; j < jobs.size(); ++j)

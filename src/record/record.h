@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "record/timeline.h"
+
 namespace simgrad::record {
 
 enum class Status { reached, stopped, diverged, failed };
@@ -117,6 +119,7 @@ struct Record {
   std::vector<Wire> wires = {};  ///< of the links that were used
   std::vector<CollectiveUse> collectives = {};
   std::int64_t stored_bytes = 0;  ///< that a storage holds for the run: the data, and a checkpoint if there is one
+  std::vector<Timeline> timelines = {};  ///< as many as were asked for; files of their own
 };
 
 }  // namespace simgrad::record

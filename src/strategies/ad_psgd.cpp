@@ -54,7 +54,7 @@ class Replica {
     // It had not heard the last question to it: the two are one average, in which both are askers.
     if (asked.version < talk.asked) return Packet(talk.sent, talk.asked);
     const Tensor other = code_.decoded(beside, asked.tensor);
-    beside.charge_reduction(3.0 * static_cast<double>(other.size()));
+    beside.charge_reduction(3.0 * static_cast<double>(other.size()), record::Work::average);
     const Tensor own = code(beside);
     state.w = values::add_scaled(state.w, 0.5, other - values::decoded(own));
     training_.show(rank_, state);
@@ -63,7 +63,7 @@ class Replica {
   /// The other's code is in: the half of the way to it from the code that was sent, and so from what x was.
   void meet(const Communicator& comm, const Tensor& sent, const Tensor& answer) {
     const Tensor other = code_.decoded(comm, answer);
-    comm.charge_reduction(2.0 * static_cast<double>(other.size()));
+    comm.charge_reduction(2.0 * static_cast<double>(other.size()), record::Work::average);
     state.w = values::add_scaled(state.w, 0.5, other - values::decoded(sent));
   }
 

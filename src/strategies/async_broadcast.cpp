@@ -57,7 +57,7 @@ struct Replica {
     if (!came.tensor) return Packet(state.w);
     if (!state.w) return {};  // it has come back, and is told what holds that update already
     const Tensor update = code.decoded(beside, came.tensor);
-    beside.charge_reduction(static_cast<double>(update.size()));
+    beside.charge_reduction(static_cast<double>(update.size()), record::Work::update);
     state.w += update;
     ++state.step;
     ++applied;

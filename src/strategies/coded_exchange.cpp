@@ -44,7 +44,7 @@ Tensor CodedExchange::finish(Sent sent) {
   const Tensor mixed = neighbours_.combine(own, std::move(sent.exchange), encoder_.add_flops(own.size()));
   encoder_.charge_decoding(worker_.comm(), own.size(), codes);
   if (of_ == Of::gradients) return compressor.concluded(mixed);
-  worker_.comm().charge_reduction(2.0 * static_cast<double>(own.size()));
+  worker_.comm().charge_reduction(2.0 * static_cast<double>(own.size()), record::Work::average);
   return sent.x + (mixed - own);
 }
 

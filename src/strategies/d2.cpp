@@ -35,7 +35,7 @@ void D2::operator()(Worker& worker) const {
     const Tensor x = state.w;
     worker.update(state, P * worker.gradient(x));
     const Tensor psi = state.w;
-    worker.comm().charge_reduction(2.0 * static_cast<double>(x.size()));
+    worker.comm().charge_reduction(2.0 * static_cast<double>(x.size()), record::Work::update);
     const Tensor phi = state.carried.vectors.empty() ? psi : psi + (x - state.carried.vectors.front());
     state.w = exchange.combine(phi, step);
     state.carried.vectors = {psi};

@@ -29,7 +29,7 @@ void Easgd::operator()(Worker& worker) const {
     const Tensor sent = code(worker.comm(), x.w);
     worker.comm().send(worker.server(), Packet(sent));
     const Tensor centre = code.decoded(worker.comm(), answer.wait().tensor);
-    worker.comm().charge_reduction(3.0 * static_cast<double>(x.w.size()));
+    worker.comm().charge_reduction(3.0 * static_cast<double>(x.w.size()), record::Work::average);
     x.w = values::add_scaled(x.w, -elasticity(worker.workers()), values::decoded(sent) - centre);
   }
 }
@@ -48,7 +48,7 @@ void Easgd::operator()(Server& server) const {
     const int worker = arrival.source;
     const Tensor x = code.decoded(server.comm(), arrival.packet.tensor);
     answers.send(worker, centre);  // both sides move by the difference to the centre as it was
-    server.comm().charge_reduction(3.0 * static_cast<double>(centre.w.size()));
+    server.comm().charge_reduction(3.0 * static_cast<double>(centre.w.size()), record::Work::average);
     centre.w = values::add_scaled(centre.w, alpha, x - values::decoded(answers.code(centre)));
     for (std::int64_t t = 0; t < period; ++t) server.count(worker);
     ++centre.step;
@@ -71,7 +71,7 @@ void Easgd::serve_together(Server& server) const {
       for (std::int64_t t = 0; t < period; ++t) server.count(worker);
     }
     answers.send_all(centre);
-    server.comm().charge_reduction(3.0 * P * static_cast<double>(centre.w.size()));
+    server.comm().charge_reduction(3.0 * P * static_cast<double>(centre.w.size()), record::Work::average);
     centre.w = values::add_scaled(centre.w, elasticity(P), values::sum(std::move(differences)));
     ++centre.step;
   }

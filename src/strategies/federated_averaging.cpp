@@ -117,7 +117,7 @@ class Returned {
       terms.push_back(std::move(models_[i].second));
       weights.push_back(rows_[i] / all);
     }
-    server.comm().charge_reduction(2.0 * static_cast<double>(terms.size()) * code.add_flops(terms.front().size()));
+    server.comm().charge_reduction(2.0 * static_cast<double>(terms.size()) * code.add_flops(terms.front().size()), record::Work::average);
     return values::weighted_sum(terms, weights);
   }
 
@@ -159,7 +159,7 @@ void FederatedAveraging::operator()(Server& server) const {
     }
     state.w = returned.mean(server, move_code);
     if (!move_code.compressor().exact()) {
-      server.comm().charge_reduction(static_cast<double>(state.w.size()));
+      server.comm().charge_reduction(static_cast<double>(state.w.size()), record::Work::update);
       state.w += model;  // the mean of the moves from there
     }
     ++state.step;

@@ -25,7 +25,7 @@ void GradientTracking::operator()(Worker& worker) const {
     const std::int64_t step = state.step;
     const Tensor g = P * worker.gradient(state.w);
     Tensor y = g;
-    worker.comm().charge_reduction(2.0 * static_cast<double>(d));
+    worker.comm().charge_reduction(2.0 * static_cast<double>(d), record::Work::update);
     if (const auto& before = state.carried.vectors; !before.empty()) y = before[0] + (g - before[1]);
     const Tensor mixed = exchange.combine(values::concatenate(std::array{state.w, y}), step);
     state.w = values::slice(mixed, 0, d);

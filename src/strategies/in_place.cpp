@@ -25,7 +25,7 @@ void train_in_place(Worker& worker) {
     const Tensor at = table->read(batch->rows.front());
     const Tensor g = worker.sparse_gradient(learning, batch, at, {});
     const std::int64_t changed = table->update({{batch->rows.front(), g}}, worker.learning_rate(step));
-    worker.comm().charge_reduction(optimizer.flops() * static_cast<double>(changed));
+    worker.comm().charge_reduction(optimizer.flops() * static_cast<double>(changed), record::Work::update);
     ++step;
   }
 }

@@ -25,7 +25,7 @@ LateGradient LateGradients::corrected(const Tensor& part, int worker, const Stat
   const training::Learning& learning = server_.training().learning();
   // The part of a share 1/q of the rows is g/q, so that q g_part g_part is its share of the product.
   const double q = shares(server_.rows(worker));
-  server_.comm().charge_reduction(5.0 * static_cast<double>(part.size()));
+  server_.comm().charge_reduction(5.0 * static_cast<double>(part.size()), record::Work::update);
   return {compensated(learning.dispatcher(), part, state.w, pulled_[static_cast<std::size_t>(worker)],
                       q * options_.delay_compensation),
           worker, staleness};

@@ -79,7 +79,7 @@ void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const
   } else {
     // Codes leave out a part of what they are of: of the round's moves, not of the parameters.
     Tensor& begun_at = state.memory[vectors];
-    worker.comm().charge_reduction(3.0 * static_cast<double>(state.w.size()));
+    worker.comm().charge_reduction(3.0 * static_cast<double>(state.w.size()), record::Work::update);
     state.w = values::add_scaled(begun_at, 1.0 / worker.workers(), moves(worker.comm(), state.w - begun_at));
     if (!slow()) begun_at = state.w;
   }
@@ -97,7 +97,7 @@ void LocalSgd::move_slowly(Worker& worker, State& state) const {
   Tensor& u = state.memory.back();
   const double lr = worker.learning_rate(state.step - 1);
   if (state.step > synchronous_steps && lr > 0.0) {
-    worker.comm().charge_reduction(7.0 * static_cast<double>(state.w.size()));
+    worker.comm().charge_reduction(7.0 * static_cast<double>(state.w.size()), record::Work::update);
     u = values::add_scaled(slow_momentum * u, 1.0 / lr, begun_at - state.w);
     state.w = values::add_scaled(begun_at, -slow_rate * lr, u);
   }

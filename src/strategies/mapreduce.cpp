@@ -116,7 +116,7 @@ double MapReduce::disk_flops(const training::Participant& self, double bytes) co
 }
 
 void MapReduce::use_disk(const training::Participant& self, double bytes) const {
-  self.training().world().compute(self.comm().world_rank(self.comm().rank()), disk_flops(self, bytes));
+  self.training().world().compute(self.comm().world_rank(self.comm().rank()), disk_flops(self, bytes), record::Work::read);
 }
 
 void MapReduce::operator()(Worker& worker) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cluster/naming.h"
+
 namespace simgrad::strategies {
 
 using cluster::Communicator;
@@ -53,6 +55,7 @@ bool Neighbourhood::takes_part(int member, std::int64_t step) const {
 Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step, std::span<const int> sources,
                                              std::span<const int> targets) const {
   const Communicator& comm = worker_.comm();
+  const cluster::Naming naming(comm, record::Work::gossip);
   Exchange exchange;
   for (const int j : sources)
     if (takes_part(j, step)) exchange.sources.push_back(j);
@@ -63,6 +66,7 @@ Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step,
 }
 
 std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
+  const cluster::Naming naming(worker_.comm(), record::Work::gossip);
   std::vector<Packet> received;
   for (std::size_t i = 0; i < exchange.sources.size(); ++i) {
     auto packet = exchange.receives[i].wait_unless_lost();
@@ -97,7 +101,8 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<
     if (const Tensor& came = received[next++].tensor) add(came, place);
   }
   comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) *
-                        numbers.value_or(static_cast<double>(x.size())));
+                            numbers.value_or(static_cast<double>(x.size())),
+                        record::Work::average);
   if (terms.size() <= row_.neighbours.size()) normalize(weights);
   return values::weighted_sum(terms, weights);
 }

@@ -133,7 +133,7 @@ void Sgp::operator()(Worker& worker) const {
     mass = part;
     if (targets > 0 && !compression->exact()) {
       part.x = encoder(worker.comm(), part.x);
-      worker.comm().charge_reduction(3.0 * static_cast<double>(g.size()));
+      worker.comm().charge_reduction(3.0 * static_cast<double>(g.size()), record::Work::update);
       mass.x = values::add_scaled(mass.x, targets, mass.x - values::decoded(part.x));
     }
     std::vector<Packet> received;
@@ -147,7 +147,7 @@ void Sgp::operator()(Worker& worker) const {
       ++additions;
     }
     encoder.charge_decoding(worker.comm(), g.size(), additions);
-    worker.comm().charge_reduction((2.0 + static_cast<double>(additions)) * static_cast<double>(g.size()));
+    worker.comm().charge_reduction((2.0 + static_cast<double>(additions)) * static_cast<double>(g.size()), record::Work::average);
     state.w = mass.z();
     state.carried = {{mass.x}, {mass.omega}};
     if (overlap) {

@@ -106,7 +106,7 @@ class Service {
     }
     if (pushed.size() > 1) server_.comm().charge_reduction(numbers);
     const std::int64_t changed = table_->update(std::move(parts), server_.learning_rate(step), factor);
-    server_.comm().charge_reduction(server_.training().setup().options.optimizer->flops() * static_cast<double>(changed));
+    server_.comm().charge_reduction(server_.training().setup().options.optimizer->flops() * static_cast<double>(changed), record::Work::update);
     ++step;
   }
 

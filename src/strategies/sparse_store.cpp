@@ -14,13 +14,13 @@ using training::SparseLearning;
 
 Tensor as_sent(const cluster::Communicator& comm, const Tensor& x, values::Format format) {
   if (format == values::Format::float64) return x;
-  comm.charge_reduction(static_cast<double>(x.size()));
+  comm.charge_reduction(static_cast<double>(x.size()), record::Work::update);
   return values::rounded(x, format);
 }
 
 Tensor as_received(const cluster::Communicator& comm, const Tensor& x, values::Format format) {
   if (format == values::Format::float64) return x;
-  comm.charge_reduction(static_cast<double>(x.size()));
+  comm.charge_reduction(static_cast<double>(x.size()), record::Work::update);
   return values::decoded(x);
 }
 

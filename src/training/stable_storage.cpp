@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cluster/naming.h"
 #include "training/recovery.h"
 #include "training/training.h"
 
@@ -70,6 +71,7 @@ void Training::write_checkpoint(const cluster::Communicator& comm, const State& 
     return;
   }
   const bool writes = holder() != Holder::workers || program_.replicas_differ || place(rank) == 0;
+  const cluster::Naming naming(comm, record::Work::checkpoint);
   if (stable_storage_ && writes) stable_storage_->read(comm, static_cast<std::int64_t>(bytes_of(state)));
   const bool alone = in_place() && holder() == Holder::workers;  // those that are lost write nothing
   const auto at_work = alone ? std::ranges::count_if(alongside_, &Alongside::active) : reporters();
@@ -90,6 +92,7 @@ void Training::restart(const cluster::Communicator& comm) const {
   const int rank = comm.world_rank(comm.rank());
   const bool worker = rank < world_.workers();
   if (generation_ == 0 && !(worker && rejoins(rank))) return;
+  const cluster::Naming naming(comm, record::Work::restart);
   cluster::World::pause(cluster_.options().failures.restart_time_s);
   if (source_ != &checkpoints_ || !stable_storage_ || (worker && rejoins(rank))) return;
   const Holder who = holder();

@@ -1,7 +1,10 @@
 #include "training/worker.h"
 
+#include "cluster/naming.h"
+
 namespace simgrad::training {
 
+using record::Work;
 using values::Tensor;
 
 Participant::Participant(Training& training, int position)
@@ -13,6 +16,7 @@ bool Participant::continues(const State& state) const {
   training_.world().set_step(world_rank(), state.step);
   if (!training_.arrive(world_rank(), state)) return false;
   training_.write_checkpoint(comm_, state);
+  const cluster::Naming naming(comm_, Work::turn);
   training_.await_turn(state.step);
   return true;
 }
@@ -21,6 +25,7 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
   training_.world().set_step(world_rank(), step);
   if (!training_.arrive(world_rank(), step, store)) return false;
   training_.write_checkpoint(comm_, step, *store);
+  const cluster::Naming naming(comm_, Work::turn);
   training_.await_turn(step);
   return true;
 }
@@ -32,7 +37,7 @@ void Participant::update(State& state, const Tensor& g, double rate_factor) cons
 
 void Participant::charge_update(const State& state) const {
   const double flops = training_.setup().options.optimizer->flops();
-  comm_.charge_reduction(flops * static_cast<double>(state.w.size()));
+  comm_.charge_reduction(flops * static_cast<double>(state.w.size()), Work::update);
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
@@ -50,7 +55,7 @@ double Participant::learning_rate_after(double rounds) const {
 }
 
 void Participant::move_centres(State& state, const Tensor& sums) const {
-  comm_.charge_reduction(static_cast<double>(state.w.size()));
+  comm_.charge_reduction(static_cast<double>(state.w.size()), Work::update);
   state.w = training_.learning().centres(state.w, sums);
   ++state.step;
   training_.world().set_step(world_rank(), state.step);
@@ -90,13 +95,14 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
     forward_flops += layer.forward_flops;
     backward_flops += layer.backward_flops;
   }
-  const auto pass = [&](double flops_a_row) {
+  const auto pass = [&](double flops_a_row, Work what) {
     training().world().compute(world_rank(), stretched(flops_a_row * static_cast<double>(rows),
-                                                       (forward_flops + backward_flops) * static_cast<double>(rows), step));
+                                                       (forward_flops + backward_flops) * static_cast<double>(rows), step),
+                               what);
   };
-  pass(forward_flops);
+  pass(forward_flops, Work::forward);
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-    pass(layer->backward_flops);
+    pass(layer->backward_flops, Work::backward);
     ready(g, *layer);
   }
   training().add_samples(rows);
@@ -145,7 +151,7 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
 
 void Worker::compute(double flops, std::int64_t step) {
   read_rows(training().learning().batches().count(comm().rank(), workers()));
-  training().world().compute(world_rank(), stretched(flops, flops, step));
+  training().world().compute(world_rank(), stretched(flops, flops, step), Work::gradient);
   if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
 }
 
@@ -182,7 +188,7 @@ void Worker::update_alone(State& state, const Tensor& g) const {
 void Worker::update_beside(const cluster::Communicator& by, const Training& training, State& state, const Tensor& g,
                            double rounds) {
   const Options& options = training.setup().options;
-  by.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()));
+  by.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()), Work::update);
   const double learning_rate = options.scaled_learning_rate(training.learning().batches().batch()) * options.rate_factor(rounds);
   options.optimizer->update(state, g, learning_rate, training.learning().layers());
   ++state.step;

@@ -56,7 +56,7 @@ Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, st
   now.draws = now.shared_draws;
   now.draws.rank = 1 + static_cast<std::uint32_t>(self);
   const double flops = compressor_.encode_flops(n, now) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);
-  if (flops > 0.0) comm.charge_reduction(flops);
+  if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
   return now;
 }
 
@@ -107,7 +107,7 @@ Tensor Encoder::decoded(const Communicator& comm, const Tensor& code, std::int64
 void Encoder::charge_decoding(const Communicator& comm, std::int64_t n, std::int64_t codes, std::int64_t first) const {
   if (compressor_.exact()) return;
   const double flops = compressor_.decode_flops(n, occasion(n, first)) * static_cast<double>(codes);
-  if (flops > 0.0) comm.charge_reduction(flops);
+  if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
 }
 
 }  // namespace simgrad::training

@@ -1,0 +1,23 @@
+/// Names for what is recorded.
+#pragma once
+
+#include "cluster/communicator.h"
+
+namespace simgrad::cluster {
+
+/// While it lives, transfers and idle times of the actor that calls are part of that work; the outermost one counts.
+class Naming {
+ public:
+  Naming(const Communicator& communicator, record::Work work);
+  ~Naming();
+  Naming(const Naming&) = delete;
+  Naming& operator=(const Naming&) = delete;
+
+ private:
+  void tell_idle() const;
+
+  const Communicator& communicator_;
+  Lane* lane_;  ///< null: nobody records, or it is named already
+};
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,76 @@
+#include "cluster/tape.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace simgrad::cluster {
+
+using record::Timeline;
+using record::Work;
+
+Tape::Tape(const TapeLimits& limits, int workers, int servers) : limits_(limits), workers_(workers), servers_(servers) {}
+
+bool Tape::in_steps(std::int64_t step) const {
+  if (!limits_.steps) return true;
+  const auto [from, to] = *limits_.steps;
+  return std::max<std::int64_t>(step, 0) >= from && step <= to;  // what comes before the first step belongs to it
+}
+
+void Tape::end_by(double end_s) { end_s_ = std::min(end_s_, end_s); }
+
+void Tape::take(const record::Span& span) {
+  if (!running_ || !takes(span.rank) || span.from_s >= end_s_) return;
+  if (in_steps(span.step))
+    spans_.push_back(span);
+  else
+    left_out_ = true;
+}
+
+void Tape::take(const record::Message& message) {
+  if (!running_ || !takes(message.source) || !takes(message.target) || message.start_s >= end_s_) return;
+  if (in_steps(message.step))
+    messages_.push_back(message);
+  else
+    left_out_ = true;
+}
+
+void Tape::stop(double now) {
+  end_by(now);
+  running_ = false;
+}
+
+Timeline Tape::timeline(double start_s) const {
+  Timeline timeline;
+  for (std::size_t work = 0; work < static_cast<std::size_t>(Work::count); ++work)
+    timeline.names.emplace_back(name(static_cast<Work>(work)));
+  for (record::Span span : spans_) {
+    if (span.from_s >= end_s_) continue;
+    span.to_s = std::min(span.to_s, end_s_) - start_s;
+    span.from_s -= start_s;
+    timeline.spans.push_back(span);
+  }
+  for (record::Message message : messages_) {
+    if (message.start_s >= end_s_) continue;
+    message.end_s = std::min(message.end_s, end_s_) - start_s;
+    message.start_s -= start_s;
+    timeline.messages.push_back(message);
+  }
+  std::ranges::stable_sort(timeline.spans, {}, [](const record::Span& span) { return std::tuple(span.rank, span.lane, span.from_s); });
+  std::ranges::stable_sort(timeline.messages, {}, [](const record::Message& message) {
+    return std::tuple(message.start_s, message.end_s, message.source, message.target);
+  });
+  timeline.to_s = end_s_ - start_s;
+  if (limits_.steps) {  // a window: it shows where its steps lie
+    timeline.from_s = timeline.to_s;
+    for (const record::Span& span : timeline.spans) timeline.from_s = std::min(timeline.from_s, span.from_s);
+    double last_s = timeline.from_s;
+    for (const record::Span& span : timeline.spans) last_s = std::max(last_s, span.to_s);
+    timeline.to_s = last_s;
+  }
+  for (int rank = 0; rank < workers_ + servers_; ++rank)
+    if (takes(rank)) timeline.ranks.push_back(rank);
+  timeline.whole = !left_out_ && !full() && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
+  return timeline;
+}
+
+}  // namespace simgrad::cluster
