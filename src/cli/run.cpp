@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/selection.h"
+#include "cli/tracing.h"
 #include "experiment/runner.h"
 #include "outputs/plot.h"
 
@@ -24,6 +26,7 @@ struct RunOptions {
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
+  Tracing tracing;
 };
 
 outputs::TableStyle style() {
@@ -60,7 +63,10 @@ void print_errors(const std::vector<outputs::Run>& runs) {
 Exit run_experiment(RunOptions& options) {
   const experiment::Plan plan = plan_of(options.chosen);
   print_warnings(plan);
+  const experiment::Recordings recordings = recordings_of(options.tracing, plan);
   if (options.dry_run) {
+    if (recordings.more())
+      throw base::ScenarioError("--dry-run runs nothing that --trace or --events could show; leave one of them out");
     fmt::print("{}", runs_text(plan));
     return Exit::ok;
   }
@@ -68,14 +74,17 @@ Exit run_experiment(RunOptions& options) {
   Progress progress(options.quiet);
   const auto show = [&](int done, int all, double share) { progress.show(done, all, share); };
   const outputs::Results results = experiment::run_plan(
-      plan, {.out = options.out, .jobs = options.jobs, .threads = options.threads, .progress = show});
+      plan, {.out = options.out, .jobs = options.jobs, .threads = options.threads, .recordings = recordings, .progress = show});
   progress.clear();
   if (options.json)
     fmt::print("{}", outputs::results_json(results));
+  else if (recordings.events)
+    print_events(results, options.out);
   else if (!options.quiet)
     fmt::print("{}{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv\n",
                outputs::table(results, style()), plot_below(results), options.out);
-  if (options.quiet || options.json) {
+  if (recordings.trace) print_trace_hint(plan, options.out, recordings);
+  if (options.quiet || options.json || recordings.events) {
     print_errors(results.baselines);
     print_errors(results.runs);
   }
@@ -98,9 +107,10 @@ void add_run(CLI::App& app, int& exit_code) {
                    "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
+  auto* const events = add_tracing(*command, options->tracing);
   auto* dry_run = command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
-  command->add_flag("--json", options->json, "results.json on stdout, and nothing else")->excludes(dry_run);
-  command->add_flag("--quiet", options->quiet, "No table and no progress; errors all the same");
+  command->add_flag("--json", options->json, "results.json on stdout, and nothing else")->excludes(dry_run)->excludes(events);
+  command->add_flag("--quiet", options->quiet, "No table and no progress; errors all the same")->excludes(events);
   command->callback([options, &exit_code] { exit_code = run_experiment(*options); });
 }
 

@@ -38,7 +38,8 @@ record::Span Recorder::span(Lane& lane, const Piece& piece) {
 }
 
 void Recorder::take(Tape& tape, Lane& lane, const Piece& piece) {
-  if (!lane.main_ && piece.kind == record::Activity::wait && piece.deed.work == Work::idle) return;
+  const bool listens = piece.deed.work == Work::idle || piece.deed.work == Work::receive;
+  if (!lane.main_ && piece.kind == record::Activity::wait && listens) return;
   tape.take(span(lane, piece));
 }
 

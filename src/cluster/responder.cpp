@@ -4,6 +4,8 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "cluster/recorder.h"
+
 namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
@@ -33,7 +35,13 @@ Pending Responder::start_send(int target, Packet packet) const {
 
 void Responder::listen(std::size_t at) {
   const int rank = communicator_.world_rank(communicator_.rank());
-  const auto body = [respond = respond_, answers = communicator_.beside(), questions = apart_.beside(), member = members_[at]] {
+  std::shared_ptr<Activity> activity;  // kept where somebody records
+  if (World& world = communicator_.world(); world.recorder_) {
+    activity = std::make_shared<Activity>();
+    world.record_beside(rank, activity);
+  }
+  const auto body = [respond = respond_, activity, answers = communicator_.beside(activity.get()),
+                     questions = apart_.beside(activity.get()), member = members_[at]] {
     Pending answering;
     for (;;) {
       Packet question = questions.receive(member);

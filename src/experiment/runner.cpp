@@ -14,7 +14,6 @@
 #include "base/version.h"
 #include "experiment/children.h"
 #include "experiment/simulate.h"
-#include "outputs/timeline.h"
 
 namespace simgrad::experiment {
 
@@ -87,11 +86,6 @@ std::string file_of(const RunnerOptions& options, const std::string& id) {
   return fmt::format("{}/runs/{}.json", options.out, id);
 }
 
-/// How the run begins, rank by rank.
-std::string timeline_of(const RunnerOptions& options, const std::string& id) {
-  return fmt::format("{}/timelines/{}.json", options.out, id);
-}
-
 outputs::Run described(const RunPlan& plan) {
   outputs::Run run;
   run.id = plan.id;
@@ -104,19 +98,16 @@ outputs::Run described(const RunPlan& plan) {
   return run;
 }
 
-void simulate_into(const RunPlan& plan, const Data& data, int threads, const RunnerOptions& options, double* progress) {
+/// runs: the plan's that it stands for.
+void simulate_into(const RunPlan& plan, const std::vector<const RunPlan*>& runs, const Data& data, int threads,
+                   const RunnerOptions& options, double* progress) {
   outputs::Run run = described(plan);
   const auto start = std::chrono::steady_clock::now();
-  run.record = simulate(plan, data, threads, progress, {cluster::TapeLimits{}});
+  const auto tapes = runs.empty() ? std::vector<cluster::TapeLimits>() : options.recordings.tapes();
+  run.record = simulate(plan, data, threads, progress, tapes);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  outputs::write_file(timeline_of(options, plan.id), outputs::timeline_json(run.record.timelines.front()));
+  if (!runs.empty()) write_recordings(options.out, runs, run.record, options.recordings);
   outputs::write_file(file_of(options, plan.id), outputs::to_json(run).dump());
-}
-
-/// Runs that are one piece of work have one beginning.
-void copy_timeline(const RunnerOptions& options, const std::string& from, const std::string& to) {
-  if (from == to || !std::filesystem::exists(timeline_of(options, from))) return;
-  outputs::write_file(timeline_of(options, to), outputs::read_file(timeline_of(options, from)));
 }
 
 void make_directory(const std::string& path) {
@@ -137,7 +128,10 @@ class Execution {
     };
     for (const RunPlan& run : plan.baselines) add(run);
     for (const RunPlan& run : plan.alone) add(run);
-    for (const RunPlan& run : plan.runs) add(run);
+    for (const RunPlan& run : plan.runs) {
+      add(run);
+      runs_[run.work].push_back(&run);
+    }
     group_by_data(queue_);
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     jobs_ = std::min(options.jobs > 0 ? options.jobs : cores, std::max(1, static_cast<int>(queue_.size())));
@@ -148,7 +142,7 @@ class Execution {
     Shelf shelf;
     check_data(queue_, shelf);
     make_directory(options_.out + "/runs");
-    make_directory(options_.out + "/timelines");
+    prepare(options_.out, options_.recordings);
     Children children(jobs_);
     for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {
       if (next < queue_.size() && !children.full()) {
@@ -167,7 +161,7 @@ class Execution {
   void start(Children& children, std::size_t task, const Data& data) {
     const RunPlan& plan = *queue_[task];
     children.start(
-        task, [&](double* progress) { simulate_into(plan, data, threads_, options_, progress); });
+        task, [&](double* progress) { simulate_into(plan, runs_[plan.work], data, threads_, options_, progress); });
   }
 
   void collect(const Children::Ended& ended) {
@@ -195,6 +189,7 @@ class Execution {
 
   const RunnerOptions& options_;
   std::vector<const RunPlan*> queue_;
+  std::map<std::string, std::vector<const RunPlan*>> runs_;  ///< by work: the plan's
   int jobs_ = 1;
   int threads_ = 0;
   Done done_;
@@ -282,8 +277,6 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   if (results.runs.empty() && interrupted()) return results;
   for (const outputs::Run& run : results.runs)
     outputs::write_file(file_of(options, run.id), outputs::to_json(run).dump());
-  for (const RunPlan& run : plan.runs)
-    if (const auto found = done.find(run.work); found != done.end()) copy_timeline(options, found->second.id, run.id);
   outputs::write_all(results, options.out);
   return results;
 }

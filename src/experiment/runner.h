@@ -5,6 +5,7 @@
 #include <string>
 
 #include "experiment/plan.h"
+#include "experiment/recordings.h"
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
@@ -13,6 +14,7 @@ struct RunnerOptions {
   std::string out;   ///< the directory of the results
   int jobs = 0;      ///< runs at a time; 0: all cores
   int threads = -1;  ///< for the numbers of one run; -1: cores / jobs
+  Recordings recordings = {};  ///< of the plan's runs, not of baselines
   /// Told every now and then: how many runs are done, of how many, and the share of the whole done, 0 .. 1.
   std::function<void(int done, int all, double share)> progress;
 };

@@ -1,0 +1,43 @@
+// Timelines as files: written, read back, refused.
+#include "outputs/timeline.h"
+
+#include "base/errors.h"
+#include "catch.h"
+#include "outputs/results.h"
+#include "outputs/timeline_sample.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+TEST_CASE("a timeline that is written and read back is the same") {
+  const record::Timeline before = tests::two_ranks();
+  const std::string text = timeline_json(before);
+  const record::Timeline after = timeline_from_json(parse_json(text));
+  CHECK(timeline_json(after) == text);
+  CHECK(after.spans.size() == before.spans.size());
+  CHECK(after.spans[1].kind == record::Activity::communicate);
+  CHECK(after.spans[1].to_s == before.spans[1].to_s);
+  CHECK(after.messages[0].target == 1);
+  CHECK(after.rank_names == before.rank_names);
+  CHECK(after.whole);
+}
+
+TEST_CASE("a timeline whose columns differ in length, or name what there is not, is refused with the member's name") {
+  const auto refusal = [](auto change) {
+    auto json = parse_json(timeline_json(tests::two_ranks()));
+    change(json);
+    try {
+      timeline_from_json(json);
+    } catch (const base::EnvironmentError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(refusal([](auto& json) { json["spans"]["rank"].push_back(1); }) == "timeline: \"lane\" has 5 entries, expected 6");
+  CHECK(refusal([](auto& json) { json["spans"]["kind"][0] = 4; }) == "timeline: there is no kind 4 of span");
+  CHECK(refusal([](auto& json) { json["spans"]["name"][0] = 99; }) == "timeline: there is no name 99");
+  CHECK(refusal([](auto& json) { json["spans"]["from_s"][0] = "x"; }) == "timeline: \"from_s\" is of another type than expected");
+  CHECK(refusal([](auto& json) { json.erase("messages"); }) == "timeline: \"messages\" is missing");
+  CHECK(refusal([](auto& json) { json["schema"] = 2; }) == "timeline: \"schema\" is not 1");
+  CHECK(refusal([](auto& json) { json["rank_names"].erase(0); }) == "timeline: \"rank_names\" are not as many as \"ranks\"");
+}
