@@ -56,6 +56,7 @@ Tensor Meetings::attend(const Members& members, int generation, int position,
   World::Rank& rank = world_.ranks_[static_cast<std::size_t>((*members)[self])];
   rank.account.enter(Account::State::blocked, world_.now());
   rank.occupation = {.kind = Occupation::Kind::meeting};
+  rank.shows({});
   meeting->arrivals[self] = world_.now();
   if (brought) meeting->bytes = std::max(meeting->bytes, brought.size_bytes());
   meeting->tensors[self] = std::move(brought);

@@ -16,7 +16,7 @@ bool Tape::in_steps(std::int64_t step) const {
   return std::max<std::int64_t>(step, 0) >= from && step <= to;  // what comes before the first step belongs to it
 }
 
-void Tape::end_by(double end_s) { end_s_ = std::min(end_s_, end_s); }
+void Tape::end_by(double end_s) { full_s_ = end_s_ = std::min(end_s_, end_s); }
 
 void Tape::take(const record::Span& span) {
   if (!running_ || !takes(span.rank) || span.from_s >= end_s_) return;
@@ -27,7 +27,7 @@ void Tape::take(const record::Span& span) {
 }
 
 void Tape::take(const record::Message& message) {
-  if (!running_ || !takes(message.source) || !takes(message.target) || message.start_s >= end_s_) return;
+  if (!running_ || !takes(message.source) || !takes(message.target) || message.start_s > end_s_) return;
   if (in_steps(message.step))
     messages_.push_back(message);
   else
@@ -35,7 +35,7 @@ void Tape::take(const record::Message& message) {
 }
 
 void Tape::stop(double now) {
-  end_by(now);
+  end_s_ = std::min(end_s_, now);
   running_ = false;
 }
 
@@ -50,7 +50,7 @@ Timeline Tape::timeline(double start_s) const {
     timeline.spans.push_back(span);
   }
   for (record::Message message : messages_) {
-    if (message.start_s >= end_s_) continue;
+    if (message.start_s > end_s_) continue;
     message.end_s = std::min(message.end_s, end_s_) - start_s;
     message.start_s -= start_s;
     timeline.messages.push_back(message);
@@ -69,7 +69,7 @@ Timeline Tape::timeline(double start_s) const {
   }
   for (int rank = 0; rank < workers_ + servers_; ++rank)
     if (takes(rank)) timeline.ranks.push_back(rank);
-  timeline.whole = !left_out_ && !full() && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
+  timeline.whole = !left_out_ && !full() && end_s_ < full_s_ && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
   return timeline;
 }
 

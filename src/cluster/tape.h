@@ -49,6 +49,7 @@ class Tape {
   bool running_ = true;
   bool left_out_ = false;
   double end_s_ = std::numeric_limits<double>::infinity();
+  double full_s_ = std::numeric_limits<double>::infinity();  ///< when it is full, if that is known
   std::vector<record::Span> spans_;
   std::vector<record::Message> messages_;
 };

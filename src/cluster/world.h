@@ -224,6 +224,7 @@ class World {
   void finish(Tape& tape);
   void tell_untold(Tape& tape, double now);
   std::vector<Piece> untold(const Rank& rank, double now) const;
+  std::int64_t bytes_coming(int rank) const;
   record::Message recorded(const Message& message, double now) const;
   /// What the rank is blocked in, itself or by the actor beside that it waits for.
   static const Occupation& blocked_in(const Rank& rank) { return rank.followed ? rank.followed->occupation : rank.occupation; }

@@ -91,6 +91,16 @@ std::vector<Piece> World::untold(const Rank& rank, double now) const {
   return pieces;
 }
 
+/// To a rank that is in the middle of receiving; the receiver sees the message at its end only.
+std::int64_t World::bytes_coming(int rank) const {
+  const Occupation& occupation = ranks_[static_cast<std::size_t>(rank)].occupation;
+  for (const Message& message : messages_)
+    if (message.transfer && !message.counted && message.channel->target == rank && message.channel->source == occupation.peer &&
+        !message.channel->local && message.transfer->get_start_time() >= 0.0)
+      return message.packet.bytes();
+  return 0;
+}
+
 /// What every recorded actor is in the middle of, and every message under way.
 void World::tell_untold(Tape& tape, double now) {
   const Meetings::UnderWay under_way = meetings_->under_way(now);
@@ -104,6 +114,7 @@ void World::tell_untold(Tape& tape, double now) {
       rank.account.lane()->untold(pieces, record::Activity::wait, now);
     } else {
       pieces = untold(rank, now);
+      if (!pieces.empty() && rank.occupation.kind == Occupation::Kind::receiving) pieces.back().deed.bytes = bytes_coming(r);
     }
     for (const Piece& piece : pieces) recorder_->take(tape, *rank.account.lane(), piece);
   }

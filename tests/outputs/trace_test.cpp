@@ -78,8 +78,7 @@ TEST_CASE("with more messages than are to have arrows there are none") {
 TEST_CASE("losses and links' utilisations are counters with their units, within the timeline") {
   record::Record record;
   record.ranks.resize(2);
-  record.curve = {{.step = 0, .simulated_s = 0.0, .loss = 2.0}, {.step = 1, .simulated_s = 2.0, .loss = 0.5},
-                  {.step = 2, .simulated_s = 9.0, .loss = 0.1}, {.step = 3, .simulated_s = 2.5}};
+  record.curve = {{0, 0.0, 0, 2.0, {}, {}}, {1, 2.0, 0, 0.5, {}, {}}, {2, 9.0, 0, 0.1, {}, {}}, {3, 2.5, 0, {}, {}, {}}};
   record.link_bins = {{"up-0", 0.0, 1.0, 10.0, 0.25}, {"up-0", 1.0, 2.0, 10.0, 0.5}};
   const Trace trace(trace_of(two_ranks(), record));
   CHECK(trace.faults.empty());
