@@ -175,6 +175,15 @@ test('what there are no data for is left out', async () => {
   assert.deepEqual(seen.errors, []);
 });
 
+test('with one size, speed-ups are bars', async () => {
+  const report = fixture({ sizes: [8] });
+  const { page, seen } = await open(report);
+  const [bars] = (await option(page, 'speedup')).series;
+  assert.deepEqual(bars.data.map(({ value }) => value), report.speedup.series.map(({ speedup }) => speedup[0]));
+  assert.equal(bars.markLine.data[0].xAxis, 8);
+  assert.deepEqual(seen.errors, []);
+});
+
 test('losses that are not numbers, and lines without a point, are no errors', async () => {
   const report = fixture();
   report.curves.series.forEach((each, i) => { each.loss = each.loss.map((x, k) => (i % 3 === 0 || k > 5 ? null : -x)); });

@@ -82,4 +82,6 @@ test('labels in one column are moved apart, others stay', () => {
   const moved = nudges([{ x: 0, y: 10, width: 50 }, { x: 10, y: 12, width: 50 }, { x: 200, y: 11, width: 50 }], 14);
   assert.ok(Math.abs(12 + moved[1] - (10 + moved[0]) - 14) < 0.1);
   assert.equal(moved[2], 0);
+  const above = nudges([{ x: 0, y: 95, width: 50 }, { x: 0, y: 95, width: 50 }], 14, 100);
+  assert.deepEqual([95 + above[0], 95 + above[1]].map(Math.round), [86, 100]);
 });

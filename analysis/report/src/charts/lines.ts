@@ -88,7 +88,7 @@ function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: 
   return nudges(ends.map(({ text, data }) => {
     const [x, y] = data[data.length - 1] ?? [0, 0];
     return { x: across(x) * (width - 200), y: (1 - up(y)) * (height - 80), width: Math.min(128, letter * text.length) };
-  }), 14);
+  }), 14, height - 76);
 }
 
 /** The option of a chart of lines. Values in the tooltip are read off every line where the pointer is. */

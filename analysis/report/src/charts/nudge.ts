@@ -3,8 +3,8 @@
 /** Where a label begins, its middle and its width [pixels, y downwards]. */
 export interface Label { x: number; y: number; width: number }
 
-/** How far to move each label so that two which share a column are a line's height apart; at most three lines' heights. */
-export function nudges(labels: Label[], height: number): number[] {
+/** How far to move each label so that two which share a column are a line's height apart; and above bottom; at most three lines' heights. */
+export function nudges(labels: Label[], height: number, bottom = Infinity): number[] {
   const order = labels.map((_, i) => i).sort((a, b) => labels[a].y - labels[b].y);
   const y = labels.map((label) => label.y);
   const beside = (a: Label, b: Label): boolean => a.x < b.x + b.width && b.x < a.x + a.width;
@@ -14,6 +14,9 @@ export function nudges(labels: Label[], height: number): number[] {
       if (missing <= 0.01 || !beside(labels[a], labels[b])) return;
       y[a] -= missing / 2;
       y[b] += missing / 2;
+      const below = Math.max(0, y[b] - bottom);
+      y[a] -= below;
+      y[b] -= below;
     }));
   return labels.map((label, i) => Math.max(-3 * height, Math.min(3 * height, y[i] - label.y)));
 }

@@ -6,11 +6,13 @@ import type { N, Report, Speedup, SpeedupSeries } from '../data';
 import { h } from '../dom';
 import type { Option } from '../echarts';
 import { number, percent, whole } from '../format';
+import { shortNames } from '../names';
 import { colour } from '../palette';
 import { Plot } from '../plot';
 import { shown } from '../state';
 import { variable } from '../theme';
 import { emphasise } from './curves';
+import { barsHeight, speedupBars } from './speedup_bars';
 import { level, lines, type Line } from './lines';
 
 const plain = (id: string, data: (number | N)[][], line: Option): Option =>
@@ -33,6 +35,20 @@ function whiskers({ strategy, workers, low, high }: SpeedupSeries): Option | nul
 
 const highest = (all: SpeedupSeries[]): number => Math.max(...all.flatMap(({ efficiency }) => efficiency.map((x) => x ?? 0)));
 
+function oneSize(report: Report, data: Speedup, file: string, workers: number, name: string): HTMLElement {
+  const short = shortNames(report.strategies.map(({ label }) => label));
+  const named = (series: SpeedupSeries): { series: SpeedupSeries; text: string; brief: string } => {
+    const of = (label: string): string => [label, series.text].filter(Boolean).join(', ');
+    return { series, text: of(report.strategies[series.strategy].label), brief: of(short[series.strategy]) };
+  };
+  const here = (): SpeedupSeries[] => data.series.filter(({ strategy }) => shown(strategy));
+  const plot: Plot = new Plot('speedup', data.sentence, barsHeight(data.series.length), () => {
+    plot.height = barsHeight(here().length);
+    return speedupBars(here().map(named), workers, `${name}, ${whole(workers)} workers; in brackets the efficiency`, plot.element.clientWidth > 640);
+  });
+  return card('speedup', 'Speed-up and efficiency', data, file, [], legend(report, distinct(data.series.map(({ strategy }) => strategy))), plot.element);
+}
+
 export function speedup(report: Report, data: Speedup, file: string): HTMLElement {
   const chosen = { log: false, amdahl: true };
   const text = (each: SpeedupSeries): string => report.strategies[each.strategy].label + (each.text ? `, ${each.text}` : '');
@@ -40,6 +56,8 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
   const most = Math.max(...data.series.flatMap(({ workers }) => workers));
   const least = Math.min(...data.series.flatMap(({ workers }) => workers));
   const sizes = distinct(data.series.flatMap(({ workers }) => workers));
+  const measured = data.measure === 'throughput' ? 'speed-up (samples per second)' : 'speed-up (time to target)';
+  if (sizes.length === 1) return oneSize(report, data, file, sizes[0], measured);
   /** The axis of workers has its ticks where there are measurements. */
   const x = (): AxisSettings => ({ name: 'workers', format: whole, log: chosen.log, min: chosen.log ? least / 1.1 : 0, max: most * (chosen.log ? 1.1 : 1.02), ticks: sizes });
   const asLines = (pick: (each: SpeedupSeries) => N[]): Line[] =>
@@ -48,7 +66,7 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
   const up = new Plot('speedup', data.sentence, 360, () => lines({
     lines: asLines((each) => each.speedup),
     x: x(),
-    y: { name: data.measure === 'throughput' ? 'speed-up (samples per second)' : 'speed-up (time to target)', format: number, log: chosen.log, min: chosen.log ? undefined : 0 },
+    y: { name: measured, format: number, log: chosen.log, min: chosen.log ? undefined : 0 },
     others: [
       plain('ideal', [[chosen.log ? Math.max(least, 1) : 0, chosen.log ? Math.max(least, 1) : 0], [most, most]], { color: variable('quiet'), type: [5, 4], width: 1.4 }),
       ...here().map(whiskers).filter((each) => each !== null),
