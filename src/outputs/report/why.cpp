@@ -1,0 +1,158 @@
+#include "outputs/report/why.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "outputs/human.h"
+#include "outputs/report/words.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+constexpr double busy_link = 0.5;
+constexpr double uneven = 1.1;
+constexpr double as_fast = 1.005;
+
+std::array<double, 4> shares(const Case& one) {
+  const auto parts = one.row.parts_s.value_or(std::array<double, 4>{});
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  std::array<double, 4> of_all{};
+  for (std::size_t k = 0; k < parts.size() && sum > 0.0; ++k) of_all[k] = parts[k] / sum;
+  return of_all;
+}
+
+double utilisation(const Case& one) { return one.busiest ? one.busiest->utilisation : 0.0; }
+
+std::string link_text(const Case& one) {
+  return fmt::format("the link \"{}\"{} is busy {} of the time", printable(one.busiest->name),
+                     one.busiest->shared ? ", which carries other traffic too," : "", percent(one.busiest->utilisation));
+}
+
+/// Messages a step, of all ranks together.
+std::string messages_text(const Case& one) {
+  if (!one.row.messages || !one.steps || !(*one.steps > 0.0)) return "";
+  return fmt::format(": latency and the order of its {} messages a step, not bandwidth",
+                     count(*one.row.messages / *one.steps));
+}
+
+std::string of_all_links(const Case& one) {
+  if (!one.busiest) return "";
+  return fmt::format(" though no link is busy more than {} of it", percent(one.busiest->utilisation));
+}
+
+/// Why A needs fewer samples than B.
+std::string samples_reason(const View& view, const Case& a, const Case& b) {
+  if (b.staleness.value_or(0.0) >= a.staleness.value_or(0.0) + 0.5)
+    return fmt::format(": the gradients of {} are {} updates old on average", view.named(b), three_digits(*b.staleness));
+  if (b.consensus_distance.value_or(0.0) > 1.5 * a.consensus_distance.value_or(0.0) && *b.consensus_distance > 1e-9) {
+    const std::string gap = b.spectral_gap ? fmt::format(", spectral gap {:.3g}", *b.spectral_gap) : "";
+    return fmt::format(": the replicas of {} disagree (distance {:.3g} from their mean at the end{})", view.named(b),
+                       *b.consensus_distance, gap);
+  }
+  return "";
+}
+
+/// The part of the time a sample in which B loses most to A; 4 where the record does not tell.
+std::size_t lost_part(const Case& a, const Case& b) {
+  if (!a.row.parts_s || !b.row.parts_s) return 4;
+  std::size_t most = 4;
+  double loss = 0.0;
+  for (std::size_t k = 0; k < 4; ++k) {
+    const double more = (*b.row.parts_s)[k] / *b.samples - (*a.row.parts_s)[k] / *a.samples;
+    if (more > loss) {
+      loss = more;
+      most = k;
+    }
+  }
+  return most;
+}
+
+/// "computes 1.2 s where B computes 3.4 s", for equal samples: B's seconds are scaled to A's samples.
+std::string against(const Case& a, const Case& b, std::size_t part) {
+  static constexpr std::array<std::string_view, 4> doing = {"computing", "communicating", "waiting", "being down"};
+  const double scale = *a.samples / *b.samples;
+  return fmt::format("{} takes it {} against {} for as many samples", doing[part], duration((*a.row.parts_s)[part]),
+                     duration((*b.row.parts_s)[part] * scale));
+}
+
+std::string time_reason(const View& view, const Case& a, const Case& b) {
+  const std::size_t part = lost_part(a, b);
+  if (part == 4) return "";
+  const std::string numbers = against(a, b, part);
+  const std::string name = view.named(b);
+  if (part == 0 && a.workers > b.workers)
+    return fmt::format("{} workers share what {} {} compute: {}", a.workers, b.workers, b.workers == 1 ? "does" : "do",
+                       numbers);
+  switch (part == 0 ? Limit::compute : limit(b)) {
+    case Limit::link: return fmt::format("of {}: {}; {}", name, link_text(b), numbers);
+    case Limit::slowest:
+      return fmt::format("{} waits for its slowest worker, which computes {} as long as the mean; {}", name,
+                         times(*b.slowest_over_mean), numbers);
+    case Limit::down:
+      if (part == 3) return fmt::format("{} is down {} of its time; {}", name, percent(shares(b)[3]), numbers);
+      return numbers;
+    case Limit::messages:
+      return fmt::format("{}, {}no link of {} being busy more than {}", numbers, "", name, percent(utilisation(b)));
+    default: return numbers;
+  }
+}
+
+}  // namespace
+
+Limit limit(const Case& one) {
+  const auto [compute, communicate, wait, down] = shares(one);
+  const double network = communicate + wait;
+  if (!(compute + network + down > 0.0)) return Limit::unknown;
+  if (down >= std::max(compute, network)) return Limit::down;
+  if (compute >= network) return Limit::compute;
+  if (utilisation(one) >= busy_link) return Limit::link;
+  if (communicate >= wait) return Limit::messages;
+  return one.slowest_over_mean.value_or(1.0) >= uneven ? Limit::slowest : Limit::waiting;
+}
+
+std::string limit_text(const Case& one) {
+  const auto [compute, communicate, wait, down] = shares(one);
+  const bool talks = communicate >= wait;
+  const std::string network = fmt::format("{} takes {} of the time", talks ? "communicating" : "waiting",
+                                          percent(talks ? communicate : wait));
+  switch (limit(one)) {
+    case Limit::unknown: return "";
+    case Limit::compute: return fmt::format("computing takes {} of the time", percent(compute));
+    case Limit::link: return network + ", and " + link_text(one);
+    case Limit::messages: return network + of_all_links(one) + messages_text(one);
+    case Limit::slowest:
+      return fmt::format("{}: the slowest worker computes {} as long as the mean", network, times(*one.slowest_over_mean));
+    case Limit::waiting: return network + ", for other ranks" + of_all_links(one);
+    case Limit::down:
+      return fmt::format("being down takes {} of the time{}", percent(down),
+                         one.crashes.value_or(0.0) > 0.0 ? fmt::format(", in {:.3g} crashes a run", *one.crashes) : "");
+  }
+  return "";
+}
+
+std::optional<double> measured(const Case& one, Measure measure) {
+  if (measure == Measure::time_to_target)
+    return one.ran() && one.row.all_reached() ? one.row.time_to_target_s : std::nullopt;
+  if (!one.ran() || !one.row.sound() || !one.row.samples_per_s || !(*one.row.samples_per_s > 0.0)) return std::nullopt;
+  return 1.0 / *one.row.samples_per_s;
+}
+
+std::string ahead(const View& view, const Case& a, const Case& b, Measure measure) {
+  const double ratio = *measured(b, measure) / *measured(a, measure);
+  if (!(ratio >= as_fast)) return fmt::format("as fast as {}", view.named(b));
+  const std::string by = fmt::format("{} faster than {}", times(ratio), view.named(b));
+  if (!a.samples || !b.samples || !(*a.samples > 0.0) || !(*b.samples > 0.0)) return by;
+  const double fewer = measure == Measure::time_to_target ? *b.samples / *a.samples : 1.0;
+  if (std::log(fewer) > 0.5 * std::log(ratio))
+    return fmt::format("{} because it needs {} fewer samples to the target{}", by, times(fewer),
+                       samples_reason(view, a, b));
+  const std::string reason = time_reason(view, a, b);
+  const std::string although =
+      fewer < 1.0 / as_fast ? fmt::format(", although it needs {} more samples", times(1.0 / fewer)) : "";
+  return by + (reason.empty() ? "" : " because " + reason) + although;
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,41 @@
+#include "outputs/report/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "outputs/human.h"
+
+namespace simgrad::outputs::report {
+
+std::string percent(double share) {
+  const double hundredths = 100.0 * share;
+  if (hundredths == 0.0) return "0 %";
+  if (hundredths < 0.05) return "under 0.1 %";
+  if (hundredths < 0.95 || (hundredths >= 99.5 && hundredths < 99.95)) return fmt::format("{:.1f} %", hundredths);
+  if (hundredths >= 99.95 && hundredths < 100.0) return "nearly 100 %";
+  return fmt::format("{:.0f} %", hundredths);
+}
+
+std::string times(double ratio) {
+  if (ratio < 1.095) return fmt::format("{:.2f}x", ratio);
+  if (ratio < 9.95) return fmt::format("{:.1f}x", ratio);
+  return ratio < 999.5 ? fmt::format("{:.0f}x", ratio) : count(ratio) + "x";
+}
+
+std::string listed(const std::vector<std::string>& items, std::size_t most) {
+  const std::size_t shown = items.size() > most ? most : items.size();
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == items.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + items[i];
+  }
+  if (items.size() > shown) text += fmt::format(" and {} more", items.size() - shown);
+  return text;
+}
+
+std::string counted(std::size_t n, const std::string& noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+}  // namespace simgrad::outputs::report
