@@ -86,7 +86,11 @@ View view(const Results& results) {
     const auto [point, is_first] = point_of.try_emplace(compact(row.parameters), view.points.size());
     if (is_first) view.points.push_back({point_text(row.parameters), row.workers, row.parameters});
     case_of[{strategy->second, point->second}] = view.cases.size();
-    view.cases.push_back({.strategy = strategy->second, .point = point->second, .workers = row.workers, .row = row});
+    Case& one = view.cases.emplace_back();
+    one.strategy = strategy->second;
+    one.point = point->second;
+    one.workers = row.workers;
+    one.row = row;
   }
   for (const Run& run : results.runs) {
     const std::size_t strategy = strategy_of.at(run.label);

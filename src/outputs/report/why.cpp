@@ -78,6 +78,12 @@ std::string against(const Case& a, const Case& b, std::size_t part) {
                      duration((*b.row.parts_s)[part] * scale));
 }
 
+std::string with_idle_links(const std::string& numbers, const std::string& name, const Case& b) {
+  if (!b.busiest) return numbers;
+  return fmt::format("{}, and no link of {} is busy more than {}: not bandwidth but latency counts", numbers, name,
+                     percent(b.busiest->utilisation));
+}
+
 std::string time_reason(const View& view, const Case& a, const Case& b) {
   const std::size_t part = lost_part(a, b);
   if (part == 4) return "";
@@ -95,7 +101,7 @@ std::string time_reason(const View& view, const Case& a, const Case& b) {
       if (part == 3) return fmt::format("{} is down {} of its time; {}", name, percent(shares(b)[3]), numbers);
       return numbers;
     case Limit::messages:
-      return fmt::format("{}, {}no link of {} being busy more than {}", numbers, "", name, percent(utilisation(b)));
+      return with_idle_links(numbers, name, b);
     default: return numbers;
   }
 }

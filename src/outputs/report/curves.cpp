@@ -1,0 +1,129 @@
+#include "outputs/report/curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "outputs/human.h"
+#include "outputs/report/ranking.h"
+#include "outputs/report/words.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+bool has_loss(const Run& run) {
+  return std::ranges::any_of(run.record.curve, [](const auto& each) { return each.loss.has_value(); });
+}
+
+std::size_t diverged(const View& view) {
+  std::size_t n = 0;
+  for (const Case& one : view.cases) n += static_cast<std::size_t>(one.row.diverged);
+  return n;
+}
+
+std::string diverged_text(const View& view) {
+  const std::size_t n = diverged(view);
+  return n == 0 ? "" : fmt::format(" {} diverged.", n == 1 ? "1 run" : fmt::format("{} runs", n));
+}
+
+/// Lowest final loss first, of those whose every run is sound.
+std::vector<const Case*> by_loss(const View& view) {
+  std::vector<const Case*> sorted;
+  for (const Case* one : view.ran())
+    if (one->row.final_loss && one->row.sound()) sorted.push_back(one);
+  std::ranges::stable_sort(sorted, {}, [](const Case* one) { return *one->row.final_loss; });
+  return sorted;
+}
+
+std::string ends_text(const View& view, const Case& one) {
+  return fmt::format("{} ends at loss {:.4g} after {}", view.named(one), *one.row.final_loss,
+                     duration(one.row.simulated_s.value_or(0.0)));
+}
+
+std::string untargeted_sentence(const View& view) {
+  const auto cases = by_loss(view);
+  if (cases.empty()) return "No run ends with a finite loss: every one diverged or failed.";
+  std::string text = view.comparison.has_target ? "No strategy reaches the target with every seed; " : "";
+  text += ends_text(view, *cases.front());
+  if (cases.size() > 1) text += ", the lowest; " + ends_text(view, *cases.back()) + ", the highest";
+  return text + "." + diverged_text(view);
+}
+
+std::string sentence(const View& view) {
+  const auto cases = ranking(view, Measure::time_to_target);
+  if (cases.empty()) return untargeted_sentence(view);
+  const Case& best = *cases.front();
+  const std::string target = view.comparison.target ? fmt::format("loss {:.4g}", *view.comparison.target) : "the target";
+  std::string text = fmt::format("{} reaches {} {}after {}", view.named(best), target, cases.size() > 1 ? "first, " : "",
+                                 duration(*best.row.time_to_target_s));
+  if (cases.size() > 1) text += ": " + ahead(view, best, *cases.back(), Measure::time_to_target);
+  std::size_t missed = 0;
+  for (const Case& one : view.cases) missed += one.row.all_reached() ? 0 : 1;
+  text += ".";
+  if (missed > 0)
+    text += fmt::format(" {} of {} curves do not get there with every seed.", missed, view.cases.size());
+  return text + diverged_text(view);
+}
+
+Table table(const View& view) {
+  Table table;
+  table.columns = {{"strategy"},        {"parameters"},   {"seeds"},
+                   {"evaluations"},     {"final loss"},   {"final " + (view.comparison.metric_name.empty()
+                                                                          ? std::string("metric")
+                                                                          : view.comparison.metric_name)},
+                   {"simulated", "s"}, {"time to target", "s"}};
+  for (const Case* one : view.ran()) {
+    const std::size_t evaluations = one->runs.front()->record.curve.size();
+    table.rows.push_back({view.label(*one), view.text(*one), one->row.seeds, static_cast<std::int64_t>(evaluations),
+                          one->row.final_loss, one->row.final_metric, one->row.simulated_s,
+                          one->row.time_to_target_s});
+  }
+  return table;
+}
+
+void write_series(Writer& writer, const Series& series) {
+  writer.begin_object();
+  writer.member("strategy", series.strategy);
+  writer.member("point", series.point);
+  writer.member("seeds", series.seeds);
+  writer.rounded_member("step", series.step);
+  writer.rounded_member("simulated_s", series.simulated_s);
+  writer.rounded_member("epochs", series.epochs);
+  writer.rounded_or_null("cost_usd", series.cost_usd);
+  writer.rounded_member("loss", series.loss);
+  writer.rounded_or_null("loss_low", series.loss_low);
+  writer.rounded_or_null("loss_high", series.loss_high);
+  writer.rounded_or_null("metric", series.metric);
+  writer.rounded_or_null("metric_low", series.metric_low);
+  writer.rounded_or_null("metric_high", series.metric_high);
+  writer.rounded_or_null("consensus", series.consensus);
+  writer.end_object();
+}
+
+}  // namespace
+
+std::optional<Curves> curves(const View& view) {
+  const auto cases = view.ran();
+  const bool any = std::ranges::any_of(cases, [](const Case* one) {
+    return std::ranges::any_of(one->runs, [](const Run* run) { return has_loss(*run); });
+  });
+  if (!any) return std::nullopt;
+  Curves curves;
+  curves.sentence = sentence(view);
+  curves.table = table(view);
+  const std::size_t most = std::clamp<std::size_t>(most_points_in_all / cases.size(), 16, most_points_a_series);
+  for (const Case* one : cases) curves.series.push_back(series(*one, most));
+  return curves;
+}
+
+void write(Writer& writer, const Curves& curves) {
+  writer.begin_object();
+  write_chart(writer, curves);
+  writer.key("series");
+  writer.begin_array();
+  for (const Series& each : curves.series) write_series(writer, each);
+  writer.end_array();
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report
