@@ -1,0 +1,131 @@
+#include "outputs/report/collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "outputs/human.h"
+#include "outputs/report/words.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+constexpr double equal_within = 0.005;
+
+bool is_set(const nlohmann::ordered_json& cluster, const char* key) {
+  const auto found = cluster.find(key);
+  if (found == cluster.end() || found->is_null()) return false;
+  if (found->is_array() || found->is_object()) return !found->empty();
+  return !(found->is_string() && *found == "none");
+}
+
+/// Of the scenario, or of the grid point.
+Disturbance disturbance(const nlohmann::ordered_json& scenario, const nlohmann::ordered_json& parameters) {
+  Disturbance found;
+  if (const auto cluster = scenario.find("cluster"); cluster != scenario.end() && cluster->is_object()) {
+    for (const char* key : {"stragglers", "relative_speeds", "jitter"}) found.late = found.late || is_set(*cluster, key);
+    found.shared = is_set(*cluster, "background");
+  }
+  found.shared = found.shared || scenario.contains("job");
+  for (const auto& [key, value] : parameters.items())
+    found.late = found.late || (key.starts_with("cluster.stragglers") && value != "none");
+  return found;
+}
+
+double gap(const record::CollectiveUse& use) { return use.simulated_s - use.predicted_s; }
+
+/// Of the prediction; no prediction, no gap.
+double relative_gap(const record::CollectiveUse& use) {
+  return use.predicted_s > 0.0 ? gap(use) / use.predicted_s : 0.0;
+}
+
+std::string named(const View& view, const CollectiveRow& row) {
+  return fmt::format("{} of {} ({} members, {})", printable(row.use.name), view.named(*row.one), row.use.members,
+                     byte_count(static_cast<double>(row.use.bytes)));
+}
+
+std::string sentence(const View& view, const Collectives& chart) {
+  const auto most = std::ranges::max_element(
+      chart.rows, {}, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
+  const auto as_predicted = std::ranges::count_if(
+      chart.rows, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)) <= equal_within; });
+  const auto all = static_cast<std::ptrdiff_t>(chart.rows.size());
+  if (as_predicted == all) {
+    const auto latest = std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
+    std::string text = all == 1 ? fmt::format("{} takes what the model predicts: {}", named(view, chart.rows.front()),
+                                              duration(chart.rows.front().use.simulated_s))
+                                : fmt::format("All {} take what the model predicts, within 0.5 %", all);
+    return fmt::format("{}; members wait at most {} for the last one, in {}.", text, duration(latest->use.skew_s),
+                       view.named(*latest->one));
+  }
+  std::string text = fmt::format("{} takes {} where {} are predicted: {}.", named(view, *most),
+                                 duration(most->use.simulated_s), duration(most->use.predicted_s), most->why);
+  if (as_predicted > 0) text += fmt::format(" {} of {} take what is predicted.", as_predicted, all);
+  return text;
+}
+
+}  // namespace
+
+std::string explained(const record::CollectiveUse& use, Disturbance disturbance) {
+  const double relative = relative_gap(use);
+  std::string text;
+  if (!(use.predicted_s > 0.0))
+    text = "no prediction";
+  else if (std::abs(relative) <= equal_within)
+    text = "as predicted";
+  else if (relative > 0.0)
+    text = fmt::format("{} more ({}) by contention: {}", duration(gap(use)), percent(relative),
+                       disturbance.shared ? "other traffic takes part of the links" : "messages share links");
+  else
+    text = fmt::format("{} less ({}): part of it was done before the last member came", duration(-gap(use)),
+                       percent(-relative));
+  const double scale = std::max(use.simulated_s, use.predicted_s);
+  if (use.skew_s > equal_within * scale)
+    text += fmt::format("; before it members wait {} on average for the last one{}", duration(use.skew_s),
+                        disturbance.late ? ", a straggler" : "");
+  return text;
+}
+
+std::optional<Collectives> collectives(const View& view, const nlohmann::ordered_json& scenario) {
+  Collectives chart;
+  chart.table.columns = {{"strategy"}, {"parameters"},    {"collective"},    {"members"},  {"bytes", "B"},
+                         {"calls"},    {"predicted", "s"}, {"simulated", "s"}, {"skew", "s"}, {"why"}};
+  for (const Case* one : view.ran()) {
+    const Disturbance around = disturbance(scenario, view.points[one->point].parameters);
+    for (const record::CollectiveUse& use : one->runs.front()->record.collectives) {
+      const std::string why = explained(use, around);
+      chart.rows.push_back({one, use, why});
+      chart.table.rows.push_back({view.label(*one), view.text(*one), use.name, use.members, use.bytes, use.calls,
+                                  use.predicted_s, use.simulated_s, use.skew_s, why});
+    }
+  }
+  if (chart.rows.empty()) return std::nullopt;
+  chart.sentence = sentence(view, chart);
+  return chart;
+}
+
+void write(Writer& writer, const Collectives& chart) {
+  writer.begin_object();
+  write_chart(writer, chart);
+  writer.key("rows");
+  writer.begin_array();
+  for (const CollectiveRow& row : chart.rows) {
+    writer.begin_object();
+    writer.member("strategy", row.one->strategy);
+    writer.member("point", row.one->point);
+    writer.member("name", row.use.name);
+    writer.member("members", row.use.members);
+    writer.member("bytes", row.use.bytes);
+    writer.member("calls", row.use.calls);
+    writer.member("predicted_s", row.use.predicted_s);
+    writer.member("simulated_s", row.use.simulated_s);
+    writer.member("skew_s", row.use.skew_s);
+    writer.member("why", row.why);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report

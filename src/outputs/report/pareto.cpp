@@ -1,0 +1,129 @@
+#include "outputs/report/pareto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "outputs/human.h"
+#include "outputs/report/ranking.h"
+#include "outputs/report/words.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+/// Money, or energy where nothing has a price.
+struct Price {
+  std::optional<double> ParetoRow::*number;
+  std::string (*text)(double);
+  const char* less;
+};
+
+std::vector<ParetoRow> rows_of(const View& view, Measure measure) {
+  std::vector<ParetoRow> rows;
+  for (const Case* one : view.ran()) {
+    const Row& row = one->row;
+    const bool to_target = measure == Measure::time_to_target;
+    if (to_target ? !measured(*one, measure) : !row.sound() || !row.simulated_s) continue;
+    ParetoRow& point = rows.emplace_back();
+    point.one = one;
+    point.time_s = to_target ? *row.time_to_target_s : *row.simulated_s;
+    point.cost_usd = to_target ? row.cost_to_target_usd : row.cost_usd;
+    point.energy_j = row.energy_j;
+  }
+  return rows;
+}
+
+std::string sentence(const View& view, const Pareto& chart, const Price& price) {
+  std::vector<const ParetoRow*> best;
+  for (const ParetoRow& row : chart.rows)
+    if (row.front) best.push_back(&row);
+  std::ranges::stable_sort(best, {}, [](const ParetoRow* row) { return row->time_s; });
+  const ParetoRow& fast = *best.front();
+  const ParetoRow& cheap = *best.back();
+  const double fast_price = *(fast.*price.number);
+  const double cheap_price = *(cheap.*price.number);
+  if (chart.rows.size() == 1)
+    return fmt::format("{} takes {} and {}.", view.named(*fast.one), duration(fast.time_s), price.text(fast_price));
+  if (best.size() == 1 || !(cheap_price < fast_price))
+    return fmt::format("{} is both the fastest and the {}: {}, {}; every other case is worse in one of the two.",
+                       view.named(*fast.one), price.less, duration(fast.time_s), price.text(fast_price));
+  const std::string others =
+      best.size() > 2 ? fmt::format(" {} more between them.", best.size() - 2) : std::string();
+  return fmt::format(
+      "{} is the fastest, {} for {}; {} is the {}, {} for {}: {} less, {} the time. {} of {} cases are on the front.{}",
+      view.named(*fast.one), duration(fast.time_s), price.text(fast_price), view.named(*cheap.one), price.less,
+      duration(cheap.time_s), price.text(cheap_price), percent(1.0 - cheap_price / fast_price),
+      times(cheap.time_s / fast.time_s), best.size(), chart.rows.size(), others);
+}
+
+Table table(const View& view, const Pareto& chart) {
+  Table table;
+  table.columns = {{"strategy"}, {"parameters"},
+                   {chart.time_is == Measure::time_to_target ? "time to target" : "simulated time", "s"},
+                   {"cost", "$"}, {"energy", "J"}, {"on the front"}};
+  for (const ParetoRow& row : chart.rows)
+    table.rows.push_back({view.label(*row.one), view.text(*row.one), row.time_s, row.cost_usd, row.energy_j,
+                          row.front ? "yes" : "no"});
+  return table;
+}
+
+}  // namespace
+
+std::vector<bool> front(const std::vector<std::pair<double, double>>& pairs) {
+  std::vector<std::size_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return pairs[i]; });
+  std::vector<bool> on(pairs.size(), false);
+  double least = std::numeric_limits<double>::infinity();
+  const std::pair<double, double>* last = nullptr;
+  for (const std::size_t i : order) {
+    // Equal pairs do not beat each other.
+    on[i] = pairs[i].second < least || (last != nullptr && pairs[i] == *last);
+    if (!on[i]) continue;
+    least = pairs[i].second;
+    last = &pairs[i];
+  }
+  return on;
+}
+
+std::optional<Pareto> pareto(const View& view) {
+  if (!view.has_cost && !view.has_energy) return std::nullopt;
+  const Price price = view.has_cost ? Price{&ParetoRow::cost_usd, dollars, "cheapest"}
+                                    : Price{&ParetoRow::energy_j, joules, "most frugal"};
+  Pareto chart;
+  chart.time_is = best_measure(view);
+  chart.rows = rows_of(view, chart.time_is);
+  std::erase_if(chart.rows, [&](const ParetoRow& row) { return !(row.*price.number); });
+  if (chart.rows.empty()) return std::nullopt;
+  std::vector<std::pair<double, double>> pairs;
+  for (const ParetoRow& row : chart.rows) pairs.emplace_back(row.time_s, *(row.*price.number));
+  const std::vector<bool> on = front(pairs);
+  for (std::size_t i = 0; i < on.size(); ++i) chart.rows[i].front = on[i];
+  chart.sentence = sentence(view, chart, price);
+  chart.table = table(view, chart);
+  return chart;
+}
+
+void write(Writer& writer, const Pareto& chart) {
+  writer.begin_object();
+  write_chart(writer, chart);
+  writer.key("rows");
+  writer.begin_array();
+  for (const ParetoRow& row : chart.rows) {
+    writer.begin_object();
+    writer.member("strategy", row.one->strategy);
+    writer.member("point", row.one->point);
+    writer.member("time_s", row.time_s);
+    writer.member("cost_usd", row.cost_usd);
+    writer.member("energy_j", row.energy_j);
+    writer.member("front", row.front);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.member("time_is", chart.time_is == Measure::time_to_target ? "time_to_target" : "simulated");
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report

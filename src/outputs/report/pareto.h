@@ -1,0 +1,34 @@
+/// Cost against time, with the Pareto front.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "outputs/report/chart.h"
+#include "outputs/report/why.h"
+
+namespace simgrad::outputs::report {
+
+struct ParetoRow {
+  const Case* one = nullptr;
+  double time_s = 0.0;
+  std::optional<double> cost_usd;
+  std::optional<double> energy_j;
+  bool front = false;  ///< no other row is as fast and as cheap and better in one of the two
+};
+
+/// Money where there are prices, else energy.
+struct Pareto : Chart {
+  std::vector<ParetoRow> rows;
+  Measure time_is = Measure::throughput;  ///< time to target where a case has it: the others are left out
+};
+
+/// Nothing where neither money nor energy is priced.
+std::optional<Pareto> pareto(const View& view);
+
+/// Of (time, price) pairs, which are on the front.
+std::vector<bool> front(const std::vector<std::pair<double, double>>& pairs);
+
+void write(Writer& writer, const Pareto& pareto);
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,115 @@
+#include "outputs/report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.h"
+#include "outputs/report/answer.h"
+#include "outputs/report/collectives.h"
+#include "outputs/report/curves.h"
+#include "outputs/report/links.h"
+#include "outputs/report/pareto.h"
+#include "outputs/report/speedup.h"
+#include "outputs/report/staleness.h"
+#include "outputs/report/time.h"
+#include "outputs/summary.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+constexpr std::string_view slot = "@simgrad-data@";
+
+std::vector<std::int64_t> seeds_of(const Results& results) {
+  std::vector<std::int64_t> seeds;
+  for (const Run& run : results.runs) seeds.push_back(static_cast<std::int64_t>(run.seed));
+  std::ranges::sort(seeds);
+  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+  return seeds;
+}
+
+/// `<` may stand in a string only, where its escape means the same.
+std::string escaped(std::string json) {
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
+  return json;
+}
+
+void write_view(Writer& writer, const View& view) {
+  writer.key("strategies");
+  writer.begin_array();
+  for (const Strategy& strategy : view.strategies) {
+    writer.begin_object();
+    writer.member("label", strategy.label);
+    writer.member("kind", strategy.kind);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.key("points");
+  writer.begin_array();
+  for (const Point& point : view.points) {
+    writer.begin_object();
+    writer.member("text", point.text);
+    writer.member("workers", point.workers);
+    writer.key("parameters");
+    writer.raw(escaped(compact(point.parameters)));
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.member("target", view.comparison.target);
+  writer.member("metric_name", view.comparison.metric_name);
+  writer.member("has_cost", view.has_cost);
+  writer.member("has_energy", view.has_energy);
+}
+
+void write_consensus(Writer& writer, const std::optional<Chart>& chart) {
+  writer.key("consensus");
+  if (!chart) return writer.null();
+  writer.begin_object();
+  write_chart(writer, *chart);
+  writer.end_object();
+}
+
+}  // namespace
+
+std::string data(const Results& results, const TimelineOf& timeline_of, const Foot& foot) {
+  const View view = report::view(results);
+  Writer writer;
+  writer.begin_object();
+  writer.member("schema", 1);
+  writer.member("name", results.name);
+  writer.member("title", results.title);
+  writer.member("version", results.version);
+  writer.member("complete", results.complete);
+  writer.member("answer", answer(results, view));
+  write_view(writer, view);
+  writer.member("curves", curves(view));
+  write_consensus(writer, consensus(view));
+  writer.member("speedup", speedup(view));
+  writer.member("time", time(view));
+  writer.member("pareto", pareto(view));
+  writer.member("staleness", staleness(view));
+  writer.member("links", links(view));
+  writer.member("gantt", gantt(view, timeline_of));
+  writer.member("collectives", collectives(view, results.scenario));
+  writer.key("foot");
+  writer.begin_object();
+  writer.member("scenario_toml", foot.scenario_toml);
+  writer.member("seeds", seeds_of(results));
+  writer.member("command", foot.command);
+  writer.member("version", results.version);
+  writer.end_object();
+  writer.end_object();
+  return writer.take();
+}
+
+std::string filled(std::string_view page, std::string_view data) {
+  const std::size_t at = page.find(slot);
+  if (at == std::string_view::npos || page.find(slot, at + 1) != std::string_view::npos)
+    throw base::EnvironmentError(fmt::format("the page's template must hold {} exactly once, where the data belong", slot));
+  std::string html;
+  html.reserve(page.size() + data.size());
+  html.append(page.substr(0, at)).append(data).append(page.substr(at + slot.size()));
+  return html;
+}
+
+}  // namespace simgrad::outputs::report

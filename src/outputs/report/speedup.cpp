@@ -1,0 +1,190 @@
+#include "outputs/report/speedup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "outputs/human.h"
+#include "outputs/report/statistics.h"
+#include "outputs/report/words.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* workers_key = "cluster.workers";
+
+std::string other_parameters(const View& view, const Case& one) {
+  nlohmann::ordered_json rest = view.points[one.point].parameters;
+  rest.erase(workers_key);
+  return point_text(rest);
+}
+
+std::optional<double> Run::*number_of(Measure measure) {
+  return measure == Measure::throughput ? &Run::speedup_throughput : &Run::speedup_time_to_target;
+}
+
+Interval of(const Case& one, Measure measure) {
+  std::vector<double> numbers;
+  for (const Run* run : one.runs)
+    if (const auto number = run->*number_of(measure)) numbers.push_back(*number);
+  return numbers.empty() ? Interval{nan, nan, nan} : interval(numbers);
+}
+
+void add_amdahl(SpeedupSeries& series) {
+  const double share = amdahl_serial_share(series.workers, series.speedup);
+  if (!std::isfinite(share)) return;
+  Amdahl amdahl{.serial = share, .workers = {}, .speedup = {}};
+  const double most = series.workers.back();
+  constexpr int steps = 48;
+  for (int k = 0; k <= steps; ++k) {
+    const double workers = k == steps ? most : std::exp(std::log(most) * k / steps);
+    amdahl.workers.push_back(workers);
+    amdahl.speedup.push_back(amdahl_speedup(share, workers));
+  }
+  series.amdahl = std::move(amdahl);
+}
+
+std::vector<SpeedupSeries> all_series(const View& view, Measure measure) {
+  std::vector<SpeedupSeries> all;
+  std::vector<const Case*> cases = view.ran();
+  std::ranges::stable_sort(cases, {}, [](const Case* one) { return one->workers; });
+  for (const Case* one : cases) {
+    const Interval number = of(*one, measure);
+    if (!std::isfinite(number.mean)) continue;
+    const std::string text = other_parameters(view, *one);
+    auto series = std::ranges::find_if(
+        all, [&](const SpeedupSeries& each) { return each.strategy == one->strategy && each.text == text; });
+    if (series == all.end()) {
+      series = all.insert(all.end(), SpeedupSeries());
+      series->strategy = one->strategy;
+      series->text = text;
+    }
+    const auto workers = static_cast<double>(one->workers);
+    series->workers.push_back(workers);
+    series->speedup.push_back(number.mean);
+    series->low.push_back(number.low);
+    series->high.push_back(number.high);
+    series->efficiency.push_back(number.mean / workers);
+    series->cases.push_back(one);
+  }
+  std::ranges::stable_sort(all, {}, &SpeedupSeries::strategy);
+  for (SpeedupSeries& series : all) {
+    if (std::ranges::none_of(series.low, [](double x) { return std::isfinite(x); })) {
+      series.low.clear();
+      series.high.clear();
+    }
+    add_amdahl(series);
+  }
+  return all;
+}
+
+std::size_t best_of(const SpeedupSeries& series) {
+  return static_cast<std::size_t>(std::ranges::max_element(series.speedup) - series.speedup.begin());
+}
+
+std::string reached_text(const View& view, const SpeedupSeries& series, std::size_t i) {
+  return fmt::format("{} speeds up {} with {} (efficiency {})", view.named(*series.cases[i]), times(series.speedup[i]),
+                     counted(static_cast<std::size_t>(series.workers[i]), "worker"), percent(series.efficiency[i]));
+}
+
+/// What keeps it from the ideal line, and what follows for more workers.
+std::string outlook(const View& view, const SpeedupSeries& series) {
+  const std::size_t best = best_of(series);
+  const std::size_t last = series.speedup.size() - 1;
+  std::string text;
+  if (best < last)
+    text += fmt::format(" More workers make {} slower: {} with {}.", printable(view.label(*series.cases[best])),
+                        times(series.speedup[last]), static_cast<std::int64_t>(series.workers[last]));
+  else if (series.amdahl && series.amdahl->serial > 0.0)
+    text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with however many workers.",
+                        printable(view.label(*series.cases[best])), percent(series.amdahl->serial),
+                        times(std::max(1.0, 1.0 / series.amdahl->serial)));
+  return text;
+}
+
+std::string sentence(const View& view, const Speedup& chart) {
+  const auto by_best = [](const SpeedupSeries& each) { return each.speedup[best_of(each)]; };
+  const auto most = std::ranges::max_element(chart.series, {}, by_best);
+  const auto least = std::ranges::min_element(chart.series, {}, by_best);
+  const std::size_t best = best_of(*most);
+  std::string text = reached_text(view, *most, best);
+  const auto because = [](const Case& one) {
+    const std::string limit = limit_text(one);
+    return limit.empty() ? "" : ": " + limit;
+  };
+  if (most->efficiency[best] < 0.95) text += because(*most->cases[best]);
+  if (least != most) {
+    const std::size_t other = best_of(*least);
+    text += fmt::format("; the least that another gets is {}: {}", times(least->speedup[other]),
+                        reached_text(view, *least, other));
+    text += because(*least->cases[other]);
+  }
+  if (most->efficiency[best] > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
+    text += "; more than the ideal, since it needs fewer samples than one worker";
+  return text + "." + outlook(view, *most);
+}
+
+Table table(const View& view, const std::vector<SpeedupSeries>& all) {
+  Table table;
+  table.columns = {{"strategy"}, {"parameters"}, {"workers"}, {"speed-up"}, {"low"}, {"high"}, {"efficiency"},
+                   {"Amdahl's serial share"}};
+  const auto finite = [](const std::vector<double>& numbers, std::size_t i) {
+    return numbers.empty() ? std::nullopt : std::optional(numbers[i]);
+  };
+  for (const SpeedupSeries& series : all)
+    for (std::size_t i = 0; i < series.workers.size(); ++i)
+      table.rows.push_back({view.label(*series.cases[i]), series.text, series.workers[i], series.speedup[i],
+                            finite(series.low, i), finite(series.high, i), series.efficiency[i],
+                            series.amdahl ? std::optional(series.amdahl->serial) : std::nullopt});
+  return table;
+}
+
+}  // namespace
+
+std::optional<Speedup> speedup(const View& view) {
+  const auto cases = view.ran();
+  const bool targets = std::ranges::all_of(
+      cases, [](const Case* one) { return one->row.all_reached() && one->row.speedup_time_to_target; });
+  Speedup chart;
+  chart.measure = targets && !cases.empty() ? Measure::time_to_target : Measure::throughput;
+  chart.series = all_series(view, chart.measure);
+  if (chart.series.empty()) return std::nullopt;
+  chart.sentence = sentence(view, chart);
+  chart.table = table(view, chart.series);
+  return chart;
+}
+
+void write(Writer& writer, const Amdahl& amdahl) {
+  writer.begin_object();
+  writer.member("serial", amdahl.serial);
+  writer.rounded_member("workers", amdahl.workers);
+  writer.rounded_member("speedup", amdahl.speedup);
+  writer.end_object();
+}
+
+void write(Writer& writer, const Speedup& chart) {
+  writer.begin_object();
+  write_chart(writer, chart);
+  writer.key("series");
+  writer.begin_array();
+  for (const SpeedupSeries& series : chart.series) {
+    writer.begin_object();
+    writer.member("strategy", series.strategy);
+    writer.member("text", series.text);
+    writer.member("workers", series.workers);
+    writer.member("speedup", series.speedup);
+    writer.rounded_or_null("low", series.low);
+    writer.rounded_or_null("high", series.high);
+    writer.member("efficiency", series.efficiency);
+    writer.member("amdahl", series.amdahl);
+    writer.end_object();
+  }
+  writer.end_array();
+  writer.member("measure", chart.measure == Measure::throughput ? "throughput" : "time_to_target");
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report
