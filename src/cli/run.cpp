@@ -9,10 +9,12 @@
 #include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 #include "cli/selection.h"
 #include "cli/tracing.h"
 #include "experiment/runner.h"
 #include "outputs/plot.h"
+#include "outputs/report/page.h"
 
 namespace simgrad::cli {
 
@@ -76,13 +78,16 @@ Exit run_experiment(RunOptions& options) {
   const outputs::Results results = experiment::run_plan(
       plan, {.out = options.out, .jobs = options.jobs, .threads = options.threads, .recordings = recordings, .progress = show});
   progress.clear();
+  const bool has_page = !outputs::page().empty() && !results.runs.empty();
+  if (has_page) write_page(results, options.out, options.out + "/report.html", outputs::page());
   if (options.json)
     fmt::print("{}", outputs::results_json(results));
   else if (recordings.events)
     print_events(results, options.out);
   else if (!options.quiet)
-    fmt::print("{}{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv\n",
-               outputs::table(results, style()), plot_below(results), options.out);
+    fmt::print("{}{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv{}\n",
+               outputs::table(results, style()), plot_below(results), options.out, has_page ? ", report.html" : "");
+  if (outputs::page().empty() && !options.quiet) fmt::print(stderr, "{}\n", no_page);
   if (recordings.trace) print_trace_hint(plan, options.out, recordings);
   if (options.quiet || options.json || recordings.events) {
     print_errors(results.baselines);

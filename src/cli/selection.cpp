@@ -28,9 +28,36 @@ void add_selection(CLI::App& command, Chosen& chosen) {
   command.add_flag("--no-baseline", chosen.no_baseline, "Without the one-worker runs that speed-ups are against");
 }
 
+namespace {
+
+/// As a POSIX shell reads it back.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+std::string command_of(const Chosen& chosen) {
+  std::string text = "simgrad run " + quoted(chosen.scenario);
+  const auto add = [&](const char* option, const std::string& value) {
+    text += fmt::format(" {} {}", option, quoted(value));
+  };
+  for (const std::string& each : chosen.selection.sets) add("--set", each);
+  for (const std::string& each : chosen.selection.grids) add("--grid", each);
+  if (!chosen.selection.seeds.empty()) add("--seeds", chosen.selection.seeds);
+  for (const std::string& each : chosen.selection.strategies) add("--strategy", each);
+  return text + (chosen.no_baseline ? " --no-baseline" : "");
+}
+
 experiment::Plan plan_of(Chosen& chosen) {
   chosen.selection.baselines = !chosen.no_baseline;
-  return experiment::make_plan(chosen.scenario, chosen.selection);
+  experiment::Plan plan = experiment::make_plan(chosen.scenario, chosen.selection);
+  plan.command = command_of(chosen);
+  return plan;
 }
 
 void print_warnings(const experiment::Plan& plan) {

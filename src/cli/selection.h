@@ -18,6 +18,10 @@ struct Chosen {
 };
 
 void add_selection(CLI::App& command, Chosen& chosen);
+/// The command that asks for the same runs: `simgrad run S.toml --set ...`, quoted for a shell.  Where results go, and how
+/// many runs and threads there are at a time, changes no result and is left out.
+std::string command_of(const Chosen& chosen);
+
 experiment::Plan plan_of(Chosen& chosen);
 
 /// On stderr, each once: what the strategies that will run warn of.

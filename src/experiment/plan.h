@@ -40,6 +40,7 @@ struct RunPlan {
 struct Plan {
   std::string name;  ///< the stem of the scenario's file
   std::string title;
+  std::string command;  ///< for whoever wants the same results again; empty unless the caller says it
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
   std::vector<scenario::Axis> grid;
   std::vector<std::uint64_t> seeds;  ///< of --seeds; without it a run has its grid point's

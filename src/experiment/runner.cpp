@@ -267,6 +267,7 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   results.name = plan.name;
   results.title = plan.title;
   results.version = version;
+  results.command = plan.command;
   results.scenario = plan.scenario;
   results.runs = collect(plan.runs, done);
   results.baselines = collect(plan.baselines, done);

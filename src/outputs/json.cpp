@@ -115,6 +115,7 @@ std::string results_json(const Results& results) {
   text += fmt::format("  \"name\": {},\n", compact(results.name));
   text += fmt::format("  \"title\": {},\n", compact(results.title));
   text += fmt::format("  \"complete\": {},\n", results.complete);
+  if (!results.command.empty()) text += fmt::format("  \"command\": {},\n", compact(results.command));
   text += fmt::format("  \"scenario\": {},\n", compact(scenario));
   text += fmt::format("  \"runs\": {},\n", lines_of(results.runs));
   text += fmt::format("  \"baselines\": {}\n}}\n", lines_of(results.baselines));

@@ -178,6 +178,7 @@ Results results_from_json(const Json& json) {
           .title = results.text("title"),
           .version = results.text("version"),
           .complete = results.flag("complete"),
+          .command = results.text_or("command", ""),
           .scenario = results.object("scenario"),
           .runs = items_from(results, "runs", run_from),
           .baselines = items_from(results, "baselines", run_from)};

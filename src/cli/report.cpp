@@ -1,0 +1,58 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "base/errors.h"
+#include "cli/cli.h"
+#include "outputs/report/files.h"
+#include "outputs/report/page.h"
+#include "scenario/document.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+struct ReportOptions {
+  std::string directory;
+  std::string out;
+  std::string page;
+};
+
+void write_report(ReportOptions& options) {
+  const outputs::Results results = outputs::report::read_results(options.directory);
+  const std::string own = options.page.empty() ? std::string() : outputs::read_file(options.page);
+  const std::string_view page = options.page.empty() ? outputs::page() : own;
+  if (page.empty()) throw base::EnvironmentError(fmt::format("simgrad: {}", no_page));
+  if (options.out.empty()) options.out = (std::filesystem::path(options.directory) / "report.html").string();
+  write_page(results, options.directory, options.out, page);
+  fmt::print("{}\n", options.out);
+}
+
+}  // namespace
+
+void write_page(const outputs::Results& results, const std::string& directory, const std::string& file,
+                std::string_view page) {
+  const outputs::report::Foot foot{.scenario_toml = scenario::toml(results.scenario), .command = results.command};
+  const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
+  outputs::write_file(file, outputs::report::filled(page, data));
+}
+
+void add_report(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("report", "Writes report.html, one page with everything, from results");
+  auto options = std::make_shared<ReportOptions>();
+  command->add_option("directory", options->directory, "Where the results are: out/<scenario's name>")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--out", options->out, "Where the page goes (default DIR/report.html)")->type_name("FILE");
+  command->add_option("--template", options->page, "Another page, with @simgrad-data@ where the data belong")
+      ->type_name("FILE");
+  command->callback([options, &exit_code] {
+    write_report(*options);
+    exit_code = Exit::ok;
+  });
+}
+
+}  // namespace simgrad::cli

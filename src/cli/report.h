@@ -1,0 +1,22 @@
+/// The report of an experiment as a page, for `run` and `report`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "outputs/results.h"
+
+namespace simgrad::cli {
+
+/// What to do where simgrad was built without Node: there is no page then.
+inline constexpr std::string_view no_page =
+    "simgrad was built without Node, so there is no page for report.html: type script/bootstrap, which installs Node, "
+    "and build again";
+
+/// Writes the results, with the timelines of the directory, as a page.
+/// Errors: base::EnvironmentError for files that cannot be read or written and for a page without a place for data;
+/// base::ScenarioError for timelines whose contents are wrong.
+void write_page(const outputs::Results& results, const std::string& directory, const std::string& file,
+                std::string_view page);
+
+}  // namespace simgrad::cli

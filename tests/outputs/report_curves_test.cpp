@@ -1,0 +1,132 @@
+// Curves over seeds, and the disagreement of replicas.
+#include <cmath>
+
+#include "catch.h"
+#include "outputs/report/curves.h"
+#include "outputs/report/statistics.h"
+#include "report_sample.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+using namespace simgrad::outputs::report;
+
+namespace {
+
+Run trained(std::vector<std::optional<double>> losses) {
+  Run run = with_losses(sample_run("ring", 4, {1.0, 1.0, 0.0, 0.0}), losses);
+  run.record.samples = 10 * (static_cast<std::int64_t>(losses.size()) - 1);
+  run.record.epochs = static_cast<double>(losses.size()) - 1.0;
+  run.record.simulated_s = static_cast<double>(losses.size()) - 1.0;
+  run.record.final_loss = losses.back();
+  return run;
+}
+
+Series series_of(const Results& results, std::size_t most = 2000) {
+  const View seen = view(results);
+  return series(seen.cases.at(0), most);
+}
+
+}  // namespace
+
+TEST_CASE("with one seed a curve is its evaluations, and it has no band") {
+  Run run = trained({1.0, 0.5, 0.25});
+  run.bill.cost_usd = 6.0;
+  const Series curve = series_of(results_of({run}));
+  CHECK(curve.step == std::vector<double>{0, 1, 2});
+  CHECK(curve.simulated_s == std::vector<double>{0, 1, 2});
+  CHECK(curve.epochs == std::vector<double>{0, 1, 2});
+  CHECK(curve.cost_usd == std::vector<double>{0, 3, 6});
+  CHECK(curve.loss == std::vector<double>{1.0, 0.5, 0.25});
+  CHECK(curve.loss_low.empty());
+  CHECK(curve.metric.empty());
+  CHECK(curve.consensus.empty());
+}
+
+TEST_CASE("with several seeds a curve is their mean at the steps that all have, with Student's band") {
+  const Run one = with_seed(trained({1.0, 0.5, 0.25, 0.125}), 1);
+  const Run two = with_seed(trained({3.0, 1.5, 0.75}), 2);
+  const Series curve = series_of(results_of({one, two}));
+  CHECK(curve.seeds == 2);
+  CHECK(curve.step == std::vector<double>{0, 1, 2});
+  CHECK(curve.loss == std::vector<double>{2.0, 1.0, 0.5});
+  // s = |a - b| / sqrt 2, so that the half width is t |a - b| / 2.
+  CHECK(curve.loss_low[1] == Approx(1.0 - student_t95(1) * 0.5).epsilon(1e-9));
+  CHECK(curve.loss_high[1] == Approx(1.0 + student_t95(1) * 0.5).epsilon(1e-9));
+}
+
+TEST_CASE("a step that a crash took back counts when it was come to for the last time") {
+  Run back = with_seed(trained({1.0, 0.5, 0.25, 0.5, 0.3}), 1);
+  for (std::size_t k = 3; k < 5; ++k) back.record.curve[k].step = static_cast<std::int64_t>(k) - 2;
+  const Run straight = with_seed(trained({1.0, 0.7, 0.1}), 2);
+  const Series mean = series_of(results_of({back, straight}));
+  CHECK(mean.step == std::vector<double>{0, 1, 2});
+  CHECK(mean.loss[1] == Approx((0.5 + 0.7) / 2).epsilon(1e-12));
+  CHECK(mean.loss[2] == Approx((0.3 + 0.1) / 2).epsilon(1e-12));
+  // Alone it is drawn as it was.
+  CHECK(series_of(results_of({back})).step == std::vector<double>{0, 1, 2, 1, 2});
+}
+
+TEST_CASE("where one seed's loss is not finite there is no mean") {
+  const Run sound = with_seed(trained({1.0, 0.5}), 1);
+  const Run broken = with_seed(trained({1.0, {}}), 2);
+  const Series curve = series_of(results_of({sound, broken}));
+  CHECK(curve.loss[0] == 1.0);
+  CHECK(std::isnan(curve.loss[1]));
+  CHECK(std::isnan(curve.loss_low[1]));
+}
+
+TEST_CASE("a long curve is cut to so many points and keeps its ends") {
+  std::vector<std::optional<double>> losses(50'000);
+  for (std::size_t k = 0; k < losses.size(); ++k) losses[k] = 1.0 / static_cast<double>(k + 1);
+  const Series curve = series_of(results_of({trained(losses)}), 300);
+  CHECK(curve.loss.size() <= 300);
+  CHECK(curve.step.back() == 49'999.0);
+}
+
+TEST_CASE("the curves' sentence names the first at the target and why it is ahead of the last") {
+  const Run ring = over(reached(sample_run("ring", 4, {1.0, 1.0, 0.0, 0.0}), 0.01, 8.0), "up-0", 0.6);
+  const Run server = over(reached(sample_run("server", 4, {1.0, 3.0, 0.0, 0.0}), 0.01, 8.0), "server-in", 0.97);
+  const auto chart = curves(view(results_of({with_losses(ring, {1.0, 0.01}), with_losses(server, {1.0, 0.01})}, 0.02)));
+  REQUIRE(chart);
+  CHECK(chart->sentence ==
+        "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because of server: the link \"server-in\" is "
+        "busy 97 % of the time; communicating takes it 1.00 s against 3.00 s for as many samples.");
+}
+
+TEST_CASE("without a target the curves' sentence tells the lowest and the highest end") {
+  const Run a = trained({1.0, 0.25});
+  Run b = trained({1.0, 0.5});
+  b.label = "tree";
+  CHECK(curves(view(results_of({a, b})))->sentence ==
+        "ring ends at loss 0.25 after 1.00 s, the lowest; tree ends at loss 0.5 after 1.00 s, the highest.");
+  CHECK(curves(view(results_of({a, b}, 0.1)))->sentence ==
+        "No strategy reaches the target with every seed; ring ends at loss 0.25 after 1.00 s, the lowest; "
+        "tree ends at loss 0.5 after 1.00 s, the highest.");
+}
+
+TEST_CASE("curves of which all diverged say so, and those without losses are not drawn") {
+  CHECK(curves(view(results_of({diverged(trained({1.0, {}}))})))->sentence ==
+        "No run ends with a finite loss: every one diverged or failed.");
+  CHECK_FALSE(curves(view(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
+  CHECK_FALSE(curves(view(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
+  CHECK_FALSE(curves(view(results_of({}))));
+}
+
+TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps, and who never does") {
+  const auto apart = [](const std::string& label, double peak, double end, std::optional<double> gap) {
+    Run run = trained({1.0, 0.5, 0.25});
+    run.label = label;
+    run.record.curve[1].consensus_distance = peak;
+    run.record.curve[2].consensus_distance = end;
+    run.record.spectral_gap = gap;
+    return run;
+  };
+  const Results results = results_of(
+      {apart("gossip ring", 0.5, 0.2, 0.19), apart("gossip complete", 0.1, 0.02, 1.0), apart("allreduce", 0.0, 0.0, {})});
+  CHECK(consensus(view(results))->sentence ==
+        "At the end the replicas are 0.2 in gossip ring (spectral gap 0.19) from their mean, the most, and 0.02 in "
+        "gossip complete (spectral gap 1), the least, whose graph mixes faster; the largest distance on the way was 0.5. "
+        "In allreduce the replicas never differ.");
+  CHECK_FALSE(consensus(view(results_of({apart("allreduce", 0.0, 0.0, {})}))));
+  CHECK_FALSE(consensus(view(results_of({trained({1.0})}))));
+}
