@@ -86,10 +86,10 @@ int call(int argc, char** argv) {
   add_run(app, exit_code);
   add_validate(app, exit_code);
   add_check(app, exit_code);
+  add_report(app, exit_code);
   add_list(app, exit_code);
   add_explain(app, exit_code);
   add_calibrate(app, exit_code);
-  add_report(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -90,7 +90,7 @@ TEST_CASE("the curves' sentence names the first at the target and why it is ahea
   REQUIRE(chart);
   CHECK(chart->sentence ==
         "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because of server: the link \"server-in\" is "
-        "busy 97 % of the time; communicating takes it 1.00 s against 3.00 s for as many samples.");
+        "busy 97 % of the time; communicating takes it 1.00 s against 3.00 s.");
 }
 
 TEST_CASE("without a target the curves' sentence tells the lowest and the highest end") {

@@ -51,20 +51,19 @@ std::string against_one_worker(const Case& one, Measure measure) {
       measure == Measure::time_to_target ? one.row.speedup_time_to_target : one.row.speedup_throughput;
   if (!speedup || one.workers < 2) return "";
   if (*speedup < 1.0) return fmt::format(", {} slower than one worker alone", times(1.0 / *speedup));
-  return fmt::format(", {} one worker", times(*speedup));
+  return fmt::format(", {} as fast as one worker", times(*speedup));
 }
 
 std::string headline(const View& view, Measure measure) {
   const auto cases = ranking(view, measure);
   const Case& best = *cases.front();
   const bool to_target = measure == Measure::time_to_target;
-  if (cases.size() == 1)
-    return fmt::format("{} {} {}{}.", view.named(best), to_target ? "needs" : "computes", time_text(best, measure),
-                       against_one_worker(best, measure));
-  return fmt::format("{} {}: {}{}; {}.", view.named(best),
-                     to_target ? "reaches the target first" : "computes most samples a second",
-                     time_text(best, measure), against_one_worker(best, measure),
-                     ahead(view, best, *cases[1], measure));
+  const std::string what = to_target ? fmt::format("reaches the target {}after {}", cases.size() > 1 ? "first, " : "",
+                                                   duration(*best.row.time_to_target_s))
+                                     : fmt::format("computes {}{}", cases.size() > 1 ? "most, " : "", time_text(best, measure));
+  std::string text = fmt::format("{} {}{}", view.named(best), what, against_one_worker(best, measure));
+  if (cases.size() > 1) text += "; it is " + ahead(view, best, *cases[1], measure);
+  return text + ".";
 }
 
 std::string without_measure(const View& view) {

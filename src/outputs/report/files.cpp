@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/errors.h"
+#include "outputs/timeline.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -31,7 +32,7 @@ TimelineOf timelines_in(const std::string& directory) {
     const std::filesystem::path path = std::filesystem::path(directory) / "timelines" / (id + ".json");
     std::error_code fault;
     if (!std::filesystem::exists(path, fault)) return std::nullopt;
-    return std::nullopt;
+    return understood(path.string(), timeline_from_json);
   };
 }
 

@@ -85,8 +85,12 @@ std::size_t best_of(const SpeedupSeries& series) {
   return static_cast<std::size_t>(std::ranges::max_element(series.speedup) - series.speedup.begin());
 }
 
+std::string named(const View& view, const SpeedupSeries& series) {
+  return printable(view.label(*series.cases.front())) + (series.text.empty() ? "" : " at " + series.text);
+}
+
 std::string reached_text(const View& view, const SpeedupSeries& series, std::size_t i) {
-  return fmt::format("{} speeds up {} with {} (efficiency {})", view.named(*series.cases[i]), times(series.speedup[i]),
+  return fmt::format("{} speeds up {} with {} (efficiency {})", named(view, series), times(series.speedup[i]),
                      counted(static_cast<std::size_t>(series.workers[i]), "worker"), percent(series.efficiency[i]));
 }
 
@@ -96,11 +100,10 @@ std::string outlook(const View& view, const SpeedupSeries& series) {
   const std::size_t last = series.speedup.size() - 1;
   std::string text;
   if (best < last)
-    text += fmt::format(" More workers make {} slower: {} with {}.", printable(view.label(*series.cases[best])),
-                        times(series.speedup[last]), static_cast<std::int64_t>(series.workers[last]));
+    text += fmt::format(" More workers make {} slower: {} with {}.", named(view, series), times(series.speedup[last]), static_cast<std::int64_t>(series.workers[last]));
   else if (series.amdahl && series.amdahl->serial > 0.0)
     text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with however many workers.",
-                        printable(view.label(*series.cases[best])), percent(series.amdahl->serial),
+                        named(view, series), percent(series.amdahl->serial),
                         times(std::max(1.0, 1.0 / series.amdahl->serial)));
   return text;
 }
@@ -112,8 +115,8 @@ std::string sentence(const View& view, const Speedup& chart) {
   const std::size_t best = best_of(*most);
   std::string text = reached_text(view, *most, best);
   const auto because = [](const Case& one) {
-    const std::string limit = limit_text(one);
-    return limit.empty() ? "" : ": " + limit;
+    const std::string reason = overhead_text(one);
+    return reason.empty() ? "" : ": " + reason;
   };
   if (most->efficiency[best] < 0.95) text += because(*most->cases[best]);
   if (least != most) {

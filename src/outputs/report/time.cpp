@@ -23,13 +23,13 @@ std::string sentence(const View& view, std::vector<const Case*> cases) {
   const Case& least = *cases.back();
   std::string text = fmt::format("{} computes {} of its time", view.named(most), percent(compute_share(most)));
   if (cases.size() == 1) {
-    const std::string limit = limit_text(most);
-    return text + (limit.empty() ? "" : "; " + limit) + ".";
+    const std::string rest = overhead_text(most);
+    return text + (rest.empty() ? "" : "; " + rest) + ".";
   }
   if (compute_share(most) - compute_share(least) < 0.005) return text + ", and every other case nearly as much.";
-  const std::string limit = limit_text(least);
+  const std::string rest = overhead_text(least);
   text += fmt::format(", the largest share, and {} {}, the smallest", view.named(least), percent(compute_share(least)));
-  return text + (limit.empty() ? "" : ": " + limit) + ".";
+  return text + (rest.empty() ? "" : ": " + rest) + ".";
 }
 
 RankTimes ranks_of(const Case& one, std::size_t most) {

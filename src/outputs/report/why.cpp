@@ -33,7 +33,7 @@ std::string link_text(const Case& one) {
 
 /// Messages a step, of all ranks together.
 std::string messages_text(const Case& one) {
-  if (!one.row.messages || !one.steps || !(*one.steps > 0.0)) return "";
+  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0)) return "";
   return fmt::format(": latency and the order of its {} messages a step, not bandwidth",
                      count(*one.row.messages / *one.steps));
 }
@@ -41,6 +41,36 @@ std::string messages_text(const Case& one) {
 std::string of_all_links(const Case& one) {
   if (!one.busiest) return "";
   return fmt::format(" though no link is busy more than {} of it", percent(one.busiest->utilisation));
+}
+
+/// The largest part of what is not computing.
+Limit overhead(const Case& one) {
+  const auto [compute, communicate, wait, down] = shares(one);
+  if (!(communicate + wait + down > 0.0)) return Limit::unknown;
+  if (down >= communicate + wait) return Limit::down;
+  if (utilisation(one) >= busy_link) return Limit::link;
+  if (communicate >= wait) return Limit::messages;
+  return one.slowest_over_mean.value_or(1.0) >= uneven ? Limit::slowest : Limit::waiting;
+}
+
+std::string text_of(const Case& one, Limit limit) {
+  const auto [compute, communicate, wait, down] = shares(one);
+  const bool talks = communicate >= wait;
+  const std::string network = fmt::format("{} takes {} of the time", talks ? "communicating" : "waiting",
+                                          percent(talks ? communicate : wait));
+  switch (limit) {
+    case Limit::unknown:
+    case Limit::compute: return "";
+    case Limit::link: return network + ", and " + link_text(one);
+    case Limit::messages: return network + of_all_links(one) + messages_text(one);
+    case Limit::slowest:
+      return fmt::format("{}: the slowest worker computes {} as long as the mean", network, times(*one.slowest_over_mean));
+    case Limit::waiting: return network + ", for other ranks" + of_all_links(one);
+    case Limit::down:
+      return fmt::format("being down takes {} of the time{}", percent(down),
+                         one.crashes.value_or(0.0) > 0.0 ? fmt::format(", in {:.3g} crashes a run", *one.crashes) : "");
+  }
+  return "";
 }
 
 /// Why A needs fewer samples than B.
@@ -70,12 +100,13 @@ std::size_t lost_part(const Case& a, const Case& b) {
   return most;
 }
 
-/// "computes 1.2 s where B computes 3.4 s", for equal samples: B's seconds are scaled to A's samples.
+/// "computing takes it 1.2 s against 3.4 s": where they need different samples, B's seconds are scaled to A's.
 std::string against(const Case& a, const Case& b, std::size_t part) {
   static constexpr std::array<std::string_view, 4> doing = {"computing", "communicating", "waiting", "being down"};
   const double scale = *a.samples / *b.samples;
-  return fmt::format("{} takes it {} against {} for as many samples", doing[part], duration((*a.row.parts_s)[part]),
-                     duration((*b.row.parts_s)[part] * scale));
+  const bool scaled = scale > as_fast || scale < 1.0 / as_fast;
+  return fmt::format("{} takes it {} against {}{}", doing[part], duration((*a.row.parts_s)[part]),
+                     duration((*b.row.parts_s)[part] * scale), scaled ? " for as many samples" : "");
 }
 
 std::string with_idle_links(const std::string& numbers, const std::string& name, const Case& b) {
@@ -92,7 +123,7 @@ std::string time_reason(const View& view, const Case& a, const Case& b) {
   if (part == 0 && a.workers > b.workers)
     return fmt::format("{} workers share what {} {} compute: {}", a.workers, b.workers, b.workers == 1 ? "does" : "do",
                        numbers);
-  switch (part == 0 ? Limit::compute : limit(b)) {
+  switch (part == 0 ? Limit::compute : overhead(b)) {
     case Limit::link: return fmt::format("of {}: {}; {}", name, link_text(b), numbers);
     case Limit::slowest:
       return fmt::format("{} waits for its slowest worker, which computes {} as long as the mean; {}", name,
@@ -110,33 +141,20 @@ std::string time_reason(const View& view, const Case& a, const Case& b) {
 
 Limit limit(const Case& one) {
   const auto [compute, communicate, wait, down] = shares(one);
-  const double network = communicate + wait;
-  if (!(compute + network + down > 0.0)) return Limit::unknown;
-  if (down >= std::max(compute, network)) return Limit::down;
-  if (compute >= network) return Limit::compute;
-  if (utilisation(one) >= busy_link) return Limit::link;
-  if (communicate >= wait) return Limit::messages;
-  return one.slowest_over_mean.value_or(1.0) >= uneven ? Limit::slowest : Limit::waiting;
+  if (!(compute + communicate + wait + down > 0.0)) return Limit::unknown;
+  return compute >= std::max(communicate + wait, down) ? Limit::compute : overhead(one);
 }
 
 std::string limit_text(const Case& one) {
-  const auto [compute, communicate, wait, down] = shares(one);
-  const bool talks = communicate >= wait;
-  const std::string network = fmt::format("{} takes {} of the time", talks ? "communicating" : "waiting",
-                                          percent(talks ? communicate : wait));
-  switch (limit(one)) {
-    case Limit::unknown: return "";
-    case Limit::compute: return fmt::format("computing takes {} of the time", percent(compute));
-    case Limit::link: return network + ", and " + link_text(one);
-    case Limit::messages: return network + of_all_links(one) + messages_text(one);
-    case Limit::slowest:
-      return fmt::format("{}: the slowest worker computes {} as long as the mean", network, times(*one.slowest_over_mean));
-    case Limit::waiting: return network + ", for other ranks" + of_all_links(one);
-    case Limit::down:
-      return fmt::format("being down takes {} of the time{}", percent(down),
-                         one.crashes.value_or(0.0) > 0.0 ? fmt::format(", in {:.3g} crashes a run", *one.crashes) : "");
-  }
-  return "";
+  const Limit found = limit(one);
+  if (found == Limit::compute) return fmt::format("computing takes {} of the time", percent(shares(one)[0]));
+  return text_of(one, found);
+}
+
+std::string overhead_text(const Case& one) {
+  constexpr double next_to_nothing = 0.01;
+  if (!(shares(one)[0] < 1.0 - next_to_nothing)) return "";
+  return text_of(one, overhead(one));
 }
 
 std::optional<double> measured(const Case& one, Measure measure) {

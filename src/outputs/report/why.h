@@ -25,6 +25,9 @@ Limit limit(const Case& one);
 /// Empty where unknown.
 std::string limit_text(const Case& one);
 
+/// The same of what is not computing: what an efficiency is lost to.  Empty where next to nothing is.
+std::string overhead_text(const Case& one);
+
 enum class Measure { time_to_target, throughput };
 
 /// Seconds to the target, or seconds a sample: less is better.

@@ -1,0 +1,188 @@
+// The whole data object, timelines as bars, and the page around them.
+#include <string>
+
+#include "base/errors.h"
+#include "catch.h"
+#include "outputs/report/files.h"
+#include "report_sample.h"
+#include "scratch.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+using namespace simgrad::outputs::report;
+
+namespace {
+
+std::optional<record::Timeline> no_timeline(const std::string&) { return std::nullopt; }
+
+Json data_of(const Results& results) { return Json::parse(data(results, no_timeline, {})); }
+
+/// Two ranks, the second waits for the first; an actor beside rank 0.
+record::Timeline two_ranks() {
+  using enum record::Activity;
+  record::Timeline timeline;
+  timeline.names = {"gradient", "push"};
+  timeline.ranks = {0, 1};
+  timeline.rank_names = {"rank 0 (host-0)", "rank 1 (host-1)"};
+  const auto add = [&](int rank, int lane, record::Activity kind, int name, double from_s, double to_s, int peer = -1,
+                       std::int64_t bytes = 0) {
+    record::Span& span = timeline.spans.emplace_back();
+    span.rank = rank;
+    span.lane = lane;
+    span.kind = kind;
+    span.name = name;
+    span.step = 0;
+    span.peer = peer;
+    span.bytes = bytes;
+    span.from_s = from_s;
+    span.to_s = to_s;
+  };
+  add(0, 0, compute, 0, 0.0, 3.0);
+  add(0, 0, communicate, 1, 3.0, 4.0, 1, 800);
+  add(0, 1, communicate, 1, 1.0, 2.0);
+  add(1, 0, compute, 0, 0.0, 1.0);
+  add(1, 0, wait, 1, 1.0, 4.0);
+  timeline.to_s = 4.0;
+  return timeline;
+}
+
+std::string fault_of(const std::string& directory) {
+  try {
+    read_results(directory);
+  } catch (const base::ScenarioError& fault) {
+    return fault.what();
+  } catch (const base::EnvironmentError& fault) {
+    return std::string("environment: ") + fault.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("the data of six runs have every member, and rows refer to strategies and points by number") {
+  const Json json = data_of(six_runs());
+  CHECK(json["schema"] == 1);
+  CHECK(json["title"] == "Three ways over a slow network");
+  CHECK(json["strategies"].size() == 3);
+  CHECK(json["strategies"][1]["label"] == "async PS");
+  CHECK(json["points"].size() == 2);
+  CHECK(json["points"][1]["text"] == "workers=8");
+  CHECK(json["points"][1]["workers"] == 8);
+  CHECK(json["points"][1]["parameters"] == Json{{"cluster.workers", 8}});
+  CHECK(json["target"] == 0.02);
+  CHECK(json["metric_name"] == "r2");
+  CHECK(json["has_cost"] == false);
+  CHECK(json["foot"]["seeds"] == Json{1});
+  CHECK(json["pareto"].is_null());
+  CHECK(json["gantt"].is_null());
+  CHECK(json["staleness"].is_null());
+  // A failed run has no row; the five others do.
+  CHECK(json["time"]["rows"].size() == 5);
+  CHECK(json["time"]["rows"][4]["strategy"] == 1);
+  CHECK(json["time"]["rows"][4]["point"] == 1);
+  for (const char* chart : {"curves", "speedup", "time"}) {
+    INFO(chart);
+    CHECK_FALSE(json[chart]["sentence"].get<std::string>().empty());
+    const Json& table = json[chart]["table"];
+    for (const Json& row : table["rows"]) CHECK(row.size() == table["columns"].size());
+  }
+}
+
+TEST_CASE("nothing, failures only and timing only make data too") {
+  const Json nothing = data_of(results_of({}));
+  CHECK(nothing["answer"]["headline"] == "No run has finished.");
+  for (const char* chart : {"curves", "consensus", "speedup", "time", "pareto", "staleness", "links", "gantt", "collectives"})
+    CHECK(nothing[chart].is_null());
+  CHECK(data_of(results_of({failed(sample_run("a", 2, {}), "lost")}))["time"].is_null());
+  const Json timing = data_of(results_of({with_losses(sample_run("a", 2, {1, 1, 0, 0}), {{}, {}})}));
+  CHECK(timing["curves"].is_null());
+  CHECK(timing["time"]["rows"].size() == 1);
+}
+
+TEST_CASE("a label that is a script stays text, wherever it stands") {
+  const std::string label = "</script><script>alert(1)</script>";
+  Results results = results_of({with_losses(over(sample_run(label, 2, {1, 1, 0, 0}), label, 0.9), {1.0, 0.5})});
+  results.runs[0].parameters[label] = label;
+  results.title = label;
+  const std::string text = data(results, no_timeline, {.scenario_toml = label, .command = label});
+  CHECK(text.find('<') == std::string::npos);
+  const Json json = Json::parse(text);
+  CHECK(json["title"] == label);
+  CHECK(json["strategies"][0]["label"] == label);
+  CHECK(json["points"][0]["parameters"][label] == label);
+  CHECK(json["foot"]["command"] == label);
+}
+
+TEST_CASE("numbers that are not finite are null, and seeds are told once") {
+  Run run = with_losses(sample_run("a", 2, {1, 1, 0, 0}), {1.0, 1e308 * 10, std::nan("")});
+  const Json json = data_of(results_of({with_seed(run, 3), with_seed(run, 1), with_seed(sample_run("b", 2, {1, 0, 0, 0}), 1)}));
+  CHECK(json["curves"]["series"][0]["loss"] == Json{1.0, nullptr, nullptr});
+  CHECK(json["foot"]["seeds"] == Json{1, 3});
+}
+
+TEST_CASE("a timeline's bars stand in lanes, a rank's own first, then those beside it") {
+  const GanttRun run = gantt_run(two_ranks(), 100);
+  CHECK(run.lanes == std::vector<std::string>{"rank 0 (host-0)", "rank 0 (host-0), beside 1", "rank 1 (host-1)"});
+  CHECK(run.lane == std::vector<int>{0, 0, 1, 2, 2});
+  CHECK(run.kind == std::vector<int>{0, 1, 1, 0, 2});
+  CHECK(run.peer[1] == 1);
+  CHECK_FALSE(run.peer[0]);
+  CHECK(run.bytes[1] == 800);
+  CHECK(run.to_s == 4.0);
+  CHECK(run.whole);
+}
+
+TEST_CASE("too many bars are cut in time, on all lanes at once") {
+  const GanttRun run = gantt_run(two_ranks(), 3);
+  // Bars begin at 0, 0, 1, 1 and 3: of the two that begin at 1 there is room for neither alone.
+  CHECK(run.to_s == 1.0);
+  CHECK(run.from == std::vector<double>{0.0, 0.0});
+  CHECK(run.to == std::vector<double>{1.0, 1.0});
+  CHECK_FALSE(run.whole);
+}
+
+TEST_CASE("the Gantt sentence tells the shares of the window and who waits longest") {
+  const Results results = results_of({sample_run("server", 2, {1, 1, 0, 0})});
+  const auto chart = gantt(view(results), [](const std::string&) { return std::optional(two_ranks()); });
+  REQUIRE(chart);
+  // Of 9 s on three lanes 4 are computing, 2 communicating and 3 waiting.
+  CHECK(chart->sentence ==
+        "Shown are all 4.00 s of server (1 step begun): its lanes compute 44 % of it, communicate 22 %, wait 33 %; rank 1 "
+        "(host-1) waits longest, 75 %.");
+  CHECK(chart->table.rows.size() == 3);
+}
+
+TEST_CASE("the data go into the page's only slot") {
+  CHECK(filled("<a>@simgrad-data@</a>", "{}") == "<a>{}</a>");
+  CHECK_THROWS_AS(filled("<a></a>", "{}"), base::EnvironmentError);
+  CHECK_THROWS_AS(filled("@simgrad-data@ @simgrad-data@", "{}"), base::EnvironmentError);
+}
+
+TEST_CASE("results are read from their directory, and damage is told with the file's name") {
+  const tests::Scratch scratch;
+  CHECK(fault_of(scratch.path()).starts_with("environment: " + scratch.path() + "/results.json: cannot be opened"));
+  const std::string good = results_json(six_runs());
+  scratch.write("results.json", good);
+  CHECK(read_results(scratch.path()).runs.size() == 6);
+  scratch.write("results.json", good.substr(0, good.size() / 2));
+  CHECK(fault_of(scratch.path()).starts_with(scratch.path() + "/results.json: not JSON, or cut short: "));
+  CHECK(fault_of(scratch.path()).find("line ") != std::string::npos);
+  scratch.write("results.json", "[]");
+  CHECK(fault_of(scratch.path()) == scratch.path() + "/results.json: results: found an array, expected an object");
+  Json json = Json::parse(good);
+  json["schema"] = 2;
+  scratch.write("results.json", json.dump());
+  CHECK(fault_of(scratch.path()).find("\"schema\" is 2, expected 1") != std::string::npos);
+  json["schema"] = 1;
+  json["runs"][0].erase("curve");
+  scratch.write("results.json", json.dump());
+  CHECK(fault_of(scratch.path()).find("runs[0]: \"curve\" is missing") != std::string::npos);
+}
+
+TEST_CASE("the command is written and read back, and left out where it is not known") {
+  Results results = six_runs();
+  CHECK(results_json(results).find("\"command\"") == std::string::npos);
+  results.command = "simgrad run wan.toml --seeds 1..2";
+  const Results again = results_from_json(parse_json(results_json(results)));
+  CHECK(again.command == results.command);
+}
