@@ -64,21 +64,21 @@ TEST_CASE("without a target, throughput decides") {
   const Answer found = answer_of(results);
   CHECK(found.headline ==
         "ring computes most, 4.00 M samples/s; it is 2.0x faster than tree because communicating takes it 0 s against 1.00 s.");
-  CHECK(found.lines[1].text == "$0.25 a million samples; next is ring with $0.50");
+  CHECK(found.lines[1].text == "$0.25 a million samples; next is ring with $0.5");
 }
 
 TEST_CASE("a target that nobody reached, or not with every seed, is the headline") {
   Run far = sample_run("far", 2, {1.0, 0.0, 0.0, 0.0});
   far.record.final_loss = 0.5;
   Run near = sample_run("near", 2, {2.0, 0.0, 0.0, 0.0});
-  near.record.final_loss = 0.03125;
+  near.record.final_loss = 0.0625;
   const Answer none = answer_of(results_of({far, near}, 0.02));
-  CHECK(none.headline == "No run reached the target (loss 0.02); the closest is near, loss 0.03125.");
+  CHECK(none.headline == "No run reached the target (loss 0.02); the closest is near, loss 0.0625.");
   REQUIRE(none.notes.size() == 1);
   CHECK(none.notes[0] ==
         "far computes most, 2.00 M samples/s; it is 2.0x faster than near because computing takes it 1.00 s against 2.00 s.");
   const Answer some = answer_of(results_of({with_seed(arrived("near", 2, {1.0, 0.0, 0.0, 0.0}), 1), with_seed(near, 2)}, 0.02));
-  CHECK(some.headline == "No strategy reached the target with every seed (loss 0.02); the closest is near, loss 0.02063.");
+  CHECK(some.headline == "No strategy reached the target with every seed (loss 0.02); the closest is near, loss 0.03625.");
 }
 
 TEST_CASE("runs that diverged or failed are named, and cannot win") {

@@ -169,16 +169,16 @@ TEST_CASE("very many kinds of staleness share bars") {
 }
 
 TEST_CASE("links have the ends of their wires, and the sentence tells the busiest and how uneven the load is") {
-  Run run = over(over(over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.9, 4'000'000), "in-0", 0.15), "in-1", 0.15);
+  Run run = over(over(over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.9, 4'000'000), "in-0", 0.18), "in-1", 0.18);
   run.record.wires = {{"in-2", "switch", "host-2"}};
   const auto chart = links(view(results_of({run, over(sample_run("ring", 2, {1.0, 0.5, 0.0, 0.0}), "in-0", 0.25)})));
   REQUIRE(chart);
   CHECK(chart->rows[0].links[0].from == "switch");
   CHECK(chart->rows[0].links[0].to == "host-2");
   CHECK_FALSE(chart->rows[0].links[1].from);
-  // The mean of its three is 0.4.
+  // The mean of its three is 0.42.
   CHECK(chart->sentence ==
-        "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.2x the mean of its 3 links; the idlest "
+        "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.1x the mean of its 3 links; the idlest "
         "case is ring, with no link busy more than 25 %. It is what binds that case.");
   CHECK(links(view(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))->sentence ==
         "The busiest link is \"a\" of ring, busy 50 % of the time with 1.00 MB, no more than its other links: the load is even.");
