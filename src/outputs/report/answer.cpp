@@ -62,8 +62,19 @@ std::string headline(const View& view, Measure measure) {
                                                    duration(*best.row.time_to_target_s))
                                      : fmt::format("computes {}{}", cases.size() > 1 ? "most, " : "", time_text(best, measure));
   std::string text = fmt::format("{} {}{}", view.named(best), what, against_one_worker(best, measure));
-  if (cases.size() > 1) text += "; it is " + ahead(view, best, *cases[1], measure);
+  if (cases.size() > 1) text += ", " + lead(view, best, *cases[1], measure);
   return text + ".";
+}
+
+/// Why the winner is ahead of the next, and what keeps it from being faster still.
+std::string binds(const View& view, const std::vector<const Case*>& cases, Measure measure) {
+  const Case& best = *cases.front();
+  std::string text;
+  if (cases.size() > 1)
+    if (const std::string why = reason(view, best, *cases[1], measure); !why.empty())
+      text = fmt::format("It is ahead of {} because {}. ", view.named(*cases[1]), why);
+  const std::string limit = limit_text(best);
+  return text + (limit.empty() ? "" : fmt::format("What binds {}: {}.", view.named(best), limit));
 }
 
 std::string without_measure(const View& view) {
@@ -154,8 +165,7 @@ Answer answer(const Results& results, const View& view) {
   add_time(answer, view, measure);
   add_winner(answer, view, measure, {"cost", cost, dollars});
   add_winner(answer, view, measure, {"energy", energy, joules});
-  const std::string limit = limit_text(*cases.front());
-  if (!limit.empty()) answer.binds = fmt::format("What binds {}: {}.", view.named(*cases.front()), limit);
+  answer.binds = binds(view, cases, measure);
   return answer;
 }
 

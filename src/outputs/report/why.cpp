@@ -164,19 +164,26 @@ std::optional<double> measured(const Case& one, Measure measure) {
   return 1.0 / *one.row.samples_per_s;
 }
 
-std::string ahead(const View& view, const Case& a, const Case& b, Measure measure) {
+std::string lead(const View& view, const Case& a, const Case& b, Measure measure) {
   const double ratio = *measured(b, measure) / *measured(a, measure);
   if (!(ratio >= as_fast)) return fmt::format("as fast as {}", view.named(b));
-  const std::string by = fmt::format("{} faster than {}", times(ratio), view.named(b));
-  if (!a.samples || !b.samples || !(*a.samples > 0.0) || !(*b.samples > 0.0)) return by;
+  return fmt::format("{} faster than {}", times(ratio), view.named(b));
+}
+
+std::string reason(const View& view, const Case& a, const Case& b, Measure measure) {
+  const double ratio = *measured(b, measure) / *measured(a, measure);
+  if (!(ratio >= as_fast) || !a.samples || !b.samples || !(*a.samples > 0.0) || !(*b.samples > 0.0)) return "";
   const double fewer = measure == Measure::time_to_target ? *b.samples / *a.samples : 1.0;
   if (std::log(fewer) > 0.5 * std::log(ratio))
-    return fmt::format("{} because it needs {} fewer samples to the target{}", by, times(fewer),
-                       samples_reason(view, a, b));
-  const std::string reason = time_reason(view, a, b);
-  const std::string although =
-      fewer < 1.0 / as_fast ? fmt::format(", although it needs {} more samples", times(1.0 / fewer)) : "";
-  return by + (reason.empty() ? "" : " because " + reason) + although;
+    return fmt::format("it needs {} fewer samples to the target{}", times(fewer), samples_reason(view, a, b));
+  const std::string of_time = time_reason(view, a, b);
+  if (of_time.empty() || !(fewer < 1.0 / as_fast)) return of_time;
+  return of_time + fmt::format(", although it needs {} more samples", times(1.0 / fewer));
+}
+
+std::string ahead(const View& view, const Case& a, const Case& b, Measure measure) {
+  const std::string because = reason(view, a, b, measure);
+  return lead(view, a, b, measure) + (because.empty() ? "" : " because " + because);
 }
 
 }  // namespace simgrad::outputs::report
