@@ -42,16 +42,28 @@ TEST_CASE("with one seed a curve is its evaluations, and it has no band") {
   CHECK(curve.consensus.empty());
 }
 
-TEST_CASE("with several seeds a curve is their mean at the steps that all have, with Student's band") {
+TEST_CASE("with several seeds a curve is their mean, with Student's band, and one that has ended stays where it ended") {
   const Run one = with_seed(trained({1.0, 0.5, 0.25, 0.125}), 1);
   const Run two = with_seed(trained({3.0, 1.5, 0.75}), 2);
   const Series curve = series_of(results_of({one, two}));
   CHECK(curve.seeds == 2);
-  CHECK(curve.step == std::vector<double>{0, 1, 2});
-  CHECK(curve.loss == std::vector<double>{2.0, 1.0, 0.5});
+  CHECK(curve.step == std::vector<double>{0, 1, 2, 3});
+  CHECK(curve.loss == std::vector<double>{2.0, 1.0, 0.5, (0.125 + 0.75) / 2});
+  CHECK(curve.simulated_s.back() == (3.0 + 2.0) / 2);
   // s = |a - b| / sqrt 2, so that the half width is t |a - b| / 2.
   CHECK(curve.loss_low[1] == Approx(1.0 - student_t95(1) * 0.5).epsilon(1e-9));
   CHECK(curve.loss_high[1] == Approx(1.0 + student_t95(1) * 0.5).epsilon(1e-9));
+}
+
+TEST_CASE("a step that a seed has not evaluated and has not ended before is left out") {
+  Run coarse = with_seed(trained({1.0, 0.5, 0.25}), 2);
+  coarse.record.curve[1].step = 10;
+  coarse.record.curve[2].step = 17;
+  Run fine = with_seed(trained({1.0, 0.5, 0.25, 0.125}), 1);
+  fine.record.curve[2].step = 10;
+  fine.record.curve[3].step = 12;
+  // Step 1 is the second's alone, and at 12 the first goes on; at 17 the second has ended.
+  CHECK(series_of(results_of({coarse, fine})).step == std::vector<double>{0, 10, 17});
 }
 
 TEST_CASE("a step that a crash took back counts when it was come to for the last time") {

@@ -66,15 +66,15 @@ std::string headline(const View& view, Measure measure) {
   return text + ".";
 }
 
-/// Why the winner is ahead of the next, and what keeps it from being faster still.
+/// What keeps the winner from being faster still, and why it is ahead of the next.
 std::string binds(const View& view, const std::vector<const Case*>& cases, Measure measure) {
   const Case& best = *cases.front();
-  std::string text;
-  if (cases.size() > 1)
-    if (const std::string why = reason(view, best, *cases[1], measure); !why.empty())
-      text = fmt::format("It is ahead of {} because {}. ", view.named(*cases[1]), why);
   const std::string limit = limit_text(best);
-  return text + (limit.empty() ? "" : fmt::format("What binds {}: {}.", view.named(best), limit));
+  std::string text = limit.empty() ? "" : fmt::format("What binds {}: {}.", view.named(best), limit);
+  if (cases.size() < 2) return text;
+  const std::string why = reason(view, best, *cases[1], measure);
+  if (why.empty()) return text;
+  return text + fmt::format("{}It is ahead of {} because {}.", text.empty() ? "" : " ", view.named(*cases[1]), why);
 }
 
 std::string without_measure(const View& view) {

@@ -9,8 +9,9 @@
 
 namespace simgrad::outputs::report {
 
-/// The curve of a case, a mean over its seeds at equal steps: at steps that every seed has evaluated, and, where a
-/// crash took a seed back, when it came to the step for the last time.  With one seed, every evaluation as it was.
+/// The curve of a case, a mean over its seeds at steps that every seed has evaluated; a seed that has ended stays where
+/// it ended, so that the last point is the mean of the ends.  Where a crash took a seed back, a step counts when it was
+/// come to for the last time.  With one seed, every evaluation as it was.
 /// NaN: not there, or not finite for one of the seeds.  Empty vectors: no run of the case has the number.
 struct Series {
   std::size_t strategy = 0;

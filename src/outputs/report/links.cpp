@@ -38,12 +38,12 @@ std::vector<Link> links_of(const Case& one) {
   return links;
 }
 
-/// Those that carried most, in their order.
-void keep(std::vector<Link>& links, std::size_t most) {
+/// Those that carried most, and the busiest one, in their order.
+void keep(std::vector<Link>& links, std::size_t most, const std::string& busiest) {
   if (links.size() <= most) return;
   std::vector<std::size_t> order(links.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return -links[i].bytes; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair(links[i].name != busiest, -links[i].bytes); });
   order.resize(most);
   std::ranges::sort(order);
   std::vector<Link> kept;
@@ -133,7 +133,7 @@ std::optional<Links> links(const View& view) {
     LinksRow& row = chart.rows.emplace_back();
     row.one = one;
     row.links = links_of(*one);
-    keep(row.links, most);
+    keep(row.links, most, one->busiest ? one->busiest->name : "");
     row.heat = heat(one->runs.front()->record, heat_rows, columns);
   }
   chart.sentence = sentence(view, chart);

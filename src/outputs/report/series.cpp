@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "outputs/report/curves.h"
 #include "outputs/report/decimation.h"
@@ -31,13 +32,20 @@ std::vector<Moment> moments(const std::vector<const Run*>& runs) {
     return shared;
   }
   std::vector<std::vector<const Evaluation*>> curves;
-  for (const Run* run : runs) curves.push_back(last_times(run->record.curve));
+  std::set<std::int64_t> steps;
+  for (const Run* run : runs) {
+    curves.push_back(last_times(run->record.curve));
+    if (curves.back().empty()) return shared;
+    for (const Evaluation* each : curves.back()) steps.insert(each->step);
+  }
   std::vector<std::size_t> next(curves.size(), 0);
-  for (const Evaluation* first : curves.front()) {
-    Moment moment = {first};
-    for (std::size_t k = 1; k < curves.size(); ++k) {
-      while (next[k] < curves[k].size() && curves[k][next[k]]->step < first->step) ++next[k];
-      if (next[k] < curves[k].size() && curves[k][next[k]]->step == first->step) moment.push_back(curves[k][next[k]]);
+  for (const std::int64_t step : steps) {
+    Moment moment;
+    for (std::size_t k = 0; k < curves.size(); ++k) {
+      while (next[k] + 1 < curves[k].size() && curves[k][next[k]]->step < step) ++next[k];
+      const Evaluation* const each = curves[k][next[k]];
+      const bool ended = next[k] + 1 == curves[k].size() && each->step < step;
+      if (each->step == step || ended) moment.push_back(each);
     }
     if (moment.size() == curves.size()) shared.push_back(std::move(moment));
   }
@@ -100,7 +108,10 @@ Series series(const Case& one, std::size_t most) {
   std::vector<Moment> kept;
   for (const std::size_t i : decimated(seen, most)) kept.push_back(std::move(all[i]));
 
-  series.step = means(kept, [](const Evaluation& each, std::size_t) { return static_cast<double>(each.step); });
+  for (const Moment& moment : kept) {
+    const auto step = [](const Evaluation* each) { return each->step; };
+    series.step.push_back(static_cast<double>((*std::ranges::max_element(moment, {}, step))->step));
+  }
   series.simulated_s = means(kept, [](const Evaluation& each, std::size_t) { return each.simulated_s; });
   series.epochs = means(kept, [&](const Evaluation& each, std::size_t seed) {
     const record::Record& record = one.runs[seed]->record;

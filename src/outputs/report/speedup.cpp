@@ -91,7 +91,7 @@ std::string named(const View& view, const SpeedupSeries& series) {
 
 std::string reached_text(const View& view, const SpeedupSeries& series, std::size_t i) {
   return fmt::format("{} speeds up {} with {} (efficiency {})", named(view, series), times(series.speedup[i]),
-                     counted(static_cast<std::size_t>(series.workers[i]), "worker"), percent(series.efficiency[i]));
+                     counted(static_cast<std::size_t>(series.cases[i]->workers), "worker"), percent(series.efficiency[i]));
 }
 
 /// What keeps it from the ideal line, and what follows for more workers.
@@ -100,7 +100,7 @@ std::string outlook(const View& view, const SpeedupSeries& series) {
   const std::size_t last = series.speedup.size() - 1;
   std::string text;
   if (best < last)
-    text += fmt::format(" More workers make {} slower: {} with {}.", named(view, series), times(series.speedup[last]), static_cast<std::int64_t>(series.workers[last]));
+    text += fmt::format(" More workers make {} slower: {} with {}.", named(view, series), times(series.speedup[last]), series.cases[last]->workers);
   else if (series.amdahl && series.amdahl->serial > 0.0)
     text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with however many workers.",
                         named(view, series), percent(series.amdahl->serial),
