@@ -41,9 +41,11 @@ outputs::Run run_of(int strategy, std::int64_t workers, int seed, int evaluation
   }
   run.record.final_loss = run.record.curve.back().loss;
   for (std::int64_t rank = 0; rank <= workers; ++rank)
-    run.record.ranks.push_back({.role = rank < workers ? "worker" : "server", .compute_s = 1.0 + 0.1 * strategy, .communicate_s = 1.0});
+    run.record.ranks.push_back(
+        {.role = rank < workers ? "worker" : "server", .compute_s = 1.0 + 0.1 * strategy, .communicate_s = 1.0});
   for (std::int64_t link = 0; link < 2 * workers + 2; ++link)
-    run.record.links.push_back({.link = fmt::format("link-{}", link), .bytes = 1'000'000 + link, .utilisation = 0.1 * strategy});
+    run.record.links.push_back(
+        {.link = fmt::format("link-{}", link), .bytes = 1'000'000 + link, .utilisation = 0.1 * strategy});
   return run;
 }
 
@@ -87,8 +89,8 @@ int main() {
       times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       size = html.size();
     }
-    fmt::print("{} runs of {} evaluations: {:.3f} s, {:.1f} MB\n", results.runs.size(), evaluations, bench::median(times),
-               static_cast<double>(size) / 1e6);
+    fmt::print("{} runs of {} evaluations: {:.3f} s, {:.1f} MB\n", results.runs.size(), evaluations,
+               bench::median(times), static_cast<double>(size) / 1e6);
   }
   std::filesystem::remove_all(directory);
 }

@@ -21,7 +21,8 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 void prepare(const Scratch& scratch) {
   scratch.write("x.toml", small + "[[strategy]]\nkind = \"parameter_server\"\nconsistency = \"asp\"\n");
   scratch.write("page.html", slot);
-  const Called run = call("simgrad run x.toml --set cluster.speed='2GF' --grid cluster.workers=2,4 --seeds 1..2 --quiet", scratch.path());
+  const Called run = call(
+      "simgrad run x.toml --set cluster.speed='2GF' --grid cluster.workers=2,4 --seeds 1..2 --quiet", scratch.path());
   REQUIRE(run.exit_code == 0);
 }
 
@@ -53,7 +54,8 @@ TEST_CASE("report makes a page from results, with the numbers of results.json in
 TEST_CASE("the command at the foot gives the same results again, whatever is quoted in it") {
   const Scratch scratch;
   scratch.write("it's x.toml", small);
-  REQUIRE(call("simgrad run \"it's x.toml\" --set 'title=\"a b; $c\"' --no-baseline --strategy allreduce --quiet --out first",
+  REQUIRE(call("simgrad run \"it's x.toml\" --set 'title=\"a b; $c\"' --no-baseline --strategy allreduce --quiet --out "
+               "first",
                scratch.path())
               .exit_code == 0);
   const std::string command = Json::parse(contents(scratch.path() + "/first/results.json"))["command"];

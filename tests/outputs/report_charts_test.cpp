@@ -37,7 +37,13 @@ Run stale(const std::string& label, std::int64_t workers, std::map<std::int64_t,
 }
 
 record::CollectiveUse use(double predicted_s, double simulated_s, double skew_s) {
-  return {.name = "ring", .members = 8, .bytes = 800, .calls = 25, .predicted_s = predicted_s, .simulated_s = simulated_s, .skew_s = skew_s};
+  return {.name = "ring",
+          .members = 8,
+          .bytes = 800,
+          .calls = 25,
+          .predicted_s = predicted_s,
+          .simulated_s = simulated_s,
+          .skew_s = skew_s};
 }
 
 }  // namespace
@@ -54,7 +60,8 @@ TEST_CASE("speed-ups stand by workers, a strategy and its other parameters a ser
   CHECK(fast.speedup == std::vector<double>{1.6, 4.0});
   CHECK(fast.efficiency == std::vector<double>{0.8, 0.5});
   CHECK(fast.low.empty());
-  // 1/S - 1/m = s (1 - 1/m): 0.125 = s / 2 and 0.125 = 7 s / 8; least squares: s = (0.0625 + 0.109375) / (0.25 + 0.765625).
+  // 1/S - 1/m = s (1 - 1/m): 0.125 = s / 2 and 0.125 = 7 s / 8; least squares: s = (0.0625 + 0.109375) / (0.25 +
+  // 0.765625).
   REQUIRE(fast.amdahl);
   CHECK(fast.amdahl->serial == Approx(0.171875 / 1.015625).epsilon(1e-9));
   CHECK(fast.amdahl->workers.front() == 1.0);
@@ -66,10 +73,13 @@ TEST_CASE("the speed-up sentence tells the most, the least, and where more worke
   // A serial share of 1/15: 1 / (1/15 + 14/15/8) = 5.4545.., within 15 of one worker.
   const double eight = 1.0 / (1.0 / 15.0 + 14.0 / 15.0 / 8.0);
   const double two = 1.0 / (1.0 / 15.0 + 14.0 / 15.0 / 2.0);
-  const auto chart = speedup(view(results_of({sped("ring", 2, two), sped("ring", 8, eight), sped("server", 2, 1.5), sped("server", 8, 1.2)})));
+  const auto chart = speedup(
+      view(results_of({sped("ring", 2, two), sped("ring", 8, eight), sped("server", 2, 1.5), sped("server", 8, 1.2)})));
   CHECK(chart->sentence ==
-        "ring speeds up 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time; the least that another gets is 1.5x: server speeds up 1.5x with 2 workers "
-        "(efficiency 75 %): communicating takes 50 % of the time. Amdahl's law fits ring with a serial share of 7 %: at most 15x with however many workers.");
+        "ring speeds up 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time; the least that "
+        "another gets is 1.5x: server speeds up 1.5x with 2 workers "
+        "(efficiency 75 %): communicating takes 50 % of the time. Amdahl's law fits ring with a serial share of 7 %: "
+        "at most 15x with however many workers.");
   CHECK(speedup(view(results_of({sped("ring", 2, 1.9), sped("ring", 8, 1.1)})))->sentence ==
         "ring speeds up 1.9x with 2 workers (efficiency 95 %). More workers make ring slower: 1.1x with 8.");
 }
@@ -80,7 +90,8 @@ TEST_CASE("speed-ups to the target are shown where every case has one, and more 
   const auto chart = speedup(view(results_of({run}, 0.02)));
   CHECK(chart->measure == Measure::time_to_target);
   CHECK(chart->sentence ==
-        "async speeds up 3.0x with 2 workers (efficiency 150 %); more than the ideal, since it needs fewer samples than one "
+        "async speeds up 3.0x with 2 workers (efficiency 150 %); more than the ideal, since it needs fewer samples "
+        "than one "
         "worker.");
   CHECK_FALSE(speedup(view(results_of({sample_run("a", 2, {1, 0, 0, 0})}))));
   CHECK_FALSE(speedup(view(results_of({}))));
@@ -94,18 +105,21 @@ TEST_CASE("the bands of a speed-up are over its seeds") {
 }
 
 TEST_CASE("the time chart tells who computes most and least, and what the least does instead") {
-  const Results results = results_of({sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0}), over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.8)});
+  const Results results = results_of(
+      {sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0}), over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.8)});
   const auto chart = report::time(view(results));
   REQUIRE(chart);
   CHECK(chart->rows[1].parts == Parts{1.0, 3.0, 0.0, 0.0});
   CHECK(chart->ranks[0].names == std::vector<std::string>{"rank 0", "rank 1"});
   CHECK(chart->sentence ==
-        "ring computes 75 % of its time, the largest share, and server 25 %, the smallest: communicating takes 75 % of the "
+        "ring computes 75 % of its time, the largest share, and server 25 %, the smallest: communicating takes 75 % of "
+        "the "
         "time, and the link \"in-2\" is busy 80 % of the time.");
   CHECK(report::time(view(results_of({sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0})})))->sentence ==
         "ring computes 75 % of its time; communicating takes 25 % of the time.");
-  CHECK(report::time(view(results_of({sample_run("a", 2, {3, 1, 0, 0}), sample_run("b", 2, {3, 1, 0, 0})})))->sentence ==
-        "a computes 75 % of its time, and every other case nearly as much.");
+  CHECK(
+      report::time(view(results_of({sample_run("a", 2, {3, 1, 0, 0}), sample_run("b", 2, {3, 1, 0, 0})})))->sentence ==
+      "a computes 75 % of its time, and every other case nearly as much.");
 }
 
 TEST_CASE("of very many ranks the first are shown, and that is said") {
@@ -124,14 +138,17 @@ TEST_CASE("on the Pareto front is what no other beats in one without losing in t
 
 TEST_CASE("the Pareto sentence tells the fastest, the cheapest, and what one costs in the other") {
   const auto sentence = [](const std::vector<Run>& runs) { return pareto(view(results_of(runs)))->sentence; };
-  CHECK(sentence({priced("fast", 1.0, 4.0), priced("middle", 2.0, 3.0), priced("bad", 3.0, 5.0), priced("cheap", 4.0, 1.0)}) ==
-        "fast is the fastest, 1.00 s for $4.00; cheap is the cheapest, 4.00 s for $1.00: 75 % less, 4.0x the time. 3 of 4 cases "
+  CHECK(sentence({priced("fast", 1.0, 4.0), priced("middle", 2.0, 3.0), priced("bad", 3.0, 5.0),
+                  priced("cheap", 4.0, 1.0)}) ==
+        "fast is the fastest, 1.00 s for $4.00; cheap is the cheapest, 4.00 s for $1.00: 75 % less, 4.0x the time. 3 "
+        "of 4 cases "
         "are on the front. 1 more between them.");
   CHECK(sentence({priced("best", 1.0, 1.0), priced("bad", 2.0, 2.0)}) ==
         "best is both the fastest and the cheapest: 1.00 s, $1.00; every other case is worse in one of the two.");
   CHECK(sentence({priced("only", 1.0, 1.0)}) == "only takes 1.00 s and $1.00.");
   CHECK(sentence({priced("fast", 1.0, {}, 4.0), priced("slow", 2.0, {}, 2.0)}) ==
-        "fast is the fastest, 1.00 s for 4.00 J; slow is the most frugal, 2.00 s for 2.00 J: 50 % less, 2.0x the time. 2 of 2 "
+        "fast is the fastest, 1.00 s for 4.00 J; slow is the most frugal, 2.00 s for 2.00 J: 50 % less, 2.0x the time. "
+        "2 of 2 "
         "cases are on the front.");
 }
 
@@ -145,14 +162,16 @@ TEST_CASE("without prices there is no Pareto chart, and to a target only those t
 }
 
 TEST_CASE("staleness counts of all seeds are added, and the mean is explained by the other workers") {
-  const auto chart = staleness(view(results_of({with_seed(stale("asp", 8, {{6, 10}, {7, 90}}), 1), with_seed(stale("asp", 8, {{7, 90}, {8, 10}}), 2),
-                                                stale("ssp", 8, {{0, 1}, {1, 1}}), sample_run("ring", 8, {1, 0, 0, 0})})));
+  const auto chart = staleness(view(
+      results_of({with_seed(stale("asp", 8, {{6, 10}, {7, 90}}), 1), with_seed(stale("asp", 8, {{7, 90}, {8, 10}}), 2),
+                  stale("ssp", 8, {{0, 1}, {1, 1}}), sample_run("ring", 8, {1, 0, 0, 0})})));
   REQUIRE(chart);
   REQUIRE(chart->rows.size() == 2);
   CHECK(chart->rows[0].values == std::vector<std::int64_t>{6, 7, 8});
   CHECK(chart->rows[0].counts == std::vector<std::int64_t>{10, 180, 10});
   CHECK(chart->sentence ==
-        "The oldest gradients are those of asp: 7.00 updates old on average, 8 at most, for the other 7 workers update between "
+        "The oldest gradients are those of asp: 7.00 updates old on average, 8 at most, for the other 7 workers update "
+        "between "
         "a pull and its push; the freshest those of ssp: 0.50 updates old on average, 1 at most.");
   CHECK(staleness(view(results_of({stale("bsp", 4, {{0, 5}})})))->sentence ==
         "Every gradient is applied before any other update: none is stale.");
@@ -169,7 +188,8 @@ TEST_CASE("very many kinds of staleness share bars") {
 }
 
 TEST_CASE("links have the ends of their wires, and the sentence tells the busiest and how uneven the load is") {
-  Run run = over(over(over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.9, 4'000'000), "in-0", 0.18), "in-1", 0.18);
+  Run run = over(over(over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.9, 4'000'000), "in-0", 0.18),
+                 "in-1", 0.18);
   run.record.wires = {{"in-2", "switch", "host-2"}};
   const auto chart = links(view(results_of({run, over(sample_run("ring", 2, {1.0, 0.5, 0.0, 0.0}), "in-0", 0.25)})));
   REQUIRE(chart);
@@ -178,10 +198,13 @@ TEST_CASE("links have the ends of their wires, and the sentence tells the busies
   CHECK_FALSE(chart->rows[0].links[1].from);
   // The mean of its three is 0.42.
   CHECK(chart->sentence ==
-        "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.1x the mean of its 3 links; the idlest "
+        "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.1x the mean of its 3 links; the "
+        "idlest "
         "case is ring, with no link busy more than 25 %. It is what binds that case.");
-  CHECK(links(view(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))->sentence ==
-        "The busiest link is \"a\" of ring, busy 50 % of the time with 1.00 MB, no more than its other links: the load is even.");
+  CHECK(links(view(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))
+            ->sentence ==
+        "The busiest link is \"a\" of ring, busy 50 % of the time with 1.00 MB, no more than its other links: the load "
+        "is even.");
   CHECK_FALSE(links(view(results_of({sample_run("ring", 2, {1, 0, 0, 0})}))));
 }
 
@@ -201,7 +224,8 @@ TEST_CASE("the heat map has common edges, and what is between them is spread by 
 TEST_CASE("a collective's gap is explained by contention and by skew, in numbers") {
   CHECK(explained(use(1.0, 1.001, 0.0), {}) == "as predicted");
   CHECK(explained(use(1.0, 1.5, 0.0), {}) == "500 ms more (50 %) by contention: messages share links");
-  CHECK(explained(use(1.0, 1.5, 0.0), {.shared = true}) == "500 ms more (50 %) by contention: other traffic takes part of the links");
+  CHECK(explained(use(1.0, 1.5, 0.0), {.shared = true}) ==
+        "500 ms more (50 %) by contention: other traffic takes part of the links");
   CHECK(explained(use(1.0, 0.75, 0.0), {}) == "250 ms less (25 %): part of it was done before the last member came");
   CHECK(explained(use(1.0, 1.0, 0.25), {.late = true}) ==
         "as predicted; before it members wait 250 ms on average for the last one, a straggler");
@@ -215,13 +239,17 @@ TEST_CASE("the collectives' sentence tells the largest gap, or that there is non
     return run;
   };
   Json scenario = {{"cluster", {{"stragglers", "none"}}}};
-  const auto sentence = [&](const std::vector<Run>& runs) { return collectives(view(results_of(runs)), scenario)->sentence; };
+  const auto sentence = [&](const std::vector<Run>& runs) {
+    return collectives(view(results_of(runs)), scenario)->sentence;
+  };
   CHECK(sentence({with("a", use(1.0, 1.0, 0.0))}) ==
-        "ring of a (8 members, 800 B) takes what the model predicts: 1.00 s; members wait at most 0 s for the last one, in a.");
+        "ring of a (8 members, 800 B) takes what the model predicts: 1.00 s; members wait at most 0 s for the last "
+        "one, in a.");
   CHECK(sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 2.0, 0.5))}) ==
         "All 2 take what the model predicts, within 0.5 %; members wait at most 500 ms for the last one, in b.");
   CHECK(sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 3.0, 0.0))}) ==
-        "ring of b (8 members, 800 B) takes 3.00 s where 2.00 s are predicted: 1.00 s more (50 %) by contention: messages share "
+        "ring of b (8 members, 800 B) takes 3.00 s where 2.00 s are predicted: 1.00 s more (50 %) by contention: "
+        "messages share "
         "links. 1 of 2 take what is predicted.");
   scenario["cluster"]["stragglers"] = {{"kind", "drawn"}};
   CHECK(collectives(view(results_of({with("b", use(2.0, 2.0, 0.5))})), scenario)->rows[0].why.ends_with("a straggler"));

@@ -42,7 +42,8 @@ TEST_CASE("with one seed a curve is its evaluations, and it has no band") {
   CHECK(curve.consensus.empty());
 }
 
-TEST_CASE("with several seeds a curve is their mean, with Student's band, and one that has ended stays where it ended") {
+TEST_CASE(
+    "with several seeds a curve is their mean, with Student's band, and one that has ended stays where it ended") {
   const Run one = with_seed(trained({1.0, 0.5, 0.25, 0.125}), 1);
   const Run two = with_seed(trained({3.0, 1.5, 0.75}), 2);
   const Series curve = series_of(results_of({one, two}));
@@ -101,7 +102,8 @@ TEST_CASE("the curves' sentence names the first at the target and why it is ahea
   const auto chart = curves(view(results_of({with_losses(ring, {1.0, 0.01}), with_losses(server, {1.0, 0.01})}, 0.02)));
   REQUIRE(chart);
   CHECK(chart->sentence ==
-        "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because of server: the link \"server-in\" is "
+        "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because of server: the link \"server-in\" "
+        "is "
         "busy 97 % of the time; communicating takes it 1.00 s against 3.00 s.");
 }
 
@@ -133,12 +135,13 @@ TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps,
     run.record.spectral_gap = gap;
     return run;
   };
-  const Results results = results_of(
-      {apart("gossip ring", 0.5, 0.2, 0.19), apart("gossip complete", 0.1, 0.02, 1.0), apart("allreduce", 0.0, 0.0, {})});
-  CHECK(consensus(view(results))->sentence ==
-        "At the end the replicas are 0.2 in gossip ring (spectral gap 0.19) from their mean, the most, and 0.02 in "
-        "gossip complete (spectral gap 1), the least, whose graph mixes faster; the largest distance on the way was 0.5. "
-        "In allreduce the replicas never differ.");
+  const Results results = results_of({apart("gossip ring", 0.5, 0.2, 0.19), apart("gossip complete", 0.1, 0.02, 1.0),
+                                      apart("allreduce", 0.0, 0.0, {})});
+  CHECK(
+      consensus(view(results))->sentence ==
+      "At the end the replicas are 0.2 in gossip ring (spectral gap 0.19) from their mean, the most, and 0.02 in "
+      "gossip complete (spectral gap 1), the least, whose graph mixes faster; the largest distance on the way was 0.5. "
+      "In allreduce the replicas never differ.");
   CHECK_FALSE(consensus(view(results_of({apart("allreduce", 0.0, 0.0, {})}))));
   CHECK_FALSE(consensus(view(results_of({trained({1.0})}))));
 }

@@ -91,7 +91,8 @@ TEST_CASE("the data of six runs have every member, and rows refer to strategies 
 TEST_CASE("nothing, failures only and timing only make data too") {
   const Json nothing = data_of(results_of({}));
   CHECK(nothing["answer"]["headline"] == "No run has finished.");
-  for (const char* chart : {"curves", "consensus", "speedup", "time", "pareto", "staleness", "links", "gantt", "collectives"})
+  for (const char* chart :
+       {"curves", "consensus", "speedup", "time", "pareto", "staleness", "links", "gantt", "collectives"})
     CHECK(nothing[chart].is_null());
   CHECK(data_of(results_of({failed(sample_run("a", 2, {}), "lost")}))["time"].is_null());
   const Json timing = data_of(results_of({with_losses(sample_run("a", 2, {1, 1, 0, 0}), {{}, {}})}));
@@ -115,7 +116,8 @@ TEST_CASE("a label that is a script stays text, wherever it stands") {
 
 TEST_CASE("numbers that are not finite are null, and seeds are told once") {
   Run run = with_losses(sample_run("a", 2, {1, 1, 0, 0}), {1.0, 1e308 * 10, std::nan("")});
-  const Json json = data_of(results_of({with_seed(run, 3), with_seed(run, 1), with_seed(sample_run("b", 2, {1, 0, 0, 0}), 1)}));
+  const Json json =
+      data_of(results_of({with_seed(run, 3), with_seed(run, 1), with_seed(sample_run("b", 2, {1, 0, 0, 0}), 1)}));
   CHECK(json["curves"]["series"][0]["loss"] == Json{1.0, nullptr, nullptr});
   CHECK(json["foot"]["seeds"] == Json{1, 3});
 }
@@ -147,7 +149,8 @@ TEST_CASE("the Gantt sentence tells the shares of the window and who waits longe
   REQUIRE(chart);
   // Of 9 s on three lanes 4 are computing, 2 communicating and 3 waiting.
   CHECK(chart->sentence ==
-        "Shown are all 4.00 s of server (1 step begun): its lanes compute 44 % of it, communicate 22 %, wait 33 %; rank 1 "
+        "Shown are all 4.00 s of server (1 step begun): its lanes compute 44 % of it, communicate 22 %, wait 33 %; "
+        "rank 1 "
         "(host-1) waits longest, 75 %.");
   CHECK(chart->table.rows.size() == 3);
 }

@@ -17,7 +17,8 @@ std::string why(const Run& a, const Run& b, Measure measure = Measure::time_to_t
   return ahead(seen, seen.cases.at(0), seen.cases.at(1), measure);
 }
 
-Run arrived(const std::string& label, std::int64_t workers, std::array<double, 4> parts_s, std::int64_t samples = 1000) {
+Run arrived(const std::string& label, std::int64_t workers, std::array<double, 4> parts_s,
+            std::int64_t samples = 1000) {
   return with_samples(reached(sample_run(label, workers, parts_s), 0.01, 10.0), samples);
 }
 
@@ -33,16 +34,17 @@ TEST_CASE("a link that is busy half of the time binds what communicates") {
   Run shared = over(sample_run("a", 4, {1.0, 1.0, 2.0, 0.0}), "wan", 0.5);
   shared.record.links[0].background_bytes = 5;
   CHECK(limit_of(shared) ==
-        "waiting takes 50 % of the time, and the link \"wan\", which carries other traffic too, is busy 50 % of the time");
+        "waiting takes 50 % of the time, and the link \"wan\", which carries other traffic too, is busy 50 % of the "
+        "time");
 }
 
 TEST_CASE("where no link is busy, latency and the order of messages bind what communicates") {
   const Run run = over(sent(sample_run("a", 4, {1.0, 3.0, 0.0, 0.0}), 1000, 1400), "up-0", 0.12);
   CHECK(limit_of(run) ==
-        "communicating takes 75 % of the time though no link is busy more than 12 % of it: latency and the order of its 14 "
+        "communicating takes 75 % of the time though no link is busy more than 12 % of it: latency and the order of "
+        "its 14 "
         "messages a step, not bandwidth");
-  CHECK(limit_of(sample_run("a", 4, {1.0, 3.0, 0.0, 0.0})) ==
-        "communicating takes 75 % of the time");
+  CHECK(limit_of(sample_run("a", 4, {1.0, 3.0, 0.0, 0.0})) == "communicating takes 75 % of the time");
 }
 
 TEST_CASE("waiting is for the slowest worker where one computes longer than the mean") {
@@ -70,7 +72,8 @@ TEST_CASE("ahead by time: the part of the time in which the other loses most, an
   const Run ring = arrived("ring", 4, {1.0, 1.0, 0.0, 0.0});
   const Run server = over(arrived("server", 4, {1.0, 3.2, 0.0, 0.0}), "in-4", 0.97);
   CHECK(why(ring, server) ==
-        "2.1x faster than server because of server: the link \"in-4\" is busy 97 % of the time; communicating takes it 1.00 s "
+        "2.1x faster than server because of server: the link \"in-4\" is busy 97 % of the time; communicating takes it "
+        "1.00 s "
         "against 3.20 s");
   const Run idle = over(arrived("server", 4, {1.0, 3.2, 0.0, 0.0}), "in-4", 0.05);
   CHECK(why(ring, idle) ==
@@ -84,7 +87,8 @@ TEST_CASE("ahead by samples: staleness and disagreement cost steps") {
   CHECK(why(sync, stale) == "2.0x faster than async because it needs 3.0x fewer samples to the target");
   stale.record.staleness_mean = 6.86;
   CHECK(why(sync, stale) ==
-        "2.0x faster than async because it needs 3.0x fewer samples to the target: the gradients of async are 6.86 updates "
+        "2.0x faster than async because it needs 3.0x fewer samples to the target: the gradients of async are 6.86 "
+        "updates "
         "old on average");
   Run apart = with_losses(arrived("gossip", 4, {3.0, 1.0, 0.0, 0.0}, 3000), {1.0});
   apart.record.curve[0].consensus_distance = 0.25;
@@ -99,13 +103,15 @@ TEST_CASE("ahead although more samples are needed") {
   const Run sync = arrived("sync", 4, {0.5, 0.0, 1.5, 0.0}, 1000);
   // A sample costs async 0.5 ms and sync 2 ms; of sync's, 1.5 ms are waited: 3 s for 2000.
   CHECK(why(async, sync) ==
-        "2.0x faster than sync because waiting takes it 0 s against 3.00 s for as many samples, although it needs 2.0x more "
+        "2.0x faster than sync because waiting takes it 0 s against 3.00 s for as many samples, although it needs 2.0x "
+        "more "
         "samples");
 }
 
 TEST_CASE("ahead by more workers, which share the computing") {
   CHECK(why(arrived("ring", 8, {1.0, 0.0, 0.0, 0.0}), arrived("ring of two", 2, {4.0, 0.0, 0.0, 0.0})) ==
-        "4.0x faster than ring of two because 8 workers share what 2 do compute: computing takes it 1.00 s against 4.00 s");
+        "4.0x faster than ring of two because 8 workers share what 2 do compute: computing takes it 1.00 s against "
+        "4.00 s");
 }
 
 TEST_CASE("ahead of what is down or waits for its slowest") {
@@ -140,7 +146,8 @@ TEST_CASE("the ranking has each strategy's best case, and all cases of a single 
   const auto at_workers = [](const std::string& label, std::int64_t workers, double s) {
     return at(arrived(label, workers, {s, 0.0, 0.0, 0.0}), "cluster.workers", workers);
   };
-  const View two = view(results_of({at_workers("a", 2, 4.0), at_workers("b", 2, 3.0), at_workers("a", 8, 1.0), at_workers("b", 8, 2.0)}));
+  const View two = view(
+      results_of({at_workers("a", 2, 4.0), at_workers("b", 2, 3.0), at_workers("a", 8, 1.0), at_workers("b", 8, 2.0)}));
   const auto best = ranking(two, Measure::time_to_target);
   REQUIRE(best.size() == 2);
   CHECK(two.named(*best[0]) == "a at workers=8");

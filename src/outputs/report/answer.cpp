@@ -20,7 +20,8 @@ struct Price {
 };
 
 /// To the target, or for a million samples: runs that end elsewhere have done different amounts of work.
-std::optional<double> per_work(const Case& one, Measure measure, std::optional<double> total, std::optional<double> to_target) {
+std::optional<double> per_work(const Case& one, Measure measure, std::optional<double> total,
+                               std::optional<double> to_target) {
   if (!measured(one, measure)) return std::nullopt;
   if (measure == Measure::time_to_target) return to_target;
   if (!total || !one.samples || !(*one.samples > 0.0)) return std::nullopt;
@@ -47,8 +48,7 @@ std::string time_text(const Case& one, Measure measure) {
 
 /// "5.2x one worker", and when that is a loss, that it is.
 std::string against_one_worker(const Case& one, Measure measure) {
-  const auto speedup =
-      measure == Measure::time_to_target ? one.row.speedup_time_to_target : one.row.speedup_throughput;
+  const auto speedup = measure == Measure::time_to_target ? one.row.speedup_time_to_target : one.row.speedup_throughput;
   if (!speedup || one.workers < 2) return "";
   if (*speedup < 1.0) return fmt::format(", {} slower than one worker alone", times(1.0 / *speedup));
   return fmt::format(", {} as fast as one worker", times(*speedup));
@@ -58,9 +58,10 @@ std::string headline(const View& view, Measure measure) {
   const auto cases = ranking(view, measure);
   const Case& best = *cases.front();
   const bool to_target = measure == Measure::time_to_target;
-  const std::string what = to_target ? fmt::format("reaches the target {}after {}", cases.size() > 1 ? "first, " : "",
-                                                   duration(*best.row.time_to_target_s))
-                                     : fmt::format("computes {}{}", cases.size() > 1 ? "most, " : "", time_text(best, measure));
+  const std::string what =
+      to_target ? fmt::format("reaches the target {}after {}", cases.size() > 1 ? "first, " : "",
+                              duration(*best.row.time_to_target_s))
+                : fmt::format("computes {}{}", cases.size() > 1 ? "most, " : "", time_text(best, measure));
   std::string text = fmt::format("{} {}{}", view.named(best), what, against_one_worker(best, measure));
   if (cases.size() > 1) text += ", " + lead(view, best, *cases[1], measure);
   return text + ".";
@@ -80,9 +81,10 @@ std::string binds(const View& view, const std::vector<const Case*>& cases, Measu
 std::string without_measure(const View& view) {
   if (view.cases.empty()) return "No run has finished.";
   if (view.ran().empty()) return "Every run failed.";
-  const bool all_diverged =
-      std::ranges::all_of(view.ran(), [](const Case* one) { return one->row.diverged == one->row.seeds - one->row.failed; });
-  if (all_diverged) return "Every run diverged: the loss is no number any more. A smaller training.learning_rate may help.";
+  const bool all_diverged = std::ranges::all_of(
+      view.ran(), [](const Case* one) { return one->row.diverged == one->row.seeds - one->row.failed; });
+  if (all_diverged)
+    return "Every run diverged: the loss is no number any more. A smaller training.learning_rate may help.";
   return "No case finished every seed soundly, so that none can be called the best.";
 }
 
@@ -114,8 +116,7 @@ void add_winner(Answer& answer, const View& view, Measure measure, const Price& 
     if (number && other && (!second || *number < *price.of(*second, measure))) second = &one;
   }
   std::string text = price.text(*price.of(*best, measure)) + what_for(measure);
-  if (second)
-    text += fmt::format("; next is {} with {}", view.named(*second), price.text(*price.of(*second, measure)));
+  if (second) text += fmt::format("; next is {} with {}", view.named(*second), price.text(*price.of(*second, measure)));
   answer.lines.push_back({price.by, view.label(*best), view.text(*best), text});
 }
 
@@ -123,7 +124,8 @@ void add_time(Answer& answer, const View& view, Measure measure) {
   const auto cases = ranking(view, measure);
   const Case& best = *cases.front();
   std::string text = time_text(best, measure) + against_one_worker(best, measure);
-  if (cases.size() > 1) text += fmt::format("; next is {} with {}", view.named(*cases[1]), time_text(*cases[1], measure));
+  if (cases.size() > 1)
+    text += fmt::format("; next is {} with {}", view.named(*cases[1]), time_text(*cases[1], measure));
   answer.lines.push_back({"time", view.label(best), view.text(best), text});
 }
 

@@ -24,7 +24,8 @@ bool is_set(const nlohmann::ordered_json& cluster, const char* key) {
 Disturbance disturbance(const nlohmann::ordered_json& scenario, const nlohmann::ordered_json& parameters) {
   Disturbance found;
   if (const auto cluster = scenario.find("cluster"); cluster != scenario.end() && cluster->is_object()) {
-    for (const char* key : {"stragglers", "relative_speeds", "jitter"}) found.late = found.late || is_set(*cluster, key);
+    for (const char* key : {"stragglers", "relative_speeds", "jitter"})
+      found.late = found.late || is_set(*cluster, key);
     found.shared = is_set(*cluster, "background");
   }
   found.shared = found.shared || scenario.contains("job");
@@ -46,13 +47,14 @@ std::string named(const View& view, const CollectiveRow& row) {
 }
 
 std::string sentence(const View& view, const Collectives& chart) {
-  const auto most = std::ranges::max_element(
-      chart.rows, {}, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
+  const auto most = std::ranges::max_element(chart.rows, {},
+                                             [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
   const auto as_predicted = std::ranges::count_if(
       chart.rows, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)) <= equal_within; });
   const auto all = static_cast<std::ptrdiff_t>(chart.rows.size());
   if (as_predicted == all) {
-    const auto latest = std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
+    const auto latest =
+        std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
     std::string text = all == 1 ? fmt::format("{} takes what the model predicts: {}", named(view, chart.rows.front()),
                                               duration(chart.rows.front().use.simulated_s))
                                 : fmt::format("All {} take what the model predicts, within 0.5 %", all);
@@ -89,7 +91,7 @@ std::string explained(const record::CollectiveUse& use, Disturbance disturbance)
 
 std::optional<Collectives> collectives(const View& view, const nlohmann::ordered_json& scenario) {
   Collectives chart;
-  chart.table.columns = {{"strategy"}, {"parameters"},    {"collective"},    {"members"},  {"bytes", "B"},
+  chart.table.columns = {{"strategy"}, {"parameters"},     {"collective"},     {"members"},   {"bytes", "B"},
                          {"calls"},    {"predicted", "s"}, {"simulated", "s"}, {"skew", "s"}, {"why"}};
   for (const Case* one : view.ran()) {
     const Disturbance around = disturbance(scenario, view.points[one->point].parameters);

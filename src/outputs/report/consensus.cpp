@@ -53,8 +53,7 @@ std::optional<Chart> consensus(const View& view) {
       chart.sentence += ", whose graph mixes faster";
   }
   chart.sentence += fmt::format("; the largest distance on the way was {:.3g}.", *peak(most));
-  if (!together.empty())
-    chart.sentence += fmt::format(" In {} the replicas never differ.", listed(together));
+  if (!together.empty()) chart.sentence += fmt::format(" In {} the replicas never differ.", listed(together));
   return chart;
 }
 

@@ -53,30 +53,33 @@ std::string sentence(const View& view) {
   const auto cases = ranking(view, Measure::time_to_target);
   if (cases.empty()) return untargeted_sentence(view);
   const Case& best = *cases.front();
-  const std::string target = view.comparison.target ? fmt::format("loss {:.4g}", *view.comparison.target) : "the target";
-  std::string text = fmt::format("{} reaches {} {}after {}", view.named(best), target, cases.size() > 1 ? "first, " : "",
-                                 duration(*best.row.time_to_target_s));
+  const std::string target =
+      view.comparison.target ? fmt::format("loss {:.4g}", *view.comparison.target) : "the target";
+  std::string text = fmt::format("{} reaches {} {}after {}", view.named(best), target,
+                                 cases.size() > 1 ? "first, " : "", duration(*best.row.time_to_target_s));
   if (cases.size() > 1) text += ": " + ahead(view, best, *cases.back(), Measure::time_to_target);
   std::size_t missed = 0;
   for (const Case& one : view.cases) missed += one.row.all_reached() ? 0 : 1;
   text += ".";
-  if (missed > 0)
-    text += fmt::format(" {} of {} curves do not get there with every seed.", missed, view.cases.size());
+  if (missed > 0) text += fmt::format(" {} of {} curves do not get there with every seed.", missed, view.cases.size());
   return text + diverged_text(view);
 }
 
 Table table(const View& view) {
   Table table;
-  table.columns = {{"strategy"},        {"parameters"},   {"seeds"},
-                   {"evaluations"},     {"final loss"},   {"final " + (view.comparison.metric_name.empty()
-                                                                          ? std::string("metric")
-                                                                          : view.comparison.metric_name)},
-                   {"simulated", "s"}, {"time to target", "s"}};
+  table.columns = {
+      {"strategy"},
+      {"parameters"},
+      {"seeds"},
+      {"evaluations"},
+      {"final loss"},
+      {"final " + (view.comparison.metric_name.empty() ? std::string("metric") : view.comparison.metric_name)},
+      {"simulated", "s"},
+      {"time to target", "s"}};
   for (const Case* one : view.ran()) {
     const std::size_t evaluations = one->runs.front()->record.curve.size();
     table.rows.push_back({view.label(*one), view.text(*one), one->row.seeds, static_cast<std::int64_t>(evaluations),
-                          one->row.final_loss, one->row.final_metric, one->row.simulated_s,
-                          one->row.time_to_target_s});
+                          one->row.final_loss, one->row.final_metric, one->row.simulated_s, one->row.time_to_target_s});
   }
   return table;
 }

@@ -46,22 +46,24 @@ std::int64_t steps(const GanttRun& run) {
 }
 
 std::string described(const View& view, const GanttRun& run) {
-  std::string text = fmt::format("{} of {} ({} begun): its lanes compute {} of it, communicate {}, wait {}",
-                                 run.whole ? "all " + duration(run.to_s - run.from_s)
-                                           : "the first " + duration(run.to_s - run.from_s),
-                                 view.named(*run.one), counted(static_cast<std::size_t>(steps(run)), "step"),
-                                 percent(share(run, 0)), percent(share(run, 1)), percent(share(run, 2)));
+  std::string text =
+      fmt::format("{} of {} ({} begun): its lanes compute {} of it, communicate {}, wait {}",
+                  run.whole ? "all " + duration(run.to_s - run.from_s) : "the first " + duration(run.to_s - run.from_s),
+                  view.named(*run.one), counted(static_cast<std::size_t>(steps(run)), "step"), percent(share(run, 0)),
+                  percent(share(run, 1)), percent(share(run, 2)));
   const std::vector<double> waits = seconds(run, 2);
   const auto longest = std::ranges::max_element(waits);
   if (longest != waits.end() && *longest > 0.0 && waits.size() > 1)
-    text += fmt::format("; {} waits longest, {}", printable(run.lanes[static_cast<std::size_t>(longest - waits.begin())]),
-                        percent(*longest / (run.to_s - run.from_s)));
+    text +=
+        fmt::format("; {} waits longest, {}", printable(run.lanes[static_cast<std::size_t>(longest - waits.begin())]),
+                    percent(*longest / (run.to_s - run.from_s)));
   return text;
 }
 
 Table table(const View& view, const std::vector<GanttRun>& runs) {
   Table table;
-  table.columns = {{"strategy"}, {"parameters"}, {"lane"}, {"compute", "s"}, {"communicate", "s"}, {"wait", "s"}, {"down", "s"}};
+  table.columns = {{"strategy"},         {"parameters"}, {"lane"},     {"compute", "s"},
+                   {"communicate", "s"}, {"wait", "s"},  {"down", "s"}};
   for (const GanttRun& run : runs) {
     std::array<std::vector<double>, 4> sums;
     for (int kind = 0; kind < 4; ++kind) sums[static_cast<std::size_t>(kind)] = seconds(run, kind);

@@ -36,9 +36,7 @@ double cut(std::vector<double> starts, std::size_t most, double to_s) {
   return std::min(to_s, starts[most]);
 }
 
-std::optional<std::int64_t> if_any(std::int64_t number) {
-  return number < 0 ? std::nullopt : std::optional(number);
-}
+std::optional<std::int64_t> if_any(std::int64_t number) { return number < 0 ? std::nullopt : std::optional(number); }
 
 }  // namespace
 

@@ -25,7 +25,8 @@ std::vector<double> edges_of(const std::vector<record::LinkBin>& bins, std::size
 /// Spreads the bin over the stretches that it meets, in proportion to the time that they share.
 void add(const record::LinkBin& bin, double number, const std::vector<double>& edges, std::vector<double>& row) {
   const auto after = std::ranges::upper_bound(edges, bin.from_s);
-  for (auto k = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - edges.begin() - 1, 0)); k + 1 < edges.size(); ++k) {
+  for (auto k = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - edges.begin() - 1, 0)); k + 1 < edges.size();
+       ++k) {
     if (edges[k] >= bin.to_s) break;
     const double shared = std::min(edges[k + 1], bin.to_s) - std::max(edges[k], bin.from_s);
     if (shared > 0.0) row[k] += number * shared / (edges[k + 1] - edges[k]);
@@ -38,7 +39,8 @@ std::optional<Heat> heat(const record::Record& record, std::size_t most_rows, st
   Heat heat;
   heat.edges_s = edges_of(record.link_bins, most_columns);
   if (heat.edges_s.size() < 2) return std::nullopt;
-  heat.utilisation = std::ranges::all_of(record.link_bins, [](const auto& bin) { return std::isfinite(bin.utilisation); });
+  heat.utilisation =
+      std::ranges::all_of(record.link_bins, [](const auto& bin) { return std::isfinite(bin.utilisation); });
   std::map<std::string, std::size_t> row_of;
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;
@@ -48,7 +50,8 @@ std::optional<Heat> heat(const record::Record& record, std::size_t most_rows, st
       names.push_back(bin.link);
       values.emplace_back(heat.edges_s.size() - 1, 0.0);
     }
-    add(bin, heat.utilisation ? bin.utilisation : bin.bytes / (bin.to_s - bin.from_s), heat.edges_s, values[row->second]);
+    add(bin, heat.utilisation ? bin.utilisation : bin.bytes / (bin.to_s - bin.from_s), heat.edges_s,
+        values[row->second]);
   }
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -43,7 +43,8 @@ void keep(std::vector<Link>& links, std::size_t most, const std::string& busiest
   if (links.size() <= most) return;
   std::vector<std::size_t> order(links.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair(links[i].name != busiest, -links[i].bytes); });
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return std::pair(links[i].name != busiest, -links[i].bytes); });
   order.resize(most);
   std::ranges::sort(order);
   std::vector<Link> kept;
@@ -64,8 +65,8 @@ double mean_utilisation(const LinksRow& row) {
 
 std::string described(const View& view, const LinksRow& row) {
   const Link& link = *busiest(row);
-  std::string text = fmt::format("\"{}\" of {}, busy {} of the time with {}", printable(link.name), view.named(*row.one),
-                                 percent(link.utilisation), byte_count(link.bytes));
+  std::string text = fmt::format("\"{}\" of {}, busy {} of the time with {}", printable(link.name),
+                                 view.named(*row.one), percent(link.utilisation), byte_count(link.bytes));
   if (row.one->busiest->shared) text += " of its own beside other traffic";
   return text;
 }
@@ -95,7 +96,9 @@ std::string sentence(const View& view, const Links& chart) {
 Table table(const View& view, const Links& chart) {
   Table table;
   table.columns = {{"strategy"}, {"parameters"}, {"link"}, {"from"}, {"to"}, {"bytes", "B"}, {"utilisation"}};
-  const auto cell = [](const std::optional<std::string>& text) { return text ? Cell(*text) : Cell(std::optional<double>()); };
+  const auto cell = [](const std::optional<std::string>& text) {
+    return text ? Cell(*text) : Cell(std::optional<double>());
+  };
   for (const LinksRow& row : chart.rows)
     for (const Link& link : row.links)
       table.rows.push_back({view.label(*row.one), view.text(*row.one), link.name, cell(link.from), cell(link.to),
@@ -127,7 +130,8 @@ std::optional<Links> links(const View& view) {
   if (cases.empty()) return std::nullopt;
   const std::size_t most = std::max<std::size_t>(16, most_links_in_all / cases.size());
   const std::size_t heat_rows = std::clamp<std::size_t>(most_heat_cells / cases.size() / 60, 8, most_heat_rows);
-  const std::size_t columns = std::clamp<std::size_t>(most_heat_cells / cases.size() / heat_rows, 12, most_heat_columns);
+  const std::size_t columns =
+      std::clamp<std::size_t>(most_heat_cells / cases.size() / heat_rows, 12, most_heat_columns);
   Links chart;
   for (const Case* one : cases) {
     LinksRow& row = chart.rows.emplace_back();

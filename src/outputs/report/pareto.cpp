@@ -49,8 +49,7 @@ std::string sentence(const View& view, const Pareto& chart, const Price& price) 
   if (best.size() == 1 || !(cheap_price < fast_price))
     return fmt::format("{} is both the fastest and the {}: {}, {}; every other case is worse in one of the two.",
                        view.named(*fast.one), price.less, duration(fast.time_s), price.text(fast_price));
-  const std::string others =
-      best.size() > 2 ? fmt::format(" {} more between them.", best.size() - 2) : std::string();
+  const std::string others = best.size() > 2 ? fmt::format(" {} more between them.", best.size() - 2) : std::string();
   return fmt::format(
       "{} is the fastest, {} for {}; {} is the {}, {} for {}: {} less, {} the time. {} of {} cases are on the front.{}",
       view.named(*fast.one), duration(fast.time_s), price.text(fast_price), view.named(*cheap.one), price.less,
@@ -60,12 +59,15 @@ std::string sentence(const View& view, const Pareto& chart, const Price& price) 
 
 Table table(const View& view, const Pareto& chart) {
   Table table;
-  table.columns = {{"strategy"}, {"parameters"},
+  table.columns = {{"strategy"},
+                   {"parameters"},
                    {chart.time_is == Measure::time_to_target ? "time to target" : "simulated time", "s"},
-                   {"cost", "$"}, {"energy", "J"}, {"on the front"}};
+                   {"cost", "$"},
+                   {"energy", "J"},
+                   {"on the front"}};
   for (const ParetoRow& row : chart.rows)
-    table.rows.push_back({view.label(*row.one), view.text(*row.one), row.time_s, row.cost_usd, row.energy_j,
-                          row.front ? "yes" : "no"});
+    table.rows.push_back(
+        {view.label(*row.one), view.text(*row.one), row.time_s, row.cost_usd, row.energy_j, row.front ? "yes" : "no"});
   return table;
 }
 

@@ -105,7 +105,8 @@ std::string data(const Results& results, const TimelineOf& timeline_of, const Fo
 std::string filled(std::string_view page, std::string_view data) {
   const std::size_t at = page.find(slot);
   if (at == std::string_view::npos || page.find(slot, at + 1) != std::string_view::npos)
-    throw base::EnvironmentError(fmt::format("the page's template must hold {} exactly once, where the data belong", slot));
+    throw base::EnvironmentError(
+        fmt::format("the page's template must hold {} exactly once, where the data belong", slot));
   std::string html;
   html.reserve(page.size() + data.size());
   html.append(page.substr(0, at)).append(data).append(page.substr(at + slot.size()));

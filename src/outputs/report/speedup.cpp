@@ -91,7 +91,8 @@ std::string named(const View& view, const SpeedupSeries& series) {
 
 std::string reached_text(const View& view, const SpeedupSeries& series, std::size_t i) {
   return fmt::format("{} speeds up {} with {} (efficiency {})", named(view, series), times(series.speedup[i]),
-                     counted(static_cast<std::size_t>(series.cases[i]->workers), "worker"), percent(series.efficiency[i]));
+                     counted(static_cast<std::size_t>(series.cases[i]->workers), "worker"),
+                     percent(series.efficiency[i]));
 }
 
 /// What keeps it from the ideal line, and what follows for more workers.
@@ -100,7 +101,8 @@ std::string outlook(const View& view, const SpeedupSeries& series) {
   const std::size_t last = series.speedup.size() - 1;
   std::string text;
   if (best < last)
-    text += fmt::format(" More workers make {} slower: {} with {}.", named(view, series), times(series.speedup[last]), series.cases[last]->workers);
+    text += fmt::format(" More workers make {} slower: {} with {}.", named(view, series), times(series.speedup[last]),
+                        series.cases[last]->workers);
   else if (series.amdahl && series.amdahl->serial > 0.0)
     text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with however many workers.",
                         named(view, series), percent(series.amdahl->serial),
@@ -132,8 +134,8 @@ std::string sentence(const View& view, const Speedup& chart) {
 
 Table table(const View& view, const std::vector<SpeedupSeries>& all) {
   Table table;
-  table.columns = {{"strategy"}, {"parameters"}, {"workers"}, {"speed-up"}, {"low"}, {"high"}, {"efficiency"},
-                   {"Amdahl's serial share"}};
+  table.columns = {{"strategy"}, {"parameters"}, {"workers"},    {"speed-up"},
+                   {"low"},      {"high"},       {"efficiency"}, {"Amdahl's serial share"}};
   const auto finite = [](const std::vector<double>& numbers, std::size_t i) {
     return numbers.empty() ? std::nullopt : std::optional(numbers[i]);
   };

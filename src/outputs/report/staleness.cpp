@@ -59,7 +59,8 @@ std::string expected(const Case& one) {
   if (one.workers < 2) return "";
   const auto others = static_cast<double>(one.workers - 1);
   const double least = std::abs(mean(one) - others) / others;
-  return least < 0.1 ? fmt::format(", for the other {} workers update between a pull and its push", one.workers - 1) : "";
+  return least < 0.1 ? fmt::format(", for the other {} workers update between a pull and its push", one.workers - 1)
+                     : "";
 }
 
 std::string sentence(const View& view, const Staleness& chart) {

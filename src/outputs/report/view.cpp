@@ -50,8 +50,10 @@ std::optional<BusiestLink> busiest(const std::vector<const Run*>& runs) {
 
 void complete(Case& one) {
   const auto& runs = one.runs;
-  one.samples = mean_of(runs, [](const Run& run) -> std::optional<double> { return static_cast<double>(run.record.samples); });
-  one.steps = mean_of(runs, [](const Run& run) -> std::optional<double> { return static_cast<double>(run.record.steps); });
+  one.samples =
+      mean_of(runs, [](const Run& run) -> std::optional<double> { return static_cast<double>(run.record.samples); });
+  one.steps =
+      mean_of(runs, [](const Run& run) -> std::optional<double> { return static_cast<double>(run.record.steps); });
   one.staleness = mean_of(runs, [](const Run& run) { return run.record.staleness_mean; });
   one.consensus_distance = mean_of(runs, last_distance);
   one.spectral_gap = mean_of(runs, [](const Run& run) { return run.record.spectral_gap; });

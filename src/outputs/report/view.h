@@ -37,7 +37,7 @@ struct Case {
   std::vector<const Run*> runs;  ///< one a seed; those that failed are left out
   std::optional<double> samples;
   std::optional<double> steps;
-  std::optional<double> staleness;  ///< of the gradients applied, in updates
+  std::optional<double> staleness;           ///< of the gradients applied, in updates
   std::optional<double> consensus_distance;  ///< at the last evaluation
   std::optional<double> spectral_gap;
   std::optional<double> crashes;

@@ -28,7 +28,8 @@ double utilisation(const Case& one) { return one.busiest ? one.busiest->utilisat
 
 std::string link_text(const Case& one) {
   return fmt::format("the link \"{}\"{} is busy {} of the time", printable(one.busiest->name),
-                     one.busiest->shared ? ", which carries other traffic too," : "", percent(one.busiest->utilisation));
+                     one.busiest->shared ? ", which carries other traffic too," : "",
+                     percent(one.busiest->utilisation));
 }
 
 /// Messages a step, of all ranks together.
@@ -56,16 +57,21 @@ Limit overhead(const Case& one) {
 std::string text_of(const Case& one, Limit limit) {
   const auto [compute, communicate, wait, down] = shares(one);
   const bool talks = communicate >= wait;
-  const std::string network = fmt::format("{} takes {} of the time", talks ? "communicating" : "waiting",
-                                          percent(talks ? communicate : wait));
+  const std::string network =
+      fmt::format("{} takes {} of the time", talks ? "communicating" : "waiting", percent(talks ? communicate : wait));
   switch (limit) {
     case Limit::unknown:
-    case Limit::compute: return "";
-    case Limit::link: return network + ", and " + link_text(one);
-    case Limit::messages: return network + of_all_links(one) + messages_text(one);
+    case Limit::compute:
+      return "";
+    case Limit::link:
+      return network + ", and " + link_text(one);
+    case Limit::messages:
+      return network + of_all_links(one) + messages_text(one);
     case Limit::slowest:
-      return fmt::format("{}: the slowest worker computes {} as long as the mean", network, times(*one.slowest_over_mean));
-    case Limit::waiting: return network + ", for other ranks" + of_all_links(one);
+      return fmt::format("{}: the slowest worker computes {} as long as the mean", network,
+                         times(*one.slowest_over_mean));
+    case Limit::waiting:
+      return network + ", for other ranks" + of_all_links(one);
     case Limit::down:
       return fmt::format("being down takes {} of the time{}", percent(down),
                          one.crashes.value_or(0.0) > 0.0 ? fmt::format(", in {:.3g} crashes a run", *one.crashes) : "");
@@ -76,7 +82,8 @@ std::string text_of(const Case& one, Limit limit) {
 /// Why A needs fewer samples than B.
 std::string samples_reason(const View& view, const Case& a, const Case& b) {
   if (b.staleness.value_or(0.0) >= a.staleness.value_or(0.0) + 0.5)
-    return fmt::format(": the gradients of {} are {} updates old on average", view.named(b), three_digits(*b.staleness));
+    return fmt::format(": the gradients of {} are {} updates old on average", view.named(b),
+                       three_digits(*b.staleness));
   if (b.consensus_distance.value_or(0.0) > 1.5 * a.consensus_distance.value_or(0.0) && *b.consensus_distance > 1e-9) {
     const std::string gap = b.spectral_gap ? fmt::format(", spectral gap {:.3g}", *b.spectral_gap) : "";
     return fmt::format(": the replicas of {} disagree (distance {:.3g} from their mean at the end{})", view.named(b),
@@ -124,7 +131,8 @@ std::string time_reason(const View& view, const Case& a, const Case& b) {
     return fmt::format("{} workers share what {} {} compute: {}", a.workers, b.workers, b.workers == 1 ? "does" : "do",
                        numbers);
   switch (part == 0 ? Limit::compute : overhead(b)) {
-    case Limit::link: return fmt::format("of {}: {}; {}", name, link_text(b), numbers);
+    case Limit::link:
+      return fmt::format("of {}: {}; {}", name, link_text(b), numbers);
     case Limit::slowest:
       return fmt::format("{} waits for its slowest worker, which computes {} as long as the mean; {}", name,
                          times(*b.slowest_over_mean), numbers);
@@ -133,7 +141,8 @@ std::string time_reason(const View& view, const Case& a, const Case& b) {
       return numbers;
     case Limit::messages:
       return with_idle_links(numbers, name, b);
-    default: return numbers;
+    default:
+      return numbers;
   }
 }
 

@@ -47,10 +47,8 @@ class Writer {
   }
   /// Anything else that knows how to write itself.
   template <class T>
-    requires requires(Writer& writer, const T& item) { write(writer, item); }
-  void value(const T& item) {
-    write(*this, item);
-  }
+  requires requires(Writer& writer, const T& item) { write(writer, item); }
+  void value(const T& item) { write(*this, item); }
 
   template <class T>
   void member(std::string_view name, const T& item) {
