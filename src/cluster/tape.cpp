@@ -69,7 +69,8 @@ Timeline Tape::timeline(double start_s) const {
   }
   for (int rank = 0; rank < workers_ + servers_; ++rank)
     if (takes(rank)) timeline.ranks.push_back(rank);
-  timeline.whole = !left_out_ && !full() && end_s_ < full_s_ && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
+  timeline.full = full() || end_s_ >= full_s_;
+  timeline.whole = !left_out_ && !timeline.full && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
   return timeline;
 }
 

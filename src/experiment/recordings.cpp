@@ -43,7 +43,7 @@ void write_trace_file(const std::string& path, const RunPlan& plan, const record
   if (!flows)
     fmt::print(stderr, "{}: {} messages are more than --trace-flows {}: no arrows are drawn\n", path, timeline.messages.size(),
                recordings.most_flows);
-  if (timeline.spans.size() >= most_spans)
+  if (timeline.full)
     fmt::print(stderr, "{}: ends at {:.6g} s, for it is full; ask for fewer steps with --trace-steps\n", path, timeline.to_s);
 }
 
