@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "outputs/human.h"
 #include "outputs/table.h"
@@ -138,7 +139,7 @@ std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) 
   return wrapped("Spectral gap (1: one step averages exactly): " + fmt::format("{}", fmt::join(known, ", ")) + ".", width);
 }
 
-/// Each note once, however many runs have it.
+/// Each note once, however many runs have it, the first ones: a run with many crashes has one each.
 std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   struct Note {
     std::string text;
@@ -155,11 +156,13 @@ std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
         ++known->runs;
     }
   }
+  constexpr std::size_t shown = 8;
   std::string lines;
-  for (const Note& note : notes) {
+  for (const Note& note : std::span(notes).first(std::min(shown, notes.size()))) {
     const std::string who = note.runs == 1 ? note.first->label : fmt::format("{} runs", note.runs);
     lines += wrapped(fmt::format("Note ({}): {}", who, note.text), width);
   }
+  if (notes.size() > shown) lines += fmt::format("And {} more notes, in results.json.\n", notes.size() - shown);
   return lines;
 }
 

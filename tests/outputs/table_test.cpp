@@ -160,6 +160,15 @@ TEST_CASE("errors, notes and incompleteness stand under the table, a note once")
   CHECK(contains(text, "Note (2 runs): clocks disagree\n"));
 }
 
+TEST_CASE("of many notes the first eight are printed") {
+  Results results = six_runs();
+  for (int crash = 0; crash < 11; ++crash) results.runs[0].record.notes.push_back("crash " + std::to_string(crash));
+  const std::string text = table(results, {});
+  CHECK(contains(text, "crash 7\n"));
+  CHECK_FALSE(contains(text, "crash 8"));
+  CHECK(contains(text, "And 4 more notes, in results.json.\n"));  // the sample has one of its own
+}
+
 TEST_CASE("a label cannot move the cursor") {
   CHECK_FALSE(contains(table(of({sample_run("a\033[2J\n", 1, {})}), {}), "\033"));
 }
