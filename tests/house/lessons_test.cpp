@@ -1,9 +1,7 @@
 // The lessons: complete in both languages, their commands run, and their numbers are what the program finds.
 #include <algorithm>
-#include <regex>
 
-#include "catch.h"
-#include "house/documents.h"
+#include "house/translation.h"
 
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
@@ -28,34 +26,6 @@ std::vector<fs::path> lessons() {
   std::vector<fs::path> pages = files_of(english, ".md");
   std::erase(pages, english / "README.md");
   return pages;
-}
-
-std::vector<std::string> matches(const std::string& text, const std::regex& pattern, int group = 0) {
-  std::vector<std::string> all;
-  for (std::sregex_iterator each(text.begin(), text.end(), pattern), end; each != end; ++each)
-    all.push_back((*each)[group]);
-  return all;
-}
-
-std::vector<std::string> headings(const std::string& text) {
-  std::vector<std::string> all;
-  for (const std::string& line : lines(text))
-    if (line.starts_with("## ")) all.push_back(line.substr(3));
-  return all;
-}
-
-std::set<std::string> set_of(const std::vector<std::string>& all) { return {all.begin(), all.end()}; }
-
-/// What a page and its translation have in common: the numbers (but for those in links) and what stands in code.
-std::set<std::string> numbers(const std::string& text) {
-  static const std::regex link(R"(\]\([^)]*\))");
-  static const std::regex number(R"([0-9]+([.,][0-9]+)*)");
-  return set_of(matches(std::regex_replace(text, link, "]"), number));
-}
-
-std::set<std::string> code(const std::string& text) {
-  const std::string prose = std::regex_replace(text, std::regex("```[^`]*```"), "");
-  return set_of(matches(prose, std::regex("`[^`]+`")));
 }
 
 Called called_in_a_clone(const std::string& commands) {
@@ -126,24 +96,16 @@ TEST_CASE("the Chinese lessons have the commands, formulas and numbers of the En
   pages.push_back(english / "README.md");
   for (const fs::path& page : pages) {
     INFO(page);
-    const std::string text = text_of(page);
-    const std::string translation = text_of(chinese / page.filename());
-    CHECK(fenced(text, "sh") == fenced(translation, "sh"));
-    CHECK(fenced(text, "text") == fenced(translation, "text"));
-    CHECK(code(text) == code(translation));
-    CHECK(numbers(text) == numbers(translation));
+    check_translation(text_of(page), text_of(chinese / page.filename()));
   }
 }
 
 TEST_CASE("what the lessons link to is there") {
-  static const std::regex link(R"(\]\(([^)#]+)\))");
   for (const fs::path& folder : {english, chinese})
-    for (const fs::path& page : files_of(folder, ".md"))
-      for (const std::string& target : matches(text_of(page), link, 1)) {
-        INFO(page << " links to " << target);
-        if (target.starts_with("https://")) continue;
-        CHECK(fs::exists(source_dir() / folder / target));
-      }
+    for (const fs::path& page : files_of(folder, ".md")) {
+      INFO(page);
+      check_links(text_of(page), folder);
+    }
 }
 
 TEST_CASE("every lesson has a figure, and none is large") {
