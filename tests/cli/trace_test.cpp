@@ -51,7 +51,7 @@ std::string timeless(nlohmann::ordered_json results) {
 
 }  // namespace
 
-TEST_CASE("--trace writes a trace a run that viewers show right and whose times are those of ranks.csv") {
+TEST_CASE("option --trace writes a trace a run that viewers show right and whose times are those of ranks.csv") {
   const Experiment experiment;
   const Called called = experiment.run("--trace --out o");
   REQUIRE(called.exit_code == 0);
@@ -89,7 +89,7 @@ TEST_CASE("a trace does not depend on threads and jobs, and tracing changes no r
   }
 }
 
-TEST_CASE("--trace=gz packs every trace; --trace=FILE is the only run's") {
+TEST_CASE("option --trace=gz packs every trace, --trace=FILE is the only run's") {
   const Experiment experiment;
   REQUIRE(experiment.run("--trace=gz --out o").exit_code == 0);
   const std::string id = experiment.results("o")["runs"][0]["id"];
@@ -103,7 +103,7 @@ TEST_CASE("--trace=gz packs every trace; --trace=FILE is the only run's") {
   CHECK(unpacked(experiment.scratch.path() + "/one.json.gz") == packed);
 }
 
-TEST_CASE("--trace-steps chooses the steps of a trace") {
+TEST_CASE("option --trace-steps chooses the steps of a trace") {
   const Experiment experiment;
   REQUIRE(experiment.run("--trace=t.json --trace-steps 1..2 --strategy allreduce --out o").exit_code == 0);
   const Trace trace(experiment.file("t.json"));
@@ -130,7 +130,7 @@ TEST_CASE("options of traces that contradict each other, or the plan, are refuse
   CHECK(refusal("--events --quiet").find("--events") != std::string::npos);
 }
 
-TEST_CASE("--events prints every run under a heading, and no table") {
+TEST_CASE("option --events prints every run under a heading, and no table") {
   const Experiment experiment;
   const Called called = experiment.run("--events --trace-steps 0..0 --out o");
   REQUIRE(called.exit_code == 0);

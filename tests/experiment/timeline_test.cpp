@@ -205,7 +205,7 @@ TEST_CASE("of many ranks the first workers and servers are recorded, and message
   for (const record::Message& message : some.messages) CHECK((message.source == 4) != (message.target == 4));
 }
 
-TEST_CASE("of the steps asked for, all that belongs to them is recorded; what comes before the first belongs to it") {
+TEST_CASE("of the steps asked for, all that belongs to them is recorded, and what comes before the first belongs to it") {
   cluster::TapeLimits limits = everything();
   limits.steps = {1, 2};
   const std::string text = calm + conditions + ring;
