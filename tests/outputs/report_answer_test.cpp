@@ -44,9 +44,8 @@ TEST_CASE("the answer names the winner by time, by cost and by energy, and what 
   CHECK(found.lines[2].label == "server");
   CHECK(found.lines[2].text == "200 J to the target; next is ring with 300 J");
   CHECK(found.binds ==
-        "What binds ring: computing takes 50 % of the time. It is ahead of server because of server: the link \"in-4\" "
-        "is busy "
-        "97 % of the time; communicating takes it 1.00 s against 3.00 s.");
+        "What binds ring: computing takes 50 % of the time. It is ahead of server because the link \"in-4\" of "
+        "server is busy 97 % of the time: server communicates for 3.00 s, ring for 1.00 s.");
   CHECK(found.notes.empty());
 }
 

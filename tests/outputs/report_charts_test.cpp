@@ -76,12 +76,16 @@ TEST_CASE("the speed-up sentence tells the most, the least, and where more worke
   const auto chart = speedup(
       view(results_of({sped("ring", 2, two), sped("ring", 8, eight), sped("server", 2, 1.5), sped("server", 8, 1.2)})));
   CHECK(chart->sentence ==
-        "ring speeds up 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time; the least that "
-        "another gets is 1.5x: server speeds up 1.5x with 2 workers "
-        "(efficiency 75 %): communicating takes 50 % of the time. Amdahl's law fits ring with a serial share of 7 %: "
-        "at most 15x with however many workers.");
+        "ring speeds up 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time; at the "
+        "other end, server speeds up 1.5x with 2 workers (efficiency 75 %): communicating takes 50 % of the "
+        "time. Amdahl's law fits ring with a serial share of 7 %: at most 15x with however many workers.");
   CHECK(speedup(view(results_of({sped("ring", 2, 1.9), sped("ring", 8, 1.1)})))->sentence ==
         "ring speeds up 1.9x with 2 workers (efficiency 95 %). More workers make ring slower: 1.1x with 8.");
+}
+
+TEST_CASE("a speed-up below one is called what it is") {
+  CHECK(speedup(view(results_of({sped("server", 8, 0.15625)})))->sentence ==
+        "server with 8 workers is 6.4x slower than one worker alone: communicating takes 50 % of the time.");
 }
 
 TEST_CASE("speed-ups to the target are shown where every case has one, and more than the ideal is explained") {

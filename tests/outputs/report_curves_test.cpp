@@ -102,9 +102,8 @@ TEST_CASE("the curves' sentence names the first at the target and why it is ahea
   const auto chart = curves(view(results_of({with_losses(ring, {1.0, 0.01}), with_losses(server, {1.0, 0.01})}, 0.02)));
   REQUIRE(chart);
   CHECK(chart->sentence ==
-        "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because of server: the link \"server-in\" "
-        "is "
-        "busy 97 % of the time; communicating takes it 1.00 s against 3.00 s.");
+        "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because the link \"server-in\" of "
+        "server is busy 97 % of the time: server communicates for 3.00 s, ring for 1.00 s.");
 }
 
 TEST_CASE("without a target the curves' sentence tells the lowest and the highest end") {

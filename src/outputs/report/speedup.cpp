@@ -90,8 +90,11 @@ std::string named(const View& view, const SpeedupSeries& series) {
 }
 
 std::string reached_text(const View& view, const SpeedupSeries& series, std::size_t i) {
-  return fmt::format("{} speeds up {} with {} (efficiency {})", named(view, series), times(series.speedup[i]),
-                     counted(static_cast<std::size_t>(series.cases[i]->workers), "worker"),
+  const std::string workers = counted(static_cast<std::size_t>(series.cases[i]->workers), "worker");
+  if (series.speedup[i] < 1.0 && series.workers[i] > 1.0)
+    return fmt::format("{} with {} is {} slower than one worker alone", named(view, series), workers,
+                       times(1.0 / series.speedup[i]));
+  return fmt::format("{} speeds up {} with {} (efficiency {})", named(view, series), times(series.speedup[i]), workers,
                      percent(series.efficiency[i]));
 }
 
@@ -123,9 +126,7 @@ std::string sentence(const View& view, const Speedup& chart) {
   if (most->efficiency[best] < 0.95) text += because(*most->cases[best]);
   if (least != most) {
     const std::size_t other = best_of(*least);
-    text += fmt::format("; the least that another gets is {}: {}", times(least->speedup[other]),
-                        reached_text(view, *least, other));
-    text += because(*least->cases[other]);
+    text += "; at the other end, " + reached_text(view, *least, other) + because(*least->cases[other]);
   }
   if (most->efficiency[best] > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
     text += "; more than the ideal, since it needs fewer samples than one worker";

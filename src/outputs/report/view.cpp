@@ -31,21 +31,49 @@ std::optional<double> slowest_over_mean(const Run& run) {
   return workers > 1 && sum > 0.0 ? std::optional(most * workers / sum) : std::nullopt;
 }
 
-/// Links of all seeds have the same names and order; one that does not is left out of the mean.
-std::optional<BusiestLink> busiest(const std::vector<const Run*>& runs) {
-  if (runs.empty() || runs.front()->record.links.empty()) return std::nullopt;
-  const auto& links = runs.front()->record.links;
-  std::vector<double> sums(links.size(), 0.0);
+/// Means over the seeds; links of all seeds have the same names and order, and one that does not is left out.
+std::vector<double> utilisations(const std::vector<const Run*>& runs) {
+  if (runs.empty()) return {};
+  std::vector<double> sums(runs.front()->record.links.size(), 0.0);
   double n = 0.0;
   for (const Run* run : runs) {
-    if (run->record.links.size() != links.size()) continue;
+    if (run->record.links.size() != sums.size()) continue;
     n += 1.0;
-    for (std::size_t k = 0; k < links.size(); ++k) sums[k] += run->record.links[k].utilisation;
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += run->record.links[k].utilisation;
   }
-  const auto most = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
-  const double utilisation = sums[most] / n;
-  if (!(utilisation >= 0.0)) return std::nullopt;
-  return BusiestLink{links[most].link, utilisation, links[most].background_bytes.value_or(0) > 0};
+  for (double& sum : sums) sum /= n;
+  return sums;
+}
+
+std::optional<BusiestLink> busiest(const Case& one, const std::vector<double>& used) {
+  if (used.empty()) return std::nullopt;
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(used) - used.begin());
+  if (!(used[most] >= 0.0)) return std::nullopt;
+  const record::LinkUse& link = one.runs.front()->record.links[most];
+  return BusiestLink{link.link, used[most], link.background_bytes.value_or(0) > 0};
+}
+
+/// Where the load is even, both directions work at the same time, and their sum says nothing.
+std::optional<HotLink> hot(const Case& one, const std::vector<double>& used) {
+  constexpr double much_more = 1.5;
+  std::map<std::string, HotLink> pairs;
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    const std::string& name = one.runs.front()->record.links[k].link;
+    const bool up = name.ends_with("_UP");
+    if (!up && !name.ends_with("_DOWN")) continue;
+    const std::string stem = name.substr(0, name.rfind('_'));
+    HotLink& link = pairs[stem];
+    link.name = stem;
+    (up ? link.up : link.down) = used[k];
+  }
+  const HotLink* most = nullptr;
+  double sum = 0.0;
+  for (const auto& [stem, link] : pairs) {
+    sum += link.up + link.down;
+    if (!most || link.up + link.down > most->up + most->down) most = &link;
+  }
+  if (!most || !((most->up + most->down) * static_cast<double>(pairs.size()) >= much_more * sum)) return std::nullopt;
+  return *most;
 }
 
 void complete(Case& one) {
@@ -59,7 +87,9 @@ void complete(Case& one) {
   one.spectral_gap = mean_of(runs, [](const Run& run) { return run.record.spectral_gap; });
   one.crashes = mean_of(runs, [](const Run& run) { return as_number(run.record.crashes); });
   one.slowest_over_mean = mean_of(runs, slowest_over_mean);
-  one.busiest = busiest(runs);
+  const std::vector<double> used = utilisations(runs);
+  one.busiest = busiest(one, used);
+  one.hot = hot(one, used);
 }
 
 }  // namespace
@@ -102,6 +132,7 @@ View view(const Results& results) {
   }
   for (Case& one : view.cases) {
     complete(one);
+    one.beside_jobs = results.scenario.contains("job");
     view.has_cost = view.has_cost || one.row.cost_usd;
     view.has_energy = view.has_energy || one.row.energy_j;
   }

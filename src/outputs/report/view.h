@@ -28,6 +28,14 @@ struct BusiestLink {
   bool shared = false;  ///< it carries other traffic too
 };
 
+/// A full-duplex link, "nic-8" of "nic-8_UP" and "nic-8_DOWN", that has much more to carry than the others: a server's,
+/// say, on which pushes and answers take turns.
+struct HotLink {
+  std::string name;
+  double up = 0.0;  ///< utilisations of its directions
+  double down = 0.0;
+};
+
 /// A strategy at a grid point.  Numbers are means over the seeds that did not fail and have them.
 struct Case {
   std::size_t strategy = 0;
@@ -43,6 +51,8 @@ struct Case {
   std::optional<double> crashes;
   std::optional<double> slowest_over_mean;  ///< of the workers' computing times; absent with one worker
   std::optional<BusiestLink> busiest;
+  std::optional<HotLink> hot;
+  bool beside_jobs = false;  ///< its links carry other jobs, which their utilisation leaves out
 
   bool ran() const { return !runs.empty(); }
 };

@@ -26,22 +26,30 @@ std::array<double, 4> shares(const Case& one) {
 
 double utilisation(const Case& one) { return one.busiest ? one.busiest->utilisation : 0.0; }
 
-std::string link_text(const Case& one) {
-  return fmt::format("the link \"{}\"{} is busy {} of the time", printable(one.busiest->name),
-                     one.busiest->shared ? ", which carries other traffic too," : "",
-                     percent(one.busiest->utilisation));
+/// A link that is busy half of the time, or one whose directions, taking turns, are so together.
+bool link_binds(const Case& one) {
+  return utilisation(one) >= busy_link || (one.hot && one.hot->up + one.hot->down >= busy_link);
+}
+
+/// "the link "up-8" of ring is busy 97 % of the time"; `of` may be empty.
+std::string link_text(const Case& one, const std::string& of) {
+  const char* const others = one.beside_jobs ? ", other jobs not counted" : "";
+  if (utilisation(one) < busy_link)
+    return fmt::format("the two directions of the link \"{}\"{} are busy {} and {} of the time",
+                       printable(one.hot->name), of, percent(one.hot->up), percent(one.hot->down), others);
+  return fmt::format("the link \"{}\"{}{} is busy {} of the time{}", printable(one.busiest->name), of,
+                     one.busiest->shared ? ", which carries other traffic too," : "", percent(one.busiest->utilisation),
+                     others);
 }
 
 /// Messages a step, of all ranks together.
 std::string messages_text(const Case& one) {
-  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0)) return "";
-  return fmt::format(": latency and the order of its {} messages a step, not bandwidth",
+  if (one.beside_jobs) return ", on links that other jobs use too";
+  const std::string idle =
+      one.busiest ? fmt::format(" though no link is busy more than {} of it", percent(one.busiest->utilisation)) : "";
+  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0)) return idle;
+  return fmt::format("{}: latency and the order of its {} messages a step, not bandwidth", idle,
                      count(*one.row.messages / *one.steps));
-}
-
-std::string of_all_links(const Case& one) {
-  if (!one.busiest) return "";
-  return fmt::format(" though no link is busy more than {} of it", percent(one.busiest->utilisation));
 }
 
 /// The largest part of what is not computing.
@@ -49,7 +57,7 @@ Limit overhead(const Case& one) {
   const auto [compute, communicate, wait, down] = shares(one);
   if (!(communicate + wait + down > 0.0)) return Limit::unknown;
   if (down >= communicate + wait) return Limit::down;
-  if (utilisation(one) >= busy_link) return Limit::link;
+  if (link_binds(one)) return Limit::link;
   if (communicate >= wait) return Limit::messages;
   return one.slowest_over_mean.value_or(1.0) >= uneven ? Limit::slowest : Limit::waiting;
 }
@@ -64,14 +72,14 @@ std::string text_of(const Case& one, Limit limit) {
     case Limit::compute:
       return "";
     case Limit::link:
-      return network + ", and " + link_text(one);
+      return network + ", and " + link_text(one, "");
     case Limit::messages:
-      return network + of_all_links(one) + messages_text(one);
+      return network + messages_text(one);
     case Limit::slowest:
       return fmt::format("{}: the slowest worker computes {} as long as the mean", network,
                          times(*one.slowest_over_mean));
     case Limit::waiting:
-      return network + ", for other ranks" + of_all_links(one);
+      return network + ", for other ranks";
     case Limit::down:
       return fmt::format("being down takes {} of the time{}", percent(down),
                          one.crashes.value_or(0.0) > 0.0 ? fmt::format(", in {:.3g} crashes a run", *one.crashes) : "");
@@ -107,40 +115,48 @@ std::size_t lost_part(const Case& a, const Case& b) {
   return most;
 }
 
-/// "computing takes it 1.2 s against 3.4 s": where they need different samples, B's seconds are scaled to A's.
-std::string against(const Case& a, const Case& b, std::size_t part) {
-  static constexpr std::array<std::string_view, 4> doing = {"computing", "communicating", "waiting", "being down"};
-  const double scale = *a.samples / *b.samples;
-  const bool scaled = scale > as_fast || scale < 1.0 / as_fast;
-  return fmt::format("{} takes it {} against {}{}", doing[part], duration((*a.row.parts_s)[part]),
-                     duration((*b.row.parts_s)[part] * scale), scaled ? " for as many samples" : "");
+/// A's and B's names; the grid point where they differ in it.
+struct Names {
+  std::string a;
+  std::string b;
+};
+
+Names names(const View& view, const Case& a, const Case& b) {
+  if (a.point == b.point) return {printable(view.label(a)), printable(view.label(b))};
+  return {view.named(a), view.named(b)};
 }
 
-std::string with_idle_links(const std::string& numbers, const std::string& name, const Case& b) {
-  if (!b.busiest) return numbers;
-  return fmt::format("{}, and no link of {} is busy more than {}: not bandwidth but latency counts", numbers, name,
+/// "server communicates for 3.2 s, ring for 1 s": where they need different samples, B's seconds are scaled to A's.
+std::string against(const Names& names, const Case& a, const Case& b, std::size_t part) {
+  static constexpr std::array<std::string_view, 4> does = {"computes", "communicates", "waits", "is down"};
+  const double scale = *a.samples / *b.samples;
+  const bool scaled = scale > as_fast || scale < 1.0 / as_fast;
+  return fmt::format("{} {} for {}, {} for {}{}", names.b, does[part], duration((*b.row.parts_s)[part] * scale),
+                     names.a, duration((*a.row.parts_s)[part]), scaled ? ", for as many samples" : "");
+}
+
+std::string with_idle_links(const std::string& numbers, const Case& b) {
+  if (!b.busiest || b.beside_jobs) return numbers;
+  return fmt::format("{}; with no link busy more than {}, not bandwidth but latency counts", numbers,
                      percent(b.busiest->utilisation));
 }
 
 std::string time_reason(const View& view, const Case& a, const Case& b) {
   const std::size_t part = lost_part(a, b);
   if (part == 4) return "";
-  const std::string numbers = against(a, b, part);
-  const std::string name = view.named(b);
+  const Names both = names(view, a, b);
+  const std::string numbers = against(both, a, b, part);
   if (part == 0 && a.workers > b.workers)
     return fmt::format("{} workers share what {} {} compute: {}", a.workers, b.workers, b.workers == 1 ? "does" : "do",
                        numbers);
   switch (part == 0 ? Limit::compute : overhead(b)) {
     case Limit::link:
-      return fmt::format("of {}: {}; {}", name, link_text(b), numbers);
+      return link_text(b, " of " + both.b) + ": " + numbers;
     case Limit::slowest:
-      return fmt::format("{} waits for its slowest worker, which computes {} as long as the mean; {}", name,
+      return fmt::format("the slowest worker of {} computes {} as long as the mean: {}", both.b,
                          times(*b.slowest_over_mean), numbers);
-    case Limit::down:
-      if (part == 3) return fmt::format("{} is down {} of its time; {}", name, percent(shares(b)[3]), numbers);
-      return numbers;
     case Limit::messages:
-      return with_idle_links(numbers, name, b);
+      return with_idle_links(numbers, b);
     default:
       return numbers;
   }
@@ -187,7 +203,7 @@ std::string reason(const View& view, const Case& a, const Case& b, Measure measu
     return fmt::format("it needs {} fewer samples to the target{}", times(fewer), samples_reason(view, a, b));
   const std::string of_time = time_reason(view, a, b);
   if (of_time.empty() || !(fewer < 1.0 / as_fast)) return of_time;
-  return of_time + fmt::format(", although it needs {} more samples", times(1.0 / fewer));
+  return of_time + fmt::format(", although {} needs {} more samples", names(view, a, b).a, times(1.0 / fewer));
 }
 
 std::string ahead(const View& view, const Case& a, const Case& b, Measure measure) {
