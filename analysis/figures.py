@@ -8,6 +8,7 @@ same files with the same matplotlib is the same file, byte for byte.
 import argparse
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -38,6 +39,28 @@ def style(number):
     return {"color": COLOURS[number % len(COLOURS)],
             "linestyle": DASHES[(number + number // len(COLOURS)) % len(DASHES)],
             "marker": MARKERS[number % len(MARKERS)]}
+
+
+def plain(text):
+    """A label of the results for matplotlib, which takes `$` for the beginning of a formula and hides from legends what
+    begins with `_`."""
+    text = "".join(" " if ord(c) < 32 else c for c in str(text)).replace("$", "\\$")
+    return "\u200b" + text if text.startswith("_") else text  # a space of no width
+
+
+#: Fonts with Chinese, Japanese and Korean characters, as Linux, macOS and Windows have them.
+CJK_FONTS = ["Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei",
+             "PingFang SC", "Microsoft YaHei", "SimHei", "Droid Sans Fallback"]
+
+
+def _add_fonts(figure):
+    """Texts beyond the usual font get one of CJK_FONTS as well, where there is one; other texts stay as they are."""
+    from matplotlib import font_manager, text
+    there = {font.name for font in font_manager.fontManager.ttflist}
+    more = [name for name in CJK_FONTS if name in there]
+    for each in figure.findobj(text.Text):
+        if more and any(ord(c) > 0x2E7F for c in each.get_text()):
+            each.set_fontfamily(list(plt.rcParams["font.family"]) + more)
 
 
 def numbers(labels):
@@ -71,8 +94,18 @@ def save(figure, chosen):
     dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     if path.suffix not in dates:
         raise ResultsError(f"--out {path}: expected a name that ends in .svg, .pdf or .png")
+    _add_fonts(figure)
     try:
-        figure.savefig(path, metadata=dates[path.suffix])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            figure.savefig(path, metadata=dates[path.suffix])
+        lacking = [each for each in told if "missing from" in str(each.message)]
+        for each in told:
+            if each not in lacking:
+                warnings.warn(each.message)
+        if lacking and path.suffix != ".svg":  # an SVG has the text itself
+            print(f"{path}: no font here has all its characters; install one such as fonts-noto-cjk, or take .svg",
+                  file=sys.stderr)
         if path.suffix == ".svg":
             path.write_text(_numbered(path.read_text(encoding="utf-8")), encoding="utf-8")
     except OSError as error:
@@ -92,7 +125,9 @@ def run(draw, parser, words=None):
     on stderr and a 2."""
     chosen = parser.parse_args(words)
     try:
-        figure = draw(chosen)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from")  # while it is laid out; save() tells it once
+            figure = draw(chosen)
         save(figure, chosen)
         plt.close(figure)
     except ResultsError as error:

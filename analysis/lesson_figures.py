@@ -13,16 +13,40 @@ from pathlib import Path
 
 from figures import COLOURS, DASHES, MARKERS, PART_STYLES, plt, save
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
-from simgrad_results import ResultsError, load_curves, load_runs
+from simgrad_results import ResultsError, load_curves, load_runs, parameters
 
 GREY = "#666666"
+
+
+#: The strategies of each lesson.
+LABELS = {
+    "01": ["mapreduce", "allreduce"], "02": ["allreduce"], "03": ["float64", "float16", "top 1 %"],
+    "04": ["allreduce", "gossip", "asp"], "05": ["bsp", "asp"],
+    "06": ["1 server", "2 servers", "4 servers", "8 servers", "16 servers"],
+    "07": ["ring", "tree", "doubling", "halving, doubling"], "08": ["ring", "torus", "exponential", "complete"],
+    "09": ["H = 1", "H = 4", "H = 16", "H = 64", "one average"], "10": ["allreduce"], "11": ["allreduce"],
+    "12": ["allreduce"],
+}
+#: The grids of those that have one.
+GRIDS = {
+    "01": "cluster.workers", "02": "data.features", "05": "training.learning_rate", "07": "data.features",
+    "10": "cluster.workers", "11": "cluster.workers", "12": "cluster.workers",
+}
 
 
 class Lesson:
     """A lesson's results: its runs as dictionaries, and the curve of each of them."""
 
     def __init__(self, directory):
-        self.runs = load_runs(directory).to_dict("records")
+        runs = load_runs(directory)
+        number = directory.name[:2]
+        if list(dict.fromkeys(runs["label"])) != LABELS[number]:
+            raise ResultsError(f"{directory}: the strategies of lesson {int(number)} are {', '.join(LABELS[number])}")
+        grid = ["param." + GRIDS[number]] if number in GRIDS else []
+        if parameters(runs) != grid or runs["seed"].nunique() != 1:
+            raise ResultsError(f"{directory}: lesson {int(number)} has one seed and "
+                               + (f"a grid of {GRIDS[number]}" if grid else "no grid"))
+        self.runs = runs.to_dict("records")
         self.curves = load_curves(directory)
 
     def of(self, label):
@@ -42,8 +66,17 @@ def dots(k):
     return {"color": COLOURS[k], "linestyle": "none", "marker": MARKERS[k], "markersize": 6}
 
 
-def both(axes, k, label, x, simulated, formula):
+def agree(label, x, simulated, formula, within=0.02):
+    """Refuses results through which the formula's line does not go: a run of the exercise is not one of the lesson."""
+    for at, found in zip(x, simulated):
+        if not abs(found - formula(at)) <= within * abs(formula(at)):
+            raise ResultsError(f"{label}, at {at:g}: simulated {found:.4g}, but by the lesson's formula {formula(at):.4g}; its "
+                               "figure is drawn from a run of the lesson's own scenario, without --set")
+
+
+def both(axes, k, label, x, simulated, formula, within=0.02):
     """Simulated dots at x; the formula's line through them, drawn between."""
+    agree(label, x, simulated, formula, within)
     axes.plot(x, simulated, label=label, **dots(k))
     low, high = math.log(min(x)), math.log(max(x))
     fine = [math.exp(low + (high - low) * i / 200) for i in range(201)]
@@ -124,8 +157,11 @@ def slowest_worker(lesson, figure):
 def stale(lesson, figure):
     axes = figure.subplots()
     chosen = [("bsp", 0.01), ("asp", 0.01), ("asp", 0.07), ("asp", 0.08)]
-    losses(lesson, axes, [(f"{label}, η = {rate}", run) for label, rate in chosen for run in lesson.of(label)
-                          if run["param.training.learning_rate"] == rate])
+    named = [(f"{label}, η = {rate}", run) for label, rate in chosen for run in lesson.of(label)
+             if run["param.training.learning_rate"] == rate]
+    if len(named) < len(chosen):
+        raise ResultsError("the learning rates are not the lesson's, which are 0.01, 0.07 and 0.08")
+    losses(lesson, axes, named)
     axes.set_yscale("log")
     axes.set_ylim(3e-3, 1e3)
     axes.legend()
@@ -198,8 +234,9 @@ def failures(lesson, figure):
     n = [run["workers"] for run in lesson.runs]
     axes.set_xscale("log")
     axes.set_yscale("log")
-    both(axes, 0, "with failures", n, [run["simulated_s"] for run in lesson.runs],
-         lambda each: 64 / each / useful(each))
+    both(axes, 0, "with failures", n, [run["simulated_s"] for run in lesson.runs], lambda each: 64 / each / useful(each),
+         within=0.4)  # the formula lets no two repairs go on at once
+    axes.plot([], [], label="64 s / (n E)", **style(0))
     axes.plot(n, [64 / each for each in n], color=GREY, linewidth=0.8, label="if no machine failed")
     numbers_on(axes.xaxis, n)
     numbers_on(axes.yaxis, [2, 5, 10, 20, 40])
@@ -211,6 +248,10 @@ def costs(lesson, figure):
     axes = figure.subplots()
     times = [run["simulated_s"] for run in lesson.runs]
     axes.set_xscale("log")
+    for run in lesson.runs:
+        a, b = run["workers"], math.log2(run["workers"]) * 10.64
+        agree("time", [a], [run["simulated_s"]], lambda _: 2560 / a + b)
+        agree("cost", [a], [run["cost_usd"]], lambda _: 1e-4 * (2560 + a * b))
     axes.plot(times, [run["cost_usd"] for run in lesson.runs], label="machines", **dots(0))
     n = [2 ** (i / 20) for i in range(121)]
     exchange = [math.log2(each) * 10.64 for each in n]
@@ -254,7 +295,11 @@ def main(words=None):
             if draw is None:
                 raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 12_...")
             figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
-            draw(Lesson(directory), figure)
+            try:
+                draw(Lesson(directory), figure)
+            except ResultsError as error:
+                text = str(error)
+                raise ResultsError(text if text.startswith(str(directory)) else f"{directory}: {text}") from error
             out = str(Path(chosen.into) / f"{directory.name}.svg") if chosen.into else None
             save(figure, argparse.Namespace(directory=directory, name="lesson", out=out))
             plt.close(figure)

@@ -26,11 +26,11 @@ def draw(chosen):
         for place, carried in zip(places, busiest["bytes"]):
             axes.text(2, place, bytes_text(carried), va="center", fontsize=7)
         axes.set_yticks(places)
-        axes.set_yticklabels(busiest["link"], fontsize=8)
+        axes.set_yticklabels(map(figures.plain, busiest["link"]), fontsize=8)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
         point = results.point_text(row.iloc[0]) if several else ""
-        axes.set_title(row["label"].iloc[0] + (f"\n{point}" if point else ""), fontsize=9)
+        axes.set_title(figures.plain(row["label"].iloc[0]) + (f"\n{figures.plain(point)}" if point else ""), fontsize=9)
         axes.set_xlabel("busy [%]")
         axes.set_xlim(0, 100)
     figure.tight_layout()

@@ -26,7 +26,7 @@ def draw(chosen):
         style = figures.style(number)
         style.pop("marker")
         x = row[chosen.against] / scale
-        axes.plot(x, row["mean"], label=row["label"].iloc[0] + (f", {point}" if point else ""), **style)
+        axes.plot(x, row["mean"], label=figures.plain(row["label"].iloc[0] + (f", {point}" if point else "")), **style)
         if row["low"].notna().any():
             axes.fill_between(x, row["low"], row["high"], color=style["color"], alpha=0.2, linewidth=0)
     if means["mean"].min() > 0 and means["mean"].max() > 20 * means["mean"].min():

@@ -28,9 +28,9 @@ def draw(chosen):
     for label, number in figures.numbers(rows["label"]).items():
         own = rows[rows["label"] == label]
         style = figures.style(number)
-        axes.scatter(own["time_s"] / scale, own["price"], color=style["color"], marker=style["marker"], label=label, zorder=2)
+        axes.scatter(own["time_s"] / scale, own["price"], color=style["color"], marker=style["marker"], label=figures.plain(label), zorder=2)
         for _, row in own.iterrows():
-            axes.annotate(results.point_text(row), (row["time_s"] / scale, row["price"]), fontsize=7,
+            axes.annotate(figures.plain(results.point_text(row)), (row["time_s"] / scale, row["price"]), fontsize=7,
                           textcoords="offset points", xytext=(5, 4))
     axes.set_xlabel(("time to the target" if reached else "simulated time") + f" [{unit}]")
     axes.set_ylabel(NAMES.get(chosen.of, chosen.of))

@@ -27,6 +27,7 @@ def draw(chosen):
         label = row["label"].iloc[0]
         if others:
             label += ", " + results.point_text(row.iloc[0][others])
+        label = figures.plain(label)
         serial = results.amdahl(row["workers"], row["mean"])
         if serial == serial:
             label += f" (serial {100 * serial:.2g} %)"

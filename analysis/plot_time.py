@@ -34,6 +34,9 @@ def draw(chosen):
         names, parts = of_ranks(results.at_point(results.load_ranks(chosen.directory), chosen.at), chosen.ranks)
     else:
         names, parts = of_rows(results.at_point(results.load_runs(chosen.directory), chosen.at))
+    for name, missing in zip(names, parts[results.PARTS].isna().any(axis=1)):
+        if missing:
+            raise results.ResultsError(f"{chosen.directory}: of {name} it is not known how its time went; did the run fail?")
     if not names or not parts[results.PARTS].to_numpy().sum() > 0:
         raise results.ResultsError(f"{chosen.directory}: no run has spent any time")
     unit, scale = figures.time_unit(parts[results.PARTS].sum(axis=1).max())
@@ -47,7 +50,7 @@ def draw(chosen):
                   label=name)
         left = left + width
     axes.set_yticks(range(len(names)))
-    axes.set_yticklabels(names)
+    axes.set_yticklabels([figures.plain(name) for name in names])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"simulated time [{unit}]" + ("" if chosen.ranks else ", mean over workers"))

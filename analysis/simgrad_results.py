@@ -10,6 +10,8 @@ A *run* is one training: a strategy at a grid point under a seed. A *row* is a s
 seeds are averaged over. Times are simulated seconds unless a name says otherwise.
 """
 
+import csv
+import io
 import math
 from pathlib import Path
 
@@ -46,7 +48,11 @@ def _load(directory, name):
     # Labels and values of a grid such as "NA" or "none" are texts, not missing numbers.
     texts = ["id", "run", "strategy", "label", "status", "link", "role", "options", "error", "notes"]
     try:
-        frame = pd.read_csv(path, keep_default_na=False, na_values={}, dtype=str)
+        text = path.read_text(encoding="utf-8")
+        if not text.endswith("\n"):
+            raise ResultsError(f"{path}: not a CSV file of simgrad, or cut short: its last line has no end")
+        _check_cells(path, text)
+        frame = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values={}, dtype=str)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise ResultsError(f"{path}: not a CSV file of simgrad, or cut short: {error}") from error
     missing = [column for column in COLUMNS[name] if column not in frame.columns]
@@ -62,6 +68,19 @@ def _load(directory, name):
             at = numbers.index(None)
             raise ResultsError(f"{path}:{at + 2}: {column} must be a number, found {frame[column][at]!r}")
     return frame
+
+
+def _check_cells(path, text):
+    """Refuses a line with more or fewer cells than the header: pandas fills up what is missing."""
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(rows, [])
+        for row in rows:
+            if len(row) != len(header):
+                raise ResultsError(f"{path}:{rows.line_num}: {len(row)} cells, but the header has {len(header)}; the file "
+                                   "was damaged or cut short")
+    except csv.Error as error:
+        raise ResultsError(f"{path}:{rows.line_num}: not a CSV file of simgrad, or cut short: {error}") from error
 
 
 def _number(text):
@@ -94,7 +113,7 @@ def groups(frame, keys):
 
 
 def _with_runs(frame, runs, path):
-    columns = ["id", "strategy", "label", "seed", "workers"] + parameters(runs)
+    columns = ["id", "strategy", "label", "seed", "status", "workers"] + parameters(runs)
     joined = frame.merge(runs[columns], left_on="run", right_on="id", how="left", validate="many_to_one")
     if joined["id"].isna().any():
         run = frame["run"][joined["id"].isna().to_numpy().argmax()]
@@ -120,7 +139,8 @@ def load_links(directory):
 def student_t(degrees):
     """The factor of a two-sided 95 % confidence interval for so many degrees of freedom.
 
-    Beyond 30 by Peizer and Pratt's expansion, right to the table's three digits.
+    Beyond 30 by the Cornish-Fisher expansion around the normal quantile (M. Abramowitz, I. Stegun, Handbook of
+    mathematical functions, 1964, 26.7.5), right to the table's three digits.
     """
     if degrees < 1:
         return math.nan
@@ -141,8 +161,12 @@ def confidence_interval(values):
     mean = sample[0] + math.fsum(value - sample[0] for value in sample) / len(sample)
     if len(sample) == 1:
         return mean, math.nan, math.nan
-    variance = math.fsum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
-    half = student_t(len(sample) - 1) * math.sqrt(variance / len(sample))
+    largest = max(abs(value - mean) for value in sample)
+    if largest == 0.0 or not math.isfinite(largest):
+        return mean, mean - largest, mean + largest
+    # As shares of the largest: the square of a loss that diverges is beyond all numbers.
+    variance = math.fsum(((value - mean) / largest) ** 2 for value in sample) / (len(sample) - 1)
+    half = student_t(len(sample) - 1) * largest * math.sqrt(variance / len(sample))
     return mean, mean - half, mean + half
 
 
@@ -177,12 +201,12 @@ def speedup(runs, measure="throughput"):
 
 
 def amdahl(workers, speedups):
-    """The serial share s in 1 / S(P) = s + (1 - s) / P that fits best, by least squares; NaN without two sizes.
+    """The serial share s in 1 / S(P) = s + (1 - s) / P that fits best, by least squares; NaN with one worker only.
 
     Source: G. Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", 1967.
     """
     points = [(1 - 1 / p, 1 / s - 1 / p) for p, s in zip(workers, speedups) if p > 1 and s > 0]
-    if not points or len({x for x, _ in points} | {0.0}) < 2:
+    if not points:
         return math.nan
     serial = math.fsum(x * y for x, y in points) / math.fsum(x * x for x, _ in points)
     return min(max(serial, 0.0), 1.0)
@@ -203,23 +227,43 @@ def pareto(rows, columns):
 
 
 def mean_curves(curves, column="loss"):
-    """The curves of every row as means over its seeds, at the steps at which all of its seeds were evaluated.
+    """The curves of every row as means over its seeds, at the steps at which all were evaluated, until the last ends.
 
-    Has the label and the grid point, step, the means of simulated_s and samples, and `mean`, `low`, `high` of the column.
+    A seed that has ended stays where it ended; where the first seed diverges, the mean ends. Has the label and the grid
+    point, step, the means of simulated_s and samples, and `mean`, `low`, `high` of the column.
     """
     if column not in curves.columns:
         raise ResultsError(f"curves.csv has no column {column}; it has {', '.join(curves.columns)}")
     keys = row_keys(curves)
     lines = []
-    for row, group in groups(curves[curves[column].notna()], keys):
-        seeds = group["run"].nunique()
-        for step, at in group.groupby("step", sort=True):
-            if len(at) < seeds:
+    for row, group in groups(curves[curves["status"] != "failed"], keys):
+        seeds = [_Seed(own, column) for _, own in group.groupby("run", sort=False)]
+        seeds = [seed for seed in seeds if seed.at]
+        for step in sorted({step for seed in seeds for step in seed.at}):
+            points = [seed.point(step) for seed in seeds]
+            if any(point is None for point in points):
                 continue
-            mean, low, high = confidence_interval(at[column])
-            lines.append(dict(zip(keys, row), step=step, simulated_s=at["simulated_s"].mean(),
-                              samples=at["samples"].mean(), mean=mean, low=low, high=high))
+            times, samples, values = zip(*points)
+            mean, low, high = confidence_interval(values)
+            lines.append(dict(zip(keys, row), step=step, simulated_s=math.fsum(times) / len(times),
+                              samples=math.fsum(samples) / len(samples), mean=mean, low=low, high=high))
     return pd.DataFrame(lines, columns=keys + ["step", "simulated_s", "samples", "mean", "low", "high"])
+
+
+class _Seed:
+    """One curve: (simulated_s, samples, value) by step; of a step that was come to again, the last time."""
+
+    def __init__(self, own, column):
+        values = zip(own["step"], own["simulated_s"], own["samples"], own[column])
+        known = [each for each in values if math.isfinite(each[3])]
+        self.at = {step: rest for step, *rest in known}
+        self.last = max(self.at, default=math.inf)
+        self.diverges = own["status"].iloc[0] == "diverged"
+
+    def point(self, step):
+        if step > self.last and not self.diverges:
+            return self.at[self.last]
+        return self.at.get(step)
 
 
 def point_text(row):

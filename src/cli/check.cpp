@@ -128,9 +128,11 @@ void print_tally(const Tally& tally, std::size_t scenarios) {
 
 Exit check_scenarios(const CheckOptions& options) {
   const std::vector<experiment::Plan> plans = plans_of(options);
+  if (!options.junit.empty()) outputs::write_file(options.junit, outputs::junit({}));  // fails now rather than after hours
   const Temporary temporary;
   Tally tally;
   std::vector<outputs::TestSuite> suites;
+  std::vector<std::string> all_untested;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const experiment::Plan& plan = plans[i];
     print_warnings(plan);
@@ -149,13 +151,19 @@ Exit check_scenarios(const CheckOptions& options) {
     tally.failed_runs += tell_failed_runs(results.runs, suite);
     tally.baselines_failed += tell_failed_runs(results.baselines, suite);
     if (plan.expectations.empty()) fmt::print("  it has no [[expect]]: nothing to test\n");
+    const std::size_t tested = tally.held + tally.failed;
     for (const experiment::Verdict& verdict : experiment::verdicts(plan.expectations, results))
       tell(verdict, options.quiet, tally, suite);
+    if (!plan.expectations.empty() && tally.held + tally.failed == tested) all_untested.push_back(options.scenarios[i]);
     std::fflush(stdout);  // what is in the buffer, the next scenario's children would print again
   }
   print_tally(tally, plans.size());
   if (!options.junit.empty()) outputs::write_file(options.junit, outputs::junit(suites));
-  return tally.exit();
+  for (const std::string& scenario : all_untested)
+    fmt::print(stderr, "{}: none of its expectations was tested: no grid point they are about is left; take --set off, or a "
+                       "value that they name\n", scenario);
+  const Exit exit = tally.exit();
+  return exit == Exit::ok && !all_untested.empty() ? Exit::usage : exit;
 }
 
 }  // namespace

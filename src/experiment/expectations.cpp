@@ -48,6 +48,10 @@ void Expectation::describe(base::Describer& d) {
     d.refuse("equals", "\"equals\" says all; leave at_least and at_most out, or leave out \"equals\"");
   if (at_least && at_most && *at_least > *at_most)
     d.refuse("at_least", fmt::format("at least {} and at most {} is nothing; exchange them", *at_least, *at_most));
+  if (equals && *equals == 0.0 && tolerance && *tolerance > 0.0)
+    d.refuse("tolerance", "a tolerance is a share of \"equals\", and of zero there is none; use at_most and at_least instead");
+  if (metric == "wall_s")
+    d.refuse("metric", "wall_s depends on the machine and its mood; expect something of the simulation, such as simulated_s");
   if (tolerance && !equals)
     d.refuse("tolerance", "a tolerance is that of \"equals\"; add \"equals\", or leave the tolerance out");
 }

@@ -19,7 +19,13 @@ std::vector<double> linear_ticks(const Axis& axis, std::size_t most) {
   const double step = round_up((axis.to - axis.from) / static_cast<double>(most));
   std::vector<double> ticks;
   const double slack = 1e-9 * step;
-  for (double k = std::ceil((axis.from - slack) / step); k * step <= axis.to + slack; k += 1.0) ticks.push_back(k * step + 0.0);  // no -0
+  const double first = std::ceil((axis.from - slack) / step);
+  // Counted, for where an ulp is more than a step `first + 1` is `first`.
+  for (std::size_t k = 0; k <= most + 1; ++k) {
+    const double tick = (first + static_cast<double>(k)) * step + 0.0;  // no -0
+    if (!(tick <= axis.to + slack)) break;
+    if (ticks.empty() || tick > ticks.back()) ticks.push_back(tick);
+  }
   return ticks;
 }
 

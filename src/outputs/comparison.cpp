@@ -69,6 +69,12 @@ std::optional<double> samples_per_s(const Run& run) {
   return static_cast<double>(run.record.samples) / run.record.simulated_s;
 }
 
+/// Where computing takes no time, one worker is through at once, and a speed-up over it says nothing.
+bool idle_baseline(const Group& runs) {
+  const auto speedup = mean(runs, [](const Run& run) { return run.speedup_throughput; });
+  return speedup && *speedup < 1e-9;
+}
+
 Row row_of(const Group& runs) {
   const Run& first = *runs.front();
   Row row;
@@ -86,9 +92,11 @@ Row row_of(const Group& runs) {
   row.time_to_target_s = times.mean();
   row.time_to_target_spread = times.relative_deviation();
   row.simulated_s = mean(runs, [](const Run& run) { return run.record.simulated_s; });
-  row.speedup_throughput = mean(runs, [](const Run& run) { return run.speedup_throughput; });
-  row.speedup_time_to_target = mean(runs, [](const Run& run) { return run.speedup_time_to_target; });
-  row.efficiency = mean(runs, [](const Run& run) { return run.efficiency; });
+  if (!idle_baseline(runs)) {
+    row.speedup_throughput = mean(runs, [](const Run& run) { return run.speedup_throughput; });
+    row.speedup_time_to_target = mean(runs, [](const Run& run) { return run.speedup_time_to_target; });
+    row.efficiency = mean(runs, [](const Run& run) { return run.efficiency; });
+  }
   row.samples_per_s = mean(runs, samples_per_s);
   row.cost_usd = mean(runs, [](const Run& run) { return run.bill.cost_usd; });
   row.cost_to_target_usd = mean(runs, [](const Run& run) { return run.bill.cost_to_target_usd; });

@@ -7,18 +7,34 @@
 #include <span>
 #include <sstream>
 
+#include "outputs/characters.h"
+
 namespace simgrad::outputs {
 namespace {
 
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
-/// The bytes of the first `characters` code points.
-std::size_t prefix_bytes(std::string_view text, std::size_t characters) {
-  std::size_t bytes = 0;
-  for (; bytes < text.size(); ++bytes) {
-    if (starts_character(text[bytes]) && characters-- == 0) break;
+/// The bytes at the beginning that take at most so many columns.
+std::size_t prefix_bytes(std::string_view text, std::size_t columns) {
+  std::size_t bytes = 0, taken = 0;
+  while (bytes < text.size()) {
+    const Character next = first_character(text.substr(bytes));
+    taken += columns_of(next.code);
+    if (taken > columns) break;
+    bytes += next.bytes;
   }
   return bytes;
+}
+
+/// The end of the text that takes at most so many columns; a mark that joins what was cut off goes with it.
+std::string_view suffix(std::string_view text, std::size_t columns) {
+  std::size_t left = display_width(text);
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    const std::size_t own = columns_of(next.code);
+    if (left <= columns && own > 0) break;
+    left -= own;
+    text.remove_prefix(next.bytes);
+  }
+  return text;
 }
 
 /// `value` in the first of the units, each 1000 times the one before, in which three digits are enough.
@@ -79,9 +95,13 @@ std::string joules(double energy_j) {
 }
 
 std::size_t display_width(std::string_view text) {
-  std::size_t characters = 0;
-  for (const char c : text) characters += starts_character(c) ? 1 : 0;
-  return characters;
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    columns += columns_of(next.code);
+    text.remove_prefix(next.bytes);
+  }
+  return columns;
 }
 
 std::string printable(std::string_view text) {
@@ -104,7 +124,7 @@ std::string cut_middle(std::string_view text, std::size_t width) {
   const std::size_t head = width / 2;
   const std::size_t tail = width - head - 1;
   return std::string(text.substr(0, prefix_bytes(text, head))) + "…" +
-         std::string(text.substr(prefix_bytes(text, whole - tail)));
+         std::string(suffix(text, tail));
 }
 
 std::string repeated(std::string_view text, std::size_t times) {
@@ -135,7 +155,7 @@ std::string wrapped(std::string_view text, std::size_t width) {
       line += ' ';
       ++taken;
     }
-    while (taken + size > width && width > 2) {
+    while (taken + size > width && width > 3) {  // room for a wide character beside the indentation
       const std::size_t bytes = prefix_bytes(word, width - taken);
       lines += line + word.substr(0, bytes) + '\n';
       word.erase(0, bytes);

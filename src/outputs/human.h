@@ -24,7 +24,8 @@ std::string dollars(double usd);
 /// "850 J", "1.23 MJ".
 std::string joules(double energy_j);
 
-/// Columns on a terminal: code points, so that wide (East Asian) characters count as one.  Invalid UTF-8 does no harm.
+/// Columns on a terminal: two of East Asian wide characters and emoji, none of combining marks.  Of invalid UTF-8 one a
+/// byte.
 std::size_t display_width(std::string_view text);
 
 /// The text without control characters: a label must move no cursor.

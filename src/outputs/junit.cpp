@@ -3,39 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <string_view>
+
+#include "outputs/characters.h"
 
 namespace simgrad::outputs {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-/// The bytes of the UTF-8 character at the beginning, or 0 where there is none.
-std::size_t character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3
-                         : first >= 0xF0 && first < 0xF5 ? 4 : 0;
-  if (size == 0 || text.size() < size) return 0;
-  std::uint32_t code = first & (0xFFu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  const bool too_long = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-  const bool not_xml = (code >= 0xD800 && code < 0xE000) || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
-  return too_long || not_xml ? 0 : size;
-}
-
 std::string escaped(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t size = character(text);
+    const Character character = first_character(text);
     const char c = text.front();
-    if (size != 1)
-      result += size == 0 ? replacement : text.substr(0, size);
+    // XML knows neither of the last two.
+    if (!character.sound || character.code == 0xFFFE || character.code == 0xFFFF)
+      result += replacement;
+    else if (character.bytes > 1)
+      result += text.substr(0, character.bytes);
     else if (c == '&')
       result += "&amp;";
     else if (c == '<')
@@ -50,7 +36,7 @@ std::string escaped(std::string_view text) {
       result += replacement;
     else
       result += c;
-    text.remove_prefix(std::max<std::size_t>(size, 1));
+    text.remove_prefix(character.bytes);
   }
   return result;
 }

@@ -13,6 +13,7 @@
 #include "outputs/canvas.h"
 #include "outputs/comparison.h"
 #include "outputs/human.h"
+#include "outputs/mean_curve.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -26,27 +27,9 @@ constexpr std::array<std::string_view, 12> colours = {"\033[34m", "\033[33m", "\
 
 struct Curve {
   std::string label;
-  std::int64_t seeds = 0;
-  std::vector<std::pair<double, double>> points;  ///< simulated s, loss
+  std::vector<const Run*> seeds;
+  std::vector<CurvePoint> points;
 };
-
-/// Adds a run to the sum of its label's: as many evaluations as all have.
-void add(Curve& curve, const record::Record& record) {
-  std::vector<std::pair<double, double>> own;
-  for (const record::Evaluation& e : record.curve) {
-    if (!e.loss || !std::isfinite(*e.loss)) break;  // it has diverged, or there are no numbers
-    own.emplace_back(e.simulated_s, *e.loss);
-  }
-  if (curve.seeds++ == 0) {
-    curve.points = std::move(own);
-    return;
-  }
-  curve.points.resize(std::min(curve.points.size(), own.size()));
-  for (std::size_t k = 0; k < curve.points.size(); ++k) {
-    curve.points[k].first += own[k].first;
-    curve.points[k].second += own[k].second;
-  }
-}
 
 /// Of the last grid point, in the order of its labels.
 std::vector<Curve> curves_of(const std::vector<Run>& runs) {
@@ -54,23 +37,21 @@ std::vector<Curve> curves_of(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (run.parameters != runs.back().parameters || run.record.status == record::Status::failed) continue;
     auto curve = std::ranges::find(curves, run.label, &Curve::label);
-    if (curve == curves.end()) curve = curves.insert(curves.end(), {.label = run.label, .points = {}});
-    add(*curve, run.record);
+    if (curve == curves.end()) curve = curves.insert(curves.end(), {.label = run.label, .seeds = {}, .points = {}});
+    curve->seeds.push_back(&run);
   }
-  std::erase_if(curves, [](const Curve& curve) { return curve.points.size() < 2; });
-  for (Curve& curve : curves)
-    for (auto& [time_s, loss] : curve.points) {
-      time_s /= static_cast<double>(curve.seeds);
-      loss /= static_cast<double>(curve.seeds);
-    }
+  for (Curve& curve : curves) curve.points = mean_curve(curve.seeds);
+  std::erase_if(curves, [](const Curve& curve) { return curve.points.empty(); });
+  if (std::ranges::none_of(curves, [](const Curve& curve) { return curve.points.size() > 1; })) curves.clear();
   return curves;
 }
 
 Axis time_axis(const std::vector<Curve>& curves) {
   double shortest = INFINITY, longest = 0.0, first = INFINITY;
   for (const Curve& curve : curves) {
-    shortest = std::min(shortest, curve.points.back().first);
-    longest = std::max(longest, curve.points.back().first);
+    const double end_s = curve.points.back().simulated_s;
+    if (end_s > 0.0) shortest = std::min(shortest, end_s);
+    longest = std::max(longest, end_s);
     for (const auto& [time_s, loss] : curve.points)
       if (time_s > 0.0) first = std::min(first, time_s);
   }
@@ -81,11 +62,11 @@ Axis time_axis(const std::vector<Curve>& curves) {
 Axis loss_axis(const std::vector<Curve>& curves, std::optional<double> target) {
   double least = target.value_or(INFINITY), most = target.value_or(-INFINITY), first = -INFINITY;
   for (const Curve& curve : curves) {
-    first = std::max(first, curve.points.front().second);
+    first = std::max(first, curve.points.front().loss);
     for (const auto& [time_s, loss] : curve.points) least = std::min(least, loss), most = std::max(most, loss);
   }
   if (first > 0.0) most = std::min(most, 10.0 * first);  // a curve that diverges leaves the plot
-  if (!(most > least)) most = least + std::max(std::abs(least), 1e-300);
+  if (!(most - least > 1e-12 * std::abs(least))) most = least + std::max(std::abs(least), 1e-300);
   return {.from = least, .to = most, .logarithmic = least > 0.0 && most > wide * least};
 }
 
@@ -99,6 +80,15 @@ std::pair<std::string_view, double> time_unit(double longest_s) {
 }
 
 std::string number_text(double value) { return fmt::format("{:.4g}", value); }
+
+/// On a logarithmic axis what happens before it begins, happens at its beginning.  A lone point is a dot.
+void draw(Canvas& canvas, std::size_t i, const std::vector<CurvePoint>& points, const Axis& time, const Axis& loss) {
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const CurvePoint& from = points[k > 0 ? k - 1 : 0];
+    const auto place = [&](double time_s) { return time.place(std::max(time_s, time.from)); };
+    canvas.draw(i, place(from.simulated_s), loss.place(from.loss), place(points[k].simulated_s), loss.place(points[k].loss));
+  }
+}
 
 /// What stands left of each row: round numbers, none right beside another, and the target.
 std::array<std::string, rows> loss_labels(const Axis& axis, std::optional<double> target, const Canvas& canvas) {
@@ -136,7 +126,7 @@ std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, st
 
 std::string title(const Results& results, const std::vector<Curve>& curves, std::string_view unit, std::size_t width) {
   const std::string point = point_text(results.runs.back().parameters);
-  const bool seeds = std::ranges::any_of(curves, [](const Curve& curve) { return curve.seeds > 1; });
+  const bool seeds = std::ranges::any_of(curves, [](const Curve& curve) { return curve.seeds.size() > 1; });
   return wrapped(fmt::format("Loss against simulated time [{}]{}{}:", unit, seeds ? ", mean over the seeds" : "",
                              point.empty() ? "" : ", at " + point),
                  width);
@@ -174,13 +164,7 @@ std::string plot(const Results& results, const TableStyle& style) {
   constexpr std::size_t margin = 9;
   const std::size_t columns = width - margin - 3;
   Canvas canvas(columns, rows, curves.size(), paints);
-  for (std::size_t i = 0; i < curves.size(); ++i)
-    for (std::size_t k = 1; k < curves[i].points.size(); ++k) {
-      const auto& [from_s, from_loss] = curves[i].points[k - 1];
-      const auto& [to_s, to_loss] = curves[i].points[k];
-      if (time.logarithmic && from_s < time.from) continue;
-      canvas.draw(i, time.place(from_s), loss.place(from_loss), time.place(to_s), loss.place(to_loss));
-    }
+  for (std::size_t i = 0; i < curves.size(); ++i) draw(canvas, i, curves[i].points, time, loss);
 
   const auto [unit, unit_s] = time_unit(time.to);
   const auto labels = loss_labels(loss, target, canvas);

@@ -1,8 +1,6 @@
 /// The comparison on a terminal: columns fitted to its width, then lines.
 ///
-/// A table too wide gives way in this order, until it fits: messages, metric, the bar from 16 cells to 12, the labels
-/// to 24, efficiency, the bar to 10, bytes, the labels to 14, energy, final loss, the bar to 8, the bar, the labels
-/// to 10, the throughput speed-up, the simulated time, cost.  Room left over goes to the labels, then to the bar.  Grid point,
+/// A table too wide gives way step by step, until it fits.  Room left over goes to the labels, then to the bar.  Grid point,
 /// workers, time to target and the speed-up to it never go: where even they do not fit, lines are cut.
 #include "outputs/table.h"
 
@@ -28,11 +26,17 @@ struct Step {
   Column::Kind kind;
   std::size_t size;  ///< what is left of it; 0: nothing
 };
-constexpr Step steps[] = {{Column::messages, 0},   {Column::metric, 0},   {Column::bar, 12},  {Column::label, 24},
-                          {Column::efficiency, 0}, {Column::bar, 10},     {Column::bytes, 0}, {Column::label, 14},
-                          {Column::energy, 0},
-                          {Column::loss, 0},       {Column::bar, 8},      {Column::bar, 0},   {Column::label, 10},
-                          {Column::throughput, 0}, {Column::simulated, 0}, {Column::cost, 0}};
+/// In the order in which they are taken.
+std::vector<Step> steps(bool has_target) {
+  std::vector<Step> all = {{Column::messages, 0}, {Column::metric, 0},    {Column::bar, 12},      {Column::label, 24},
+                           {Column::efficiency, 0}, {Column::bar, 10},    {Column::bytes, 0},     {Column::label, 14},
+                           {Column::energy, 0},   {Column::loss, 0},      {Column::bar, 8},       {Column::bar, 0},
+                           {Column::label, 10},   {Column::throughput, 0}, {Column::simulated, 0}, {Column::cost, 0}};
+  // Without a target the final loss alone tells how well a strategy learns.
+  const auto loss = std::ranges::find(all, Column::loss, &Step::kind);
+  if (!has_target) std::rotate(loss, loss + 1, std::ranges::find(all, Column::simulated, &Step::kind));
+  return all;
+}
 
 Columns::iterator find(Columns& columns, Column::Kind kind) {
   return std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.kind == kind; });
@@ -46,8 +50,8 @@ void widen(Columns& columns, Column::Kind kind, const std::vector<Row>& rows, st
   if (column != columns.end() && total < width) column->cells = cells_of(rows, column->width() + width - total);
 }
 
-void fit(Columns& columns, const std::vector<Row>& rows, std::size_t width) {
-  for (const Step& step : steps) {
+void fit(Columns& columns, const std::vector<Row>& rows, bool has_target, std::size_t width) {
+  for (const Step& step : steps(has_target)) {
     if (total_width(columns) <= width) break;
     const auto column = find(columns, step.kind);
     if (column == columns.end()) continue;
@@ -126,7 +130,7 @@ std::string table(const Results& results, const TableStyle& style) {
   bool bars_shown = false;
   if (!c.rows.empty()) {
     Columns columns = all_columns(c);
-    fit(columns, c.rows, width);
+    fit(columns, c.rows, c.has_target, width);
     bars_shown = find(columns, Column::bar) != columns.end();
     text += rendered(columns, c.rows, style, width) + '\n';
   }

@@ -7,7 +7,10 @@ import io
 import json
 import subprocess
 import sys
+import tempfile
 import unittest
+import warnings
+from pathlib import Path
 
 import support
 
@@ -87,15 +90,41 @@ class Drawn(unittest.TestCase):
     def of(self, label, workers):
         return [run for run in self.runs if run["label"] == label and run["workers"] == workers]
 
+    def test_labels_are_plain_text_to_matplotlib(self):
+        with tempfile.TemporaryDirectory(prefix="simgrad-test-") as directory:
+            for file in support.results_of_small().glob("*.csv"):
+                text = file.read_text(encoding="utf-8").replace("allreduce,allreduce", "allreduce,_环 a$b$")
+                Path(directory, file.name).write_text(text, encoding="utf-8")
+            for name in SCRIPTS:
+                for ending in ("svg", "png"):
+                    with self.subTest(name + ending), warnings.catch_warnings():
+                        warnings.simplefilter("error")
+                        out = Path(directory, f"x.{ending}")
+                        code, _, err = script(name, directory, "--out", out)
+                        self.assertEqual(code, 0, err)
+                        self.assertLessEqual(err.count("\n"), 1)
+                self.assertIn("_环 a$b$", Path(directory, "x.svg").read_text(encoding="utf-8"))
+
+    def test_times_that_are_not_known_are_not_zero(self):
+        with tempfile.TemporaryDirectory(prefix="simgrad-test-") as directory:
+            for file in support.results_of_small().glob("*.csv"):
+                Path(directory, file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+            rows = [line.split(",") for line in Path(directory, "ranks.csv").read_text(encoding="utf-8").splitlines()]
+            rows[1][rows[0].index("wait_s")] = ""
+            Path(directory, "ranks.csv").write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+            code, _, err = script("plot_time", directory, "--ranks", "allreduce")
+            self.assertEqual(code, 2)
+            self.assertIn("of worker 0 it is not known how its time went", err)
+
     def test_the_curve_of_a_strategy_is_the_mean_of_its_seeds(self):
         what = chosen(of="loss", against="step")
         what.at = ["cluster.workers=4"]
         line = plot_loss.draw(what).axes[0].lines[0]
         seeds = [run["curve"] for run in self.of("allreduce", 4)]
-        steps = min(len(curve) for curve in seeds)
-        self.assertEqual(list(line.get_xdata()), [e["step"] for e in seeds[0]][:steps])
-        for k, drawn in enumerate(line.get_ydata()):
-            self.assertAlmostEqual(drawn, sum(curve[k]["loss"] for curve in seeds) / 3, delta=1e-12)
+        longest = max(seeds, key=len)
+        self.assertEqual(list(line.get_xdata()), [e["step"] for e in longest])
+        for k, drawn in enumerate(line.get_ydata()):  # who has ended stays there
+            self.assertAlmostEqual(drawn, sum(curve[min(k, len(curve) - 1)]["loss"] for curve in seeds) / 3, delta=1e-12)
 
     def test_speedups_stand_over_their_workers(self):
         figure = plot_speedup.draw(chosen(measure="throughput"))

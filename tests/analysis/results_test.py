@@ -27,6 +27,11 @@ class Statistics(unittest.TestCase):
         self.assertEqual(results.confidence_interval([0.1] * 7), (0.1, 0.1, 0.1))
         self.assertTrue(math.isnan(results.confidence_interval([math.nan, None])[0]))
 
+    def test_interval_of_values_whose_squares_are_beyond_numbers(self):
+        mean, low, high = results.confidence_interval([1e200, 2e200, 3e200])
+        self.assertEqual(mean, 2e200)
+        self.assertAlmostEqual((high - mean) / 1e200, 4.303 / math.sqrt(3), delta=1e-12)
+
     def test_values_that_are_missing_are_left_out(self):
         self.assertEqual(results.confidence_interval([1.0, math.nan, 3.0])[0], 2.0)
 
@@ -79,17 +84,38 @@ class Frames(support.Scratch):
         self.assertEqual(list(runs["label"]), ["NA", "null"])
         self.assertEqual(list(runs["param.cluster.workers"]), ["none", ""])
 
-    def test_curves_are_means_at_the_steps_that_all_seeds_have(self):
+    def test_curves_are_means_at_the_steps_of_all_seeds_and_who_has_ended_stays_there(self):
         self.runs(self.line("a", "ring", 2, 1, 1), self.line("b", "ring", 2, 2, 1))
         self.write("curves.csv", "run,step,simulated_s,samples,loss,r2\n"
                                  "a,0,0,0,1.0,\na,5,2,50,0.5,\nb,0,0,0,2.0,\nb,5,4,50,0.7,\nb,10,8,100,0.1,\n")
         curves = results.mean_curves(results.load_curves(self.path))
-        self.assertEqual(list(curves["step"]), [0, 5])
-        self.assertEqual(list(curves["simulated_s"]), [0.0, 3.0])
-        self.assertEqual(list(curves["mean"]), [1.5, 0.6])
+        self.assertEqual(list(curves["step"]), [0, 5, 10])
+        self.assertEqual(list(curves["simulated_s"]), [0.0, 3.0, 5.0])
+        for found, expected in zip(curves["mean"], [1.5, 0.6, 0.3]):
+            self.assertAlmostEqual(found, expected, delta=1e-15)
         self.assertTrue(results.mean_curves(results.load_curves(self.path), "r2").empty)
         self.assertRaisesRegex(results.ResultsError, "no column accuracy; it has run, step",
                                results.mean_curves, results.load_curves(self.path), "accuracy")
+
+    def test_a_curve_ends_where_a_seed_diverges_and_a_failed_one_has_none(self):
+        self.runs(self.line("a", "ring", 2, 1, 1, "diverged"), self.line("b", "ring", 2, 2, 1),
+                  self.line("c", "ring", 2, 3, 1, "failed"))
+        self.write("curves.csv", "run,step,simulated_s,samples,loss\na,0,0,0,1.0\na,5,1,50,1e200\na,10,2,100,\n"
+                                 "b,0,0,0,1.0\nb,5,1,50,3e200\nb,10,2,100,0.1\nc,0,0,0,7.0\n")
+        curves = results.mean_curves(results.load_curves(self.path))
+        self.assertEqual(list(curves["step"]), [0, 5])
+        self.assertEqual(list(curves["mean"]), [1.0, 2e200])
+        self.assertAlmostEqual(curves["high"][1] / (2e200 + 12.706 * 1e200), 1.0, delta=1e-12)
+
+    def test_files_that_were_cut_short_are_refused(self):
+        whole = self.RUNS + self.line("a", "ring", 2, 1, 1) + "\n"
+        for text, expected in ((whole[:-1], "its last line has no end"), (whole[:-10], "its last line has no end"),
+                               (whole + "b,x,ring,2\n", "runs.csv:3: 4 cells, but the header has 23"),
+                               (whole + self.line("b", "ring", 2, 1, 1) + ",9\n", "runs.csv:3: 24 cells"),
+                               (whole + 'b,"x\n', "unexpected end of data")):
+            with self.subTest(expected):
+                self.write("runs.csv", text)
+                self.assertRaisesRegex(results.ResultsError, expected, results.load_runs, self.path)
 
     def test_faults_name_the_file_and_what_is_wrong(self):
         load = results.load_runs
@@ -98,7 +124,7 @@ class Frames(support.Scratch):
         self.assertRaisesRegex(results.ResultsError, "runs.csv: not a CSV file of simgrad", load, self.path)
         self.write("runs.csv", "id,label\n1,2\n")
         self.assertRaisesRegex(results.ResultsError, "the column strategy is missing", load, self.path)
-        self.write("runs.csv", self.RUNS + self.line("a", "ring", 2, 1, 1) + "\n" + self.line("b", "ring", 2, 1, "x"))
+        self.write("runs.csv", self.RUNS + self.line("a", "ring", 2, 1, 1) + "\n" + self.line("b", "ring", 2, 1, "x") + "\n")
         self.assertRaisesRegex(results.ResultsError, "runs.csv:3: speedup_throughput must be a number, found 'x'", load, self.path)
         self.runs(self.line("a", "ring", 2, 1, 1))
         self.write("curves.csv", "run,step,simulated_s,samples,loss\nz,0,0,0,1\n")

@@ -100,11 +100,16 @@ TEST_CASE("runs that fail are told by check, whatever was expected, and end it w
   CHECK(contains(some.out, "1 scenario: 1 expectation ok, 1 failed; 1 of 2 runs failed\n"));
 }
 
-TEST_CASE("an expectation whose grid point the command line takes away is untested, and says so") {
+TEST_CASE("an expectation whose grid point the command line takes away is untested, and a scenario of such ends with 2") {
   const Scratch scratch;
   scratch.write("x.toml", small + grid + expects("equals = 10\nwhere = {\"cluster.workers\" = 4}"));
   const Called called = check(scratch, "x.toml --set cluster.workers=2");
-  CHECK(called.exit_code == 0);
+  CHECK(called.exit_code == 2);
+  CHECK(contains(called.err, "x.toml: none of its expectations was tested: no grid point they are about is left; take --set off"));
+  scratch.write("y.toml", small + grid + expects("equals = 10"));
+  CHECK(check(scratch, "y.toml x.toml --set cluster.workers=2 --quiet").exit_code == 2);
+  scratch.write("y.toml", small + grid + expects("equals = 10") + expects("equals = 10\nwhere = {\"cluster.workers\" = 4}"));
+  CHECK(check(scratch, "y.toml --set cluster.workers=2 --quiet").exit_code == 0);
   CHECK(called.out ==
         "x.toml\n  untested  allreduce: steps 10, workers=4: the command line leaves no such grid point\n"
         "1 scenario: 0 expectations ok, 0 failed, 1 untested\n");
@@ -117,11 +122,12 @@ TEST_CASE("the seeds of check are those that an expectation is a mean over") {
   CHECK(check(scratch, "x.toml --quiet").exit_code == 3);
 }
 
-TEST_CASE("a place where the JUnit file cannot be written ends check with 5") {
+TEST_CASE("a place where the JUnit file cannot be written ends check with 5, before anything runs") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   scratch.write("file", "");
-  CHECK(check(scratch, "x.toml --quiet --junit file/found.xml").exit_code == 5);
+  CHECK(check(scratch, "x.toml --quiet --out kept --junit file/found.xml").exit_code == 5);
+  CHECK_FALSE(fs::exists(scratch.path() + "/kept"));
 }
 
 TEST_CASE("run takes no notice of expectations") {

@@ -47,6 +47,11 @@ TEST_CASE("an expectation needs a known metric and a bound that something can me
         Faults{"18:1: \"equals\" says all; leave at_least and at_most out, or leave out \"equals\""});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\ntolerance = 0.1\n")) ==
         Faults{"18:1: a tolerance is that of \"equals\"; add \"equals\", or leave the tolerance out"});
+  CHECK(faults(expects("metric = \"steps\"\nequals = 0\ntolerance = 0.1\n")) ==
+        Faults{"18:1: a tolerance is a share of \"equals\", and of zero there is none; use at_most and at_least instead"});
+  CHECK(faults(expects("metric = \"steps\"\nequals = 0\n")).empty());
+  CHECK(faults(expects("metric = \"wall_s\"\nat_most = 60\n")) ==
+        Faults{"16:1: wall_s depends on the machine and its mood; expect something of the simulation, such as simulated_s"});
   CHECK(faults(expects("metric = \"steps\"\nequals = 2\ntolerance = -1\n")).at(0).starts_with("18:13: tolerance must be at least 0"));
 }
 

@@ -41,3 +41,10 @@ TEST_CASE("a logarithmic axis has its powers of ten, and more where these are fe
   check_ticks({.from = 1e-12, .to = 1.0, .logarithmic = true}, 4, {1e-12, 1e-9, 1e-6, 1e-3, 1});
   check_ticks({.from = 0.02, .to = 0.6, .logarithmic = true}, 4, {0.02, 0.05, 0.1, 0.2, 0.5});
 }
+
+TEST_CASE("an axis shorter than the distance of neighbouring numbers has few ticks, and an end") {
+  const double least = 5e9;
+  CHECK(Axis{.from = least, .to = std::nextafter(least, 1e10)}.ticks(4).size() <= 6);
+  CHECK(Axis{.from = 1e17, .to = 1e17 + 16}.ticks(40).size() <= 42);
+  CHECK(Axis{.from = -1e308, .to = 1e308}.ticks(4).size() <= 6);
+}

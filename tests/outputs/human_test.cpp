@@ -31,7 +31,7 @@ TEST_CASE("bytes and counts are scaled by powers of 1000") {
   CHECK(count(1.234e6) == "1.23 M");
 }
 
-TEST_CASE("texts are measured and cut by code points") {
+TEST_CASE("texts are measured and cut by characters") {
   CHECK(display_width("Größe µ") == 7);
   CHECK(cut("Größe", 5) == "Größe");
   CHECK(cut("Größe", 4) == "Grö…");
@@ -43,4 +43,19 @@ TEST_CASE("wrapped lines are no wider than asked, words that are wider are broke
   CHECK(wrapped("aa bb cc", 5) == "aa bb\n  cc\n");
   CHECK(wrapped("aaaaaaa", 4) == "aaaa\n  aa\n  a\n");
   CHECK(wrapped("a\x1b[31m\nb", 80) == "a [31m b\n");
+}
+
+TEST_CASE("East Asian characters and emoji take two columns, combining marks none") {
+  CHECK(display_width("环形 ring") == 9);
+  CHECK(display_width("한글かな") == 8);
+  CHECK(display_width("🚀") == 2);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(display_width("\xe7\x8e") == 2);  // the beginning of a character, a byte each
+  CHECK(cut("参数服务器", 6) == "参数…");  // three columns are left, which is not two characters
+  CHECK(cut("参数服务器", 5) == "参数…");
+  CHECK(cut_middle("同步参数服务器", 9) == "同步…务器");
+  CHECK(cut_middle("abce\u0301f", 4) == "ab…f");
+  CHECK(padded("环", 4, Align::right) == "  环");
+  CHECK(wrapped("参数服务器", 5) == "参数\n  服\n  务\n  器\n");
+  CHECK(wrapped("环环", 3) == "环环\n");
 }

@@ -1,6 +1,7 @@
 // The plot on a terminal, whole.
 #include "outputs/plot.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -99,8 +100,9 @@ TEST_CASE("the plot is of the last grid point, and of the means over its seeds")
     runs[i].parameters["cluster.workers"] = i == 0 ? 2 : 4;
     runs[i].seed = i;
   }
-  // The mean: 2 s a step, 2 - 0.2 k, over the six steps that both have.
-  Run mean = falling("ring", 2.0, 6, [](int k) { return 2.0 - 0.2 * k; });
+  // The mean: 2 s a step, 2 - 0.2 k, over the six steps that both have; then the second stays at 18 s and 1.2.
+  Run mean = falling("ring", 2.0, 8, [](int k) { return k <= 6 ? 2.0 - 0.2 * k : 0.5 * (1.0 - 0.1 * k + 1.2); });
+  for (const std::size_t k : {7, 8}) mean.record.curve[k].simulated_s = 0.5 * (static_cast<double>(k) + 18.0);
   const auto found = lines(plot(of(runs), {.width = 60}));
   auto expected = lines(plot(of({mean}), {.width = 60}));
   expected[0] = "Loss against simulated time [s], mean over the seeds, at";
@@ -143,6 +145,24 @@ TEST_CASE("a curve that diverges leaves the plot at ten times its first loss, so
   for (std::size_t row = 1; row < 10; ++row) CHECK(column_of_b(row) <= 13);  // within the first of its eight steps
   CHECK(all[9].starts_with("      0.2 ┤"));
   CHECK(all[9].ends_with("a"));
+}
+
+TEST_CASE("on a logarithmic time axis the first loss is at its beginning, and a lone point is a dot") {
+  // Each has two evaluations, at 0 and at its end; the third diverges at once.
+  Run wild = falling("wild", 1.0, 1, [](int k) { return k == 0 ? 0.5 : INFINITY; });
+  const auto all = lines(plot(of({falling("fast", 0.1, 1, linear), falling("slow", 10.0, 1, linear), wild}), {.width = 60}));
+  REQUIRE(all.size() == 13);
+  CHECK(all[1].starts_with("        1 ┤"));
+  std::string curve;
+  for (std::size_t r = 1; r < 10; ++r) curve += all[r];
+  CHECK(std::ranges::count(curve, 'a') >= 1);
+  CHECK(std::ranges::count(curve, 'b') > 40);
+  CHECK(all.back() == "  a fast   b slow   c wild");
+}
+
+TEST_CASE("losses that differ by an ulp are a line") {
+  const Run still = falling("ring", 1.0, 8, [](int k) { return k % 2 == 0 ? 5e9 : std::nextafter(5e9, 1e10); });
+  CHECK(lines(plot(of({still}), {})).size() == 13);
 }
 
 TEST_CASE("there is no plot where there is nothing to draw") {

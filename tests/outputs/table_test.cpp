@@ -178,3 +178,39 @@ TEST_CASE("without runs there is a title and a sentence") {
   results.name = "wan";
   CHECK(table(results, {}) == "wan\n\nNo run has finished.\n");
 }
+
+TEST_CASE("without a target the final loss stays when the bar and the speed-up have gone, with one it goes before") {
+  std::vector<Run> runs = {sample_run("averaging of local steps", 8, {1.0, 1.0, 0.0, 0.0}),
+                           sample_run("gossip on an exponential graph", 8, {1.0, 2.0, 0.0, 0.0})};
+  for (Run& run : runs) run.record.final_loss = 0.125, run.speedup_throughput = 4.0;
+  Results results = of(std::move(runs));
+  CHECK(contains(table(results, {.width = 48}), " 0.125\n"));
+  CHECK_FALSE(contains(table(results, {.width = 48}), "went to"));
+  results.scenario = {{"stop", {{"loss", 0.0625}}}};
+  INFO(table(results, {.width = 48}));
+  CHECK_FALSE(contains(table(results, {.width = 48}), " 0.125\n"));
+}
+
+TEST_CASE("a speed-up over a worker that computes for no time is left out") {
+  Run run = sample_run("ring", 8, {0.0, 1.0, 0.0, 0.0});
+  run.speedup_throughput = 3e-15;
+  CHECK_FALSE(contains(table(of({run}), {.width = 120}), "0.00x"));
+  run.speedup_throughput = 3e-3;
+  CHECK(contains(table(of({run}), {.width = 120}), "0.00x"));
+}
+
+TEST_CASE("labels of wide characters fit and leave the columns straight") {
+  Results results = of({sample_run("异步参数服务器，八台服务器，陈旧度不超过四", 8, {1.0, 1.0, 0.0, 0.0}),
+                        sample_run("ring", 8, {1.0, 2.0, 0.0, 0.0})});
+  for (const int width : {40, 60, 80, 120}) {
+    const std::string text = table(results, {.width = width});
+    INFO(text);
+    CHECK(widest(text) <= static_cast<std::size_t>(width));
+    std::istringstream lines(text);
+    std::vector<std::size_t> ends;  // of the number of workers
+    for (std::string line; std::getline(lines, line);)
+      if (const auto at = line.find(" 8 "); at != std::string::npos) ends.push_back(display_width(line.substr(0, at)));
+    REQUIRE(ends.size() == 2);
+    CHECK(ends[0] == ends[1]);
+  }
+}
