@@ -40,7 +40,7 @@ class CheckpointClock {
 class Losses {
  public:
   /// A checkpoint is complete, or without checkpoints a step that will be remembered.
-  void secured(double now) { since_s_ = now; }
+  void secured(double now);
   void wrote(double cost_s) { checkpoint_s_ += cost_s; }
   /// The first crash of a recovery: what was done since the state gone back to was secured is lost.
   void crashed(double now);
@@ -53,8 +53,8 @@ class Losses {
 
  private:
   double since_s_ = 0.0;
-  double lost_s_ = 0.0;
-  double recovery_s_ = 0.0;
+  double lost_s_ = 0.0, lost_before_s_ = 0.0;  ///< before the last crash
+  double recovery_s_ = 0.0, recovery_before_s_ = 0.0;
   double checkpoint_s_ = 0.0;
   std::optional<double> down_since_s_;
 };

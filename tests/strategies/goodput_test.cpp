@@ -54,6 +54,21 @@ TEST_CASE("a restart reads the checkpoint after the restart time, and the record
   }
 }
 
+TEST_CASE("useful, lost, recovering and checkpoint seconds add up, whenever in a run a host crashes") {
+  // Of rank 0, which writes, and of rank 2, whose loss rank 0 notices after it has written.
+  for (const int rank : {0, 2})
+    for (int k = 1; k < 60; ++k) {
+      Trial trial = with_storage(ring_allreduce());
+      trial.cluster.failures.restart_time_s = 0.02;
+      const double at_s = 0.7 * ring_s * k / 2.0;
+      CAPTURE(rank, at_s);
+      const record::Record record = with_crashes(trial, {crash(rank, at_s), crash(1, at_s + 0.1)}).run().record;
+      check_sound(record);
+      const double useful_s = record.simulated_s - *record.lost_s - *record.recovery_s - *record.checkpoint_s;
+      CHECK(useful_s == Approx(steps * ring_s).epsilon(1e-9));
+    }
+}
+
 TEST_CASE("by time, the first step after the interval is kept") {
   Trial trial = with_storage(ring_allreduce());
   trial.training.checkpoint_every_steps = 0;

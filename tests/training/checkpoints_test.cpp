@@ -42,6 +42,20 @@ TEST_CASE("the first to arrive at a step decides for all whether it is kept") {
   CHECK(steps.due(3, 0.0, 0.0));
 }
 
+TEST_CASE("a checkpoint that is complete before the crash is noticed saves what would have been lost") {
+  Losses losses;
+  losses.secured(10.0);
+  losses.crashed(14.0);  // while it is written, from 13 to 15
+  losses.wrote(2.0);
+  losses.secured(15.0);
+  losses.resumed(20.0, 1.0);
+  // Useful until 13, written until 15, recovery until 21.
+  CHECK(losses.lost_s() == 0.0);
+  CHECK(losses.recovery_s(30.0) == Approx(21 - 15));
+  losses.crashed(23.0);
+  CHECK(losses.lost_s() == 2.0);
+}
+
 TEST_CASE("time that is lost, recovered in, and spent on checkpoints is told apart") {
   Losses losses;
   losses.wrote(1.0);
