@@ -33,7 +33,7 @@ export function axis(settings: AxisSettings, vertical: boolean): Option {
     nameTextStyle: { color: variable('quiet'), fontSize: 12, align: vertical ? 'left' : 'center', padding: 0 },
     axisLine: { show: !vertical || !!categories, onZero: false, ...line() },
     axisTick: { show: !vertical && !categories, ...line(), ...(ticks ? { customValues: ticks } : {}) },
-    axisLabel: { color: variable('quiet'), hideOverlap: true, fontSize: 11.5, ...(categories ? {} : { formatter: (x: number) => format(x) }), ...(ticks ? { customValues: ticks } : {}) },
+    axisLabel: { color: variable('quiet'), hideOverlap: true, textMargin: [0, 3], fontSize: 11.5, ...(categories ? {} : { formatter: (x: number) => format(x) }), ...(ticks ? { customValues: ticks } : {}) },
     splitLine: { show: grid && !categories, lineStyle: { color: variable('rule'), width: 1 } },
     minorSplitLine: { show: false },
     axisPointer: { label: { show: false } },
@@ -63,5 +63,6 @@ export function tip(head: string, lines: { colour?: string; name: string; value:
 }
 
 /** Ctrl and the wheel zoom, dragging pans; the page scrolls as ever otherwise. */
-export const zoom = (): Option[] => matchMedia('(pointer: coarse)').matches ? [] :
+export const zooms = (): boolean => !matchMedia('(pointer: coarse)').matches;
+export const zoom = (): Option[] => !zooms() ? [] :
   [{ type: 'inside', xAxisIndex: 0, filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: true, moveOnMouseWheel: false }];

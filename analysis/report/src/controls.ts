@@ -1,8 +1,8 @@
 // What the reader may choose beside a chart: native inputs, so that keyboards and screen readers know them.
-import type { Report } from './data';
+import type { Report, Row } from './data';
 import { fresh, h, svg } from './dom';
 import { colour, dash, outline } from './palette';
-import { change, onChange, shown, state } from './state';
+import { change, onChange, pointOf, shown, state } from './state';
 import { onTheme } from './theme';
 
 type Choice = [value: string, text: string];
@@ -28,13 +28,25 @@ export function toggle(text: string, on: boolean, changed: (on: boolean) => void
   return h('label', { class: 'toggle' }, input, h('span', {}, text));
 }
 
-/** The grid point, where there are several: one choice for all charts. */
-export function pointList(report: Report, has: (point: number) => boolean): HTMLElement | null {
-  const choices = report.points.map(({ text }, i): Choice => [String(i), text || 'all']).filter((_, i) => has(i));
-  if (report.points.length < 2 || choices.length === 0) return null;
-  const { element, select } = list('At', choices, String(state.point), (value) => change(() => { state.point = Number(value); }));
-  onChange(() => { select.value = String(state.point); });
-  return element;
+/** The grid point: one choice for all charts. A chart that has nothing there draws the nearest that it has, and its list says so. */
+export interface Place { element: HTMLElement | null; point: () => number; show: () => void }
+
+/** rows: what the chart could draw now; show() must be called when they become others. */
+export function place(report: Report, rows: () => Row[]): Place {
+  const point = (): number => pointOf(report, rows());
+  if (report.points.length < 2) return { element: null, point, show: () => {} };
+  const { element, select } = list('At', [], '', (value) => change(() => { state.point = Number(value); }));
+  let listed = '';
+  const show = (): void => {
+    const has = [...new Set(rows().map((row) => row.point))].sort((a, b) => a - b);
+    if (has.join() !== listed)
+      select.replaceChildren(...has.map((each) => h('option', { value: String(each) }, report.points[each].text || 'all')));
+    listed = has.join();
+    select.value = String(point());
+  };
+  show();
+  onChange(show);
+  return { element, point, show };
 }
 
 /** A strategy's line and marker, as in the charts. */

@@ -1,12 +1,12 @@
 // The parts of ECharts that the page uses; nothing else is bundled.
-import { BarChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
-import { DataZoomInsideComponent, GridComponent, MarkLineComponent, TooltipComponent, VisualMapContinuousComponent } from 'echarts/components';
+import { BarChart, CustomChart, GraphChart, LineChart, ScatterChart } from 'echarts/charts';
+import { DataZoomInsideComponent, GridComponent, MarkLineComponent, TooltipComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { CanvasRenderer } from 'echarts/renderers';
 
-use([BarChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
-     MarkLineComponent, TooltipComponent, VisualMapContinuousComponent, LabelLayout, CanvasRenderer]);
+use([BarChart, CustomChart, GraphChart, LineChart, ScatterChart, DataZoomInsideComponent, GridComponent,
+     MarkLineComponent, TooltipComponent, LabelLayout, CanvasRenderer]);
 
 export { init };
 export type { ECharts } from 'echarts/core';

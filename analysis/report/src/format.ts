@@ -41,7 +41,13 @@ function prefixed(x: N, unit: string, digits: number): string {
 export const bytes = (x: N, digits = 3): string => prefixed(x, 'B', digits);
 export const joules = (x: N, digits = 3): string => prefixed(x, 'J', digits);
 export const dollars = (x: N, digits = 3): string => (x === null ? missing : `$${number(x, digits)}`);
-export const percent = (x: N): string => (x === null ? missing : `${number(100 * x, 100 * Math.abs(x) >= 99.95 ? 3 : 2)}${narrow}%`);
+/** Shares have no exponents, even where little is busy: 0.00012 %. */
+export function percent(x: N): string {
+  if (x === null || !Number.isFinite(x)) return missing;
+  const [hundredths, size] = [100 * x, Math.abs(100 * x)];
+  const tiny = size > 0 && size < 1e-3 && size >= 1e-7;
+  return `${tiny ? hundredths.toFixed(1 - Math.floor(Math.log10(size) + 1e-9)).replace(/0+$/, '').replace('-', minus) : number(hundredths, size >= 99.95 ? 3 : 2)}${narrow}%`;
+}
 export const whole = (x: N): string => (x === null ? missing : Math.round(x).toLocaleString('en-US').replace('-', minus));
 
 /** A sentence whose numbers stay with their units when lines break. */

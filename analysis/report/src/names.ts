@@ -18,3 +18,12 @@ export function shortNames(labels: string[]): string[] {
   });
   return cut.map((name, i) => (cut.indexOf(name) === i && cut.lastIndexOf(name) === i ? name : labels[i]));
 }
+
+/** A name in two lines of at most so many letters, cut at a space or bracket where there is one; what does not fit ends in dots. */
+export function twoLines(name: string, letters = 19): string {
+  if (name.length <= letters) return name;
+  const cuts = [...name.slice(0, letters).matchAll(/[ (]/g)].map(({ 0: sign, index }) => index! + (sign === ' ' ? 1 : 0));
+  const at = cuts.length > 0 && cuts[cuts.length - 1] > 3 ? cuts[cuts.length - 1] : letters;
+  const rest = name.slice(at);
+  return `${name.slice(0, at).trimEnd()}\n${rest.length <= letters ? rest : `${rest.slice(0, letters - 1)}…`}`;
+}

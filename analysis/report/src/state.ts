@@ -1,5 +1,5 @@
 // What the reader has chosen. It holds for all charts: who picks a grid point in one sees it in the others.
-import type { Report } from './data';
+import type { Report, Row } from './data';
 
 type Listener = () => void;
 const listeners: Listener[] = [];
@@ -17,6 +17,23 @@ export function change(what: () => void): void {
 }
 
 export const shown = (strategy: number): boolean => !state.hidden.has(strategy);
+
+/** The point that a chart of these rows draws: the chosen one, or the one most like it of those that the rows have. */
+export function pointOf(report: Report, rows: Row[]): number {
+  const wanted = report.points[state.point];
+  const unlike = (point: number): [number, number] => {
+    const { parameters, workers } = report.points[point];
+    const differing = Object.keys(parameters).filter((key) => JSON.stringify(parameters[key]) !== JSON.stringify(wanted.parameters[key])).length;
+    return [differing, Math.abs(Math.log(workers / wanted.workers))];
+  };
+  let best: { point: number; far: [number, number] } | null = null;
+  for (const { point } of rows) {
+    if (point === state.point) return point;
+    const far = unlike(point);
+    if (!best || far[0] < best.far[0] || (far[0] === best.far[0] && far[1] < best.far[1])) best = { point, far };
+  }
+  return best ? best.point : state.point;
+}
 
 /** The point at which the winner wins; without one the largest cluster, where strategies differ most. */
 export function choosePoint(report: Report): void {

@@ -78,6 +78,55 @@ test('the network has its vertices and its links, the busiest of them first', as
   assert.equal((await option(page, 'links')).series[0].data.length, 32 * 40);
 });
 
+test('the cells of the heat are as wide as their intervals', async () => {
+  const report = fixture({ sizes: [4] });
+  for (const { heat } of report.links.rows) Object.assign(heat, { edges_s: [0, 1, 4], names: ['a', 'b'], values: [[0, 1], [0, 1]] });
+  const { page } = await open(report);
+  await page.locator('#links input[value=heat]').check();
+  const [idle, busy] = await page.evaluate(() => {
+    const canvas = document.querySelector('#links canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, Math.round(canvas.height * 0.1), canvas.width, 1);
+    const pixels = Array.from({ length: canvas.width }, (_, i) => [...data.slice(4 * i, 4 * i + 3)].join());
+    return ['213,223,233', '38,36,94'].map((colour) => pixels.filter((each) => each === colour).length);
+  });
+  assert.ok(idle > 100 && Math.abs(busy - 3 * idle) < 12, `${idle}, ${busy}`);
+});
+
+test('a chart without rows at the chosen point draws the one most like it, and its list says so', async () => {
+  const report = fixture();
+  report.collectives.rows = report.collectives.rows.filter(({ point }) => point < 4);
+  report.curves.series.forEach((each) => { if (each.point > 2) each.consensus = null; });
+  const { page } = await open(report);
+  const told = (id) => page.locator(`#${id} .list:visible select`).last().locator('option:checked').textContent();
+  const predicted = async () => (await option(page, 'collectives')).series[0].data.map(({ value }) => value);
+  const of = (at) => report.collectives.rows.filter(({ point }) => point === at).map((row) => row.predicted_s);
+  assert.deepEqual([await told('curves'), await told('collectives'), await told('consensus')], ['16 workers', '8 workers', '4 workers']);
+  assert.deepEqual(await predicted(), of(3));
+  assert.ok((await option(page, 'consensus')).series.some(({ data }) => data.length > 100));
+  await page.locator('#collectives select').selectOption('1');
+  assert.deepEqual(await predicted(), of(1));
+  assert.deepEqual([await told('curves'), await told('consensus')], ['2 workers', '2 workers']);
+});
+
+test('names stand at the lines\u2019 ends where they fit', async () => {
+  const shown = async (settings, width) => (await option((await open(fixture(settings), { width })).page, 'curves')).series.filter(({ id }) => id?.startsWith('line-')).map(({ endLabel }) => endLabel.show);
+  assert.deepEqual(await shown({}, 1280), [true, true, true, true]);
+  assert.deepEqual(await shown({}, 390), [false, false, false, false]);
+  const names = Array.from({ length: 12 }, (_, i) => `strategy ${i}`);
+  assert.ok((await shown({ strategies: 12, names }, 1280)).every((each) => !each));
+});
+
+test('axes have ticks: fewer where it is narrow', async () => {
+  const ticks = async (width) => {
+    const { page } = await open(fixture(), { width });
+    await page.getByLabel('Log x').check();
+    const { xAxis: [x], yAxis: [y] } = await option(page, 'curves');
+    return [x.axisLabel.customValues.length, y.axisLabel.customValues.length];
+  };
+  const [[wideX, wideY], [narrowX, narrowY]] = [await ticks(1280), await ticks(390)];
+  assert.ok(wideX > 4 && wideY > 3 && narrowX > 1 && narrowX <= 4 && narrowY === wideY, `${[wideX, wideY, narrowX, narrowY]}`);
+});
+
 test('a label with markup in it stays text: legend, table, tooltip, file', async () => {
   const label = '</script><script>alert(1)</script><img src=x onerror=alert(2)>';
   const { page, seen } = await open(fixture({ names: ['mapreduce', label, 'async PS', '=cmd()'] }));

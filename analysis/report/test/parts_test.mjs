@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { sources } from './modules.mjs';
 
-const { bytes, csv, firstAfter, barAt, layout, number, nudges, percent, seconds, shortNames, slices, ticks, tracks, View, whole } =
+const { bytes, csv, firstAfter, barAt, layout, number, nudges, parted, percent, seconds, shortNames, slices, ticks, tracks, twoLines, View, whole } =
   await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/nudge', 'names');
 
 const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-');
@@ -16,7 +16,7 @@ test('numbers have three digits and no exponent where it can be done', () => {
 test('seconds, bytes and shares have the unit that suits them', () => {
   assert.deepEqual([0, 12.3e-6, 4.56, 0.5, 900, 7200, 86400 * 3].map((x) => plain(seconds(x))), ['0 s', '12.3 µs', '4.56 s', '500 ms', '15 min', '2 h', '3 d']);
   assert.deepEqual([808, 1.5e9].map((x) => plain(bytes(x))), ['808 B', '1.5 GB']);
-  assert.deepEqual([0.97, 0.004, 1].map((x) => plain(percent(x))), ['97 %', '0.4 %', '100 %']);
+  assert.deepEqual([0.97, 0.004, 1, 1e-6, 5.04e-6, 1.3e-9, 0].map((x) => plain(percent(x))), ['97 %', '0.4 %', '100 %', '0.0001 %', '0.0005 %', '0.00000013 %', '0 %']);
   assert.equal(whole(12345), '12,345');
 });
 
@@ -78,10 +78,17 @@ test('labels are cut to what tells them apart', () => {
   assert.deepEqual(shortNames(['allreduce(compression=(a, b), buckets=4)', 'ring']), ['allreduce(compression=(a, b), buckets=4)', 'ring']);
 });
 
+test('long names have two lines', () => {
+  assert.deepEqual(['ring', 'ring, oversubscription=16', 'parameter_server(consistency=ssp, staleness=1)', 'a'.repeat(40)].map((name) => twoLines(name)),
+    ['ring', 'ring,\noversubscription=16', 'parameter_server\n(consistency=ssp, …', `${'a'.repeat(19)}\n${'a'.repeat(18)}…`]);
+});
+
 test('labels in one column are moved apart, others stay', () => {
   const moved = nudges([{ x: 0, y: 10, width: 50 }, { x: 10, y: 12, width: 50 }, { x: 200, y: 11, width: 50 }], 14);
   assert.ok(Math.abs(12 + moved[1] - (10 + moved[0]) - 14) < 0.1);
   assert.equal(moved[2], 0);
   const above = nudges([{ x: 0, y: 95, width: 50 }, { x: 0, y: 95, width: 50 }], 14, 100);
   assert.deepEqual([95 + above[0], 95 + above[1]].map(Math.round), [86, 100]);
+  const crowd = (count) => Array.from({ length: count }, () => ({ x: 0, y: 50, width: 50 }));
+  assert.deepEqual([4, 20].map((count) => parted(crowd(count), nudges(crowd(count), 14), 12)), [true, false]);
 });

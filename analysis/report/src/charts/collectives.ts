@@ -1,14 +1,14 @@
 // What the alpha-beta model predicts for each collective, beside what it took in the simulation, and why they differ.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
-import { legend, pointList, toggle } from '../controls';
+import { legend, place, toggle } from '../controls';
 import type { CollectiveRow, Collectives, Report } from '../data';
 import { h } from '../dom';
 import { bytes, number, seconds, unbroken, whole } from '../format';
 import { shortNames } from '../names';
 import { colour, decal } from '../palette';
 import { Plot } from '../plot';
-import { onChange, shown, state } from '../state';
+import { onChange, shown } from '../state';
 import { variable } from '../theme';
 
 /** "1.2× the prediction; ", where it is not as predicted. */
@@ -20,7 +20,8 @@ function ratio({ predicted_s, simulated_s }: CollectiveRow): string {
 export function collectives(report: Report, data: Collectives, file: string): HTMLElement {
   const chosen = { log: false };
   const short = shortNames(report.strategies.map(({ label }) => label));
-  const here = (): CollectiveRow[] => data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy));
+  const at = place(report, () => data.rows);
+  const here = (): CollectiveRow[] => data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy));
   const text = (row: CollectiveRow): string => `${report.strategies[row.strategy].label}: ${row.name}`;
   const fit = (): void => { plot.height = 80 + Math.max(here().length, 1) * 58; };
   const plot: Plot = new Plot('collectives', data.sentence, 200, () => {
@@ -33,7 +34,7 @@ export function collectives(report: Report, data: Collectives, file: string): HT
     });
     return {
       grid: frame({ left: 8, right: wide ? 110 : 62 }),
-      xAxis: axis({ name: 'time of one call, from the last arrival', format: seconds, log: chosen.log, splits: wide ? 6 : 3 }, false),
+      xAxis: axis({ name: wide ? 'time of one call, from the last arrival' : 'time of one call', format: seconds, log: chosen.log, splits: wide ? 6 : 2 }, false),
       yAxis: axis({ name: '', format: String, categories: rows.map((row) => `${short[row.strategy]}: ${row.name}`), grid: false,
         extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 105, overflow: 'break', fontSize: 12, lineHeight: 15 } } }, true),
       tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
@@ -56,7 +57,7 @@ export function collectives(report: Report, data: Collectives, file: string): HT
   explain();
   onChange(() => { fit(); explain(); });
   return card('collectives', 'Collectives: predicted and simulated', data, file, [
-    pointList(report, (point) => data.rows.some((row) => row.point === point)),
+    at.element,
     toggle('Logarithmic', false, (log) => { chosen.log = log; plot.redraw(); }),
   ], legend(report, distinct(data.rows.map(({ strategy }) => strategy))), plot.element, reasons);
 }

@@ -1,13 +1,13 @@
 // Loss and metric as the training goes on, and how far the workers' parameters are apart.
 import { card, distinct } from '../card';
-import { keys, legend, list, pointList, segments, toggle } from '../controls';
+import { keys, legend, list, place, segments, toggle } from '../controls';
 import type { Chart, Curves, CurveSeries, N, Report, Table } from '../data';
 import { h } from '../dom';
 import { dollars, number, seconds, whole } from '../format';
 import { shortNames } from '../names';
 import { Plot } from '../plot';
-import { shown, state } from '../state';
-import { lines, type Line } from './lines';
+import { shown } from '../state';
+import { lines, sized, zoomHint, type Line } from './lines';
 
 type X = 'simulated_s' | 'step' | 'epochs' | 'cost_usd';
 const axes: Record<X, { name: string; format: (x: number) => string }> = {
@@ -46,21 +46,18 @@ function pointTable(report: Report, series: CurveSeries[]): Table {
   };
 }
 
-/** Names at the lines' ends, where it is wide enough for them. */
-const ends = ({ element }: Plot): { width: number; height: number } | undefined =>
-  element.clientWidth > 640 ? { width: element.clientWidth, height: element.clientHeight } : undefined;
-
 export function curves(report: Report, data: Curves, file: string): HTMLElement {
   const series = data.series;
   const strategies = distinct(series.map(({ strategy }) => strategy));
   const points = distinct(series.map(({ point }) => point));
   const chosen = { by: strategies.length === 1 && points.length > 1 ? 'points' : 'strategies', strategy: strategies[0], x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss }) => loss)), logX: false, band: true };
   const short = shortNames(report.strategies.map(({ label }) => label));
+  const at = place(report, () => series);
   const byPoint = (): boolean => chosen.by === 'points';
-  const here = (): CurveSeries[] => byPoint() ? series.filter(({ strategy }) => strategy === chosen.strategy) : series.filter(({ point, strategy }) => point === state.point && shown(strategy));
+  const here = (): CurveSeries[] => byPoint() ? series.filter(({ strategy }) => strategy === chosen.strategy) : series.filter(({ point, strategy }) => point === at.point() && shown(strategy));
   const name = (): string => (chosen.y === 'loss' ? 'loss' : report.metric_name);
   const plot: Plot = new Plot('curves', data.sentence, 400, () => lines({
-    labels: ends(plot), band: chosen.band,
+    size: sized(plot), named: true, band: chosen.band,
     lines: here().map((each): Line => ({
       ...(byPoint() ? { strategy: points.indexOf(each.point), text: report.points[each.point].text } : { strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy] }),
       x: each[chosen.x] ?? [],
@@ -71,12 +68,11 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
     y: { name: name(), format: number, log: chosen.log, scale: true },
     horizontal: chosen.y === 'loss' && report.target !== null ? { value: report.target, text: `target ${number(report.target)}` } : undefined,
   }));
-  const at = pointList(report, (point) => points.includes(point));
   const which = strategies.length > 1 ? list('Strategy', strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element : null;
   const ofStrategies = legend(report, strategies, emphasise(plot));
   const ofPoints = keys(points.map((point, style) => ({ style, text: report.points[point].text })));
   const arrange = (): void => {
-    for (const [element, hidden] of [[at, byPoint()], [which, !byPoint()], [ofStrategies, byPoint()], [ofPoints, !byPoint()]] as const) if (element) element.hidden = hidden;
+    for (const [element, hidden] of [[at.element, byPoint()], [which, !byPoint()], [ofStrategies, byPoint()], [ofPoints, !byPoint()]] as const) if (element) element.hidden = hidden;
   };
   arrange();
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
@@ -86,11 +82,11 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
   return card('curves', metric ? `Loss and ${report.metric_name === 'r2' ? 'R²' : report.metric_name}` : 'Loss', data, { file, whole: () => pointTable(report, series) }, [
     measured && metric ? segments('Show', [['loss', 'Loss'], ['metric', sentenceCase(report.metric_name)]], chosen.y, (y) => set({ y: y as 'loss' })) : null,
     segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
-    points.length > 1 ? segments('Compare', [['strategies', 'Strategies'], ['points', 'Grid points']], chosen.by, (by) => set({ by })) : null, which, at,
+    points.length > 1 ? segments('Compare', [['strategies', 'Strategies'], ['points', 'Grid points']], chosen.by, (by) => set({ by })) : null, which, at.element,
     toggle('Log y', chosen.log, (log) => set({ log })),
     toggle('Log x', chosen.logX, (logX) => set({ logX })),
     series.some(({ loss_low }) => loss_low) ? toggle('95 % bands', true, (band) => set({ band })) : null,
-  ], ofStrategies, ofPoints, plot.element);
+  ], ofStrategies, ofPoints, plot.element, zoomHint());
 }
 
 export function consensus(report: Report, data: Chart, all: CurveSeries[], file: string): HTMLElement {
@@ -99,18 +95,19 @@ export function consensus(report: Report, data: Chart, all: CurveSeries[], file:
   const series = measured.filter((each) => each.consensus?.some((x) => x !== 0 && x !== null));
   const together = distinct(measured.map(({ strategy }) => strategy)).filter((strategy) => !series.some((each) => each.strategy === strategy));
   const chosen = { x: 'simulated_s' as X, log: spreads(series.map((each) => positive(each.consensus ?? []))) };
+  const at = place(report, () => series);
   const plot: Plot = new Plot('consensus', data.sentence, 320, () => lines({
-    labels: ends(plot),
-    lines: series.filter(({ point, strategy }) => point === state.point && shown(strategy)).map((each): Line => ({
+    size: sized(plot), named: true,
+    lines: series.filter(({ point, strategy }) => point === at.point() && shown(strategy)).map((each): Line => ({
       strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy], x: each[chosen.x] ?? [], y: each.consensus ?? [] })),
     x: { ...axes[chosen.x], min: 0 }, y: { name: 'distance from the mean of all workers', format: number, log: chosen.log },
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
   return card('consensus', 'How far the workers are apart', data, file, [
     segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
-    pointList(report, (point) => series.some((each) => each.point === point)),
+    at.element,
     toggle('Log y', chosen.log, (log) => set({ log })),
-  ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element,
+  ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element, zoomHint(),
     together.length > 0 ? h('p', { class: 'fits' }, `Never apart: ${together.map((each) => report.strategies[each].label).join(', ')}.`) : null);
 }
 

@@ -1,9 +1,11 @@
 // Lines of strategies with confidence bands, for all charts that are of this kind.
-import { axis, frame, logTicks, tip, tooltip, zoom, type AxisSettings } from '../axes';
+import { axis, frame, logTicks, tip, tooltip, zoom, zooms, type AxisSettings } from '../axes';
 import type { N } from '../data';
+import { h } from '../dom';
 import type { Option } from '../echarts';
-import { nudges } from './nudge';
+import { nudges, parted } from './nudge';
 import { colour, dash, symbol } from '../palette';
+import type { Plot } from '../plot';
 import { variable } from '../theme';
 
 /** short: the text at the line's end, where it is another. */
@@ -55,29 +57,41 @@ export function at(all: Point[], x: number): N {
   return x1 === x0 ? y1 : y0 + ((x - x0) / (x1 - x0)) * (y1 - y0);
 }
 
+/** A plot's, in pixels. */
+export interface Size { width: number; height: number }
+export const sized = ({ element }: Plot): Size => ({ width: element.clientWidth, height: element.clientHeight });
+
+const narrow = 480;
+const roomForNames = 640;
+const mostNames = 8;
+
 export interface LinesSettings {
   lines: Line[]; x: AxisSettings; y: AxisSettings;
   horizontal?: { value: number; text: string }; others?: Option[];
-  labels?: { width: number; height: number };  // names at the lines' ends, for a plot of about this size
+  size: Size; named?: boolean;  // named: with names at the lines' ends, where they fit
   band?: boolean;
 }
 
 const positive = (all: N[] | null | undefined): number[] => (all ?? []).filter((x): x is number => x !== null && x > 0);
 
+/** At most so many of them: each second, third, ... */
+const sparse = (ticks: number[], most: number): number[] => ticks.filter((_, i) => i % Math.max(1, Math.ceil(ticks.length / most)) === 0);
+
 /** A logarithmic axis from just below the values to just above them, with ticks at round numbers. */
-function fitted(settings: AxisSettings, values: number[], also: number[]): AxisSettings {
+function fitted(settings: AxisSettings, values: number[], also: number[], mostTicks = Infinity): AxisSettings {
   const above = [...values, ...also].filter((x) => x > 0);
   if (!settings.log || settings.ticks || above.length === 0) return settings;
   let [least, most] = [above[0], above[0]];
   for (const x of above) { if (x < least) least = x; if (x > most) most = x; }
   const margin = Math.max(1.05, (most / least) ** 0.05);
-  return { ...settings, min: least / margin, max: most * margin, ticks: logTicks(least / margin, most * margin) };
+  return { ...settings, min: least / margin, max: most * margin, ticks: sparse(logTicks(least / margin, most * margin), mostTicks) };
 }
 
 const letter = 6.6;  // the width of one, about [pixels]
 
-/** How far the names at the ends of lines are moved, reckoned in a plot of about this size. */
-function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: { width: number; height: number }, logX: boolean, logY: boolean): number[] {
+/** How far the names at the ends of lines are moved, reckoned in a plot of about this size; none where they do not fit. */
+function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: Size, logX: boolean, logY: boolean): number[] | null {
+  if (width <= roomForNames || ends.length > mostNames) return null;
   const scale = (axisNumber: 0 | 1, log: boolean): ((x: number) => number) => {
     const of = log ? Math.log : (x: number): number => x;
     let [least, most] = [Infinity, -Infinity];
@@ -85,26 +99,35 @@ function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: 
     return (x) => (of(x) - least) / (most - least || 1);
   };
   const [across, up] = [scale(0, logX), scale(1, logY)];
-  return nudges(ends.map(({ text, data }) => {
-    const [x, y] = data[data.length - 1] ?? [0, 0];
-    return { x: across(x) * (width - 200), y: (1 - up(y)) * (height - 80), width: Math.min(128, letter * text.length) };
-  }), 14, height - 76);
+  const names = ends.filter(({ data }) => data.length > 0).map(({ text, data }) => {
+    const [x, y] = data[data.length - 1];
+    return { x: across(x) * (width - 200), y: (1 - up(y)) * (height - 80), width: Math.min(128, letter * text.length) + 8 };
+  });
+  const moved = nudges(names, 14, height - 76);
+  return parted(names, moved, 12) ? moved : null;
 }
 
+/** What is said under a chart whose lines can be zoomed. */
+export const zoomHint = (): HTMLElement | null =>
+  zooms() ? h('p', { class: 'hint' }, 'Scroll with Ctrl to zoom, then drag to pan.') : null;
+
 /** The option of a chart of lines. Values in the tooltip are read off every line where the pointer is. */
-export function lines({ lines: all, x, y, horizontal, others = [], labels, band: bands = true }: LinesSettings): Option {
+export function lines({ lines: all, x, y, horizontal, others = [], size, named = false, band: bands = true }: LinesSettings): Option {
+  const small = size.width < narrow;
   const drawn = all.map((line) => ({ line, data: points(line, !!x.log, !!y.log) }));
-  const moved = labels ? endOffsets(drawn.map(({ line, data }) => ({ text: line.short ?? line.text, data })), labels, !!x.log, !!y.log) : [];
+  const moved = named ? endOffsets(drawn.map(({ line, data }) => ({ text: line.short ?? line.text, data })), size, !!x.log, !!y.log) : null;
+  const offset = drawn.map(({ data }, i) => (data.length > 0 ? moved?.[drawn.slice(0, i).filter((each) => each.data.length > 0).length] : undefined) ?? 0);
   const series: Option[] = drawn.map(({ line, data }, i) => ({
     type: 'line', name: line.text, id: `line-${line.strategy}-${line.text}`, data, z: 3, clip: true,
     symbol: line.marks || data.length === 1 ? symbol(line.strategy) : 'none', symbolSize: 7, showAllSymbol: true,
     color: colour(line.strategy), itemStyle: { color: colour(line.strategy) },
     lineStyle: { width: 2, type: dash(line.strategy), color: colour(line.strategy), cap: 'butt', join: 'round' },
     emphasis: { focus: 'series', lineStyle: { width: 3.5 } }, blur: { lineStyle: { opacity: 0.18 } },
-    endLabel: { show: !!labels, formatter: () => line.short ?? line.text, offset: [0, moved[i] ?? 0], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
+    endLabel: { show: moved !== null, formatter: () => line.short ?? line.text, offset: [0, offset[i]], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
   }));
   const shaded = bands ? drawn.map(({ line }) => band(line, !!x.log, !!y.log)).filter((each) => each !== null) : [];
-  if (horizontal) series.push(level(horizontal.value, horizontal.text));
+  // Where it is narrow, the lines lie where the name would: it goes to the axis.
+  if (horizontal) series.push(level(horizontal.value, small ? '' : horizontal.text));
   const tell = (params: { axisValue: number }[] | { axisValue: number }): HTMLElement => {
     const where = (Array.isArray(params) ? params[0] : params).axisValue;
     const values = drawn.map(({ line, data }) => ({ line, value: at(data, where) })).filter(({ value }) => value !== null);
@@ -112,9 +135,9 @@ export function lines({ lines: all, x, y, horizontal, others = [], labels, band:
     return tip(`${x.name}: ${x.format(where)}`, values.map(({ line, value }) => ({ colour: colour(line.strategy), name: line.text, value: y.format(value!) })));
   };
   return {
-    grid: frame({ right: labels && all.length > 0 ? Math.min(146, 24 + letter * Math.max(...all.map(({ text, short }) => (short ?? text).length))) : 20 }),
-    xAxis: axis({ ...fitted(x, drawn.flatMap(({ data }) => data.map(([a]) => a)), []), grid: false }, false),
-    yAxis: axis(fitted(y, drawn.flatMap(({ line, data }) => data.map(([, b]) => b).concat(bands ? positive(line.low).concat(positive(line.high)) : [])), horizontal ? [horizontal.value] : []), true),
+    grid: frame({ right: moved && all.length > 0 ? Math.min(146, 24 + letter * Math.max(...all.map(({ text, short }) => (short ?? text).length))) : 20 }),
+    xAxis: axis({ splits: small ? 3 : 6, ...fitted(x, drawn.flatMap(({ data }) => data.map(([a]) => a)), [], small ? 4 : Infinity), grid: false }, false),
+    yAxis: axis(fitted({ ...y, name: horizontal && small ? `${y.name} (dashes: ${horizontal.text})` : y.name }, drawn.flatMap(({ line, data }) => data.map(([, b]) => b).concat(bands ? positive(line.low).concat(positive(line.high)) : [])), horizontal ? [horizontal.value] : []), true),
     tooltip: tooltip('axis', tell, { axisPointer: { type: 'line', lineStyle: { color: variable('quiet'), type: 'solid' } } }),
     dataZoom: zoom(), series: [...shaded, ...others, ...series],
   };
@@ -126,6 +149,6 @@ export const level = (value: number, text: string): Option => ({
   markLine: {
     silent: true, symbol: 'none', animation: false, data: [{ yAxis: value }],
     lineStyle: { color: variable('ink'), type: [4, 4], width: 1.2, opacity: 0.75 },
-    label: { formatter: () => text, position: 'insideStartTop', color: variable('ink'), fontSize: 11.5, distance: 4 },
+    label: { formatter: () => text, position: 'insideStartTop', textBorderColor: variable('surface'), textBorderWidth: 3, color: variable('ink'), fontSize: 11.5, distance: 4 },
   },
 });

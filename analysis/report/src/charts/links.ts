@@ -1,14 +1,14 @@
 // The network: who is cabled to whom, what each cable carried (its width), how busy it was (its colour), and when.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
-import { list, pointList, segments } from '../controls';
+import { list, place, segments } from '../controls';
 import type { Heat, Link, Links, Report, Row } from '../data';
 import { h } from '../dom';
 import type { Option } from '../echarts';
 import { bytes, percent, seconds } from '../format';
 import { ramp, ramped } from '../palette';
 import { Plot } from '../plot';
-import { onChange, state } from '../state';
+import { onChange, pointOf } from '../state';
 import { onTheme, variable } from '../theme';
 import { isHost, layout, neighbours } from './layout';
 
@@ -31,6 +31,9 @@ function busyMost(all: (number | null)[]): number {
   const most = Math.max(0, ...all.map((each) => each ?? 0));
   return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((each) => most <= each) ?? 1;
 }
+
+const hottest = ({ values, what }: Pick<Heat, 'values' | 'what'>): number =>
+  what === 'utilisation' ? busyMost(values.flat()) : Math.max(1, ...values.flat().map((value) => value ?? 0));
 
 function graph(row: LinkRow, width: number): Option {
   const wide = width > 640;
@@ -80,52 +83,69 @@ function bars(row: LinkRow): Option {
   };
 }
 
+const rowHeight = (rows: number): number => (rows > 30 ? 13 : 20);
+
+/** A cell a link and interval, as wide as the interval is long. */
 function heat({ names, edges_s, values, what }: Heat, wide: boolean): Option {
   const format = what === 'utilisation' ? percent : (x: number): string => `${bytes(x)}/s`;
-  const cells = values.flatMap((row, y) => row.map((value, x) => [x, y, value ?? '-']));
-  const most = what === 'utilisation' ? busyMost(values.flat()) : Math.max(1, ...values.flat().map((value) => value ?? 0));
+  const cells = values.flatMap((row, y) => row.map((value, x) => [x, y, value]).filter(([, , value]) => value !== null));
+  const most = hottest({ values, what });
+  type Api = { value(i: number): number; coord(point: [number, number]): [number, number]; size(of: [number, number]): [number, number] };
   return {
-    grid: frame({ top: 8, left: 8, bottom: 56 }),
-    xAxis: axis({ name: '', format: String, categories: edges_s.slice(0, -1).map((from) => seconds(from)), grid: false, extra: { axisTick: { show: false }, axisLabel: { color: variable('quiet'), hideOverlap: true } } }, false),
-    yAxis: axis({ name: '', format: String, categories: names, grid: false, extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 160 : 90, overflow: 'truncate', hideOverlap: true } } }, true),
+    grid: frame({ left: 8 }),
+    xAxis: axis({ name: 'simulated time', format: seconds, min: edges_s[0], max: edges_s[edges_s.length - 1], grid: false, splits: wide ? 6 : 2 }, false),
+    yAxis: axis({ name: '', format: String, categories: names, grid: false, extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 160 : 90, overflow: 'truncate', hideOverlap: true, fontSize: rowHeight(names.length) < 16 ? 10 : 12 } } }, true),
     tooltip: tooltip('item', ({ value: [x, y, value] }: { value: [number, number, number] }) =>
       tip(names[y], [{ name: `${seconds(edges_s[x])} to ${seconds(edges_s[x + 1])}`, value: format(value) }])),
-    visualMap: { type: 'continuous', min: 0, max: most, calculable: false, orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 10, itemHeight: 160, dimension: 2,
-      text: [format(most), format(0)], textStyle: { color: variable('quiet'), fontSize: 11 }, inRange: { color: ramp() } },
-    series: [{ type: 'heatmap', id: 'heat', name: 'heat', data: cells, progressive: 0, animation: false, itemStyle: { borderWidth: 0 }, emphasis: { itemStyle: { borderColor: variable('ink'), borderWidth: 1 } } }],
+    series: [{
+      type: 'custom', id: 'heat', name: 'heat', data: cells, encode: { x: -1, y: 1 }, progressive: 0, animation: false,
+      renderItem: (_: unknown, api: Api) => {
+        const [column, row] = [api.value(0), api.value(1)];
+        const [[from, middle], [to]] = [api.coord([edges_s[column], row]), api.coord([edges_s[column + 1], row])];
+        const height = api.size([0, 1])[1];
+        const [left, right, top, bottom] = [from, to, middle - height / 2, middle + height / 2].map(Math.round);
+        return { type: 'rect', shape: { x: left, y: top, width: right - left, height: bottom - top }, style: { fill: ramped(api.value(2) / most) }, emphasis: { style: { stroke: variable('ink'), lineWidth: 1 } } };
+      },
+    }],
   };
 }
 
-/** The scale of the graph's colours, and what tells it the row that is drawn. */
-function scale(): { element: HTMLElement; tell: (row: LinkRow) => void } {
+/** The scale of the colours, and what tells it the row that is drawn. */
+function scale(): { element: HTMLElement; tell: (row: LinkRow, view: string) => void } {
+  const thicker = h('span', {}, 'Thicker: more bytes.');
   const strip = h('i', { class: 'ramp' });
   const end = h('b', {});
   const paint = (): void => { strip.style.background = `linear-gradient(to right, ${ramp().join(',')})`; };
   paint();
   onTheme(paint);
   return {
-    element: h('p', { class: 'scale' }, '0', strip, end, h('span', {}, 'Thicker: more bytes.')),
-    tell: (row) => { end.textContent = `${percent(busyMost(wired(row).map(({ utilisation }) => utilisation)))} busy`; },
+    element: h('p', { class: 'scale' }, '0', strip, end, thicker),
+    tell: (row, view) => {
+      thicker.hidden = view !== 'graph';
+      const most = view === 'heat' ? hottest(row.heat!) : busyMost(wired(row).map(({ utilisation }) => utilisation));
+      end.textContent = view === 'heat' && row.heat!.what === 'bytes_per_s' ? `${bytes(most)}/s` : `${percent(most)} busy`;
+    },
   };
 }
 
 export function links(report: Report, data: Links, file: string): HTMLElement {
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
   const busiestOf = (row: LinkRow): number => Math.max(0, ...row.links.map(({ utilisation }) => utilisation ?? 0));
-  const first = data.rows.filter(({ point }) => point === state.point).reduce<LinkRow | null>((a, b) => (a && busiestOf(a) >= busiestOf(b) ? a : b), null);
+  const first = data.rows.filter(({ point }) => point === pointOf(report, data.rows)).reduce<LinkRow | null>((a, b) => (a && busiestOf(a) >= busiestOf(b) ? a : b), null);
   const chosen = { strategy: first?.strategy ?? strategies[0], view: 'graph' };
-  const here = (): LinkRow | undefined => data.rows.find(({ strategy, point }) => strategy === chosen.strategy && point === state.point);
+  const at = place(report, () => data.rows.filter(({ strategy }) => strategy === chosen.strategy));
+  const here = (): LinkRow | undefined => data.rows.find(({ strategy, point }) => strategy === chosen.strategy && point === at.point());
   const drawn = (): string => (chosen.view === 'heat' && here()?.heat ? 'heat' : chosen.view === 'graph' && known(here()) ? 'graph' : 'bars');
   const fit = (): void => {
     const row = here();
     const rows = drawn() === 'heat' ? row!.heat!.names.length : row ? busiest(row).length : 1;
-    plot.height = drawn() === 'graph' ? graphHeight : 90 + rows * (drawn() === 'heat' ? (rows > 30 ? 12 : 20) : 26);
+    plot.height = drawn() === 'graph' ? graphHeight : 90 + rows * (drawn() === 'heat' ? rowHeight(rows) : 26);
   };
   const plot: Plot = new Plot('links', data.sentence, graphHeight, () => {
     fit();
-    key.element.hidden = drawn() !== 'graph';
+    key.element.hidden = drawn() === 'bars';
     const row = here();
-    if (row) key.tell(row);
+    if (row) key.tell(row, drawn());
     const wide = plot.element.clientWidth > 640;
     if (!row) return { series: [] };
     return drawn() === 'graph' ? graph(row, plot.element.clientWidth) : drawn() === 'heat' ? heat(row.heat!, wide) : bars(row);
@@ -133,7 +153,7 @@ export function links(report: Report, data: Links, file: string): HTMLElement {
   const key = scale();
   fit();
   onChange(fit);
-  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); at.show(); plot.redraw(); };
   const views: [string, string][] = [
     ...(data.rows.some(known) ? [['graph', 'Cabling'] as [string, string]] : []), ['bars', 'Busiest links'],
     ...(data.rows.some((row) => row.heat) ? [['heat', 'Over time'] as [string, string]] : [])];
@@ -141,6 +161,6 @@ export function links(report: Report, data: Links, file: string): HTMLElement {
   return card('links', 'The network', data, file, [
     views.length > 1 ? segments('Show', views, chosen.view, (view) => set({ view })) : null,
     list('Strategy', strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element,
-    pointList(report, (point) => data.rows.some((row) => row.point === point)),
+    at.element,
   ], plot.element, key.element);
 }

@@ -3,11 +3,12 @@
 /** Where a label begins, its middle and its width [pixels, y downwards]. */
 export interface Label { x: number; y: number; width: number }
 
+const beside = (a: Label, b: Label): boolean => a.x < b.x + b.width && b.x < a.x + a.width;
+
 /** How far to move each label so that two which share a column are a line's height apart; and above bottom; at most three lines' heights. */
 export function nudges(labels: Label[], height: number, bottom = Infinity): number[] {
   const order = labels.map((_, i) => i).sort((a, b) => labels[a].y - labels[b].y);
   const y = labels.map((label) => label.y);
-  const beside = (a: Label, b: Label): boolean => a.x < b.x + b.width && b.x < a.x + a.width;
   for (let round = 0; round < 20; ++round)
     order.forEach((a, i) => order.slice(i + 1).forEach((b) => {
       const missing = height - (y[b] - y[a]);
@@ -19,4 +20,10 @@ export function nudges(labels: Label[], height: number, bottom = Infinity): numb
       y[b] -= below;
     }));
   return labels.map((label, i) => Math.max(-3 * height, Math.min(3 * height, y[i] - label.y)));
+}
+
+/** Whether labels that were moved so keep this distance from all in their column. */
+export function parted(labels: Label[], moved: number[], height: number): boolean {
+  return labels.every((a, i) => labels.slice(i + 1).every((b, k) =>
+    !beside(a, b) || Math.abs(a.y + moved[i] - b.y - moved[i + 1 + k]) >= height - 0.1));
 }

@@ -13,7 +13,7 @@ import { shown } from '../state';
 import { variable } from '../theme';
 import { emphasise } from './curves';
 import { barsHeight, speedupBars } from './speedup_bars';
-import { level, lines, type Line } from './lines';
+import { level, lines, sized, zoomHint, type Line } from './lines';
 
 const plain = (id: string, data: (number | N)[][], line: Option): Option =>
   ({ type: 'line', id, name: id, data, symbol: 'none', silent: true, z: 2, lineStyle: line, itemStyle: { color: (line as { color: string }).color } });
@@ -63,8 +63,8 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
   const asLines = (pick: (each: SpeedupSeries) => N[]): Line[] =>
     here().map((each) => ({ strategy: each.strategy, text: text(each), x: each.workers, y: pick(each), marks: true }));
 
-  const up = new Plot('speedup', data.sentence, 360, () => lines({
-    lines: asLines((each) => each.speedup),
+  const up: Plot = new Plot('speedup', data.sentence, 360, () => lines({
+    size: sized(up), lines: asLines((each) => each.speedup),
     x: x(),
     y: { name: measured, format: number, log: chosen.log, min: chosen.log ? undefined : 0 },
     others: [
@@ -74,10 +74,10 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
         plain(`amdahl-${each.strategy}-${i}`, each.amdahl!.workers.map((P, k) => [P, each.amdahl!.speedup[k]]), { color: colour(each.strategy), type: [1, 3], width: 1.6, opacity: 0.9 })) : []),
     ],
   }));
-  const efficiency = new Plot('efficiency', `Efficiency: speed-up by the number of workers. ${data.sentence}`, 360, () => lines({
-    lines: asLines((each) => each.efficiency),
+  const efficiency: Plot = new Plot('efficiency', `Efficiency: the throughput’s speed-up divided by the workers. ${data.sentence}`, 360, () => lines({
+    size: sized(efficiency), lines: asLines((each) => each.efficiency),
     x: x(),
-    y: { name: 'efficiency (speed-up / workers)', format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] }, others: [level(1, 'ideal')],
+    y: { name: 'efficiency', format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] }, others: [level(1, 'ideal')],
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); up.redraw(); efficiency.redraw(); };
   const fitted = data.series.filter(({ amdahl }) => amdahl);
@@ -88,5 +88,5 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
     toggle('Logarithmic', chosen.log, (log) => set({ log })),
     fitted.length > 0 ? toggle('Amdahl’s fit', true, (amdahl) => set({ amdahl })) : null,
   ], legend(report, distinct(data.series.map(({ strategy }) => strategy)), (strategy) => { emphasise(up)(strategy); emphasise(efficiency)(strategy); }),
-    h('div', { class: 'pair' }, up.element, efficiency.element), fits);
+    h('div', { class: 'pair' }, up.element, efficiency.element), zoomHint(), fits);
 }

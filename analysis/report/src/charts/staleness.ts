@@ -1,12 +1,12 @@
 // How old gradients were when they were applied: updates between the parameters' being read and the gradient's being used.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
-import { legend, pointList } from '../controls';
+import { legend, place } from '../controls';
 import type { Report, Staleness } from '../data';
 import { percent, whole } from '../format';
 import { colour } from '../palette';
 import { Plot } from '../plot';
-import { shown, state } from '../state';
+import { shown } from '../state';
 import { variable } from '../theme';
 
 const mostBins = 48;
@@ -28,8 +28,9 @@ export function bins(most: number): Bins {
 }
 
 export function staleness(report: Report, data: Staleness, file: string): HTMLElement {
+  const at = place(report, () => data.rows);
   const plot: Plot = new Plot('staleness', data.sentence, 320, () => {
-    const rows = data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy));
+    const rows = data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy));
     const { names, shares } = bins(Math.max(0, ...rows.flatMap(({ values }) => values)));
     const heights = rows.map(shares);
     return {
@@ -46,6 +47,6 @@ export function staleness(report: Report, data: Staleness, file: string): HTMLEl
       })),
     };
   });
-  return card('staleness', 'How stale gradients were', data, file, [pointList(report, (point) => data.rows.some((row) => row.point === point))],
+  return card('staleness', 'How stale gradients were', data, file, [at.element],
     legend(report, distinct(data.rows.map(({ strategy }) => strategy))), plot.element);
 }

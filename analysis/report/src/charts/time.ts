@@ -1,15 +1,15 @@
 // Where the time went: compute, communicate, wait, down.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
-import { list, pointList, segments, toggle } from '../controls';
-import { parts, type Parts, type Report, type Time } from '../data';
+import { list, place, segments, toggle } from '../controls';
+import { parts, type Parts, type Report, type Row, type Time } from '../data';
 import type { Option } from '../echarts';
 import { percent, seconds } from '../format';
 import { decal, partColours } from '../palette';
-import { shortNames } from '../names';
+import { shortNames, twoLines } from '../names';
 import { partsKey } from '../parts';
 import { Plot } from '../plot';
-import { change, onChange, shown, state } from '../state';
+import { change, onChange, shown } from '../state';
 import { variable } from '../theme';
 
 interface Bar { name: string; short?: string; parts: Parts }
@@ -22,9 +22,9 @@ function option(bars: Bar[], share: boolean, wide: boolean): Option {
   const value = (bar: Bar, part: number): number => share ? bar.parts[part] / (sum(bar.parts) || 1) : bar.parts[part];
   return {
     grid: frame({ top: 8, left: 8 }),
-    xAxis: axis({ name: share ? 'share of the time' : 'simulated time', format: share ? percent : seconds, max: share ? 1 : undefined }, false),
+    xAxis: axis({ name: share ? 'share of the time' : 'simulated time', format: share ? percent : seconds, max: share ? 1 : undefined, splits: wide ? 6 : 2 }, false),
     yAxis: axis({ name: '', format: String, categories: bars.map(({ name, short }) => short ?? name), grid: false,
-      extra: { inverse: true, axisLabel: { color: variable('ink'), width: wide ? 230 : 110, overflow: 'truncate', fontSize: 12 }, axisTick: { show: false } } }, true),
+      extra: { inverse: true, axisLabel: { color: variable('ink'), width: wide ? 230 : 130, overflow: 'truncate', fontSize: wide ? 12 : 11, lineHeight: 13, formatter: (text: string) => (wide || bars.length > 16 ? text : twoLines(text)) }, axisTick: { show: false } } }, true),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const bar = bars[params[0].dataIndex];
       return tip(bar.name, parts.map((name, i) => ({ colour: colours[i], name, value: `${seconds(bar.parts[i])}  ${percent(bar.parts[i] / (sum(bar.parts) || 1))}` })));
@@ -42,14 +42,16 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
   const severalPoints = distinct(data.rows.map(({ point }) => point)).length > 1;
   const chosen = { view: (strategies.length === 1 && severalPoints ? 'points' : 'strategies') as View, share: false, strategy: strategies[0] };
+  const eligible = (): Row[] => (chosen.view === 'ranks' ? data.ranks.filter(({ strategy }) => strategy === chosen.strategy) : data.rows);
+  const at = place(report, eligible);
   const bars = (): Bar[] => {
     if (chosen.view === 'ranks') {
-      const row = data.ranks.find(({ strategy, point }) => strategy === chosen.strategy && point === state.point);
+      const row = data.ranks.find(({ strategy, point }) => strategy === chosen.strategy && point === at.point());
       return row ? row.names.map((name, i) => ({ name, parts: row.parts[i] })) : [];
     }
     if (chosen.view === 'points')
       return data.rows.filter(({ strategy }) => strategy === chosen.strategy).map(({ point, parts: each }) => ({ name: report.points[point].text, parts: each }));
-    return data.rows.filter(({ strategy, point }) => point === state.point && shown(strategy)).map(({ strategy, parts: each }) => ({ name: labels[strategy], short: short[strategy], parts: each }));
+    return data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy)).map(({ strategy, parts: each }) => ({ name: labels[strategy], short: short[strategy], parts: each }));
   };
   const fit = (): void => {
     const rows = bars().length;
@@ -59,16 +61,16 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   fit();
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
   const which = list('Strategy', strategies.map((each) => [String(each), labels[each]]), String(chosen.strategy), (value) => set({ strategy: Number(value) }));
-  const at = pointList(report, (point) => data.rows.some((each) => each.point === point));
   const arrange = (): void => {
     which.element.hidden = chosen.view === 'strategies';
-    if (at) at.hidden = chosen.view === 'points';
+    if (at.element) at.element.hidden = chosen.view === 'points';
+    at.show();
   };
   arrange();
   onChange(fit);
   const views: [View, string][] = [['strategies', 'Strategies'], ...(severalPoints ? [['points', 'Grid points'] as [View, string]] : []), ...(data.ranks.length ? [['ranks', 'Ranks'] as [View, string]] : [])];
   return card('time', 'Where the time went', data, file, [
-    views.length > 1 ? segments('Compare', views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, which.element, at,
+    views.length > 1 ? segments('Compare', views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, which.element, at.element,
     toggle('As shares', false, (share) => set({ share })),
   ], partsKey(['solid', 'hatch', 'dots', 'rows']), plot.element);
 }
