@@ -20,6 +20,7 @@ const std::string workers_key = "cluster.workers";
 Run sped(const std::string& label, std::int64_t workers, double speedup) {
   Run run = at(sample_run(label, workers, {1.0, 1.0, 0.0, 0.0}), workers_key, workers);
   run.speedup_throughput = speedup;
+  run.efficiency = speedup / static_cast<double>(workers);
   return run;
 }
 
@@ -33,6 +34,7 @@ Run priced(const std::string& label, double s, std::optional<double> usd, std::o
 Run stale(const std::string& label, std::int64_t workers, std::map<std::int64_t, std::int64_t> counts) {
   Run run = sample_run(label, workers, {1.0, 0.0, 0.0, 0.0});
   run.record.staleness_counts = std::move(counts);
+  run.record.ranks.push_back({.role = "server"});
   return run;
 }
 
@@ -83,6 +85,32 @@ TEST_CASE("the speed-up sentence tells the most, the least, and where more worke
         "ring speeds up 1.9x with 2 workers (efficiency 95 %). More workers make ring slower: 1.1x with 8.");
 }
 
+TEST_CASE("Amdahl's law is fitted only where every point is within a tenth of it, and speed-ups do not fall") {
+  const auto fits = [](const std::vector<std::pair<std::int64_t, double>>& points) {
+    std::vector<Run> runs;
+    for (const auto& [workers, speedup] : points) runs.push_back(sped("ring", workers, speedup));
+    const auto chart = speedup(view(results_of(runs)));
+    const bool spoken = chart->sentence.find("Amdahl") != std::string::npos;
+    CHECK(spoken == chart->series[0].amdahl.has_value());
+    return spoken;
+  };
+  const auto law = [](double workers) { return 1.0 / (0.05 + 0.95 / workers); };
+  CHECK(fits({{2, law(2)}, {8, law(8)}, {32, law(32)}}));
+  CHECK(fits({{2, law(2)}, {8, 0.95 * law(8)}, {32, 1.05 * law(32)}}));
+  CHECK_FALSE(fits({{2, law(2)}, {8, 0.7 * law(8)}, {32, 1.2 * law(32)}}));
+  CHECK_FALSE(fits({{2, law(2)}, {8, law(8)}, {9, 0.99 * law(8)}}));
+  CHECK_FALSE(fits({{2, 2.0}, {8, 8.0}}));   // nothing is serial
+  CHECK_FALSE(fits({{2, 0.99}, {8, 1.0}}));  // everything is
+}
+
+TEST_CASE("the efficiency is that of the runs, by throughput, and a mean over seeds") {
+  Run first = with_seed(sped("a", 2, 1.5), 1);
+  Run second = with_seed(sped("a", 2, 1.7), 2);
+  first.efficiency = 0.4;
+  second.efficiency = 0.6;
+  CHECK(speedup(view(results_of({first, second})))->series[0].efficiency == std::vector<double>{0.5});
+}
+
 TEST_CASE("a speed-up below one is called what it is") {
   CHECK(speedup(view(results_of({sped("server", 8, 0.15625)})))->sentence ==
         "server with 8 workers is 6.4x slower than one worker alone: communicating takes 50 % of the time.");
@@ -91,10 +119,11 @@ TEST_CASE("a speed-up below one is called what it is") {
 TEST_CASE("speed-ups to the target are shown where every case has one, and more than the ideal is explained") {
   Run run = reached(sample_run("async", 2, {1.0, 0.0, 0.0, 0.0}), 0.01, 3.0);
   run.speedup_throughput = 1.9;
+  run.efficiency = 0.95;
   const auto chart = speedup(view(results_of({run}, 0.02)));
   CHECK(chart->measure == Measure::time_to_target);
   CHECK(chart->sentence ==
-        "async speeds up 3.0x with 2 workers (efficiency 150 %); more than the ideal, since it needs fewer samples "
+        "async speeds up 3.0x with 2 workers (efficiency 95 %); more than the ideal, since it needs fewer samples "
         "than one "
         "worker.");
   CHECK_FALSE(speedup(view(results_of({sample_run("a", 2, {1, 0, 0, 0})}))));
@@ -145,15 +174,19 @@ TEST_CASE("the Pareto sentence tells the fastest, the cheapest, and what one cos
   CHECK(sentence({priced("fast", 1.0, 4.0), priced("middle", 2.0, 3.0), priced("bad", 3.0, 5.0),
                   priced("cheap", 4.0, 1.0)}) ==
         "fast is the fastest, 1.00 s for $4.00; cheap is the cheapest, 4.00 s for $1.00: 75 % less, 4.0x the time. 3 "
-        "of 4 cases "
-        "are on the front. 1 more between them.");
+        "of 4 cases are on the front of time and cost. 1 more between them.");
   CHECK(sentence({priced("best", 1.0, 1.0), priced("bad", 2.0, 2.0)}) ==
         "best is both the fastest and the cheapest: 1.00 s, $1.00; every other case is worse in one of the two.");
   CHECK(sentence({priced("only", 1.0, 1.0)}) == "only takes 1.00 s and $1.00.");
   CHECK(sentence({priced("fast", 1.0, {}, 4.0), priced("slow", 2.0, {}, 2.0)}) ==
         "fast is the fastest, 1.00 s for 4.00 J; slow is the most frugal, 2.00 s for 2.00 J: 50 % less, 2.0x the time. "
         "2 of 2 "
-        "cases are on the front.");
+        "cases are on the front of time and energy.");
+  const auto both = pareto(view(results_of({priced("fast", 1.0, 4.0, 1.0), priced("cheap", 2.0, 3.0, 2.0)})));
+  CHECK((both->rows[0].front && both->rows[1].front));
+  CHECK((both->rows[0].front_energy && !both->rows[1].front_energy));
+  CHECK(sentence({priced("a", 1.0, 1.0), priced("b", 1.0, 1.0)}) ==
+        "a is both the fastest and the cheapest: 1.00 s, $1.00; so is every other case.");
 }
 
 TEST_CASE("without prices there is no Pareto chart, and to a target only those that reached it count") {
@@ -177,6 +210,10 @@ TEST_CASE("staleness counts of all seeds are added, and the mean is explained by
         "The oldest gradients are those of asp: 7.00 updates old on average, 8 at most, for the other 7 workers update "
         "between "
         "a pull and its push; the freshest those of ssp: 0.50 updates old on average, 1 at most.");
+  Run gossip = stale("gossip", 8, {{7, 5}});
+  gossip.record.ranks.pop_back();
+  CHECK(staleness(view(results_of({gossip})))->sentence ==
+        "The oldest gradients are those of gossip: 7.00 updates old on average, 7 at most.");
   CHECK(staleness(view(results_of({stale("bsp", 4, {{0, 5}})})))->sentence ==
         "Every gradient is applied before any other update: none is stale.");
   CHECK_FALSE(staleness(view(results_of({sample_run("ring", 8, {1, 0, 0, 0})}))));
@@ -202,9 +239,8 @@ TEST_CASE("links have the ends of their wires, and the sentence tells the busies
   CHECK_FALSE(chart->rows[0].links[1].from);
   // The mean of its three is 0.42.
   CHECK(chart->sentence ==
-        "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.1x the mean of its 3 links; the "
-        "idlest "
-        "case is ring, with no link busy more than 25 %. It is what binds that case.");
+        "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.1x the mean of its 3 links; it "
+        "is what binds that case; the idlest case is ring, with no link busy more than 25 %.");
   CHECK(links(view(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))
             ->sentence ==
         "The busiest link is \"a\" of ring, busy 50 % of the time with 1.00 MB, no more than its other links: the load "
@@ -225,37 +261,85 @@ TEST_CASE("the heat map has common edges, and what is between them is spread by 
   CHECK_FALSE(heat(record::Record(), 10, 10));
 }
 
-TEST_CASE("a collective's gap is explained by contention and by skew, in numbers") {
-  CHECK(explained(use(1.0, 1.001, 0.0), {}) == "as predicted");
-  CHECK(explained(use(1.0, 1.5, 0.0), {}) == "500 ms more (50 %) by contention: messages share links");
-  CHECK(explained(use(1.0, 1.5, 0.0), {.shared = true}) ==
-        "500 ms more (50 %) by contention: other traffic takes part of the links");
+TEST_CASE("edges that differ by rounding are one: no column is thin, and none is fuller than full") {
+  record::Record record;
+  const int bins = 30;
+  for (int k = 0; k < bins; ++k) {
+    const double wide = 0.1;
+    record.link_bins.push_back({"a", k * wide, (k + 1) * wide, 1.0, 1.0});
+    record.link_bins.push_back({"b", 3.0 * k / bins, 3.0 * (k + 1) / bins, 1.0, 0.5});  // the same, otherwise rounded
+  }
+  const auto map = heat(record, 10, 100);
+  REQUIRE(map->edges_s.size() == bins + 1);
+  for (const double full : map->values[0]) CHECK(full == Approx(1.0).epsilon(1e-9));
+  for (const double half : map->values[1]) CHECK(half == Approx(0.5).epsilon(1e-9));
+}
+
+TEST_CASE("a collective's gap is explained by what is there to explain it, and by skew, in numbers") {
+  const auto because = [](Causes causes) { return explained(use(1.0, 1.5, 0.0), causes); };
+  Causes all = {
+      .network_model = "tcp", .jitter = true, .uneven = true, .traffic = true, .shared = true, .stragglers = true};
+  CHECK(because({}) == "500 ms more (50 %)");
+  CHECK(because(all) == "500 ms more (50 %), by the network model \"tcp\": the prediction is of the ideal one");
+  all.network_model.clear();
+  CHECK(because(all) == "500 ms more (50 %), for latencies vary from message to message");
+  all.jitter = false;
+  CHECK(because(all) == "500 ms more (50 %) by contention: other traffic takes part of the links");
+  all.traffic = false;
+  CHECK(because(all) == "500 ms more (50 %), among members of different speeds");
+  all.uneven = false;
+  CHECK(because(all) == "500 ms more (50 %) by contention: messages share links");
+  all.shared = false;
+  CHECK(because(all) == "500 ms more (50 %)");
+  CHECK(explained(use(1.0, 1.001, 0.0), all) == "as predicted");
   CHECK(explained(use(1.0, 0.75, 0.0), {}) == "250 ms less (25 %): part of it was done before the last member came");
-  CHECK(explained(use(1.0, 1.0, 0.25), {.late = true}) ==
+  CHECK(explained(use(1.0, 1.0, 0.25), all) ==
         "as predicted; before it members wait 250 ms on average for the last one, a straggler");
+  CHECK_FALSE(explained(use(1.0, 1.0, 0.25), {}).ends_with("straggler"));
   CHECK(explained(use(0.0, 1.0, 0.0), {}) == "no prediction");
+}
+
+TEST_CASE("the causes are the scenario's and the record's") {
+  const auto of = [](const Json& cluster, const Run& run, const Json& parameters = Json::object()) {
+    Results results = results_of({run});
+    results.runs[0].parameters = parameters;
+    results.scenario["cluster"] = cluster;
+    return causes(view(results).cases.at(0));
+  };
+  Run run = over(sample_run("a", 4, {1.0, 1.0, 0.0, 0.0}), "nic-0_UP", 0.5);
+  run.record.links[0].link_class = "nic";
+  run.record.hosts.resize(4);
+  run.record.network_model = "ideal";
+  const Causes none = of({{"stragglers", "none"}, {"jitter", "none"}, {"relative_speeds", {1, 1.0}}}, run);
+  CHECK(none.network_model.empty());
+  CHECK_FALSE((none.jitter || none.uneven || none.traffic || none.shared || none.stragglers));
+  // Latencies that vary make nobody a straggler.
+  const Causes jitter = of({{"jitter", "none"}}, run, {{"cluster.jitter.kind", "log_normal"}});
+  CHECK((jitter.jitter && !jitter.stragglers && !jitter.uneven));
+  CHECK(of({{"stragglers", {{"kind", "bimodal"}}}}, run).stragglers);
+  CHECK(of({{"relative_speeds", {1, 0.5}}}, run).uneven);
+  run.record.network_model = "tcp";
+  run.record.links[0].link_class = "rack";
+  CHECK(of(Json::object(), run).network_model == "tcp");
+  CHECK(of(Json::object(), run).shared);
 }
 
 TEST_CASE("the collectives' sentence tells the largest gap, or that there is none") {
   const auto with = [](const std::string& label, record::CollectiveUse each) {
     Run run = sample_run(label, 8, {1, 0, 0, 0});
+    run.record.hosts.resize(8);
     run.record.collectives = {std::move(each)};
     return run;
   };
-  Json scenario = {{"cluster", {{"stragglers", "none"}}}};
-  const auto sentence = [&](const std::vector<Run>& runs) {
-    return collectives(view(results_of(runs)), scenario)->sentence;
-  };
-  CHECK(sentence({with("a", use(1.0, 1.0, 0.0))}) ==
-        "ring of a (8 members, 800 B) takes what the model predicts: 1.00 s; members wait at most 0 s for the last "
-        "one, in a.");
-  CHECK(sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 2.0, 0.5))}) ==
-        "All 2 take what the model predicts, within 0.5 %; members wait at most 500 ms for the last one, in b.");
+  const auto sentence = [](const std::vector<Run>& runs) { return collectives(view(results_of(runs)))->sentence; };
+  CHECK(sentence({with("a", use(1.0, 1.0, 1e-12))}) ==
+        "ring of a (8 members, 800 B) takes what the model predicts: 1.00 s.");
+  CHECK(
+      sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 2.0, 0.5))}) ==
+      "Both take what the model predicts, within 0.5 %; members wait 500 ms for the last one on average, the longest, "
+      "in b.");
   CHECK(sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 3.0, 0.0))}) ==
-        "ring of b (8 members, 800 B) takes 3.00 s where 2.00 s are predicted: 1.00 s more (50 %) by contention: "
-        "messages share "
-        "links. 1 of 2 take what is predicted.");
-  scenario["cluster"]["stragglers"] = {{"kind", "drawn"}};
-  CHECK(collectives(view(results_of({with("b", use(2.0, 2.0, 0.5))})), scenario)->rows[0].why.ends_with("a straggler"));
-  CHECK_FALSE(collectives(view(results_of({sample_run("a", 8, {1, 0, 0, 0})})), scenario));
+        "ring of b (8 members, 800 B) takes 3.00 s where 2.00 s are predicted: 1.00 s more (50 %). 1 of 2 take what is "
+        "predicted.");
+  CHECK_FALSE(collectives(view(results_of({sample_run("a", 8, {1, 0, 0, 0})}))));
 }

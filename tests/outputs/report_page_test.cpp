@@ -66,7 +66,7 @@ TEST_CASE("the data of six runs have every member, and rows refer to strategies 
   CHECK(json["strategies"].size() == 3);
   CHECK(json["strategies"][1]["label"] == "async PS");
   CHECK(json["points"].size() == 2);
-  CHECK(json["points"][1]["text"] == "workers=8");
+  CHECK(json["points"][1]["text"] == "8 workers");
   CHECK(json["points"][1]["workers"] == 8);
   CHECK(json["points"][1]["parameters"] == Json{{"cluster.workers", 8}});
   CHECK(json["target"] == 0.02);
@@ -147,12 +147,20 @@ TEST_CASE("the Gantt sentence tells the shares of the window and who waits longe
   const Results results = results_of({sample_run("server", 2, {1, 1, 0, 0})});
   const auto chart = gantt(view(results), [](const std::string&) { return std::optional(two_ranks()); });
   REQUIRE(chart);
-  // Of 9 s on three lanes 4 are computing, 2 communicating and 3 waiting.
+  // Of the 8 s of the ranks' own lanes 4 are computing, 1 communicating and 3 waiting; what goes on beside does not
+  // count.
   CHECK(chart->sentence ==
-        "Shown are all 4.00 s of server (1 step begun): its lanes compute 44 % of it, communicate 22 %, wait 33 %; "
-        "rank 1 "
-        "(host-1) waits longest, 75 %.");
+        "Shown are all 4.00 s of server (1 step begun): its 2 workers compute 50 % of it, communicate 12 %, wait 38 %; "
+        "rank 1 (host-1) waits longest, 75 %.");
   CHECK(chart->table.rows.size() == 3);
+}
+
+TEST_CASE("servers are a clause of their own, and workers that are not shown are counted") {
+  Run run = sample_run("server", 1024, {1, 1, 0, 0});
+  run.record.ranks[1].role = "server";
+  const auto chart = gantt(view(results_of({run})), [](const std::string&) { return std::optional(two_ranks()); });
+  CHECK(chart->sentence.find("the first 1 of its 1023 workers computes 75 % of it") != std::string::npos);
+  CHECK(chart->sentence.ends_with("; its server computes 25 % of it, communicates 0 %, waits 75 %."));
 }
 
 TEST_CASE("the data go into the page's only slot") {

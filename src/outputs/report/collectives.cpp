@@ -12,27 +12,8 @@ namespace simgrad::outputs::report {
 namespace {
 
 constexpr double equal_within = 0.005;
-
-bool is_set(const nlohmann::ordered_json& cluster, const char* key) {
-  const auto found = cluster.find(key);
-  if (found == cluster.end() || found->is_null()) return false;
-  if (found->is_array() || found->is_object()) return !found->empty();
-  return !(found->is_string() && *found == "none");
-}
-
-/// Of the scenario, or of the grid point.
-Disturbance disturbance(const nlohmann::ordered_json& scenario, const nlohmann::ordered_json& parameters) {
-  Disturbance found;
-  if (const auto cluster = scenario.find("cluster"); cluster != scenario.end() && cluster->is_object()) {
-    for (const char* key : {"stragglers", "relative_speeds", "jitter"})
-      found.late = found.late || is_set(*cluster, key);
-    found.shared = is_set(*cluster, "background");
-  }
-  found.shared = found.shared || scenario.contains("job");
-  for (const auto& [key, value] : parameters.items())
-    found.late = found.late || (key.starts_with("cluster.stragglers") && value != "none");
-  return found;
-}
+constexpr double no_skew = 1e-9;      ///< of a call: rounding
+constexpr double uneven_from = 1.05;  ///< the slowest worker's computing over the mean
 
 double gap(const record::CollectiveUse& use) { return use.simulated_s - use.predicted_s; }
 
@@ -57,9 +38,12 @@ std::string sentence(const View& view, const Collectives& chart) {
         std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
     std::string text = all == 1 ? fmt::format("{} takes what the model predicts: {}", named(view, chart.rows.front()),
                                               duration(chart.rows.front().use.simulated_s))
-                                : fmt::format("All {} take what the model predicts, within 0.5 %", all);
-    return fmt::format("{}; members wait at most {} for the last one, in {}.", text, duration(latest->use.skew_s),
-                       view.named(*latest->one));
+                                : fmt::format("{} take what the model predicts, within 0.5 %",
+                                              all == 2 ? std::string("Both") : fmt::format("All {}", all));
+    if (latest->use.skew_s > no_skew * latest->use.simulated_s)
+      text += fmt::format("; members wait {} for the last one on average{}", duration(latest->use.skew_s),
+                          all == 1 ? "" : ", the longest, in " + view.named(*latest->one));
+    return text + ".";
   }
   std::string text = fmt::format("{} takes {} where {} are predicted: {}.", named(view, *most),
                                  duration(most->use.simulated_s), duration(most->use.predicted_s), most->why);
@@ -69,7 +53,37 @@ std::string sentence(const View& view, const Collectives& chart) {
 
 }  // namespace
 
-std::string explained(const record::CollectiveUse& use, Disturbance disturbance) {
+namespace {
+
+/// ""; or with a leading separator, so that it can follow the numbers.
+std::string slower_because(const Causes& causes) {
+  if (!causes.network_model.empty())
+    return fmt::format(", by the network model \"{}\": the prediction is of the ideal one",
+                       printable(causes.network_model));
+  if (causes.jitter) return ", for latencies vary from message to message";
+  if (causes.traffic) return " by contention: other traffic takes part of the links";
+  if (causes.uneven) return ", among members of different speeds";
+  if (causes.shared) return " by contention: messages share links";
+  return "";
+}
+
+}  // namespace
+
+Causes causes(const Case& one) {
+  const record::Record& record = one.runs.front()->record;
+  Causes found;
+  if (!record.network_model.empty() && record.network_model != "ideal") found.network_model = record.network_model;
+  found.jitter = one.conditions.jitter;
+  found.uneven =
+      one.conditions.uneven || (!one.conditions.stragglers && one.slowest_over_mean.value_or(1.0) > uneven_from);
+  found.traffic = one.conditions.traffic || one.conditions.jobs;
+  found.shared = std::ranges::any_of(record.links, [](const auto& link) { return link.link_class != "nic"; }) ||
+                 record.ranks.size() > record.hosts.size();
+  found.stragglers = one.conditions.stragglers || one.slowest_over_mean.value_or(1.0) > uneven_from;
+  return found;
+}
+
+std::string explained(const record::CollectiveUse& use, const Causes& causes) {
   const double relative = relative_gap(use);
   std::string text;
   if (!(use.predicted_s > 0.0))
@@ -77,24 +91,23 @@ std::string explained(const record::CollectiveUse& use, Disturbance disturbance)
   else if (std::abs(relative) <= equal_within)
     text = "as predicted";
   else if (relative > 0.0)
-    text = fmt::format("{} more ({}) by contention: {}", duration(gap(use)), percent(relative),
-                       disturbance.shared ? "other traffic takes part of the links" : "messages share links");
+    text = fmt::format("{} more ({}){}", duration(gap(use)), percent(relative), slower_because(causes));
   else
     text = fmt::format("{} less ({}): part of it was done before the last member came", duration(-gap(use)),
                        percent(-relative));
   const double scale = std::max(use.simulated_s, use.predicted_s);
   if (use.skew_s > equal_within * scale)
     text += fmt::format("; before it members wait {} on average for the last one{}", duration(use.skew_s),
-                        disturbance.late ? ", a straggler" : "");
+                        causes.stragglers ? ", a straggler" : "");
   return text;
 }
 
-std::optional<Collectives> collectives(const View& view, const nlohmann::ordered_json& scenario) {
+std::optional<Collectives> collectives(const View& view) {
   Collectives chart;
   chart.table.columns = {{"strategy"}, {"parameters"},     {"collective"},     {"members"},   {"bytes", "B"},
                          {"calls"},    {"predicted", "s"}, {"simulated", "s"}, {"skew", "s"}, {"why"}};
   for (const Case* one : view.ran()) {
-    const Disturbance around = disturbance(scenario, view.points[one->point].parameters);
+    const Causes around = causes(*one);
     for (const record::CollectiveUse& use : one->runs.front()->record.collectives) {
       const std::string why = explained(use, around);
       chart.rows.push_back({one, use, why});

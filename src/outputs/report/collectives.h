@@ -21,16 +21,22 @@ struct Collectives : Chart {
 };
 
 /// Nothing where no collective was called.
-std::optional<Collectives> collectives(const View& view, const nlohmann::ordered_json& scenario);
+std::optional<Collectives> collectives(const View& view);
 
-/// What the scenario has that makes ranks come late or share links, as a reason: "stragglers", "other traffic".
-struct Disturbance {
-  bool late = false;
-  bool shared = false;
+/// What is known to make a collective slower than alone on an idle network, in the order in which it is named.
+struct Causes {
+  std::string network_model;  ///< where it is not the ideal one, of which the prediction is made
+  bool jitter = false;
+  bool uneven = false;   ///< members of different speeds
+  bool traffic = false;  ///< on links that other traffic or other jobs use
+  bool shared = false;   ///< links that several of its messages can meet on
+  bool stragglers = false;
 };
 
-/// The gap explained: contention is simulated minus predicted, skew is waiting for the last member.
-std::string explained(const record::CollectiveUse& use, Disturbance disturbance);
+Causes causes(const Case& one);
+
+/// The gap between prediction and simulation with its cause, where one is known; skew is waiting for the last member.
+std::string explained(const record::CollectiveUse& use, const Causes& causes);
 
 void write(Writer& writer, const Collectives& collectives);
 

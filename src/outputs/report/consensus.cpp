@@ -46,7 +46,10 @@ std::optional<Chart> consensus(const View& view) {
   std::ranges::stable_sort(apart, {}, [](const Case* one) { return -*one->consensus_distance; });
   const Case& most = *apart.front();
   chart.sentence = "At the end the replicas are " + part(view, most) + " from their mean";
-  if (apart.size() > 1) {
+  if (apart.size() > 1 &&
+      fmt::format("{:.3g}", *apart.back()->consensus_distance) == fmt::format("{:.3g}", *most.consensus_distance)) {
+    chart.sentence += ", and as far in every other case";
+  } else if (apart.size() > 1) {
     const Case& least = *apart.back();
     chart.sentence += ", the most, and " + part(view, least) + ", the least";
     if (most.spectral_gap && least.spectral_gap && *most.spectral_gap < *least.spectral_gap)

@@ -45,7 +45,12 @@ std::string untargeted_sentence(const View& view) {
   if (cases.empty()) return "No run ends with a finite loss: every one diverged or failed.";
   std::string text = view.comparison.has_target ? "No strategy reaches the target with every seed; " : "";
   text += ends_text(view, *cases.front());
-  if (cases.size() > 1) text += ", the lowest; " + ends_text(view, *cases.back()) + ", the highest";
+  if (cases.size() < 2) return text + "." + diverged_text(view);
+  const auto loss = [](const Case& one) { return fmt::format("{:.4g}", *one.row.final_loss); };
+  if (loss(*cases.front()) == loss(*cases.back()))
+    text += cases.size() == 2 ? ", and " + view.named(*cases.back()) + " at the same" : ", and so do all others";
+  else
+    text += ", the lowest; " + ends_text(view, *cases.back()) + ", the highest";
   return text + "." + diverged_text(view);
 }
 

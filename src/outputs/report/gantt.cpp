@@ -28,15 +28,46 @@ std::vector<double> seconds(const GanttRun& run, int kind) {
   return sums;
 }
 
-double share(const GanttRun& run, int kind) {
+/// The lanes that are the workers' own, or the servers'.
+std::vector<std::size_t> own_lanes(const GanttRun& run, bool of_workers) {
+  const auto& ranks = run.one->runs.front()->record.ranks;
+  std::vector<std::size_t> found;
+  for (std::size_t k = 0; k < run.ranks.size(); ++k) {
+    const auto rank = static_cast<std::size_t>(run.ranks[k].first);
+    const bool works = rank >= ranks.size() || ranks[rank].role == "worker";
+    if (run.ranks[k].second == 0 && works == of_workers) found.push_back(k);
+  }
+  return found;
+}
+
+/// Of the time of these lanes.
+double share(const GanttRun& run, const std::vector<std::size_t>& lanes, int kind) {
   double sum = 0.0;
   double all = 0.0;
-  for (int k = 0; k < 4; ++k)
-    for (const double lane : seconds(run, k)) {
-      all += lane;
-      sum += k == kind ? lane : 0.0;
+  for (int k = 0; k < 4; ++k) {
+    const std::vector<double> sums = seconds(run, k);
+    for (const std::size_t lane : lanes) {
+      all += sums[lane];
+      sum += k == kind ? sums[lane] : 0.0;
     }
+  }
   return all > 0.0 ? sum / all : 0.0;
+}
+
+std::string shares_text(const GanttRun& run, const std::vector<std::size_t>& lanes, const std::string& who) {
+  std::string text =
+      fmt::format("{} {} {} of it, {} {}, {} {}", who, lanes.size() == 1 ? "computes" : "compute",
+                  percent(share(run, lanes, 0)), lanes.size() == 1 ? "communicates" : "communicate",
+                  percent(share(run, lanes, 1)), lanes.size() == 1 ? "waits" : "wait", percent(share(run, lanes, 2)));
+  if (const double down = share(run, lanes, 3); down > 0.0)
+    text += fmt::format(", {} down {}", lanes.size() == 1 ? "is" : "are", percent(down));
+  return text;
+}
+
+/// "its 8 workers", "the first 32 of its 1024 workers".
+std::string who(std::size_t shown, std::size_t all, const std::string& noun) {
+  if (shown < all) return fmt::format("the first {} of its {} {}s", shown, all, noun);
+  return all == 1 ? "its " + noun : fmt::format("its {} {}s", all, noun);
 }
 
 std::int64_t steps(const GanttRun& run) {
@@ -46,17 +77,27 @@ std::int64_t steps(const GanttRun& run) {
 }
 
 std::string described(const View& view, const GanttRun& run) {
-  std::string text =
-      fmt::format("{} of {} ({} begun): its lanes compute {} of it, communicate {}, wait {}",
-                  run.whole ? "all " + duration(run.to_s - run.from_s) : "the first " + duration(run.to_s - run.from_s),
-                  view.named(*run.one), counted(static_cast<std::size_t>(steps(run)), "step"), percent(share(run, 0)),
-                  percent(share(run, 1)), percent(share(run, 2)));
+  const auto& ranks = run.one->runs.front()->record.ranks;
+  const auto all_workers =
+      static_cast<std::size_t>(std::ranges::count_if(ranks, [](const auto& rank) { return rank.role == "worker"; }));
+  const std::vector<std::size_t> workers = own_lanes(run, true);
+  const std::vector<std::size_t> servers = own_lanes(run, false);
+  const std::string length = duration(run.to_s - run.from_s);
+  std::string text = fmt::format("{} of {} ({} begun)", run.whole ? "all " + length : "the first " + length,
+                                 view.named(*run.one), counted(static_cast<std::size_t>(steps(run)), "step"));
+  if (!workers.empty())
+    text += ": " + shares_text(run, workers, who(workers.size(), std::max(all_workers, workers.size()), "worker"));
   const std::vector<double> waits = seconds(run, 2);
-  const auto longest = std::ranges::max_element(waits);
-  if (longest != waits.end() && *longest > 0.0 && waits.size() > 1)
-    text +=
-        fmt::format("; {} waits longest, {}", printable(run.lanes[static_cast<std::size_t>(longest - waits.begin())]),
-                    percent(*longest / (run.to_s - run.from_s)));
+  const auto wait = [&](std::size_t lane) { return waits[lane]; };
+  const auto longest = std::ranges::max_element(workers, {}, wait);
+  if (workers.size() > 1 && waits[*longest] > 0.01 * (run.to_s - run.from_s) &&
+      waits[*longest] > 1.05 * waits[*std::ranges::min_element(workers, {}, wait)])
+    text += fmt::format("; {} waits longest, {}", printable(run.lanes[*longest]),
+                        percent(waits[*longest] / (run.to_s - run.from_s)));
+  if (!servers.empty()) {
+    const std::size_t all = std::max(ranks.size() - all_workers, servers.size());
+    text += "; " + shares_text(run, servers, who(servers.size(), all, "server"));
+  }
   return text;
 }
 

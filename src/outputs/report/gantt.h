@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "outputs/report/chart.h"
@@ -23,6 +24,7 @@ struct GanttRun {
   double to_s = 0.0;
   bool whole = true;
   std::vector<std::string> lanes;  ///< "rank 3 (host-3)", and "rank 3 (host-3), beside 1" for an actor of its own
+  std::vector<std::pair<int, int>> ranks;  ///< of each lane: the rank, and 0 where the lane is the rank's own
   std::vector<std::string> names;
   std::vector<int> lane;
   std::vector<int> kind;  ///< 0 compute, 1 communicate, 2 wait, 3 down

@@ -12,7 +12,7 @@ namespace {
 using record::Span;
 
 /// Lanes in the order of the timeline's ranks, each rank's own first.
-std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, std::vector<std::string>& names) {
+std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, GanttRun& run) {
   std::map<int, std::size_t> place;
   for (std::size_t i = 0; i < timeline.ranks.size(); ++i) place.try_emplace(timeline.ranks[i], i);
   std::map<std::pair<std::size_t, int>, int> used;  // (place of the rank, lane)
@@ -23,8 +23,9 @@ std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, st
     const int rank = timeline.ranks[key.first];
     const std::string name =
         key.first < timeline.rank_names.size() ? timeline.rank_names[key.first] : fmt::format("rank {}", rank);
-    lanes[{rank, key.second}] = static_cast<int>(names.size());
-    names.push_back(key.second == 0 ? name : fmt::format("{}, beside {}", name, key.second));
+    lanes[{rank, key.second}] = static_cast<int>(run.lanes.size());
+    run.ranks.emplace_back(rank, key.second);
+    run.lanes.push_back(key.second == 0 ? name : fmt::format("{}, beside {}", name, key.second));
   }
   return lanes;
 }
@@ -42,7 +43,7 @@ std::optional<std::int64_t> if_any(std::int64_t number) { return number < 0 ? st
 
 GanttRun gantt_run(const record::Timeline& timeline, std::size_t most) {
   GanttRun run;
-  const auto lanes = lanes_of(timeline, run.lanes);
+  const auto lanes = lanes_of(timeline, run);
   run.names = timeline.names;
   std::vector<const Span*> spans;
   std::vector<double> starts;

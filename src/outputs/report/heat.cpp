@@ -10,12 +10,22 @@
 namespace simgrad::outputs::report {
 namespace {
 
+/// Sums that round differently give the same edge several times.
+std::vector<double> distinct(const std::set<double>& times) {
+  std::vector<double> edges;
+  if (times.empty()) return edges;
+  const double least = 1e-9 * (*times.rbegin() - *times.begin());
+  for (const double time : times)
+    if (edges.empty() || time - edges.back() > least) edges.push_back(time);
+  return edges;
+}
+
 /// Edges common to all links, thinned to `most` stretches.
 std::vector<double> edges_of(const std::vector<record::LinkBin>& bins, std::size_t most) {
   std::set<double> times;
   for (const record::LinkBin& bin : bins)
     if (std::isfinite(bin.from_s) && std::isfinite(bin.to_s)) times.insert({bin.from_s, bin.to_s});
-  const std::vector<double> all(times.begin(), times.end());
+  const std::vector<double> all = distinct(times);
   if (all.size() <= most + 1) return all;
   std::vector<double> thinned;
   for (std::size_t k = 0; k <= most; ++k) thinned.push_back(all[(all.size() - 1) * k / most]);

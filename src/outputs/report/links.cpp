@@ -13,6 +13,8 @@
 namespace simgrad::outputs::report {
 namespace {
 
+constexpr double same_within = 1.005;
+
 std::vector<Link> links_of(const Case& one) {
   const record::Record& first = one.runs.front()->record;
   std::map<std::string, const record::Wire*> wires;
@@ -87,10 +89,12 @@ std::string sentence(const View& view, const Links& chart) {
     text += peak < 1.1 ? ", no more than its other links: the load is even"
                        : fmt::format(", {} the mean of its {} links", times(peak), most->links.size());
   }
-  if (least != most)
+  const bool binds = limit(*most->one) == Limit::link;
+  if (binds) text += "; it is what binds that case";
+  if (least != most && busiest(*most)->utilisation > same_within * busiest(*least)->utilisation)
     text += fmt::format("; the idlest case is {}, with no link busy more than {}", view.named(*least->one),
-                        percent(busiest(*least)->utilisation));
-  return text + (limit(*most->one) == Limit::link ? ". It is what binds that case." : ".");
+                        percent_at_most(busiest(*least)->utilisation));
+  return text + ".";
 }
 
 Table table(const View& view, const Links& chart) {

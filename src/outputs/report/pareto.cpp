@@ -16,8 +16,10 @@ namespace {
 /// Money, or energy where nothing has a price.
 struct Price {
   std::optional<double> ParetoRow::*number;
+  bool ParetoRow::*front;
   std::string (*text)(double);
   const char* less;
+  const char* what;
 };
 
 std::vector<ParetoRow> rows_of(const View& view, Measure measure) {
@@ -38,23 +40,30 @@ std::vector<ParetoRow> rows_of(const View& view, Measure measure) {
 std::string sentence(const View& view, const Pareto& chart, const Price& price) {
   std::vector<const ParetoRow*> best;
   for (const ParetoRow& row : chart.rows)
-    if (row.front) best.push_back(&row);
+    if (row.*price.front) best.push_back(&row);
   std::ranges::stable_sort(best, {}, [](const ParetoRow* row) { return row->time_s; });
   const ParetoRow& fast = *best.front();
   const ParetoRow& cheap = *best.back();
   const double fast_price = *(fast.*price.number);
   const double cheap_price = *(cheap.*price.number);
-  if (chart.rows.size() == 1)
+  const auto all = static_cast<std::size_t>(
+      std::ranges::count_if(chart.rows, [&](const ParetoRow& row) { return (row.*price.number).has_value(); }));
+  if (all == 1)
     return fmt::format("{} takes {} and {}.", view.named(*fast.one), duration(fast.time_s), price.text(fast_price));
-  if (best.size() == 1 || !(cheap_price < fast_price))
-    return fmt::format("{} is both the fastest and the {}: {}, {}; every other case is worse in one of the two.",
-                       view.named(*fast.one), price.less, duration(fast.time_s), price.text(fast_price));
+  if (!(cheap_price < fast_price))
+    return fmt::format("{} is both the fastest and the {}: {}, {}; {}.", view.named(*fast.one), price.less,
+                       duration(fast.time_s), price.text(fast_price),
+                       best.size() == all ? "so is every other case"
+                       : best.size() > 1
+                           ? counted(best.size() - 1, "other case") + (best.size() == 2 ? " is" : " are") + " equal"
+                           : "every other case is worse in one of the two");
   const std::string others = best.size() > 2 ? fmt::format(" {} more between them.", best.size() - 2) : std::string();
   return fmt::format(
-      "{} is the fastest, {} for {}; {} is the {}, {} for {}: {} less, {} the time. {} of {} cases are on the front.{}",
+      "{} is the fastest, {} for {}; {} is the {}, {} for {}: {} less, {} the time. {} of {} cases are on the front of "
+      "time and {}.{}",
       view.named(*fast.one), duration(fast.time_s), price.text(fast_price), view.named(*cheap.one), price.less,
       duration(cheap.time_s), price.text(cheap_price), percent(1.0 - cheap_price / fast_price),
-      times(cheap.time_s / fast.time_s), best.size(), chart.rows.size(), others);
+      times(cheap.time_s / fast.time_s), best.size(), all, price.what, others);
 }
 
 Table table(const View& view, const Pareto& chart) {
@@ -64,10 +73,11 @@ Table table(const View& view, const Pareto& chart) {
                    {chart.time_is == Measure::time_to_target ? "time to target" : "simulated time", "s"},
                    {"cost", "$"},
                    {"energy", "J"},
-                   {"on the front"}};
+                   {"on the front of cost"},
+                   {"on the front of energy"}};
   for (const ParetoRow& row : chart.rows)
-    table.rows.push_back(
-        {view.label(*row.one), view.text(*row.one), row.time_s, row.cost_usd, row.energy_j, row.front ? "yes" : "no"});
+    table.rows.push_back({view.label(*row.one), view.text(*row.one), row.time_s, row.cost_usd, row.energy_j,
+                          row.front ? "yes" : "no", row.front_energy ? "yes" : "no"});
   return table;
 }
 
@@ -90,19 +100,35 @@ std::vector<bool> front(const std::vector<std::pair<double, double>>& pairs) {
   return on;
 }
 
+namespace {
+
+/// Of the rows that have the price.
+void add_front(std::vector<ParetoRow>& rows, std::optional<double> ParetoRow::*price, bool ParetoRow::*flag) {
+  std::vector<ParetoRow*> priced;
+  std::vector<std::pair<double, double>> pairs;
+  for (ParetoRow& row : rows) {
+    if (!(row.*price)) continue;
+    priced.push_back(&row);
+    pairs.emplace_back(row.time_s, *(row.*price));
+  }
+  const std::vector<bool> on = front(pairs);
+  for (std::size_t i = 0; i < on.size(); ++i) priced[i]->*flag = on[i];
+}
+
+}  // namespace
+
 std::optional<Pareto> pareto(const View& view) {
   if (!view.has_cost && !view.has_energy) return std::nullopt;
-  const Price price = view.has_cost ? Price{&ParetoRow::cost_usd, dollars, "cheapest"}
-                                    : Price{&ParetoRow::energy_j, joules, "most frugal"};
+  const Price price = view.has_cost
+                          ? Price{&ParetoRow::cost_usd, &ParetoRow::front, dollars, "cheapest", "cost"}
+                          : Price{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, "most frugal", "energy"};
   Pareto chart;
   chart.time_is = best_measure(view);
   chart.rows = rows_of(view, chart.time_is);
-  std::erase_if(chart.rows, [&](const ParetoRow& row) { return !(row.*price.number); });
-  if (chart.rows.empty()) return std::nullopt;
-  std::vector<std::pair<double, double>> pairs;
-  for (const ParetoRow& row : chart.rows) pairs.emplace_back(row.time_s, *(row.*price.number));
-  const std::vector<bool> on = front(pairs);
-  for (std::size_t i = 0; i < on.size(); ++i) chart.rows[i].front = on[i];
+  const auto priced = [&](const ParetoRow& row) { return (row.*price.number).has_value(); };
+  if (std::ranges::none_of(chart.rows, priced)) return std::nullopt;
+  add_front(chart.rows, &ParetoRow::cost_usd, &ParetoRow::front);
+  add_front(chart.rows, &ParetoRow::energy_j, &ParetoRow::front_energy);
   chart.sentence = sentence(view, chart, price);
   chart.table = table(view, chart);
   return chart;
@@ -121,6 +147,7 @@ void write(Writer& writer, const Pareto& chart) {
     writer.member("cost_usd", row.cost_usd);
     writer.member("energy_j", row.energy_j);
     writer.member("front", row.front);
+    writer.member("front_energy", row.front_energy);
     writer.end_object();
   }
   writer.end_array();

@@ -14,10 +14,11 @@ struct ParetoRow {
   double time_s = 0.0;
   std::optional<double> cost_usd;
   std::optional<double> energy_j;
-  bool front = false;  ///< no other row is as fast and as cheap and better in one of the two
+  bool front = false;         ///< of cost: no other row is as fast and as cheap and better in one of the two
+  bool front_energy = false;  ///< of energy, likewise
 };
 
-/// Money where there are prices, else energy.
+/// The sentence is of money where there are prices, else of energy.
 struct Pareto : Chart {
   std::vector<ParetoRow> rows;
   Measure time_is = Measure::throughput;  ///< time to target where a case has it: the others are left out

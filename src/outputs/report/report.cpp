@@ -90,7 +90,7 @@ std::string data(const Results& results, const TimelineOf& timeline_of, const Fo
   writer.member("staleness", staleness(view));
   writer.member("links", links(view));
   writer.member("gantt", gantt(view, timeline_of));
-  writer.member("collectives", collectives(view, results.scenario));
+  writer.member("collectives", collectives(view));
   writer.key("foot");
   writer.begin_object();
   writer.member("scenario_toml", foot.scenario_toml);

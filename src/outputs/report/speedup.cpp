@@ -13,6 +13,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
+constexpr double equal_within = 0.005;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* workers_key = "cluster.workers";
 
@@ -33,9 +34,21 @@ Interval of(const Case& one, Measure measure) {
   return numbers.empty() ? Interval{nan, nan, nan} : interval(numbers);
 }
 
+/// Whether the law, with a share within its bounds, is near every point; it never falls.
+bool follows_amdahl(const SpeedupSeries& series, double share) {
+  constexpr double near = 0.1;
+  if (!(share > 0.0) || !(share < 1.0)) return false;
+  for (std::size_t i = 0; i < series.workers.size(); ++i) {
+    if (i > 0 && series.speedup[i] < series.speedup[i - 1]) return false;
+    const double fitted = amdahl_speedup(share, series.workers[i]);
+    if (!(std::abs(fitted - series.speedup[i]) <= near * series.speedup[i])) return false;
+  }
+  return true;
+}
+
 void add_amdahl(SpeedupSeries& series) {
   const double share = amdahl_serial_share(series.workers, series.speedup);
-  if (!std::isfinite(share)) return;
+  if (!follows_amdahl(series, share)) return;
   Amdahl amdahl{.serial = share, .workers = {}, .speedup = {}};
   const double most = series.workers.back();
   constexpr int steps = 48;
@@ -67,7 +80,7 @@ std::vector<SpeedupSeries> all_series(const View& view, Measure measure) {
     series->speedup.push_back(number.mean);
     series->low.push_back(number.low);
     series->high.push_back(number.high);
-    series->efficiency.push_back(number.mean / workers);
+    series->efficiency.push_back(one->efficiency.value_or(nan));
     series->cases.push_back(one);
   }
   std::ranges::stable_sort(all, {}, &SpeedupSeries::strategy);
@@ -94,8 +107,9 @@ std::string reached_text(const View& view, const SpeedupSeries& series, std::siz
   if (series.speedup[i] < 1.0 && series.workers[i] > 1.0)
     return fmt::format("{} with {} is {} slower than one worker alone", named(view, series), workers,
                        times(1.0 / series.speedup[i]));
-  return fmt::format("{} speeds up {} with {} (efficiency {})", named(view, series), times(series.speedup[i]), workers,
-                     percent(series.efficiency[i]));
+  const std::string efficiency =
+      std::isfinite(series.efficiency[i]) ? fmt::format(" (efficiency {})", percent(series.efficiency[i])) : "";
+  return fmt::format("{} speeds up {} with {}{}", named(view, series), times(series.speedup[i]), workers, efficiency);
 }
 
 /// What keeps it from the ideal line, and what follows for more workers.
@@ -106,10 +120,9 @@ std::string outlook(const View& view, const SpeedupSeries& series) {
   if (best < last)
     text += fmt::format(" More workers make {} slower: {} with {}.", named(view, series), times(series.speedup[last]),
                         series.cases[last]->workers);
-  else if (series.amdahl && series.amdahl->serial > 0.0)
+  else if (series.amdahl)
     text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with however many workers.",
-                        named(view, series), percent(series.amdahl->serial),
-                        times(std::max(1.0, 1.0 / series.amdahl->serial)));
+                        named(view, series), percent(series.amdahl->serial), times(1.0 / series.amdahl->serial));
   return text;
 }
 
@@ -123,12 +136,14 @@ std::string sentence(const View& view, const Speedup& chart) {
     const std::string reason = overhead_text(one);
     return reason.empty() ? "" : ": " + reason;
   };
-  if (most->efficiency[best] < 0.95) text += because(*most->cases[best]);
+  const double of_ideal = most->speedup[best] / most->workers[best];
+  if (of_ideal < 0.95) text += because(*most->cases[best]);
   if (least != most) {
     const std::size_t other = best_of(*least);
-    text += "; at the other end, " + reached_text(view, *least, other) + because(*least->cases[other]);
+    if (std::abs(least->speedup[other] - most->speedup[best]) > equal_within * most->speedup[best])
+      text += "; at the other end, " + reached_text(view, *least, other) + because(*least->cases[other]);
   }
-  if (most->efficiency[best] > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
+  if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
     text += "; more than the ideal, since it needs fewer samples than one worker";
   return text + "." + outlook(view, *most);
 }
@@ -138,12 +153,12 @@ Table table(const View& view, const std::vector<SpeedupSeries>& all) {
   table.columns = {{"strategy"}, {"parameters"}, {"workers"},    {"speed-up"},
                    {"low"},      {"high"},       {"efficiency"}, {"Amdahl's serial share"}};
   const auto finite = [](const std::vector<double>& numbers, std::size_t i) {
-    return numbers.empty() ? std::nullopt : std::optional(numbers[i]);
+    return numbers.empty() || !std::isfinite(numbers[i]) ? std::nullopt : std::optional(numbers[i]);
   };
   for (const SpeedupSeries& series : all)
     for (std::size_t i = 0; i < series.workers.size(); ++i)
       table.rows.push_back({view.label(*series.cases[i]), series.text, series.workers[i], series.speedup[i],
-                            finite(series.low, i), finite(series.high, i), series.efficiency[i],
+                            finite(series.low, i), finite(series.high, i), finite(series.efficiency, i),
                             series.amdahl ? std::optional(series.amdahl->serial) : std::nullopt});
   return table;
 }

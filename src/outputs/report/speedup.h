@@ -25,8 +25,8 @@ struct SpeedupSeries {
   std::vector<double> speedup;
   std::vector<double> low;  ///< 95 % confidence over seeds; empty where no size has two
   std::vector<double> high;
-  std::vector<double> efficiency;  ///< speed-up / workers
-  std::optional<Amdahl> amdahl;    ///< of two sizes at least
+  std::vector<double> efficiency;  ///< by throughput, mean over seeds; NaN where no run has one
+  std::optional<Amdahl> amdahl;    ///< of two sizes at least, all of them within 10 % of it
   std::vector<const Case*> cases;
 };
 

@@ -54,13 +54,17 @@ std::string described(const View& view, const Case& one) {
                      counts_of(one).rbegin()->first);
 }
 
-/// With P workers that are equally fast, P - 1 others update between a pull and its push.
+/// With P equally fast workers of a server, P - 1 others update between a pull and its push.
 std::string expected(const Case& one) {
-  if (one.workers < 2) return "";
+  const auto& ranks = one.runs.front()->record.ranks;
+  const bool serves = std::ranges::any_of(ranks, [](const auto& rank) { return rank.role != "worker"; });
+  if (one.workers < 2 || !serves) return "";
   const auto others = static_cast<double>(one.workers - 1);
-  const double least = std::abs(mean(one) - others) / others;
-  return least < 0.1 ? fmt::format(", for the other {} workers update between a pull and its push", one.workers - 1)
-                     : "";
+  const double off = std::abs(mean(one) - others) / others;
+  return off < 0.1 ? fmt::format(", for {} between a pull and its push",
+                                 one.workers == 2 ? std::string("the other worker updates")
+                                                  : fmt::format("the other {} workers update", one.workers - 1))
+                   : "";
 }
 
 std::string sentence(const View& view, const Staleness& chart) {
@@ -69,7 +73,7 @@ std::string sentence(const View& view, const Staleness& chart) {
   const auto least = std::ranges::min_element(chart.rows, {}, mean_of_row);
   if (mean(*most->one) == 0.0) return "Every gradient is applied before any other update: none is stale.";
   std::string text = "The oldest gradients are those of " + described(view, *most->one) + expected(*most->one);
-  if (least != most) text += "; the freshest those of " + described(view, *least->one);
+  if (mean(*least->one) < mean(*most->one)) text += "; the freshest those of " + described(view, *least->one);
   return text + ".";
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "outputs/human.h"
+#include "outputs/report/words.h"
 #include "outputs/summary.h"
 
 namespace simgrad::outputs::report {
@@ -18,7 +19,8 @@ std::optional<double> last_distance(const Run& run) {
   return run.record.curve.empty() ? std::nullopt : run.record.curve.back().consensus_distance;
 }
 
-std::optional<double> slowest_over_mean(const Run& run) {
+/// Of the workers' computing times, the largest and the mean; nothing with one worker.
+std::optional<std::pair<double, double>> slowest_and_mean(const Run& run) {
   double sum = 0.0;
   double most = 0.0;
   int workers = 0;
@@ -28,7 +30,30 @@ std::optional<double> slowest_over_mean(const Run& run) {
     most = std::max(most, rank.compute_s);
     ++workers;
   }
-  return workers > 1 && sum > 0.0 ? std::optional(most * workers / sum) : std::nullopt;
+  return workers > 1 && sum > 0.0 ? std::optional(std::pair(most, sum / workers)) : std::nullopt;
+}
+
+std::optional<double> slowest_over_mean(const Run& run) {
+  const auto times = slowest_and_mean(run);
+  return times ? std::optional(times->first / times->second) : std::nullopt;
+}
+
+std::optional<double> slowest_excess(const Run& run) {
+  const auto times = slowest_and_mean(run);
+  return times ? std::optional(times->first - times->second) : std::nullopt;
+}
+
+std::optional<double> skew(const Run& run) {
+  if (run.record.collectives.empty()) return std::nullopt;
+  double sum = 0.0;
+  for (const auto& use : run.record.collectives) sum += static_cast<double>(use.calls) * use.skew_s;
+  return sum;
+}
+
+std::optional<double> skew_a_call(const Run& run) {
+  double calls = 0.0;
+  for (const auto& use : run.record.collectives) calls += static_cast<double>(use.calls);
+  return calls > 0.0 ? std::optional(*skew(run) / calls) : std::nullopt;
 }
 
 /// Means over the seeds; links of all seeds have the same names and order, and one that does not is left out.
@@ -53,27 +78,15 @@ std::optional<BusiestLink> busiest(const Case& one, const std::vector<double>& u
   return BusiestLink{link.link, used[most], link.background_bytes.value_or(0) > 0};
 }
 
-/// Where the load is even, both directions work at the same time, and their sum says nothing.
-std::optional<HotLink> hot(const Case& one, const std::vector<double>& used) {
-  constexpr double much_more = 1.5;
-  std::map<std::string, HotLink> pairs;
-  for (std::size_t k = 0; k < used.size(); ++k) {
-    const std::string& name = one.runs.front()->record.links[k].link;
-    const bool up = name.ends_with("_UP");
-    if (!up && !name.ends_with("_DOWN")) continue;
-    const std::string stem = name.substr(0, name.rfind('_'));
-    HotLink& link = pairs[stem];
-    link.name = stem;
-    (up ? link.up : link.down) = used[k];
-  }
-  const HotLink* most = nullptr;
+/// The load of the busiest cable over the mean of all that have two directions.
+double over_mean(const Case& one, const std::vector<double>& used) {
   double sum = 0.0;
-  for (const auto& [stem, link] : pairs) {
-    sum += link.up + link.down;
-    if (!most || link.up + link.down > most->up + most->down) most = &link;
+  double cables = 0.0;
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    sum += used[k];
+    cables += one.runs.front()->record.links[k].link.ends_with("_UP") ? 1.0 : 0.0;
   }
-  if (!most || !((most->up + most->down) * static_cast<double>(pairs.size()) >= much_more * sum)) return std::nullopt;
-  return *most;
+  return cables > 0.0 && sum > 0.0 ? one.cable->both() * cables / sum : 1.0;
 }
 
 void complete(Case& one) {
@@ -86,17 +99,25 @@ void complete(Case& one) {
   one.consensus_distance = mean_of(runs, last_distance);
   one.spectral_gap = mean_of(runs, [](const Run& run) { return run.record.spectral_gap; });
   one.crashes = mean_of(runs, [](const Run& run) { return as_number(run.record.crashes); });
+  one.recovery_s = mean_of(runs, [](const Run& run) { return run.record.recovery_s; });
+  one.lost_s = mean_of(runs, [](const Run& run) { return run.record.lost_s; });
+  one.checkpoint_s = mean_of(runs, [](const Run& run) { return run.record.checkpoint_s; });
+  one.efficiency = mean_of(runs, [](const Run& run) { return run.efficiency; });
+  one.interference = mean_of(runs, [](const Run& run) { return run.interference; });
   one.slowest_over_mean = mean_of(runs, slowest_over_mean);
+  one.slowest_excess_s = mean_of(runs, slowest_excess);
+  one.skew_s = mean_of(runs, skew);
+  one.skew_a_call_s = mean_of(runs, skew_a_call);
   const std::vector<double> used = utilisations(runs);
   one.busiest = busiest(one, used);
-  one.hot = hot(one, used);
+  if (!runs.empty()) one.cable = busiest_cable(runs.front()->record, used);
+  if (one.cable) one.cable_over_mean = over_mean(one, used);
 }
 
 }  // namespace
 
 std::string View::named(const Case& one) const {
-  const std::string& point = text(one);
-  return printable(label(one)) + (points.size() < 2 || point.empty() ? "" : " at " + point);
+  return printable(label(one)) + (points.size() < 2 ? "" : at_point(points[one.point].parameters));
 }
 
 std::vector<const Case*> View::ran() const {
@@ -116,7 +137,7 @@ View view(const Results& results) {
     const auto [strategy, is_new] = strategy_of.try_emplace(row.label, view.strategies.size());
     if (is_new) view.strategies.push_back({row.label, ""});
     const auto [point, is_first] = point_of.try_emplace(compact(row.parameters), view.points.size());
-    if (is_first) view.points.push_back({point_text(row.parameters), row.workers, row.parameters});
+    if (is_first) view.points.push_back({point_words(row.parameters), row.workers, row.parameters});
     case_of[{strategy->second, point->second}] = view.cases.size();
     Case& one = view.cases.emplace_back();
     one.strategy = strategy->second;
@@ -132,7 +153,7 @@ View view(const Results& results) {
   }
   for (Case& one : view.cases) {
     complete(one);
-    one.beside_jobs = results.scenario.contains("job");
+    one.conditions = conditions(results.scenario, view.points[one.point].parameters);
     view.has_cost = view.has_cost || one.row.cost_usd;
     view.has_energy = view.has_energy || one.row.energy_j;
   }

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "outputs/comparison.h"
+#include "outputs/report/cable.h"
+#include "outputs/report/conditions.h"
 
 namespace simgrad::outputs::report {
 
@@ -16,7 +18,7 @@ struct Strategy {
 };
 
 struct Point {
-  std::string text;  ///< "workers=8, latency=50us"; empty without a grid
+  std::string text;  ///< "8 workers, latency=50us"; empty without a grid
   std::int64_t workers = 1;
   nlohmann::ordered_json parameters;
 };
@@ -26,14 +28,6 @@ struct BusiestLink {
   std::string name;
   double utilisation = 0.0;
   bool shared = false;  ///< it carries other traffic too
-};
-
-/// A full-duplex link, "nic-8" of "nic-8_UP" and "nic-8_DOWN", that has much more to carry than the others: a server's,
-/// say, on which pushes and answers take turns.
-struct HotLink {
-  std::string name;
-  double up = 0.0;  ///< utilisations of its directions
-  double down = 0.0;
 };
 
 /// A strategy at a grid point.  Numbers are means over the seeds that did not fail and have them.
@@ -49,10 +43,19 @@ struct Case {
   std::optional<double> consensus_distance;  ///< at the last evaluation
   std::optional<double> spectral_gap;
   std::optional<double> crashes;
+  std::optional<double> recovery_s;
+  std::optional<double> lost_s;
+  std::optional<double> checkpoint_s;
+  std::optional<double> efficiency;         ///< by throughput
+  std::optional<double> interference;       ///< of a job: its time beside the others over its time by itself
   std::optional<double> slowest_over_mean;  ///< of the workers' computing times; absent with one worker
+  std::optional<double> slowest_excess_s;   ///< of the same: the largest less the mean
+  std::optional<double> skew_s;             ///< over all collectives, how much later the last member came than the mean
+  std::optional<double> skew_a_call_s;      ///< the same, a call
   std::optional<BusiestLink> busiest;
-  std::optional<HotLink> hot;
-  bool beside_jobs = false;  ///< its links carry other jobs, which their utilisation leaves out
+  std::optional<Cable> cable;    ///< of the first run, with the means over seeds
+  double cable_over_mean = 1.0;  ///< its load, both directions, over the mean of all cables
+  Conditions conditions;
 
   bool ran() const { return !runs.empty(); }
 };
@@ -67,7 +70,7 @@ struct View {
 
   const std::string& label(const Case& one) const { return strategies[one.strategy].label; }
   const std::string& text(const Case& one) const { return points[one.point].text; }
-  /// "ring at workers=8": the grid point where there are several.
+  /// "ring with 8 workers at latency=50us": the grid point where there are several.
   std::string named(const Case& one) const;
   std::vector<const Case*> ran() const;  ///< the cases of which a run did not fail
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "outputs/human.h"
 #include "outputs/report/words.h"
@@ -12,80 +11,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double busy_link = 0.5;
-constexpr double uneven = 1.1;
 constexpr double as_fast = 1.005;
-
-std::array<double, 4> shares(const Case& one) {
-  const auto parts = one.row.parts_s.value_or(std::array<double, 4>{});
-  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
-  std::array<double, 4> of_all{};
-  for (std::size_t k = 0; k < parts.size() && sum > 0.0; ++k) of_all[k] = parts[k] / sum;
-  return of_all;
-}
-
-double utilisation(const Case& one) { return one.busiest ? one.busiest->utilisation : 0.0; }
-
-/// A link that is busy half of the time, or one whose directions, taking turns, are so together.
-bool link_binds(const Case& one) {
-  return utilisation(one) >= busy_link || (one.hot && one.hot->up + one.hot->down >= busy_link);
-}
-
-/// "the link "up-8" of ring is busy 97 % of the time"; `of` may be empty.
-std::string link_text(const Case& one, const std::string& of) {
-  const char* const others = one.beside_jobs ? ", other jobs not counted" : "";
-  if (utilisation(one) < busy_link)
-    return fmt::format("the two directions of the link \"{}\"{} are busy {} and {} of the time",
-                       printable(one.hot->name), of, percent(one.hot->up), percent(one.hot->down), others);
-  return fmt::format("the link \"{}\"{}{} is busy {} of the time{}", printable(one.busiest->name), of,
-                     one.busiest->shared ? ", which carries other traffic too," : "", percent(one.busiest->utilisation),
-                     others);
-}
-
-/// Messages a step, of all ranks together.
-std::string messages_text(const Case& one) {
-  if (one.beside_jobs) return ", on links that other jobs use too";
-  const std::string idle =
-      one.busiest ? fmt::format(" though no link is busy more than {} of it", percent(one.busiest->utilisation)) : "";
-  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0)) return idle;
-  return fmt::format("{}: latency and the order of its {} messages a step, not bandwidth", idle,
-                     count(*one.row.messages / *one.steps));
-}
-
-/// The largest part of what is not computing.
-Limit overhead(const Case& one) {
-  const auto [compute, communicate, wait, down] = shares(one);
-  if (!(communicate + wait + down > 0.0)) return Limit::unknown;
-  if (down >= communicate + wait) return Limit::down;
-  if (link_binds(one)) return Limit::link;
-  if (communicate >= wait) return Limit::messages;
-  return one.slowest_over_mean.value_or(1.0) >= uneven ? Limit::slowest : Limit::waiting;
-}
-
-std::string text_of(const Case& one, Limit limit) {
-  const auto [compute, communicate, wait, down] = shares(one);
-  const bool talks = communicate >= wait;
-  const std::string network =
-      fmt::format("{} takes {} of the time", talks ? "communicating" : "waiting", percent(talks ? communicate : wait));
-  switch (limit) {
-    case Limit::unknown:
-    case Limit::compute:
-      return "";
-    case Limit::link:
-      return network + ", and " + link_text(one, "");
-    case Limit::messages:
-      return network + messages_text(one);
-    case Limit::slowest:
-      return fmt::format("{}: the slowest worker computes {} as long as the mean", network,
-                         times(*one.slowest_over_mean));
-    case Limit::waiting:
-      return network + ", for other ranks";
-    case Limit::down:
-      return fmt::format("being down takes {} of the time{}", percent(down),
-                         one.crashes.value_or(0.0) > 0.0 ? fmt::format(", in {:.3g} crashes a run", *one.crashes) : "");
-  }
-  return "";
-}
 
 /// Why A needs fewer samples than B.
 std::string samples_reason(const View& view, const Case& a, const Case& b) {
@@ -135,10 +61,10 @@ std::string against(const Names& names, const Case& a, const Case& b, std::size_
                      names.a, duration((*a.row.parts_s)[part]), scaled ? ", for as many samples" : "");
 }
 
-std::string with_idle_links(const std::string& numbers, const Case& b) {
-  if (!b.busiest || b.beside_jobs) return numbers;
-  return fmt::format("{}; with no link busy more than {}, not bandwidth but latency counts", numbers,
-                     percent(b.busiest->utilisation));
+/// Most of what B computes longer than A is work that it lost and did again.
+bool does_again(const Case& a, const Case& b) {
+  const double again = b.lost_s.value_or(0.0) / *b.samples - a.lost_s.value_or(0.0) / *a.samples;
+  return again > 0.5 * ((*b.row.parts_s)[0] / *b.samples - (*a.row.parts_s)[0] / *a.samples);
 }
 
 std::string time_reason(const View& view, const Case& a, const Case& b) {
@@ -149,38 +75,31 @@ std::string time_reason(const View& view, const Case& a, const Case& b) {
   if (part == 0 && a.workers > b.workers)
     return fmt::format("{} workers share what {} {} compute: {}", a.workers, b.workers, b.workers == 1 ? "does" : "do",
                        numbers);
-  switch (part == 0 ? Limit::compute : overhead(b)) {
+  const bool computes = part == 0 && !does_again(a, b);
+  const Limit found = computes ? Limit::compute : overhead(b);
+  const bool of_waiting = found == Limit::slowest || found == Limit::late || found == Limit::turns;
+  if ((of_waiting && part != 2) || (found == Limit::latency && part != 1)) return numbers;
+  switch (found) {
     case Limit::link:
       return link_text(b, " of " + both.b) + ": " + numbers;
     case Limit::slowest:
       return fmt::format("the slowest worker of {} computes {} as long as the mean: {}", both.b,
                          times(*b.slowest_over_mean), numbers);
-    case Limit::messages:
-      return with_idle_links(numbers, b);
+    case Limit::late:
+      return numbers + (b.conditions.stragglers ? ", for stragglers" : ", for the last member of its collectives");
+    case Limit::turns:
+      return numbers + ", for its turn";
+    case Limit::latency:
+      return fmt::format("{}; with no link busy more than {}, not bandwidth but latency counts", numbers,
+                         percent_at_most(b.busiest ? b.busiest->utilisation : 0.0));
+    case Limit::faults:
+      return fmt::format("in {} {}: {}", both.b, faults_text(b), numbers);
     default:
       return numbers;
   }
 }
 
 }  // namespace
-
-Limit limit(const Case& one) {
-  const auto [compute, communicate, wait, down] = shares(one);
-  if (!(compute + communicate + wait + down > 0.0)) return Limit::unknown;
-  return compute >= std::max(communicate + wait, down) ? Limit::compute : overhead(one);
-}
-
-std::string limit_text(const Case& one) {
-  const Limit found = limit(one);
-  if (found == Limit::compute) return fmt::format("computing takes {} of the time", percent(shares(one)[0]));
-  return text_of(one, found);
-}
-
-std::string overhead_text(const Case& one) {
-  constexpr double next_to_nothing = 0.01;
-  if (!(shares(one)[0] < 1.0 - next_to_nothing)) return "";
-  return text_of(one, overhead(one));
-}
 
 std::optional<double> measured(const Case& one, Measure measure) {
   if (measure == Measure::time_to_target)

@@ -1,32 +1,12 @@
-/// Reasons, from the record: what binds a case, and why one is ahead of another.
+/// Why one case is ahead of another, from the record.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "outputs/report/view.h"
+#include "outputs/report/limit.h"
 
 namespace simgrad::outputs::report {
-
-enum class Limit {
-  unknown,   ///< no worker was recorded, or no time passed
-  compute,   ///< more than half of what is not idle
-  link,      ///< communication, and a link is busy at least half of the time
-  messages,  ///< communication, and every link is idle most of the time: latency and rendezvous
-  slowest,   ///< waiting, and one worker computes longer than the others
-  waiting,   ///< waiting for messages or ranks that the record does not tell apart
-  down       ///< crashes and recovery
-};
-
-/// The largest part of the workers' time, with its reason.
-Limit limit(const Case& one);
-
-/// A clause without a subject: "communicating takes 63 % of the time, and the link "up-8" is busy 97 % of it".
-/// Empty where unknown.
-std::string limit_text(const Case& one);
-
-/// The same of what is not computing: what an efficiency is lost to.  Empty where next to nothing is.
-std::string overhead_text(const Case& one);
 
 enum class Measure { time_to_target, throughput };
 

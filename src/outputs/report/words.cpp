@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "outputs/human.h"
+#include "outputs/comparison.h"
 
 namespace simgrad::outputs::report {
 
@@ -17,10 +17,13 @@ std::string percent(double share) {
   return fmt::format("{:.0f} %", hundredths);
 }
 
+std::string percent_at_most(double share) { return share < 0.001 ? "0.1 %" : percent(share); }
+
 std::string times(double ratio) {
+  if (ratio > 0.0 && ratio < 0.0995) return fmt::format("{:.3g}x", ratio);
   if (ratio < 1.095) return fmt::format("{:.2f}x", ratio);
   if (ratio < 9.95) return fmt::format("{:.1f}x", ratio);
-  return ratio < 999.5 ? fmt::format("{:.0f}x", ratio) : count(ratio) + "x";
+  return ratio < 1e6 ? fmt::format("{:.0f}x", ratio) : fmt::format("{:.2g}x", ratio);
 }
 
 std::string listed(const std::vector<std::string>& items, std::size_t most) {
@@ -36,6 +39,37 @@ std::string listed(const std::vector<std::string>& items, std::size_t most) {
 
 std::string counted(std::size_t n, const std::string& noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+namespace {
+
+constexpr const char* workers_key = "cluster.workers";
+
+nlohmann::ordered_json without_workers(const nlohmann::ordered_json& parameters) {
+  nlohmann::ordered_json rest = parameters;
+  rest.erase(workers_key);
+  return rest;
+}
+
+/// "8 workers"; empty where the grid has no sizes.
+std::string workers_text(const nlohmann::ordered_json& parameters) {
+  const auto workers = parameters.find(workers_key);
+  if (workers == parameters.end()) return "";
+  return value_text(*workers) + (*workers == 1 ? " worker" : " workers");
+}
+
+}  // namespace
+
+std::string point_words(const nlohmann::ordered_json& parameters) {
+  const std::string workers = workers_text(parameters);
+  const std::string rest = point_text(without_workers(parameters));
+  return workers + (workers.empty() || rest.empty() ? "" : ", ") + rest;
+}
+
+std::string at_point(const nlohmann::ordered_json& parameters) {
+  const std::string workers = workers_text(parameters);
+  const std::string rest = point_text(without_workers(parameters));
+  return (workers.empty() ? "" : " with " + workers) + (rest.empty() ? "" : " at " + rest);
 }
 
 }  // namespace simgrad::outputs::report
