@@ -33,7 +33,7 @@ export interface Time extends Chart {
   ranks: (Row & { names: string[]; parts: Parts[] })[];
 }
 
-export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean }
+export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean; front_energy: boolean }  // on the front of cost and time; of energy and time
 export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_target' | 'simulated' }
 
 export interface Staleness extends Chart { rows: (Row & { values: number[]; counts: number[] })[] }

@@ -63,8 +63,9 @@ export function fixture({ strategies = 4, sizes = [1, 2, 4, 8, 16], evaluations 
       efficiency: exact.map((x, i) => x / sizes[i]), amdahl: { serial, workers: sizes, speedup: exact } };
   });
   const parts = rows.map(({ strategy, point, workers }) => ({ strategy, point, parts: [9 / workers, 0.4 * strategy + 0.05 * workers, 0.3 + 0.02 * workers * strategy, strategy === 2 ? 0.4 : 0] }));
-  const pareto = rows.map(({ strategy, point, workers }) => ({ strategy, point, time_s: 10 / workers + 0.6 * strategy + 0.4, cost_usd: 0.01 * (10 + workers * (1 + strategy)), energy_j: 3000 * (1 + 0.1 * workers + strategy), front: false }));
-  for (const row of pareto) row.front = !pareto.some((other) => other !== row && other.time_s <= row.time_s && other.cost_usd <= row.cost_usd && (other.time_s < row.time_s || other.cost_usd < row.cost_usd));
+  const pareto = rows.map(({ strategy, point, workers }) => ({ strategy, point, time_s: 10 / workers + 0.6 * strategy + 0.4, cost_usd: 0.01 * (10 + workers * (1 + strategy)), energy_j: 3000 * (1 + 0.1 * workers + strategy), front: false, front_energy: false }));
+  const unbeaten = (row, paid) => !pareto.some((other) => other !== row && other.time_s <= row.time_s && other[paid] <= row[paid] && (other.time_s < row.time_s || other[paid] < row[paid]));
+  for (const row of pareto) Object.assign(row, { front: unbeaten(row, 'cost_usd'), front_energy: unbeaten(row, 'energy_j') });
   const collectives = rows.filter(({ strategy, workers }) => strategy < 2 && workers > 1).map(({ strategy, point, workers }) => ({ strategy, point, name: strategy ? 'allreduce ring' : 'reduce binomial',
     members: workers, bytes: 808, calls: 300, predicted_s: 1e-4 * workers, simulated_s: 1.2e-4 * workers, skew_s: 3e-5, why: 'The last rank comes 30 µs after the mean; two flows share the server\'s link.' }));
   const chart = (sentence, columns, cells) => ({ sentence, table: table(columns, cells) });

@@ -127,6 +127,17 @@ test('axes have ticks: fewer where it is narrow', async () => {
   assert.ok(wideX > 4 && wideY > 3 && narrowX > 1 && narrowX <= 4 && narrowY === wideY, `${[wideX, wideY, narrowX, narrowY]}`);
 });
 
+test('the fronts of cost and of energy are those of the data', async () => {
+  const report = fixture();
+  report.pareto.rows.forEach((row, i) => { row.front_energy = i % 3 === 0; });
+  const { page } = await open(report);
+  const front = async () => series(await option(page, 'pareto'), 'front').data;
+  const of = (paid, flag) => report.pareto.rows.filter((row) => row[flag]).map((row) => [row[paid], row.time_s]).sort((a, b) => a[0] - b[0]);
+  assert.deepEqual(await front(), of('cost_usd', 'front'));
+  await page.locator('#pareto input[value=energy_j]').check();
+  assert.deepEqual(await front(), of('energy_j', 'front_energy'));
+});
+
 test('a label with markup in it stays text: legend, table, tooltip, file', async () => {
   const label = '</script><script>alert(1)</script><img src=x onerror=alert(2)>';
   const { page, seen } = await open(fixture({ names: ['mapreduce', label, 'async PS', '=cmd()'] }));

@@ -13,13 +13,6 @@ import { variable } from '../theme';
 
 type Paid = 'cost_usd' | 'energy_j';
 
-/** The rows that no other beats in both, from the cheapest on. */
-export function front(rows: ParetoRow[], paid: Paid): ParetoRow[] {
-  const priced = rows.filter((row) => row[paid] !== null).sort((a, b) => a[paid]! - b[paid]! || a.time_s - b.time_s);
-  let best = Infinity;
-  return priced.filter(({ time_s }) => time_s < best && ((best = time_s), true));
-}
-
 export function pareto(report: Report, data: Pareto, file: string): HTMLElement {
   const has = (paid: Paid): boolean => data.rows.some((row) => row[paid] !== null);
   const chosen = { paid: (has('cost_usd') ? 'cost_usd' : 'energy_j') as Paid, log: false };
@@ -28,8 +21,7 @@ export function pareto(report: Report, data: Pareto, file: string): HTMLElement 
   const text = (row: ParetoRow): string => report.strategies[row.strategy].label + (report.points[row.point]?.text ? `, ${report.points[row.point].text}` : '');
   const plot: Plot = new Plot('pareto', data.sentence, 400, () => {
     const rows = data.rows.filter((row) => row[chosen.paid] !== null && shown(row.strategy));
-    const best = front(rows, chosen.paid);
-    const on = new Set(chosen.paid === 'cost_usd' ? rows.filter((row) => row.front) : best);
+    const on = new Set(rows.filter((row) => (chosen.paid === 'cost_usd' ? row.front : row.front_energy)));
     const line = [...on].sort((a, b) => a[chosen.paid]! - b[chosen.paid]!);
     const paid = chosen.paid === 'cost_usd' ? dollars : joules;
     const wide = plot.element.clientWidth > 640;
