@@ -5,7 +5,7 @@ import { legend, place, toggle } from '../controls';
 import type { CollectiveRow, Collectives, Report } from '../data';
 import { h } from '../dom';
 import { bytes, number, seconds, unbroken, whole } from '../format';
-import { shortNames } from '../names';
+import { shortNames, twoLines } from '../names';
 import { colour, decal } from '../palette';
 import { Plot } from '../plot';
 import { onChange, shown } from '../state';
@@ -36,7 +36,7 @@ export function collectives(report: Report, data: Collectives, file: string): HT
       grid: frame({ left: 8, right: wide ? 110 : 62 }),
       xAxis: axis({ name: wide ? 'time of one call, from the last arrival' : 'time of one call', format: seconds, log: chosen.log, splits: wide ? 6 : 2 }, false),
       yAxis: axis({ name: '', format: String, categories: rows.map((row) => `${short[row.strategy]}: ${row.name}`), grid: false,
-        extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 105, overflow: 'break', fontSize: 12, lineHeight: 15 } } }, true),
+        extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 105, overflow: 'truncate', fontSize: wide ? 12 : 11, formatter: (name: string) => (wide ? name : twoLines(name, 17)) } } }, true),
       tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
         const row = rows[params[0].dataIndex];
         return tip(text(row), [

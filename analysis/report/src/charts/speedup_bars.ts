@@ -16,7 +16,7 @@ export function speedupBars(all: Named[], workers: number, name: string, wide: b
     grid: frame({ left: 8, right: wide ? 120 : 84 }),
     xAxis: axis({ name: wide ? name : 'speed-up (efficiency)', format: number, min: 0, splits: wide ? 6 : 3 }, false),
     yAxis: axis({ name: '', format: String, categories: all.map(({ brief }) => brief), grid: false,
-      extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 130, overflow: 'truncate', fontSize: wide ? 12 : 11, lineHeight: wide || all.length <= 16 ? 13 : 11, formatter: (text: string) => (wide ? text : twoLines(text)) } } }, true),
+      extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 130, overflow: 'truncate', fontSize: wide ? 12 : 11, formatter: (text: string) => (wide ? text : twoLines(text)) } } }, true),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const { series, text } = all[params[0].dataIndex];
       return tip(text, [{ name: 'speed-up', value: number(series.speedup[0]) }, { name: 'efficiency', value: percent(series.efficiency[0]) }, { name: 'workers', value: number(workers) }]);

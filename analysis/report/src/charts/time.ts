@@ -24,7 +24,7 @@ function option(bars: Bar[], share: boolean, wide: boolean): Option {
     grid: frame({ top: 8, left: 8 }),
     xAxis: axis({ name: share ? 'share of the time' : 'simulated time', format: share ? percent : seconds, max: share ? 1 : undefined, splits: wide ? 6 : 2 }, false),
     yAxis: axis({ name: '', format: String, categories: bars.map(({ name, short }) => short ?? name), grid: false,
-      extra: { inverse: true, axisLabel: { color: variable('ink'), width: wide ? 230 : 130, overflow: 'truncate', fontSize: wide ? 12 : 11, lineHeight: 13, formatter: (text: string) => (wide || bars.length > 16 ? text : twoLines(text)) }, axisTick: { show: false } } }, true),
+      extra: { inverse: true, axisLabel: { color: variable('ink'), width: wide ? 230 : 130, overflow: 'truncate', fontSize: wide ? 12 : 11, formatter: (text: string) => (wide || bars.length > 16 ? text : twoLines(text)) }, axisTick: { show: false } } }, true),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const bar = bars[params[0].dataIndex];
       return tip(bar.name, parts.map((name, i) => ({ colour: colours[i], name, value: `${seconds(bar.parts[i])}  ${percent(bar.parts[i] / (sum(bar.parts) || 1))}` })));
