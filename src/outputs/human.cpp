@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -86,7 +87,10 @@ std::string count(double number) {
 
 std::string dollars(double usd) {
   if (std::abs(usd) >= 0.995 || usd == 0.0) return fmt::format("${:.2f}", usd);
-  return fmt::format("${:.3g}", usd);
+  if (std::abs(usd) >= 1e-4) return fmt::format("${:.3g}", usd);
+  // Without an exponent, as money is written.
+  const int decimals = std::min(2 - static_cast<int>(std::floor(std::log10(std::abs(usd)))), 18);
+  return fmt::format("${:.{}f}", usd, decimals);
 }
 
 std::string joules(double energy_j) {
@@ -123,8 +127,7 @@ std::string cut_middle(std::string_view text, std::size_t width) {
   if (whole <= width || width < 3) return cut(text, width);
   const std::size_t head = width / 2;
   const std::size_t tail = width - head - 1;
-  return std::string(text.substr(0, prefix_bytes(text, head))) + "…" +
-         std::string(suffix(text, tail));
+  return std::string(text.substr(0, prefix_bytes(text, head))) + "…" + std::string(suffix(text, tail));
 }
 
 std::string repeated(std::string_view text, std::size_t times) {

@@ -59,3 +59,9 @@ TEST_CASE("East Asian characters and emoji take two columns, combining marks non
   CHECK(wrapped("参数服务器", 5) == "参数\n  服\n  务\n  器\n");
   CHECK(wrapped("环环", 3) == "环环\n");
 }
+
+TEST_CASE("small amounts of money have three digits and no exponent") {
+  CHECK(dollars(0.0) == "$0.00");
+  CHECK(dollars(0.00848) == "$0.00848");
+  CHECK(dollars(1.25e-6) == "$0.00000125");
+}

@@ -43,9 +43,11 @@ TEST_CASE("the answer names the winner by time, by cost and by energy, and what 
   CHECK(found.lines[2].by == "energy");
   CHECK(found.lines[2].label == "server");
   CHECK(found.lines[2].text == "200 J to the target; next is ring with 300 J");
-  CHECK(found.binds ==
-        "What binds ring: computing takes 50 % of the time. It is ahead of server because the link \"in-4\" of "
-        "server is busy 97 % of the time: server communicates for 3.00 s, ring for 1.00 s.");
+  REQUIRE(found.binds);
+  CHECK(found.binds->who == "ring");
+  CHECK(found.binds->text ==
+        "computing takes 50 % of the time. It is ahead of server: the link \"in-4\" of server is busy 97 % of the "
+        "time: server communicates for 3.00 s, ring for 1.00 s.");
   CHECK(found.notes.empty());
 }
 
@@ -121,4 +123,85 @@ TEST_CASE("an answer follows its numbers") {
   CHECK(headline(0.5).starts_with("a reaches the target first, after 1.50 s"));
   CHECK(headline(1.0).starts_with("a reaches the target first, after 2.00 s"));
   CHECK(headline(9.0).starts_with("b reaches the target first, after 4.00 s"));
+}
+
+TEST_CASE("cases that are as fast are named together, and none is called the first") {
+  const auto headline = [](double b_s, double c_s) {
+    return answer_of(results_of({arrived("a", 2, {2.0, 0.0, 0.0, 0.0}), arrived("b", 2, {b_s, 0.0, 0.0, 0.0}),
+                                 arrived("c", 2, {c_s, 0.0, 0.0, 0.0})}))
+        .headline;
+  };
+  CHECK(headline(2.005, 3.0) ==
+        "a and b are as fast: 2.00 s to the target, 4.0x as fast as one worker, 1.5x faster than c.");
+  CHECK(headline(2.0, 2.0).starts_with("a, b and c are as fast"));
+  CHECK(headline(2.02, 3.0).starts_with("a reaches the target first"));
+}
+
+TEST_CASE("the cheapest of equals is the fastest, and prices that are nothing are left out") {
+  const auto lines = [](double a_usd, double b_usd, double c_usd) {
+    return answer_of(results_of({priced(arrived("a", 2, {2.0, 0.0, 0.0, 0.0}), a_usd, 0.0),
+                                 priced(arrived("b", 2, {3.0, 0.0, 0.0, 0.0}), b_usd, 0.0),
+                                 priced(arrived("c", 2, {4.0, 0.0, 0.0, 0.0}), c_usd, 0.0)}))
+        .lines;
+  };
+  CHECK(lines(0.0, 0.0, 0.0).size() == 1);
+  REQUIRE(lines(2.0, 1.001, 1.0).size() == 2);
+  CHECK(lines(2.0, 1.001, 1.0)[1].label == "b");
+  CHECK(lines(2.0, 1.001, 1.0)[1].text == "$1.00 to the target; c costs the same");
+  CHECK(lines(1.002, 1.001, 1.0)[1].label == "a");
+  CHECK(lines(1.002, 1.001, 1.0)[1].text.ends_with("; all cost the same"));
+  CHECK(lines(2.0, 1.5, 1.0)[1].text == "$1.00 to the target; next is b with $1.50");
+}
+
+namespace {
+
+Run sized(const std::string& label, int features, double s) {
+  return at(sample_run(label, 2, {s, 0.0, 0.0, 0.0}), "data.features", features);
+}
+
+}  // namespace
+
+TEST_CASE("what different data are trained at is no alternative: each size has its own winner") {
+  const Answer found = answer_of(results_of({sized("a", 10, 1.0), sized("b", 10, 2.0), sized("a", 100, 3.0),
+                                             sized("b", 100, 2.0), sized("a", 1000, 30.0), sized("b", 1000, 20.0)}));
+  CHECK(found.headline == "Which is fastest depends on features: a at 10, b at 100 and 1000.");
+  REQUIRE(found.lines.size() == 3);
+  CHECK(found.lines[0].label == "a");
+  CHECK(found.lines[1].label == "b");
+  CHECK(found.lines[2].point == "features=1000");
+  REQUIRE(found.binds);
+  CHECK(found.binds->who == "b at features=1000");
+  const Answer same =
+      answer_of(results_of({sized("a", 10, 1.0), sized("b", 10, 2.0), sized("a", 100, 2.0), sized("b", 100, 3.0)}));
+  CHECK(same.headline == "a is the fastest at every features, 1.5x to 2.0x faster than the next.");
+  const auto with_spread = [](Run run, double spread) { return at(std::move(run), "data.spread", spread); };
+  std::vector<Run> runs;
+  for (const double spread : {1.0, 2.0})
+    for (const int features : {10, 100})
+      for (const char* label : {"a", "b"}) {
+        const bool first = (label[0] == 'a') == (features == 10 || spread == 1.0);
+        runs.push_back(with_spread(sized(label, features, first ? 1.0 : 2.0), spread));
+      }
+  CHECK(answer_of(results_of(runs)).headline ==
+        "Which is fastest depends on features and spread: a in 3 of 4 cases; b at features=100, spread=2.0.");
+  // How many workers there are is a choice, and so is what only one strategy is tried at.
+  CHECK(answer_of(results_of({sized("a", 10, 1.0), sized("a", 100, 2.0)})).headline.starts_with("a at features=10"));
+}
+
+TEST_CASE("jobs are never ranked: what counts is how much longer they take beside the others") {
+  const auto job = [](const std::string& label, double s, std::optional<double> interference) {
+    Run run = sample_run(label, 2, {s, 0.0, 0.0, 0.0});
+    run.interference = interference;
+    return run;
+  };
+  Results results = results_of({job("small", 1.0, 1.0), job("large", 4.0, 1.75)});
+  results.scenario["job"] = Json::array();
+  const Answer found = answer_of(results);
+  CHECK(found.headline ==
+        "Beside the others, small takes as long as by itself and large takes 1.8x as long as by itself.");
+  REQUIRE(found.lines.size() == 2);
+  CHECK(found.lines[1].text == "4.00 s, 1.8x as long as by itself");
+  REQUIRE(found.binds);
+  CHECK(found.binds->who == "large");
+  CHECK(found.binds->text.find("ahead") == std::string::npos);
 }

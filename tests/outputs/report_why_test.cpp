@@ -102,6 +102,9 @@ TEST_CASE("a link is its host's by what the host's ranks sent, and nobody's wher
   CHECK(view(results_of({run})).cases.at(0).cable->owner == "the server's");
   run.record.ranks.push_back({.role = "server", .bytes_sent = 100, .bytes_received = 100, .host = 5});
   CHECK(view(results_of({run})).cases.at(0).cable->owner == "a server's");
+  run.record.links.back().link_class = "rack";
+  CHECK(view(results_of({run})).cases.at(0).cable->owner.empty());
+  run.record.links.back().link_class = "nic";
   run.record.links.back().bytes += 1;
   CHECK(view(results_of({run})).cases.at(0).cable->owner.empty());
 }

@@ -1,27 +1,26 @@
 /// The answer at the top: which strategy wins by time, by cost, by energy, and what binds it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "outputs/report/view.h"
+#include "outputs/report/winners.h"
 
 namespace simgrad::outputs::report {
 
 class Writer;
 
-/// The winner of one of the three.
-struct Winner {
-  std::string by;  ///< "time", "cost", "energy"
-  std::string label;
-  std::string point;
-  std::string text;
+/// What keeps a case from being faster still, and why it is ahead.
+struct Binding {
+  std::string who;
+  std::string text;  ///< "computing takes 75 % of the time.  It is ahead of ..."
 };
 
 struct Answer {
   std::string headline;
   std::vector<Winner> lines;       ///< of those that are priced
-  std::string binds;               ///< of the winner by time
+  std::optional<Binding> binds;    ///< of the winner by time
   std::vector<std::string> notes;  ///< what is missing, failed or diverged
 };
 

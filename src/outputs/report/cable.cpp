@@ -9,6 +9,7 @@ namespace {
 
 struct Load {
   Cable cable;
+  bool of_host = true;  ///< not one between switches, as far as its class tells
   std::int64_t up = 0;  ///< bytes
   std::int64_t down = 0;
 };
@@ -58,11 +59,12 @@ std::optional<Cable> busiest_cable(const record::Record& record, std::span<const
     Load& load = loads[found->second];
     (down ? load.cable.down : load.cable.up) = used[k];
     (down ? load.down : load.up) += link.bytes;
+    load.of_host = link.link_class == "nic" || link.link_class == "link";
     load.cable.shared = load.cable.shared || link.background_bytes.value_or(0) > 0;
   }
   if (loads.empty()) return std::nullopt;
   Load& most = *std::ranges::max_element(loads, {}, [](const Load& load) { return load.cable.both(); });
-  if (most.up + most.down > 0) most.cable.owner = owner(record, most);
+  if (most.of_host && most.up + most.down > 0) most.cable.owner = owner(record, most);
   most.cable.by_turns = most.cable.owner.ends_with("server's") && !(record.staleness_mean.value_or(0.0) > 0.0) &&
                         most.cable.both() <= 1.0;
   return most.cable;

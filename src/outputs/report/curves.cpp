@@ -27,10 +27,10 @@ std::string diverged_text(const View& view) {
 }
 
 /// Lowest final loss first, of those whose every run is sound.
-std::vector<const Case*> by_loss(const View& view) {
+std::vector<const Case*> by_loss(const std::vector<const Case*>& cases) {
   std::vector<const Case*> sorted;
-  for (const Case* one : view.ran())
-    if (one->row.final_loss && one->row.sound()) sorted.push_back(one);
+  for (const Case* one : cases)
+    if (one->ran() && one->row.final_loss && one->row.sound()) sorted.push_back(one);
   std::ranges::stable_sort(sorted, {}, [](const Case* one) { return *one->row.final_loss; });
   return sorted;
 }
@@ -40,8 +40,8 @@ std::string ends_text(const View& view, const Case& one) {
                      duration(one.row.simulated_s.value_or(0.0)));
 }
 
-std::string untargeted_sentence(const View& view) {
-  const auto cases = by_loss(view);
+std::string untargeted_sentence(const View& view, const std::vector<const Case*>& alternatives) {
+  const auto cases = by_loss(alternatives);
   if (cases.empty()) return "No run ends with a finite loss: every one diverged or failed.";
   std::string text = view.comparison.has_target ? "No strategy reaches the target with every seed; " : "";
   text += ends_text(view, *cases.front());
@@ -54,14 +54,27 @@ std::string untargeted_sentence(const View& view) {
   return text + "." + diverged_text(view);
 }
 
+/// Jobs are no alternatives: each is told, none is the best.
+std::string jobs_sentence(const View& view) {
+  std::vector<std::string> ends;
+  for (const Case* one : view.ran())
+    if (one->row.final_loss && one->row.sound()) ends.push_back(ends_text(view, *one));
+  return (ends.empty() ? "No job ends with a finite loss" : listed(ends)) + "." + diverged_text(view);
+}
+
 std::string sentence(const View& view) {
-  const auto cases = ranking(view, Measure::time_to_target);
-  if (cases.empty()) return untargeted_sentence(view);
+  if (view.cases.front().conditions.jobs) return jobs_sentence(view);
+  // Of several questions the last is told: losses and times of different data do not compare.
+  const auto all = questions(view);
+  const auto& alternatives = all.back().cases;
+  const auto cases = ranking(view, alternatives, Measure::time_to_target);
+  if (cases.empty()) return untargeted_sentence(view, alternatives);
   const Case& best = *cases.front();
   const std::string target =
       view.comparison.target ? fmt::format("loss {:.4g}", *view.comparison.target) : "the target";
+  const bool first = tied(cases, Measure::time_to_target) < 2;
   std::string text = fmt::format("{} reaches {} {}after {}", view.named(best), target,
-                                 cases.size() > 1 ? "first, " : "", duration(*best.row.time_to_target_s));
+                                 cases.size() > 1 && first ? "first, " : "", duration(*best.row.time_to_target_s));
   if (cases.size() > 1) text += ": " + ahead(view, best, *cases.back(), Measure::time_to_target);
   std::size_t missed = 0;
   for (const Case& one : view.cases) missed += one.row.all_reached() ? 0 : 1;
