@@ -8,8 +8,6 @@ const asked = { time: 'Fastest', cost: 'Cheapest', energy: 'Least energy' };
 
 export function answer(report: Report): HTMLElement {
   const { headline, lines, binds, notes } = report.answer;
-  // "What binds ring at 8 workers: ...": what is before the colon is the paragraph's head.
-  const bound = /^What binds [^:]*:/.exec(binds)?.[0] ?? '';
   const winner = (label: string): Element | null => {
     const strategy = report.strategies.findIndex((each) => each.label === label);
     return strategy < 0 ? null : swatch(strategy);
@@ -19,6 +17,6 @@ export function answer(report: Report): HTMLElement {
     lines.length > 0 && h('div', { class: 'winners' }, ...lines.map(({ by, label, point, text }) =>
       h('div', { class: 'winner' }, h('h3', {}, asked[by]),
         h('p', { class: 'label' }, winner(label), h('span', {}, label)), point && h('p', { class: 'point' }, point), h('p', {}, unbroken(text))))),
-    binds && h('p', { class: 'binds' }, h('b', {}, bound), unbroken(binds.slice(bound.length))),
+    binds?.text && h('p', { class: 'binds' }, h('b', {}, `What binds ${binds.who}: `), unbroken(binds.text)),
     notes.length > 0 && h('ul', { class: 'notes' }, ...notes.map((note) => h('li', {}, unbroken(note)))));
 }

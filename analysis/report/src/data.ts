@@ -59,7 +59,7 @@ export interface Collectives extends Chart { rows: CollectiveRow[] }
 export interface Answer {
   headline: string;
   lines: { by: 'time' | 'cost' | 'energy'; label: string; point: string; text: string }[];
-  binds: string; notes: string[];
+  binds: { who: string; text: string } | null; notes: string[];  // binds: what limits the winner
 }
 
 export interface Report {

@@ -73,7 +73,7 @@ export function fixture({ strategies = 4, sizes = [1, 2, 4, 8, 16], evaluations 
     schema: 1, name: 'house_prices', title: 'House prices: four ways to parallelise gradient descent', version: '0.1.0', complete: true,
     answer: { headline: `${name(1)} is fastest: it reaches a loss of 0.02 in 2.31 s on 16 workers, 2.1 times sooner than ${name(2 % strategies)}.`,
       lines: [{ by: 'time', label: name(1), point: '16 workers', text: 'reaches the target in 2.31 s' }, { by: 'cost', label: name(0), point: '1 worker', text: 'pays $0.11 for it' }, { by: 'energy', label: name(0), point: '1 worker', text: 'spends 3.3 kJ on it' }],
-      binds: `the server's link is busy 97 % of the time; ${name(1)} spends 62 % of its time computing.`, notes: ['Two of 100 runs did not reach the target.'] },
+      binds: { who: `${name(1)} with 16 workers`, text: `the server's link is busy 97 % of the time; ${name(1)} spends 62 % of its time computing.` }, notes: ['Two of 100 runs did not reach the target.'] },
     strategies: S.map((s) => ({ label: name(s), kind: kinds[s % kinds.length] })), points, target: 0.02, metric_name: 'accuracy', has_cost: true, has_energy: true,
     curves: { ...chart(`${name(1)} falls below 0.02 first.`, [['strategy', ''], ['point', ''], ['step', ''], ['simulated time', 's'], ['loss', '']],
       series.flatMap((each) => each.step.map((step, i) => [name(each.strategy), points[each.point].text, step, each.simulated_s[i], each.loss[i]]))), series },

@@ -138,6 +138,15 @@ test('the fronts of cost and of energy are those of the data', async () => {
   assert.deepEqual(await front(), of('energy_j', 'front_energy'));
 });
 
+test('what binds the winner is told', async () => {
+  const report = fixture();
+  const binds = { who: 'a: b', text: 'its link: 97 %' };
+  Object.assign(report.answer, { binds });
+  assert.equal(await (await open(report)).page.locator('.binds').textContent(), 'What binds a: b: its link: 97\u00a0%');
+  Object.assign(report.answer, { binds: null });
+  assert.equal(await (await open(report)).page.locator('.binds').count(), 0);
+});
+
 test('a label with markup in it stays text: legend, table, tooltip, file', async () => {
   const label = '</script><script>alert(1)</script><img src=x onerror=alert(2)>';
   const { page, seen } = await open(fixture({ names: ['mapreduce', label, 'async PS', '=cmd()'] }));
