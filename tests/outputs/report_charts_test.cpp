@@ -185,6 +185,7 @@ TEST_CASE("the Pareto sentence tells the fastest, the cheapest, and what one cos
   const auto both = pareto(view(results_of({priced("fast", 1.0, 4.0, 1.0), priced("cheap", 2.0, 3.0, 2.0)})));
   CHECK((both->rows[0].front && both->rows[1].front));
   CHECK((both->rows[0].front_energy && !both->rows[1].front_energy));
+  CHECK(sentence({priced("only", 1.0, 0.0, 4.0)}) == "only takes 1.00 s and 4.00 J.");  // nothing costs money
   CHECK(sentence({priced("a", 1.0, 1.0), priced("b", 1.0, 1.0)}) ==
         "a is both the fastest and the cheapest: 1.00 s, $1.00; so is every other case.");
 }

@@ -29,6 +29,8 @@ double talk(const Case& one) {
 bool link_binds(const Case& one) {
   if (!one.cable || !(talk(one) > 0.0)) return false;
   const Cable& cable = *one.cable;
+  // Workers that do not wait for each other share a server's link: only where it is busy do they queue.
+  if (one.staleness.value_or(0.0) > 0.0) return cable.most() >= half;
   const bool turns = cable.by_turns || cable.owner.ends_with("server's") || one.cable_over_mean >= uneven_load;
   return cable.most() >= half * talk(one) || cable.both() >= (turns ? half : almost_all) * talk(one);
 }

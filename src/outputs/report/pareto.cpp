@@ -119,7 +119,9 @@ void add_front(std::vector<ParetoRow>& rows, std::optional<double> ParetoRow::*p
 
 std::optional<Pareto> pareto(const View& view) {
   if (!view.has_cost && !view.has_energy) return std::nullopt;
-  const Price price = view.has_cost
+  const bool costs =
+      std::ranges::any_of(view.cases, [](const Case& one) { return one.row.cost_usd.value_or(0.0) > 0.0; });
+  const Price price = costs || !view.has_energy
                           ? Price{&ParetoRow::cost_usd, &ParetoRow::front, dollars, "cheapest", "cost"}
                           : Price{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, "most frugal", "energy"};
   Pareto chart;
