@@ -138,6 +138,17 @@ test('the fronts of cost and of energy are those of the data', async () => {
   assert.deepEqual(await front(), of('energy_j', 'front_energy'));
 });
 
+test('jobs beside each other are not called fastest', async () => {
+  const report = fixture();
+  const line = (label, point) => ({ by: 'time', label, point, text: '262 ms' });
+  const heads = async (...lines) => {
+    Object.assign(report.answer, { lines });
+    return (await open(report)).page.locator('.winner h3').allTextContents();
+  };
+  assert.deepEqual(await heads(line('one', ''), line('other', '')), ['Time', 'Time']);
+  assert.deepEqual(await heads(line('one', 'features=1'), line('other', 'features=2')), ['Fastest', 'Fastest']);
+});
+
 test('what binds the winner is told', async () => {
   const report = fixture();
   const binds = { who: 'a: b', text: 'its link: 97 %' };
