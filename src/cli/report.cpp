@@ -21,11 +21,22 @@ struct ReportOptions {
   std::string page;
 };
 
+/// Before anything else is read.
+void check_template(const std::string& file, std::string_view page) {
+  try {
+    outputs::report::filled(page, {});
+  } catch (const base::EnvironmentError& fault) {
+    throw base::EnvironmentError(fmt::format("{}: {}", file, fault.what()));
+  }
+}
+
 void write_report(ReportOptions& options) {
+  const bool other = !options.page.empty();
+  if (!other && outputs::page().empty()) throw base::EnvironmentError(fmt::format("simgrad: {}", no_page));
+  const std::string own = other ? outputs::read_file(options.page) : std::string();
+  const std::string_view page = other ? own : outputs::page();
+  if (other) check_template(options.page, own);
   const outputs::Results results = outputs::report::read_results(options.directory);
-  const std::string own = options.page.empty() ? std::string() : outputs::read_file(options.page);
-  const std::string_view page = options.page.empty() ? outputs::page() : own;
-  if (page.empty()) throw base::EnvironmentError(fmt::format("simgrad: {}", no_page));
   if (options.out.empty()) options.out = (std::filesystem::path(options.directory) / "report.html").string();
   write_page(results, options.directory, options.out, page);
   fmt::print("{}\n", options.out);

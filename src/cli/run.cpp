@@ -5,6 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "base/errors.h"
 #include "cli/cli.h"
@@ -62,6 +65,31 @@ void print_errors(const std::vector<outputs::Run>& runs) {
     if (failed(run)) fmt::print(stderr, "{} {}: {}\n", run.id, run.label, run.record.error);
 }
 
+void print_results(const outputs::Results& results, const RunOptions& options, const experiment::Recordings& recordings) {
+  if (options.json)
+    fmt::print("{}", outputs::results_json(results));
+  else if (recordings.events)
+    print_events(results, options.out);
+  else if (!options.quiet)
+    fmt::print("{}{}\n", outputs::table(results, style()), plot_below(results));
+  if (options.quiet || options.json || recordings.events) {
+    print_errors(results.baselines);
+    print_errors(results.runs);
+  }
+}
+
+/// Whether there is a page. What is wrong with its files is no reason to lose what is printed already.
+bool written_page(const outputs::Results& results, const std::string& out, std::vector<std::string>& unwritten) {
+  if (outputs::page().empty() || results.runs.empty()) return false;
+  try {
+    write_page(results, out, out + "/report.html", outputs::page());
+  } catch (const std::runtime_error& fault) {
+    unwritten.emplace_back(fault.what());
+    return false;
+  }
+  return true;
+}
+
 Exit run_experiment(RunOptions& options) {
   const experiment::Plan plan = plan_of(options.chosen);
   print_warnings(plan);
@@ -75,26 +103,25 @@ Exit run_experiment(RunOptions& options) {
   if (options.out.empty()) options.out = "out/" + plan.name;
   Progress progress(options.quiet);
   const auto show = [&](int done, int all, double share) { progress.show(done, all, share); };
-  const outputs::Results results = experiment::run_plan(
-      plan, {.out = options.out, .jobs = options.jobs, .threads = options.threads, .recordings = recordings, .progress = show});
+  std::vector<std::string> unwritten;
+  const outputs::Results results =
+      experiment::run_plan(plan, {.out = options.out,
+                                  .jobs = options.jobs,
+                                  .threads = options.threads,
+                                  .recordings = recordings,
+                                  .unwritten = [&](const std::string& fault) { unwritten.push_back(fault); },
+                                  .progress = show});
   progress.clear();
-  const bool has_page = !outputs::page().empty() && !results.runs.empty();
-  if (has_page) write_page(results, options.out, options.out + "/report.html", outputs::page());
-  if (options.json)
-    fmt::print("{}", outputs::results_json(results));
-  else if (recordings.events)
-    print_events(results, options.out);
-  else if (!options.quiet)
-    fmt::print("{}{}\nResults: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv{}\n",
-               outputs::table(results, style()), plot_below(results), options.out, has_page ? ", report.html" : "");
+  print_results(results, options, recordings);
+  const bool has_page = written_page(results, options.out, unwritten);
+  if (!options.quiet && !options.json && !recordings.events && unwritten.empty())
+    fmt::print("Results: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv{}\n", options.out,
+               has_page ? ", report.html" : "");
   if (outputs::page().empty() && !options.quiet) fmt::print(stderr, "{}\n", no_page);
-  if (recordings.trace) print_trace_hint(plan, options.out, recordings);
-  if (options.quiet || options.json || recordings.events) {
-    print_errors(results.baselines);
-    print_errors(results.runs);
-  }
+  if (recordings.trace) print_trace_hint(results, options.out, recordings);
+  for (const std::string& fault : unwritten) fmt::print(stderr, "{}\n", fault);
   if (!results.complete) fmt::print(stderr, "simgrad: interrupted; what is finished is in {}\n", options.out);
-  return exit_of(results);
+  return unwritten.empty() ? exit_of(results) : Exit::environment;
 }
 
 }  // namespace

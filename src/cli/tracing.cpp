@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "base/errors.h"
 #include "outputs/comparison.h"
+#include "outputs/human.h"
 
 namespace simgrad::cli {
 
@@ -15,7 +17,7 @@ CLI::Option* add_tracing(CLI::App& command, Tracing& tracing) {
                 "A timeline of each run for ui.perfetto.dev: DIR/trace/<id>.json; --trace=gz: packed; --trace=FILE: of the only "
                 "run, packed where FILE ends in .gz")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  command.add_option("--trace-steps", tracing.steps, "Steps that --trace and --events show, counted from 0 (default 0..19)")
+  command.add_option("--trace-steps", tracing.steps, "Steps that --trace and --events show, counted from 0; or one step (default 0..19)")
       ->type_name("A..B");
   command
       .add_option("--trace-flows", tracing.flows,
@@ -27,6 +29,7 @@ CLI::Option* add_tracing(CLI::App& command, Tracing& tracing) {
 
 experiment::Recordings recordings_of(const Tracing& tracing, const experiment::Plan& plan) {
   experiment::Recordings recordings;
+  recordings.scenario = plan.name;
   recordings.events = tracing.events;
   recordings.trace = !tracing.trace.empty();
   recordings.trace_packed = tracing.trace == "gz";
@@ -52,21 +55,36 @@ experiment::Recordings recordings_of(const Tracing& tracing, const experiment::P
 void print_events(const outputs::Results& results, const std::string& out) {
   bool first = true;
   for (const outputs::Run& run : results.runs) {
-    if (run.record.status == record::Status::failed) continue;
+    const std::string file = experiment::events_file(out, run.id);
+    if (run.record.status == record::Status::failed || !std::filesystem::exists(file)) continue;
     const std::string point = outputs::point_text(run.parameters);
     fmt::print("{}# {}{}{}, seed {}\n{}", first ? "" : "\n", run.label, point.empty() ? "" : ", ", point, run.seed,
-               outputs::read_file(experiment::events_file(out, run.id)));
+               outputs::read_file(file));
     first = false;
   }
 }
 
-void print_trace_hint(const experiment::Plan& plan, const std::string& out, const experiment::Recordings& recordings) {
-  if (plan.runs.empty()) return;
-  const std::string file = experiment::trace_file(out, plan.runs.front().id, recordings);
-  if (plan.runs.size() == 1)
-    fmt::print(stderr, "Trace: {}: open https://ui.perfetto.dev and drop the file\n", file);
+void print_trace_hint(const outputs::Results& results, const std::string& out, const experiment::Recordings& recordings) {
+  constexpr std::uintmax_t large_bytes = 50'000'000;
+  std::vector<std::string> files;
+  std::uintmax_t bytes = 0;
+  for (const outputs::Run& run : results.runs) {
+    const std::string file = experiment::trace_file(out, run.id, recordings);
+    std::error_code missing;
+    const std::uintmax_t size = std::filesystem::file_size(file, missing);
+    if (run.record.status == record::Status::failed || missing) continue;
+    files.push_back(file);
+    bytes += size;
+  }
+  if (files.empty()) return;
+  const std::string size = outputs::byte_count(static_cast<double>(bytes));
+  if (files.size() == 1)
+    fmt::print(stderr, "Trace: {}, {}: open https://ui.perfetto.dev and drop the file\n", files.front(), size);
   else
-    fmt::print(stderr, "Traces: {}/trace, a file a run: open https://ui.perfetto.dev and drop one of them\n", out);
+    fmt::print(stderr, "Traces: {}/trace, a file a run, {} in all: open https://ui.perfetto.dev and drop one of them\n", out, size);
+  if (bytes > large_bytes && !files.front().ends_with(".gz"))
+    fmt::print(stderr, "{} is much for a viewer; {} packs it, --trace-steps shows fewer steps\n", size,
+               recordings.trace_file.empty() ? "--trace=gz" : fmt::format("--trace={}.gz", recordings.trace_file));
 }
 
 }  // namespace simgrad::cli

@@ -20,10 +20,14 @@ void Tape::end_by(double end_s) { full_s_ = end_s_ = std::min(end_s_, end_s); }
 
 void Tape::take(const record::Span& span) {
   if (!running_ || !takes(span.rank) || span.from_s >= end_s_) return;
-  if (in_steps(span.step))
+  const bool idle = span.kind == record::Activity::down || span.name == static_cast<int>(Work::idle);
+  if (!idle) last_step_ = std::max(last_step_, span.step);
+  if (in_steps(span.step)) {
     spans_.push_back(span);
-  else
-    left_out_ = true;
+    return;
+  }
+  left_out_ = true;
+  if (idle && between_.size() < limits_.spans) between_.push_back(span);
 }
 
 void Tape::take(const record::Message& message) {
@@ -55,10 +59,6 @@ Timeline Tape::timeline(double start_s) const {
     message.start_s -= start_s;
     timeline.messages.push_back(message);
   }
-  std::ranges::stable_sort(timeline.spans, {}, [](const record::Span& span) { return std::tuple(span.rank, span.lane, span.from_s); });
-  std::ranges::stable_sort(timeline.messages, {}, [](const record::Message& message) {
-    return std::tuple(message.start_s, message.end_s, message.source, message.target);
-  });
   timeline.to_s = end_s_ - start_s;
   if (limits_.steps) {  // a window: it shows where its steps lie
     timeline.from_s = timeline.to_s;
@@ -66,9 +66,19 @@ Timeline Tape::timeline(double start_s) const {
     double last_s = timeline.from_s;
     for (const record::Span& span : timeline.spans) last_s = std::max(last_s, span.to_s);
     timeline.to_s = last_s;
+    for (record::Span span : between_) {
+      span.from_s = std::max(span.from_s - start_s, timeline.from_s);
+      span.to_s = std::min(span.to_s - start_s, timeline.to_s);
+      if (span.from_s < span.to_s) timeline.spans.push_back(span);
+    }
   }
+  std::ranges::stable_sort(timeline.spans, {}, [](const record::Span& span) { return std::tuple(span.rank, span.lane, span.from_s); });
+  std::ranges::stable_sort(timeline.messages, {}, [](const record::Message& message) {
+    return std::tuple(message.start_s, message.end_s, message.source, message.target);
+  });
   for (int rank = 0; rank < workers_ + servers_; ++rank)
     if (takes(rank)) timeline.ranks.push_back(rank);
+  timeline.last_step = last_step_;
   timeline.full = full() || end_s_ >= full_s_;
   timeline.whole = !left_out_ && !timeline.full && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
   return timeline;

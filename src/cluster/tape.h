@@ -20,7 +20,8 @@ struct TapeLimits {
   std::optional<std::pair<std::int64_t, std::int64_t>> steps = {};  ///< from, to; none: all
 };
 
-/// One timeline being recorded. It runs until it is full, and is then cut where everything was known.
+/// One timeline being recorded. It runs until it is full, and is then cut where everything was known. Of some steps it
+/// shows all that is of these steps, and who is down or idle while they last.
 class Tape {
  public:
   Tape(const TapeLimits& limits, int workers, int servers);
@@ -50,7 +51,11 @@ class Tape {
   bool left_out_ = false;
   double end_s_ = std::numeric_limits<double>::infinity();
   double full_s_ = std::numeric_limits<double>::infinity();  ///< when it is full, if that is known
+  std::int64_t last_step_ = -1;
   std::vector<record::Span> spans_;
+  /// Of other steps than those asked for: when a rank is down or has nothing to do, which belongs to no step. At most as
+  /// many as spans.
+  std::vector<record::Span> between_;
   std::vector<record::Message> messages_;
 };
 

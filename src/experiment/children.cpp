@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "base/errors.h"
 
@@ -58,12 +59,19 @@ class InterruptsBlocked {
   sigset_t before_;
 };
 
+/// With which a child ends whose text tells of an UnwrittenError.
+constexpr int code_of_unwritten = 73;
+
 [[noreturn]] void be_child(const std::function<void(double*)>& body, double* progress, int errors, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it died before we could ask to die with it
   std::string error;
+  int code = 0;
   try {
     body(progress);
+  } catch (const UnwrittenError& failure) {
+    error = failure.what();
+    code = code_of_unwritten;
   } catch (const std::exception& failure) {
     error = failure.what();
     if (error.empty()) error = "an error without a text";
@@ -73,7 +81,7 @@ class InterruptsBlocked {
   error.resize(std::min<std::size_t>(error.size(), 4000));  // what a pipe surely holds
   const bool told = error.empty() || write(errors, error.data(), error.size()) > 0;
   // No destructors: SimGrid's take seconds for a large cluster.
-  _exit(told ? 0 : 1);
+  _exit(told ? code : 1);
 }
 
 }  // namespace
@@ -132,6 +140,8 @@ Children::Ended Children::end(const Child& child) {
   if (WIFSIGNALED(status))
     ended.error =
         fmt::format("the simulating process died of signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else if (WEXITSTATUS(status) == code_of_unwritten && !ended.error.empty())
+    ended.unwritten = std::exchange(ended.error, {});
   else if (ended.error.empty() && WEXITSTATUS(status) != 0)
     ended.error = fmt::format("the simulating process ended with {}", WEXITSTATUS(status));
   return ended;

@@ -8,7 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
+
 namespace simgrad::experiment {
+
+/// A body's work is done, but a file beside its results could not be written.
+class UnwrittenError : public base::EnvironmentError {
+ public:
+  using base::EnvironmentError::EnvironmentError;
+};
 
 /// At most `jobs` children at a time. The parent must not have started threads.
 class Children {
@@ -22,11 +30,13 @@ class Children {
   bool empty() const { return running_.empty(); }
 
   /// Runs `body` in a child, which dies with the parent. `body` gets a place where it may note its progress, 0 .. 1.
+  /// What the body cannot write beside its work it throws as UnwrittenError at its end.
   void start(std::size_t task, const std::function<void(double* progress)>& body);
 
   struct Ended {
     std::size_t task = 0;
     std::string error;  ///< "" if the body returned; else what it threw, or how the process died
+    std::string unwritten = {};  ///< the text of an UnwrittenError, which is no error of the work
     double wall_s = 0.0;
   };
   /// A child that has ended; waits up to `wait_s` for one, or until a signal comes.

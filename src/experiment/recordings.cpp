@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "outputs/byte_file.h"
 #include "outputs/chrome_trace.h"
+#include "outputs/comparison.h"
 #include "outputs/events.h"
 #include "outputs/results.h"
 #include "outputs/timeline.h"
@@ -27,12 +28,29 @@ void make_directory(const std::filesystem::path& path) {
   if (error) throw base::EnvironmentError(fmt::format("{}: cannot be made: {}", path.string(), error.message()));
 }
 
+/// Opens it as it will be opened, and leaves nothing.
+void try_file(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw base::EnvironmentError(fmt::format("{}: cannot be written: there is something that is no file", path));
+  outputs::ByteFile file(path);
+}
+
+void tell_if_nothing_to_show(const RunPlan& plan, const record::Timeline& timeline) {
+  if (!timeline.spans.empty() || !timeline.messages.empty() || timeline.last_step < 0) return;
+  const std::string point = outputs::point_text(plan.parameters);
+  fmt::print(stderr, "{}{}{}, seed {}: the run has steps 0..{}: nothing to show\n", plan.label, point.empty() ? "" : ", ", point,
+             plan.seed, timeline.last_step);
+}
+
 void write_trace_file(const std::string& path, const RunPlan& plan, const record::Record& record, const Recordings& recordings) {
   const record::Timeline& timeline = record.timelines.back();
   outputs::ByteFile file(path);
   outputs::ChromeTrace format([&](std::string_view text) { file.write(text); });
   const bool flows = outputs::write_trace(timeline, record,
                                           {{"simgrad", std::string(version)},
+                                           {"scenario", recordings.scenario},
                                            {"run", plan.id},
                                            {"label", plan.label},
                                            {"parameters", plan.parameters.dump()},
@@ -60,7 +78,7 @@ std::vector<cluster::TapeLimits> Recordings::tapes() const {
 
 std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
   const auto fail = [&](const char* what) {
-    throw base::ScenarioError(fmt::format("--trace-steps {}: {}; expected a..b with 0 <= a <= b, such as 0..19", text, what));
+    throw base::ScenarioError(fmt::format("--trace-steps {}: {}; expected a..b with 0 <= a <= b, such as 0..19, or one step", text, what));
   };
   const auto number = [&](std::string_view part) {
     std::int64_t value = 0;
@@ -86,16 +104,19 @@ std::string events_file(const std::string& out, const std::string& id) { return 
 
 void prepare(const std::string& out, const Recordings& recordings) {
   make_directory(out + "/timelines");
-  if (recordings.trace)
-    if (const auto folder = std::filesystem::path(trace_file(out, "run", recordings)).parent_path(); !folder.empty()) make_directory(folder);
+  if (recordings.trace) {
+    const std::string file = trace_file(out, "run", recordings);
+    if (const auto folder = std::filesystem::path(file).parent_path(); !folder.empty()) make_directory(folder);
+    try_file(file);
+  }
   if (recordings.events) make_directory(out + "/events");
 }
 
 void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,
                       const Recordings& recordings) {
-  const std::string beginning = outputs::timeline_json(record.timelines.front());
   for (const RunPlan* run : runs) {
-    outputs::write_file(timeline_file(out, run->id), beginning);
+    outputs::write_file(timeline_file(out, run->id), outputs::timeline_json(record.timelines.front(), run->id));
+    if (recordings.more()) tell_if_nothing_to_show(*run, record.timelines.back());
     if (recordings.trace) write_trace_file(trace_file(out, run->id, recordings), *run, record, recordings);
     if (recordings.events)
       outputs::write_file(events_file(out, run->id),

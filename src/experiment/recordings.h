@@ -18,6 +18,7 @@ struct Recordings {
   std::string trace_file;  ///< of the only run; empty: <out>/trace/<id>.json
   bool trace_packed = false;  ///< ".gz" behind that
   bool events = false;
+  std::string scenario;  ///< its name, for traces
   std::pair<std::int64_t, std::int64_t> steps{0, 19};
   std::size_t most_flows = 20'000;
 
@@ -32,7 +33,7 @@ std::string timeline_file(const std::string& out, const std::string& id);
 std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings);
 std::string events_file(const std::string& out, const std::string& id);
 
-/// Makes the folders.
+/// Makes the folders, and tries that the trace can be written.  Errors: EnvironmentError.
 void prepare(const std::string& out, const Recordings& recordings);
 /// Writes what was recorded in a run, for each of these, which are all one piece of work. Says on stderr what had to be
 /// left out.

@@ -106,8 +106,13 @@ void simulate_into(const RunPlan& plan, const std::vector<const RunPlan*>& runs,
   const auto tapes = runs.empty() ? std::vector<cluster::TapeLimits>() : options.recordings.tapes();
   run.record = simulate(plan, data, threads, progress, tapes);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!runs.empty()) write_recordings(options.out, runs, run.record, options.recordings);
+  // First, so that the record stands whatever becomes of the recordings.
   outputs::write_file(file_of(options, plan.id), outputs::to_json(run).dump());
+  try {
+    if (!runs.empty()) write_recordings(options.out, runs, run.record, options.recordings);
+  } catch (const base::EnvironmentError& fault) {
+    throw UnwrittenError(fault.what());
+  }
 }
 
 void make_directory(const std::string& path) {
@@ -119,9 +124,36 @@ void make_directory(const std::string& path) {
 /// What each piece of work came to, by its name.
 using Done = std::map<std::string, outputs::Run>;
 
+/// The files that could not be written: told as they are found, or thrown in the end.
+class Unwritten {
+ public:
+  explicit Unwritten(const RunnerOptions& options) : options_(options) {}
+
+  void add(const std::string& fault) {
+    if (options_.unwritten) options_.unwritten(fault);
+    if (first_.empty()) first_ = fault;
+  }
+  template <class Write>
+  void attempt(Write write) {
+    try {
+      write();
+    } catch (const base::EnvironmentError& fault) {
+      add(fault.what());
+    }
+  }
+  void raise_if_untold() const {
+    if (!options_.unwritten && !first_.empty()) throw base::EnvironmentError(first_);
+  }
+
+ private:
+  const RunnerOptions& options_;
+  std::string first_;
+};
+
 class Execution {
  public:
-  Execution(const Plan& plan, const RunnerOptions& options) : options_(options) {
+  Execution(const Plan& plan, const RunnerOptions& options, Unwritten& unwritten)
+      : options_(options), unwritten_(unwritten) {
     std::set<std::string> works;
     const auto add = [&](const RunPlan& run) {
       if (works.insert(run.work).second) queue_.push_back(&run);
@@ -167,6 +199,7 @@ class Execution {
   void collect(const Children::Ended& ended) {
     const RunPlan& plan = *queue_[ended.task];
     outputs::Run run = described(plan);
+    if (!ended.unwritten.empty()) unwritten_.add(ended.unwritten);
     if (ended.error.empty()) {
       run = outputs::run_from_json(outputs::parse_json(outputs::read_file(file_of(options_, plan.id))));
     } else {
@@ -188,6 +221,7 @@ class Execution {
   }
 
   const RunnerOptions& options_;
+  Unwritten& unwritten_;
   std::vector<const RunPlan*> queue_;
   std::map<std::string, std::vector<const RunPlan*>> runs_;  ///< by work: the plan's
   int jobs_ = 1;
@@ -262,7 +296,8 @@ void compare_with_alone(const Plan& plan, const Done& done, outputs::Results& re
 
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   watch_for_interrupts();
-  const Done done = Execution(plan, options).run();
+  Unwritten unwritten(options);
+  const Done done = Execution(plan, options, unwritten).run();
   outputs::Results results;
   results.name = plan.name;
   results.title = plan.title;
@@ -277,8 +312,9 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   // An interrupt before anything is finished leaves what an earlier call wrote.
   if (results.runs.empty() && interrupted()) return results;
   for (const outputs::Run& run : results.runs)
-    outputs::write_file(file_of(options, run.id), outputs::to_json(run).dump());
-  outputs::write_all(results, options.out);
+    unwritten.attempt([&] { outputs::write_file(file_of(options, run.id), outputs::to_json(run).dump()); });
+  unwritten.attempt([&] { outputs::write_all(results, options.out); });
+  unwritten.raise_if_untold();
   return results;
 }
 

@@ -23,11 +23,11 @@ void ChromeTrace::event(std::string_view text) {
   write_(text);
 }
 
-void ChromeTrace::begin(const std::vector<std::pair<std::string, std::string>>& about) {
+void ChromeTrace::begin(const std::vector<std::pair<std::string, std::string>>& about, std::size_t size) {
   std::string text = "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{";
   for (std::size_t i = 0; i < about.size(); ++i)
     text += fmt::format("{}{}:{}", i ? "," : "", json_text(about[i].first), json_text(about[i].second));
-  write_(text + "},\n\"traceEvents\":[");
+  write_(text + fmt::format("}},\n\"distributedInfo\":{{\"backend\":\"simgrad\",\"world_size\":{}}},\n\"traceEvents\":[", size));
 }
 
 void ChromeTrace::metadata(Lane lane, std::string_view what, std::string_view key, std::string_view value) {

@@ -10,12 +10,13 @@
 
 namespace simgrad::outputs {
 
-/// One event a line, written as it comes. Times are microseconds with three decimals, and metadata have none.
+/// One event a line, written as it comes. `distributedInfo` is what Kineto's readers look for, but for its `rank`: their
+/// files are of one rank each, and this one is of all. Times are microseconds with three decimals, and metadata have none.
 class ChromeTrace final : public TraceFormat {
  public:
   explicit ChromeTrace(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
 
-  void begin(const std::vector<std::pair<std::string, std::string>>& about) override;
+  void begin(const std::vector<std::pair<std::string, std::string>>& about, std::size_t size) override;
   void process(int process, std::string_view name, int place) override;
   void lane(Lane lane, std::string_view name, int place) override;
   void slice(Lane lane, std::string_view name, std::string_view category, std::int64_t from_ns, std::int64_t to_ns,

@@ -54,13 +54,13 @@ void check_name(int name, const record::Timeline& timeline) {
 
 }  // namespace
 
-std::string timeline_json(const record::Timeline& timeline) {
+std::string timeline_json(const record::Timeline& timeline, const std::string& run) {
   using record::Message;
   using record::Span;
   std::string text = fmt::format(
-      "{{\n  \"schema\": {},\n  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n  \"ranks\": {},\n"
-      "  \"rank_names\": {},\n  \"spans\": {{\n",
-      schema, timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(), Json(timeline.ranks).dump(),
+      "{{\n  \"schema\": {},\n  \"run\": {},\n  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n"
+      "  \"ranks\": {},\n  \"rank_names\": {},\n  \"spans\": {{\n",
+      schema, Json(run).dump(), timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(), Json(timeline.ranks).dump(),
       Json(timeline.rank_names).dump());
   const auto& spans = timeline.spans;
   add_column(text, "rank", spans, [](const Span& s) { return s.rank; });
@@ -84,10 +84,12 @@ std::string timeline_json(const record::Timeline& timeline) {
   return text + "  }\n}\n";
 }
 
-record::Timeline timeline_from_json(const Json& json) {
+record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   using record::Message;
   using record::Span;
   if (value<int>(json, "schema") != schema) refuse(fmt::format("\"schema\" is not {}", schema));
+  if (const auto whose = value<std::string>(json, "run"); whose != run)
+    refuse(fmt::format("it is of the run {}, expected {}; type simgrad run again", whose, run));
   record::Timeline timeline;
   timeline.from_s = value<double>(json, "from_s");
   timeline.to_s = value<double>(json, "to_s");

@@ -144,7 +144,7 @@ bool write_trace(const Timeline& timeline, const record::Record& record,
                  TraceFormat& format) {
   const bool flows = timeline.messages.size() <= options.most_flows;
   Writer writer(timeline, format);
-  format.begin(about);
+  format.begin(about, record.ranks.size());
   writer.name_processes();
   writer.assign_lanes();
   writer.name_lanes();

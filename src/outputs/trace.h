@@ -24,8 +24,8 @@ class TraceFormat {
   using Arguments = std::vector<std::pair<std::string_view, std::int64_t>>;
 
   virtual ~TraceFormat() = default;
-  /// about: what the trace is of.
-  virtual void begin(const std::vector<std::pair<std::string, std::string>>& about) = 0;
+  /// about: what the trace is of.  size: how many ranks the run has, servers included.
+  virtual void begin(const std::vector<std::pair<std::string, std::string>>& about, std::size_t size) = 0;
   /// place: where viewers show it.
   virtual void process(int process, std::string_view name, int place) = 0;
   virtual void lane(Lane lane, std::string_view name, int place) = 0;
@@ -44,9 +44,11 @@ struct TraceOptions {
 };
 
 /// Every recorded rank is a process: rank r is r + 1, whose thread 1, "time", is the partition of its time into compute,
-/// communicate, wait and down; then come the actors beside it, and its messages as sent and as received, on as many lanes
-/// as it takes for none to overlap. After the ranks a process "run" with the counters: loss, and the utilisation of links
-/// where the record has bins of it.
+/// communicate, wait and down: one thread and not one a kind, since a rank does one thing at a time and a gap would be a
+/// fault. Then come the actors beside it, and its messages as sent and as received, on as many lanes as it takes for none
+/// to overlap. After the ranks a process "run" with the counters: loss, and the utilisation of links where the record has
+/// bins of it; there is none of staleness, which is recorded as a histogram, without times.
+/// Events are in the order of time within a lane, not within the whole: they are written as they come.
 /// timeline: of the record.  Returns whether arrows were drawn.
 bool write_trace(const record::Timeline& timeline, const record::Record& record,
                  const std::vector<std::pair<std::string, std::string>>& about, const TraceOptions& options,

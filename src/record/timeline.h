@@ -77,6 +77,7 @@ struct Timeline {
   double to_s = 0.0;  ///< every lane ends here; what would go on is cut
   bool whole = true;  ///< all ranks, all steps, to the end of the run
   bool full = false;  ///< it was cut for want of room; not in its file
+  std::int64_t last_step = -1;  ///< in which anything was done, recorded or not; not in its file
   std::vector<int> ranks;                ///< those recorded: some workers, then some servers
   std::vector<std::string> rank_names;   ///< of each of these: "rank 3 (host-3)", "server 0 (host-4)"
 };

@@ -122,5 +122,43 @@ TEST_CASE("report refuses what is not there, damaged or of another kind, and lea
   scratch.write("page.html", "no place for data");
   const Called without_slot = report();
   CHECK(without_slot.exit_code == 5);
+  CHECK(without_slot.err.starts_with("page.html: "));
   CHECK(has(without_slot.err, "@simgrad-data@"));
+  scratch.write("page.html", "");
+  CHECK(report().exit_code == 5);
+  CHECK(has(report().err, "page.html: the page's template must hold @simgrad-data@ exactly once"));
+
+  scratch.write("page.html", slot);
+  const auto timeline = [&](int run) {
+    return scratch.path() + "/out/x/timelines/" + json["runs"][run]["id"].get<std::string>() + ".json";
+  };
+  fs::copy_file(timeline(1), timeline(0), fs::copy_options::overwrite_existing);
+  fs::remove(scratch.path() + "/out/x/report.html");
+  const Called another = report();
+  CHECK(another.exit_code == 2);
+  CHECK(has(another.err, ": it is of the run " + json["runs"][1]["id"].get<std::string>() + ", expected "));
+  CHECK_FALSE(fs::exists(scratch.path() + "/out/x/report.html"));
+}
+
+TEST_CASE("a page that cannot be written costs nobody the table, and ends with 5") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  fs::create_directories(scratch.path() + "/out/x/report.html/in the way");
+  const Called run = call("simgrad run x.toml", scratch.path());
+  CHECK(has(run.out, "allreduce"));
+  CHECK(fs::exists(scratch.path() + "/out/x/results.json"));
+  if (has(run.err, "Node")) return;  // built without: there is no page to write
+  CHECK(run.exit_code == 5);
+  CHECK(has(run.err, "out/x/report.html: cannot be written: "));
+  CHECK_FALSE(has(run.out, "Results:"));
+}
+
+TEST_CASE("results that cannot be written cost nobody the table, and end with 5") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  fs::create_directories(scratch.path() + "/out/x/results.json/in the way");
+  const Called run = call("simgrad run x.toml", scratch.path());
+  CHECK(run.exit_code == 5);
+  CHECK(has(run.out, "allreduce"));
+  CHECK(has(run.err, "out/x/results.json: cannot be written: "));
 }

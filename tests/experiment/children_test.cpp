@@ -43,6 +43,14 @@ TEST_CASE("what a child throws is its error") {
   CHECK(end_of(children).error == "an unknown error");
 }
 
+TEST_CASE("what a child cannot write beside its work is no error of the work") {
+  Children children(1);
+  children.start(0, [](double*) { throw UnwrittenError("x.json: cannot be written"); });
+  const auto ended = end_of(children);
+  CHECK(ended.error.empty());
+  CHECK(ended.unwritten == "x.json: cannot be written");
+}
+
 TEST_CASE("a long error is cut, and the child still ends") {
   Children children(1);
   children.start(0, [](double*) { throw std::runtime_error(std::string(1'000'000, 'x')); });

@@ -47,8 +47,8 @@ record::Record recorded(const std::string& text, const std::vector<cluster::Tape
 }
 
 Timeline timeline_of(const std::string& text, const cluster::TapeLimits& limits) {
-  const std::string json = tests::text_of_child([&] { return outputs::timeline_json(recorded(text, {limits}).timelines.front()); });
-  return outputs::timeline_from_json(outputs::parse_json(json));
+  const std::string json = tests::text_of_child([&] { return outputs::timeline_json(recorded(text, {limits}).timelines.front(), "a1"); });
+  return outputs::timeline_from_json(outputs::parse_json(json), "a1");
 }
 
 /// What is wrong with lane 0 of some rank, or "": it begins at 0, leaves no gap, ends with the run, and adds up.

@@ -11,9 +11,9 @@ using namespace simgrad::outputs;
 
 TEST_CASE("a timeline that is written and read back is the same") {
   const record::Timeline before = tests::two_ranks();
-  const std::string text = timeline_json(before);
-  const record::Timeline after = timeline_from_json(parse_json(text));
-  CHECK(timeline_json(after) == text);
+  const std::string text = timeline_json(before, "a1");
+  const record::Timeline after = timeline_from_json(parse_json(text), "a1");
+  CHECK(timeline_json(after, "a1") == text);
   CHECK(after.spans.size() == before.spans.size());
   CHECK(after.spans[1].kind == record::Activity::communicate);
   CHECK(after.spans[1].to_s == before.spans[1].to_s);
@@ -24,10 +24,10 @@ TEST_CASE("a timeline that is written and read back is the same") {
 
 TEST_CASE("a timeline whose columns differ in length, or name what there is not, is refused with the member's name") {
   const auto refusal = [](auto change) {
-    auto json = parse_json(timeline_json(tests::two_ranks()));
+    auto json = parse_json(timeline_json(tests::two_ranks(), "a1"));
     change(json);
     try {
-      timeline_from_json(json);
+      timeline_from_json(json, "a1");
     } catch (const base::EnvironmentError& error) {
       return std::string(error.what());
     }
@@ -39,5 +39,6 @@ TEST_CASE("a timeline whose columns differ in length, or name what there is not,
   CHECK(refusal([](auto& json) { json["spans"]["from_s"][0] = "x"; }) == "timeline: \"from_s\" is of another type than expected");
   CHECK(refusal([](auto& json) { json.erase("messages"); }) == "timeline: \"messages\" is missing");
   CHECK(refusal([](auto& json) { json["schema"] = 2; }) == "timeline: \"schema\" is not 1");
+  CHECK(refusal([](auto& json) { json["run"] = "b2"; }) == "timeline: it is of the run b2, expected a1; type simgrad run again");
   CHECK(refusal([](auto& json) { json["rank_names"].erase(0); }) == "timeline: \"rank_names\" are not as many as \"ranks\"");
 }

@@ -33,12 +33,13 @@ struct Trace {
   std::map<int, std::string> processes;
   std::map<std::int64_t, std::vector<End>> starts, finishes;  ///< of flows, by id
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> counters;
-  nlohmann::json about;
+  nlohmann::json about, distributed;
   std::vector<std::string> faults;
 
   explicit Trace(const std::string& text) {
     const nlohmann::json json = nlohmann::json::parse(text);
     about = json.at("otherData");
+    distributed = json.at("distributedInfo");
     if (json.at("displayTimeUnit") != "ms") faults.push_back("displayTimeUnit");
     for (const auto& event : json.at("traceEvents")) add(event);
     check();
@@ -65,6 +66,8 @@ struct Trace {
       if (event.at("name") == "process_name") processes[process] = event.at("args").at("name");
       if (event.at("name") == "thread_name") lanes[{process, thread}] = event.at("args").at("name");
     } else if (phase == "X") {
+      if (const auto& before = slices[{process, thread}]; !before.empty() && before.back().from_ns > ns(event.at("ts")))
+        faults.push_back(fmt::format("process {} thread {} is not in the order of time", process, thread));
       slices[{process, thread}].push_back({ns(event.at("ts")), ns(event.at("ts")) + ns(event.at("dur")), event.at("name"),
                                            event.at("cat"), event.at("args")});
     } else if (phase == "s") {
@@ -83,7 +86,6 @@ struct Trace {
     for (auto& [lane, all] : slices) {
       if (!lanes.contains(lane)) faults.push_back(fmt::format("process {} thread {} has no name", lane.first, lane.second));
       if (!processes.contains(lane.first)) faults.push_back(fmt::format("process {} has no name", lane.first));
-      std::ranges::stable_sort(all, {}, &Slice::from_ns);
       for (std::size_t i = 1; i < all.size(); ++i)
         if (all[i].from_ns < all[i - 1].to_ns)
           faults.push_back(fmt::format("process {} thread {}: {} at {} ns begins before {} is over", lane.first, lane.second,

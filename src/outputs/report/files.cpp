@@ -32,7 +32,7 @@ TimelineOf timelines_in(const std::string& directory) {
     const std::filesystem::path path = std::filesystem::path(directory) / "timelines" / (id + ".json");
     std::error_code fault;
     if (!std::filesystem::exists(path, fault)) return std::nullopt;
-    return understood(path.string(), timeline_from_json);
+    return understood(path.string(), [&](const nlohmann::ordered_json& json) { return timeline_from_json(json, id); });
   };
 }
 
