@@ -134,7 +134,7 @@ void Children::start(std::size_t task, const std::function<void(double*)>& body)
 
 Children::Ended Children::end(const Child& child) {
   slot_taken_[static_cast<std::size_t>(child.slot)] = false;
-  Ended ended{child.task, read_all(child.errors), real_now_s() - child.started_s};
+  Ended ended{.task = child.task, .error = read_all(child.errors), .wall_s = real_now_s() - child.started_s};
   int status = 0;
   waitpid(child.process, &status, 0);
   if (WIFSIGNALED(status))

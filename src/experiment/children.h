@@ -36,8 +36,8 @@ class Children {
   struct Ended {
     std::size_t task = 0;
     std::string error;  ///< "" if the body returned; else what it threw, or how the process died
-    std::string unwritten = {};  ///< the text of an UnwrittenError, which is no error of the work
     double wall_s = 0.0;
+    std::string unwritten = {};  ///< the text of an UnwrittenError, which is no error of the work
   };
   /// A child that has ended; waits up to `wait_s` for one, or until a signal comes.
   std::optional<Ended> reap(double wait_s);
