@@ -2,11 +2,11 @@
 import { createRequire } from 'node:module';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const here = dirname(fileURLToPath(import.meta.url));
-export const modules = process.env.SIMGRAD_NODE_MODULES;
+export const modules = resolve(process.env.SIMGRAD_NODE_MODULES);
 export const load = createRequire(join(modules, 'x.js'));
 
 /** A directory that goes when the process does. */
