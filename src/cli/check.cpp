@@ -181,14 +181,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("--out", options->out, "Keeps the results, in DIR/<scenario's name> (default: nowhere)")
       ->type_name("DIR");
   command->add_option("--junit", options->junit, "Writes what was found as JUnit XML")->type_name("FILE");
-  command->add_option("--jobs", options->jobs, "Runs at a time (default: all cores)")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N");
-  command
-      ->add_option("--threads", options->threads,
-                   "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
-      ->check(CLI::Range(0, 1024))
-      ->type_name("N");
+  add_pace(*command, options->jobs, options->threads);
   command->add_flag("--quiet", options->quiet, "Only what fails; no progress");
   command->callback([options, &exit_code] { exit_code = check_scenarios(*options); });
 }

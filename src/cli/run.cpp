@@ -131,14 +131,7 @@ void add_run(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
   add_selection(*command, options->chosen);
   command->add_option("--out", options->out, "Where results go (default out/<scenario's name>)")->type_name("DIR");
-  command->add_option("--jobs", options->jobs, "Runs at a time (default: all cores)")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N");
-  command
-      ->add_option("--threads", options->threads,
-                   "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
-      ->check(CLI::Range(0, 1024))
-      ->type_name("N");
+  add_pace(*command, options->jobs, options->threads);
   auto* const events = add_tracing(*command, options->tracing);
   auto* dry_run = command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
   command->add_flag("--json", options->json, "results.json on stdout, and nothing else")->excludes(dry_run)->excludes(events);

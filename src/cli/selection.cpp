@@ -28,6 +28,16 @@ void add_selection(CLI::App& command, Chosen& chosen) {
   command.add_flag("--no-baseline", chosen.no_baseline, "Without the one-worker runs that speed-ups are against");
 }
 
+void add_pace(CLI::App& command, int& jobs, int& threads) {
+  command.add_option("--jobs", jobs, "Runs at a time (default: all cores)")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+  command
+      .add_option("--threads", threads, "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+}
+
 namespace {
 
 /// As a POSIX shell reads it back.
