@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,5 +43,17 @@ void write(Writer& writer, const Cell& cell);
 void write(Writer& writer, const Table& table);
 /// The two members; the object is the caller's.
 void write_chart(Writer& writer, const Chart& chart);
+/// A member that is an array of objects; `members` writes those of one.
+template <class Items, class Members>
+void write_objects(Writer& writer, std::string_view name, const Items& items, const Members& members) {
+  writer.key(name);
+  writer.begin_array();
+  for (const auto& item : items) {
+    writer.begin_object();
+    members(item);
+    writer.end_object();
+  }
+  writer.end_array();
+}
 
 }  // namespace simgrad::outputs::report

@@ -123,10 +123,7 @@ std::optional<Collectives> collectives(const View& view) {
 void write(Writer& writer, const Collectives& chart) {
   writer.begin_object();
   write_chart(writer, chart);
-  writer.key("rows");
-  writer.begin_array();
-  for (const CollectiveRow& row : chart.rows) {
-    writer.begin_object();
+  write_objects(writer, "rows", chart.rows, [&](const CollectiveRow& row) {
     writer.member("strategy", row.one->strategy);
     writer.member("point", row.one->point);
     writer.member("name", row.use.name);
@@ -137,9 +134,7 @@ void write(Writer& writer, const Collectives& chart) {
     writer.member("simulated_s", row.use.simulated_s);
     writer.member("skew_s", row.use.skew_s);
     writer.member("why", row.why);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 

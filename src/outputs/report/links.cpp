@@ -152,32 +152,22 @@ std::optional<Links> links(const View& view) {
 void write(Writer& writer, const Links& chart) {
   writer.begin_object();
   write_chart(writer, chart);
-  writer.key("rows");
-  writer.begin_array();
-  for (const LinksRow& row : chart.rows) {
-    writer.begin_object();
+  write_objects(writer, "rows", chart.rows, [&](const LinksRow& row) {
     writer.member("strategy", row.one->strategy);
     writer.member("point", row.one->point);
-    writer.key("links");
-    writer.begin_array();
-    for (const Link& link : row.links) {
-      writer.begin_object();
+    write_objects(writer, "links", row.links, [&](const Link& link) {
       writer.member("name", link.name);
       writer.member("from", link.from);
       writer.member("to", link.to);
       writer.member("bytes", link.bytes);
       writer.member("utilisation", link.utilisation);
-      writer.end_object();
-    }
-    writer.end_array();
+    });
     writer.key("heat");
     if (row.heat)
       write_heat(writer, *row.heat);
     else
       writer.null();
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 

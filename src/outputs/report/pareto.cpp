@@ -139,10 +139,7 @@ std::optional<Pareto> pareto(const View& view) {
 void write(Writer& writer, const Pareto& chart) {
   writer.begin_object();
   write_chart(writer, chart);
-  writer.key("rows");
-  writer.begin_array();
-  for (const ParetoRow& row : chart.rows) {
-    writer.begin_object();
+  write_objects(writer, "rows", chart.rows, [&](const ParetoRow& row) {
     writer.member("strategy", row.one->strategy);
     writer.member("point", row.one->point);
     writer.member("time_s", row.time_s);
@@ -150,9 +147,7 @@ void write(Writer& writer, const Pareto& chart) {
     writer.member("energy_j", row.energy_j);
     writer.member("front", row.front);
     writer.member("front_energy", row.front_energy);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.member("time_is", chart.time_is == Measure::time_to_target ? "time_to_target" : "simulated");
   writer.end_object();
 }

@@ -189,10 +189,7 @@ void write(Writer& writer, const Amdahl& amdahl) {
 void write(Writer& writer, const Speedup& chart) {
   writer.begin_object();
   write_chart(writer, chart);
-  writer.key("series");
-  writer.begin_array();
-  for (const SpeedupSeries& series : chart.series) {
-    writer.begin_object();
+  write_objects(writer, "series", chart.series, [&](const SpeedupSeries& series) {
     writer.member("strategy", series.strategy);
     writer.member("text", series.text);
     writer.member("workers", series.workers);
@@ -201,9 +198,7 @@ void write(Writer& writer, const Speedup& chart) {
     writer.rounded_or_null("high", series.high);
     writer.member("efficiency", series.efficiency);
     writer.member("amdahl", series.amdahl);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.member("measure", chart.measure == Measure::throughput ? "throughput" : "time_to_target");
   writer.end_object();
 }

@@ -97,17 +97,12 @@ std::optional<Staleness> staleness(const View& view) {
 void write(Writer& writer, const Staleness& chart) {
   writer.begin_object();
   write_chart(writer, chart);
-  writer.key("rows");
-  writer.begin_array();
-  for (const StalenessRow& row : chart.rows) {
-    writer.begin_object();
+  write_objects(writer, "rows", chart.rows, [&](const StalenessRow& row) {
     writer.member("strategy", row.one->strategy);
     writer.member("point", row.one->point);
     writer.member("values", row.values);
     writer.member("counts", row.counts);
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 

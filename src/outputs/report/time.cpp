@@ -88,21 +88,13 @@ void write_parts(Writer& writer, const Parts& parts) {
 void write(Writer& writer, const Time& time) {
   writer.begin_object();
   write_chart(writer, time);
-  writer.key("rows");
-  writer.begin_array();
-  for (const TimeRow& row : time.rows) {
-    writer.begin_object();
+  write_objects(writer, "rows", time.rows, [&](const TimeRow& row) {
     writer.member("strategy", row.strategy);
     writer.member("point", row.point);
     writer.key("parts");
     write_parts(writer, row.parts);
-    writer.end_object();
-  }
-  writer.end_array();
-  writer.key("ranks");
-  writer.begin_array();
-  for (const RankTimes& ranks : time.ranks) {
-    writer.begin_object();
+  });
+  write_objects(writer, "ranks", time.ranks, [&](const RankTimes& ranks) {
     writer.member("strategy", ranks.strategy);
     writer.member("point", ranks.point);
     writer.member("names", ranks.names);
@@ -110,9 +102,7 @@ void write(Writer& writer, const Time& time) {
     writer.begin_array();
     for (const Parts& parts : ranks.parts) write_parts(writer, parts);
     writer.end_array();
-    writer.end_object();
-  }
-  writer.end_array();
+  });
   writer.end_object();
 }
 
