@@ -93,7 +93,7 @@ using Way = std::vector<Stop>;
 }  // namespace
 
 void World::count_wires() {
-  constexpr std::size_t most_routes = 20000;  // more could not be drawn
+  constexpr std::size_t most_routes = 4096;  // more could not be drawn
   std::set<std::pair<int, int>> ends;
   for (const auto& [key, channel] : channels_)
     if (channel.bytes > 0) ends.insert({host(channel.source), host(channel.target)});
