@@ -63,9 +63,9 @@ class AnySlot {
  public:
   virtual ~AnySlot() = default;
   virtual std::vector<About> kinds() const = 0;
-  virtual std::string_view kind() const = 0;            ///< the kind chosen; empty if none is
-  virtual bool choose(std::string_view kind) = 0;       ///< a fresh object of that kind; false if there is none
-  virtual Described* object() = 0;                      ///< the chosen one; null if none is
+  virtual std::string_view kind() const = 0;       ///< the kind chosen; empty if none is
+  virtual bool choose(std::string_view kind) = 0;  ///< a fresh object of that kind; false if there is none
+  virtual Described* object() = 0;                 ///< the chosen one; null if none is
   virtual std::unique_ptr<Described> example(std::string_view kind) const = 0;  ///< defaults only, for listings
 };
 

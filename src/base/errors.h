@@ -9,7 +9,8 @@
 
 namespace simgrad::base {
 
-/// The user's mistake, found before the clock starts: one line a fault, `file:line:column: what, expected what`. Exit 2.
+/// The user's mistake, found before the clock starts: one line a fault, `file:line:column: what, expected what`.
+/// Exit 2.
 class ScenarioError : public std::runtime_error {
  public:
   explicit ScenarioError(const std::string& fault) : std::runtime_error(fault), faults_{fault} {}
@@ -39,7 +40,8 @@ inline void check(bool holds, std::string_view what = "invariant",
 [[noreturn]] void invariant_broken(std::string_view what, const std::source_location& where);
 
 inline void check(bool holds, std::string_view what, std::source_location where) {
-  if (!holds) [[unlikely]] invariant_broken(what, where);
+  if (!holds) [[unlikely]]
+    invariant_broken(what, where);
 }
 
 }  // namespace simgrad::base

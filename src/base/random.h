@@ -10,8 +10,23 @@ namespace simgrad::base {
 
 /// What a stream is for: streams of different purposes are independent under one seed.
 enum class Purpose : std::uint32_t {
-  data, split, shuffle, batch, initial_values, straggler, failure, test, partition, sharding, jitter, background, clients,
-  graph, pairs, compression, clicks
+  data,
+  split,
+  shuffle,
+  batch,
+  initial_values,
+  straggler,
+  failure,
+  test,
+  partition,
+  sharding,
+  jitter,
+  background,
+  clients,
+  graph,
+  pairs,
+  compression,
+  clicks
 };
 
 /// A stream of Philox4x32-10 draws.
@@ -26,9 +41,9 @@ class Stream {
   };
   explicit Stream(const Key& key);
 
-  std::uint64_t bits();               ///< 64 uniform bits
-  double uniform();                   ///< in [0, 1)
-  double normal();                    ///< mean 0, standard deviation 1
+  std::uint64_t bits();                  ///< 64 uniform bits
+  double uniform();                      ///< in [0, 1)
+  double normal();                       ///< mean 0, standard deviation 1
   std::uint64_t below(std::uint64_t n);  ///< uniform in 0 .. n-1, without bias; n >= 1
 
  private:

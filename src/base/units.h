@@ -1,4 +1,5 @@
-/// Quantities with units: what a scenario writes as a string, held as doubles: in SI, prices in the unit they are quoted in.
+/// Quantities with units: what a scenario writes as a string, held as doubles: in SI, prices in the unit they are
+/// quoted in.
 #pragma once
 
 #include <stdexcept>
@@ -8,16 +9,16 @@
 namespace simgrad::base {
 
 enum class Unit {
-  seconds,            ///< ps, ns, us, µs, ms, s, min, h, d
-  bytes,              ///< bit/b and byte/B with k M G T P (1000) or Ki Mi Gi Ti Pi (1024)
-  bytes_per_second,   ///< bps, bit/s, B/s, Bps, with the same prefixes
-  flops_per_second,   ///< F, f, FLOPS, flops, FLOP/s, flop/s, with k M G T P E
-  dollars_per_hour,   ///< $/h, USD/h; held in $/h
+  seconds,                     ///< ps, ns, us, µs, ms, s, min, h, d
+  bytes,                       ///< bit/b and byte/B with k M G T P (1000) or Ki Mi Gi Ti Pi (1024)
+  bytes_per_second,            ///< bps, bit/s, B/s, Bps, with the same prefixes
+  flops_per_second,            ///< F, f, FLOPS, flops, FLOP/s, flop/s, with k M G T P E
+  dollars_per_hour,            ///< $/h, USD/h; held in $/h
   dollars_per_gigabyte,        ///< $/GB, $/MB, $/TB, $/GiB; held in $/GB (10^9 bytes)
   dollars_per_gigabyte_month,  ///< $/GB/month and its like; held in $/GB/month
-  watts,              ///< W with m, k, M
-  joules_per_byte,    ///< J/B, J/bit with m u n p
-  grams_per_kilowatt_hour,  ///< gCO2/kWh, g/kWh, kgCO2/kWh
+  watts,                       ///< W with m, k, M
+  joules_per_byte,             ///< J/B, J/bit with m u n p
+  grams_per_kilowatt_hour,     ///< gCO2/kWh, g/kWh, kgCO2/kWh
 };
 
 /// What the text means in the unit that it is held in.  Spaces before the unit and scientific notation are allowed.

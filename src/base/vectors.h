@@ -1,7 +1,7 @@
 /// Loops compiled twice, for AVX2 and for the baseline; which one runs is chosen when the program is loaded.
 ///
-/// Without FMA, so that all processors agree on every bit. Elsewhere (clang, other processors, other C libraries) the same
-/// loops are compiled for the baseline alone.
+/// Without FMA, so that all processors agree on every bit. Elsewhere (clang, other processors, other C libraries) the
+/// same loops are compiled for the baseline alone.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)

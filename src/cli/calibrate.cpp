@@ -1,3 +1,5 @@
+#include "experiment/calibrate.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,7 +10,6 @@
 #include "cli/calibrate_network.h"
 #include "cli/cli.h"
 #include "cli/selection.h"
-#include "experiment/calibrate.h"
 
 namespace simgrad::cli {
 
@@ -33,9 +34,10 @@ std::string text_of(const experiment::Calibration& found) {
 }  // namespace
 
 void add_calibrate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "calibrate", "Times this machine on a worker's gradients of the scenario, or fits a network to measured transfers; prints TOML "
-      "to paste");
+  auto* command = app.add_subcommand("calibrate",
+                                     "Times this machine on a worker's gradients of the scenario, or fits a network to "
+                                     "measured transfers; prints TOML "
+                                     "to paste");
   auto chosen = std::make_shared<Chosen>();
   auto real_s = std::make_shared<double>(2.0);
   add_selection(*command, *chosen);
@@ -44,11 +46,14 @@ void add_calibrate(CLI::App& app, int& exit_code) {
   auto network = std::make_shared<std::string>();
   auto bandwidth = std::make_shared<std::string>();
   CLI::Option* file =
-      command->add_option("--network", *network,
-                          "Fits latency, efficiency and flow limit to this CSV file: bytes, seconds[, collective, workers]")
+      command
+          ->add_option(
+              "--network", *network,
+              "Fits latency, efficiency and flow limit to this CSV file: bytes, seconds[, collective, workers]")
           ->excludes(scenario)
           ->type_name("FILE.csv");
-  command->add_option("--bandwidth", *bandwidth, "With --network: of a link by its data sheet, as in 10Gbps")->needs(file);
+  command->add_option("--bandwidth", *bandwidth, "With --network: of a link by its data sheet, as in 10Gbps")
+      ->needs(file);
   command->callback([chosen, real_s, network, bandwidth, &exit_code] {
     if (!network->empty()) {
       calibrate_network(*network, *bandwidth);

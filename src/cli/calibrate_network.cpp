@@ -36,7 +36,8 @@ double parsed(const std::string& bandwidth) {
 
 void print_residuals(const std::vector<experiment::Measured>& measured, const experiment::NetworkFit& fit) {
   constexpr std::array names{"message", "ring", "flat"};
-  fmt::print("# {:>10}  {:>8}  {:>7}  {:>10}  {:>10}  {:>8}\n", "bytes", "what", "workers", "measured", "fitted", "residual");
+  fmt::print("# {:>10}  {:>8}  {:>7}  {:>10}  {:>10}  {:>8}\n", "bytes", "what", "workers", "measured", "fitted",
+             "residual");
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const experiment::Measured& m = measured[i];
     fmt::print("# {:>10}  {:>8}  {:>7}  {:>10}  {:>10}  {:>+7.1f}%\n", outputs::byte_count(m.bytes),
@@ -54,21 +55,22 @@ void calibrate_network(const std::string& path, const std::string& bandwidth) {
   const double nominal = bandwidth.empty() ? fit.link_bytes_per_s : parsed(bandwidth);
   const double efficiency = fit.link_bytes_per_s / nominal;
   if (efficiency > 1.02)
-    throw base::ScenarioError(fmt::format("{}: {} were measured on a link of --bandwidth {}, which cannot give more than it "
-                                          "has; is the bandwidth right?", path,
-                                          rounded(fit.link_bytes_per_s, Unit::bytes_per_second), bandwidth));
+    throw base::ScenarioError(
+        fmt::format("{}: {} were measured on a link of --bandwidth {}, which cannot give more than it "
+                    "has; is the bandwidth right?",
+                    path, rounded(fit.link_bytes_per_s, Unit::bytes_per_second), bandwidth));
   print_residuals(measured, fit);
   if (!fit.tells_flow_from_link)
-    fmt::print("# One flow at a time: whether the link or a limit of the flow binds cannot be told; add rows with collective "
-               "= flat\n# and three workers or more to find out.\n");
+    fmt::print(
+        "# One flow at a time: whether the link or a limit of the flow binds cannot be told; add rows with collective "
+        "= flat\n# and three workers or more to find out.\n");
   fmt::print("[cluster]\nlatency = \"{}\"\n", rounded(fit.latency_s, Unit::seconds));
   if (bandwidth.empty())
     fmt::print("bandwidth = \"{}\"\n", rounded(nominal, Unit::bytes_per_second));
   else
     fmt::print("bandwidth = \"{}\"\nefficiency = {:.4g}\n", base::format_quantity(nominal, Unit::bytes_per_second),
                std::min(1.0, efficiency));
-  if (fit.flow_bytes_per_s)
-    fmt::print("flow_limit = \"{}\"\n", rounded(*fit.flow_bytes_per_s, Unit::bytes_per_second));
+  if (fit.flow_bytes_per_s) fmt::print("flow_limit = \"{}\"\n", rounded(*fit.flow_bytes_per_s, Unit::bytes_per_second));
 }
 
 }  // namespace simgrad::cli

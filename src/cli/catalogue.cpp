@@ -57,7 +57,8 @@ std::vector<Kind> everything() {
   all.push_back(kind("topologies", "topology", "cluster.topology", cluster::topologies()));
   all.push_back(kind("stragglers", "straggler", "cluster.stragglers", cluster::stragglers()));
   all.push_back(kind("jitters", "jitter", "cluster.jitter", cluster::jitters()));
-  all.push_back(kind("failure_processes", "failure_process", "cluster.failures.hosts, links", cluster::failure_processes()));
+  all.push_back(
+      kind("failure_processes", "failure_process", "cluster.failures.hosts, links", cluster::failure_processes()));
   all.push_back(kind("repairs", "repair", "cluster.failures.repair, link_repair", cluster::repairs()));
   all.push_back({"network_models", "network_model", "cluster.network_model", {}});
   for (const base::Choice& choice : cluster::network_model_choices())

@@ -57,9 +57,10 @@ std::vector<experiment::Plan> plans_of(const CheckOptions& options) {
     try {
       plans.push_back(experiment::make_plan(scenario, options.selection));
       if (!names.insert(plans.back().name).second && !options.out.empty())
-        faults.push_back(fmt::format("{}: two scenarios are called \"{}\", so that their results would have the same "
-                                     "place in --out {}; check them one after the other",
-                                     scenario, plans.back().name, options.out));
+        faults.push_back(
+            fmt::format("{}: two scenarios are called \"{}\", so that their results would have the same "
+                        "place in --out {}; check them one after the other",
+                        scenario, plans.back().name, options.out));
     } catch (const base::ScenarioError& error) {
       faults.insert(faults.end(), error.faults().begin(), error.faults().end());
     }
@@ -128,7 +129,8 @@ void print_tally(const Tally& tally, std::size_t scenarios) {
 
 Exit check_scenarios(const CheckOptions& options) {
   const std::vector<experiment::Plan> plans = plans_of(options);
-  if (!options.junit.empty()) outputs::write_file(options.junit, outputs::junit({}));  // fails now rather than after hours
+  if (!options.junit.empty())
+    outputs::write_file(options.junit, outputs::junit({}));  // fails now rather than after hours
   const Temporary temporary;
   Tally tally;
   std::vector<outputs::TestSuite> suites;
@@ -160,8 +162,10 @@ Exit check_scenarios(const CheckOptions& options) {
   print_tally(tally, plans.size());
   if (!options.junit.empty()) outputs::write_file(options.junit, outputs::junit(suites));
   for (const std::string& scenario : all_untested)
-    fmt::print(stderr, "{}: none of its expectations was tested: no grid point they are about is left; take --set off, or a "
-                       "value that they name\n", scenario);
+    fmt::print(stderr,
+               "{}: none of its expectations was tested: no grid point they are about is left; take --set off, or a "
+               "value that they name\n",
+               scenario);
   const Exit exit = tally.exit();
   return exit == Exit::ok && !all_untested.empty() ? Exit::usage : exit;
 }

@@ -12,7 +12,15 @@ class App;
 namespace simgrad::cli {
 
 /// Exit codes of the contract.
-enum Exit { ok = 0, every_run_failed = 1, usage = 2, expectation_failed = 3, some_runs_failed = 4, environment = 5, interrupted = 130 };
+enum Exit {
+  ok = 0,
+  every_run_failed = 1,
+  usage = 2,
+  expectation_failed = 3,
+  some_runs_failed = 4,
+  environment = 5,
+  interrupted = 130
+};
 
 /// Parses, runs the subcommand, prints errors on stderr. Returns the exit code.
 int run(int argc, char** argv);

@@ -60,7 +60,8 @@ void explain_on(const std::string& wanted, const std::string& scenario, const st
       throw base::ScenarioError(fmt::format("explain {}: takes no scenario; explain network_model does", wanted));
     return;
   }
-  if (scenario.empty() && !sets.empty()) throw base::ScenarioError("explain network_model: --set is for a scenario; name one");
+  if (scenario.empty() && !sets.empty())
+    throw base::ScenarioError("explain network_model: --set is for a scenario; name one");
   if (scenario.empty()) return print_message_times({}, "the default cluster");
   const experiment::Plan plan = experiment::make_plan(scenario, {.sets = sets});
   print_message_times(plan.runs.front().settings->cluster, scenario);
@@ -103,7 +104,8 @@ void explain(const std::string& wanted) {
 void add_explain(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("explain", "Every option of one thing: unit, default, range, cost, source");
   auto wanted = std::make_shared<std::string>();
-  command->add_option("name", *wanted, "A strategy, model, section, ...: whatever `list` shows; or one option")->required();
+  command->add_option("name", *wanted, "A strategy, model, section, ...: whatever `list` shows; or one option")
+      ->required();
   auto scenario = std::make_shared<std::string>();
   command->add_option("scenario", *scenario, "For network_model: on whose links messages are timed; default a star's");
   auto sets = std::make_shared<std::vector<std::string>>();

@@ -9,13 +9,15 @@
 namespace simgrad::cli {
 
 void print_message_times(const cluster::Options& options, std::string_view whose) {
-  const cluster::MessageTimes times = cluster::message_times(
-      options, {1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000});
+  const cluster::MessageTimes times =
+      cluster::message_times(options, {1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000});
   const double alpha_s = times.latency_s;
   const double B = times.bandwidth_bytes_per_s;
-  fmt::print("\nOne message alone on the links of {}, {}:\nalpha = {}, B = {}; simulated, and how many times alpha + n / B.\n\n",
-             whose, times.route, base::format_quantity(alpha_s, base::Unit::seconds),
-             base::format_quantity(B, base::Unit::bytes_per_second));
+  fmt::print(
+      "\nOne message alone on the links of {}, {}:\nalpha = {}, B = {}; simulated, and how many times alpha + n / "
+      "B.\n\n",
+      whose, times.route, base::format_quantity(alpha_s, base::Unit::seconds),
+      base::format_quantity(B, base::Unit::bytes_per_second));
   fmt::print("{:>8}  {:>11}", "n", "alpha + n/B");
   for (const base::Choice& model : cluster::network_model_choices()) fmt::print("  {:>19}", model.name);
   fmt::print("\n");

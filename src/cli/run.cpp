@@ -65,7 +65,8 @@ void print_errors(const std::vector<outputs::Run>& runs) {
     if (failed(run)) fmt::print(stderr, "{} {}: {}\n", run.id, run.label, run.record.error);
 }
 
-void print_results(const outputs::Results& results, const RunOptions& options, const experiment::Recordings& recordings) {
+void print_results(const outputs::Results& results, const RunOptions& options,
+                   const experiment::Recordings& recordings) {
   if (options.json)
     fmt::print("{}", outputs::results_json(results));
   else if (recordings.events)
@@ -134,7 +135,9 @@ void add_run(CLI::App& app, int& exit_code) {
   add_pace(*command, options->jobs, options->threads);
   auto* const events = add_tracing(*command, options->tracing);
   auto* dry_run = command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
-  command->add_flag("--json", options->json, "results.json on stdout, and nothing else")->excludes(dry_run)->excludes(events);
+  command->add_flag("--json", options->json, "results.json on stdout, and nothing else")
+      ->excludes(dry_run)
+      ->excludes(events);
   command->add_flag("--quiet", options->quiet, "No table and no progress; errors all the same")->excludes(events);
   command->callback([options, &exit_code] { exit_code = run_experiment(*options); });
 }

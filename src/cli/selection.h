@@ -20,8 +20,8 @@ struct Chosen {
 void add_selection(CLI::App& command, Chosen& chosen);
 /// How many runs at a time, and threads for the numbers of one: which changes no result.
 void add_pace(CLI::App& command, int& jobs, int& threads);
-/// The command that asks for the same runs: `simgrad run S.toml --set ...`, quoted for a shell.  Where results go, and how
-/// many runs and threads there are at a time, changes no result and is left out.
+/// The command that asks for the same runs: `simgrad run S.toml --set ...`, quoted for a shell.  Where results go, and
+/// how many runs and threads there are at a time, changes no result and is left out.
 std::string command_of(const Chosen& chosen);
 
 experiment::Plan plan_of(Chosen& chosen);

@@ -14,10 +14,13 @@ namespace simgrad::cli {
 CLI::Option* add_tracing(CLI::App& command, Tracing& tracing) {
   command
       .add_flag("--trace{json}", tracing.trace,
-                "A timeline of each run for ui.perfetto.dev: DIR/trace/<id>.json; --trace=gz: packed; --trace=FILE: of the only "
+                "A timeline of each run for ui.perfetto.dev: DIR/trace/<id>.json; --trace=gz: packed; --trace=FILE: of "
+                "the only "
                 "run, packed where FILE ends in .gz")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  command.add_option("--trace-steps", tracing.steps, "Steps that --trace and --events show, counted from 0; or one step (default 0..19)")
+  command
+      .add_option("--trace-steps", tracing.steps,
+                  "Steps that --trace and --events show, counted from 0; or one step (default 0..19)")
       ->type_name("A..B");
   command
       .add_option("--trace-flows", tracing.flows,
@@ -35,9 +38,10 @@ experiment::Recordings recordings_of(const Tracing& tracing, const experiment::P
   recordings.trace_packed = tracing.trace == "gz";
   if (recordings.trace && tracing.trace != "json" && !recordings.trace_packed) {
     if (plan.runs.size() != 1)
-      throw base::ScenarioError(fmt::format("--trace={} is one file, but there are {} runs; choose one with --strategy, --seeds "
-                                            "or --set, or write --trace: a file a run",
-                                            tracing.trace, plan.runs.size()));
+      throw base::ScenarioError(
+          fmt::format("--trace={} is one file, but there are {} runs; choose one with --strategy, --seeds "
+                      "or --set, or write --trace: a file a run",
+                      tracing.trace, plan.runs.size()));
     recordings.trace_file = tracing.trace;
   }
   if (!tracing.steps.empty()) {
@@ -64,7 +68,8 @@ void print_events(const outputs::Results& results, const std::string& out) {
   }
 }
 
-void print_trace_hint(const outputs::Results& results, const std::string& out, const experiment::Recordings& recordings) {
+void print_trace_hint(const outputs::Results& results, const std::string& out,
+                      const experiment::Recordings& recordings) {
   constexpr std::uintmax_t large_bytes = 50'000'000;
   std::vector<std::string> files;
   std::uintmax_t bytes = 0;
@@ -81,7 +86,8 @@ void print_trace_hint(const outputs::Results& results, const std::string& out, c
   if (files.size() == 1)
     fmt::print(stderr, "Trace: {}, {}: open https://ui.perfetto.dev and drop the file\n", files.front(), size);
   else
-    fmt::print(stderr, "Traces: {}/trace, a file a run, {} in all: open https://ui.perfetto.dev and drop one of them\n", out, size);
+    fmt::print(stderr, "Traces: {}/trace, a file a run, {} in all: open https://ui.perfetto.dev and drop one of them\n",
+               out, size);
   if (bytes > large_bytes && !files.front().ends_with(".gz"))
     fmt::print(stderr, "{} is much for a viewer; {} packs it, --trace-steps shows fewer steps\n", size,
                recordings.trace_file.empty() ? "--trace=gz" : fmt::format("--trace={}.gz", recordings.trace_file));

@@ -32,6 +32,7 @@ experiment::Recordings recordings_of(const Tracing& tracing, const experiment::P
 void print_events(const outputs::Results& results, const std::string& out);
 
 /// On stderr: where the traces are that were written, how large they are and what to do with them.
-void print_trace_hint(const outputs::Results& results, const std::string& out, const experiment::Recordings& recordings);
+void print_trace_hint(const outputs::Results& results, const std::string& out,
+                      const experiment::Recordings& recordings);
 
 }  // namespace simgrad::cli

@@ -8,20 +8,33 @@ void Account::settle(double now, double transfer_start) {
   look(now, transfer_start);
   if (!lane_) return;
   switch (state_) {
-    case State::waiting: return lane_->tell(record::Activity::wait, now);
-    case State::computing: return lane_->tell(record::Activity::compute, now);
-    case State::communicating: return lane_->tell(record::Activity::communicate, now);
-    case State::down: return lane_->tell(record::Activity::down, now);
-    case State::blocked: return lane_->tell_blocked(now, transfer_start);
+    case State::waiting:
+      return lane_->tell(record::Activity::wait, now);
+    case State::computing:
+      return lane_->tell(record::Activity::compute, now);
+    case State::communicating:
+      return lane_->tell(record::Activity::communicate, now);
+    case State::down:
+      return lane_->tell(record::Activity::down, now);
+    case State::blocked:
+      return lane_->tell_blocked(now, transfer_start);
   }
 }
 
 void Account::look(double now, double transfer_start) {
   switch (state_) {
-    case State::waiting: wait_s_ += now - since_; break;
-    case State::computing: compute_s_ += now - since_; break;
-    case State::communicating: communicate_s_ += now - since_; break;
-    case State::down: down_s_ += now - since_; break;
+    case State::waiting:
+      wait_s_ += now - since_;
+      break;
+    case State::computing:
+      compute_s_ += now - since_;
+      break;
+    case State::communicating:
+      communicate_s_ += now - since_;
+      break;
+    case State::down:
+      down_s_ += now - since_;
+      break;
     case State::blocked: {
       const double start = transfer_start < 0.0 ? now : std::clamp(transfer_start, since_, now);
       wait_s_ += start - since_;

@@ -53,11 +53,12 @@ struct Background::Flow {
   sg4::Mailbox* mailbox = nullptr;
   sg4::CommPtr transfer = nullptr;  ///< under way
   sg4::SemaphorePtr receiver_back = sg4::Semaphore::create(0);
-  double seen_bytes = 0.0;          ///< of it, when last looked at
-  double done_bytes = 0.0;          ///< of earlier ones
+  double seen_bytes = 0.0;  ///< of it, when last looked at
+  double done_bytes = 0.0;  ///< of earlier ones
 
   double duration(double mean_s) {
-    return options.durations == BackgroundFlow::Durations::constant ? mean_s : -mean_s * std::log(1.0 - stream.uniform());
+    return options.durations == BackgroundFlow::Durations::constant ? mean_s
+                                                                    : -mean_s * std::log(1.0 - stream.uniform());
   }
   /// Nothing remains of a transfer that broke as a host went down.
   bool goes() const {
@@ -78,14 +79,15 @@ struct Background::Flow {
   }
 };
 
-Background::Background(Cluster& cluster, const std::vector<BackgroundFlow>& flows, std::uint64_t seed) : cluster_(cluster) {
+Background::Background(Cluster& cluster, const std::vector<BackgroundFlow>& flows, std::uint64_t seed)
+    : cluster_(cluster) {
   for (const BackgroundFlow& options : flows) {
     for (const std::int64_t host : {options.from, options.to})
       if (host >= cluster.hosts())
-        throw std::runtime_error(fmt::format("cluster.background: host {}, but the run has hosts 0 to {}", host,
-                                             cluster.hosts() - 1));
-    const base::Stream stream({.seed = seed, .purpose = base::Purpose::background,
-                               .rank = static_cast<std::uint32_t>(flows_.size())});
+        throw std::runtime_error(
+            fmt::format("cluster.background: host {}, but the run has hosts 0 to {}", host, cluster.hosts() - 1));
+    const base::Stream stream(
+        {.seed = seed, .purpose = base::Purpose::background, .rank = static_cast<std::uint32_t>(flows_.size())});
     flows_.push_back(std::make_unique<Flow>(Flow{.options = options, .stream = stream}));
     Flow* flow = flows_.back().get();
     flow->mailbox = sg4::Mailbox::by_name(fmt::format("background/{}", flows_.size()));
@@ -107,7 +109,7 @@ void Background::receive(Flow& flow) {
   for (;;) {
     try {
       flow.mailbox->get<Flow>();
-    } catch (const simgrid::CancelException&) {  // a pause
+    } catch (const simgrid::CancelException&) {          // a pause
     } catch (const simgrid::NetworkFailureException&) {  // the sender's host is down
     }
   }

@@ -11,8 +11,8 @@
 #include "base/errors.h"
 #include "cluster/failures/link_failures.h"
 #include "cluster/network_model.h"
-#include "cluster/slow_links.h"
 #include "cluster/simgrid_versions.h"
+#include "cluster/slow_links.h"
 #include "cluster/world.h"
 
 namespace simgrad::cluster {
@@ -60,8 +60,7 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
   // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
   // needed when numbers are computed in the actor.
   std::vector<std::string> words{"simgrad", context_factory, "--cfg=contexts/stack-size:512",
-                                 "--log=root.thresh:critical",
-                                 "--log=root.app:file:/dev/null"};
+                                 "--log=root.thresh:critical", "--log=root.app:file:/dev/null"};
   for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
   // On a platform share_fairly() touches every flow once more when all are past their latency.
   if (many_to_many && options_.platform.empty())

@@ -16,7 +16,7 @@
 namespace simgrid::s4u {
 class Host;
 class Link;
-}
+}  // namespace simgrid::s4u
 
 namespace simgrad::cluster {
 
@@ -53,9 +53,7 @@ class Cluster {
   /// Sustained flop/s of a host at nominal speed.
   double speed(int host) const;
   /// How long work takes from now on that takes `work_s` seconds at nominal speed; infinite if the host never does it.
-  double duration(int host, double work_s) const {
-    return timelines_.empty() ? work_s : varied_duration(host, work_s);
-  }
+  double duration(int host, double work_s) const { return timelines_.empty() ? work_s : varied_duration(host, work_s); }
   /// Its speed changes as the scenario's stragglers say of that worker's host (none: a server's).  shares_cores: ranks
   /// compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
   void vary_speed(int host, std::optional<int> worker, bool shares_cores);
@@ -83,8 +81,8 @@ class Cluster {
   bool failed() const { return !error_.empty(); }
   /// Whether nobody is at work any more: callbacks of the clock that call themselves again must not.
   bool over() const;
-  /// Ends the run where every rank of every world waits for what can never come, or where the watchdog's time is over. For
-  /// callbacks of the clock, which goes on by itself.
+  /// Ends the run where every rank of every world waits for what can never come, or where the watchdog's time is over.
+  /// For callbacks of the clock, which goes on by itself.
   void fail_if_stuck();
   /// Called by actors at every step. Errors: std::runtime_error once the watchdog's simulated or real time is over.
   void watch();
@@ -114,7 +112,7 @@ class Cluster {
 struct PlatformProbe {
   int hosts = 0;
   double speed_flops_per_s = 0.0;  ///< of the first host
-  std::string error;  ///< `file:line: what`, or empty
+  std::string error;               ///< `file:line: what`, or empty
 };
 PlatformProbe probe_platform(const std::string& file);
 

@@ -14,7 +14,8 @@ CollectiveLog::Calls& CollectiveLog::calls(const Members& members, int generatio
     found = std::make_shared<Calls>(members, name, bytes, prediction());
     order_.push_back(found.get());
   }
-  // Another rank's copy of the members may die with its communicator, and its place be taken: only the kept one is known.
+  // Another rank's copy of the members may die with its communicator, and its place be taken: only the kept one is
+  // known.
   if (found->holds(members)) known_[{std::move(key), members.get()}] = found.get();
   return *found;
 }

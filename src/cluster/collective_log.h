@@ -59,7 +59,7 @@ class CollectiveLog::Calls {
   };
   Open& open(std::int64_t call) { return open_[static_cast<std::size_t>(call - first_open_)]; }
 
-  Members members_;  ///< kept, so that no other communicator's members come to lie at their place
+  Members members_;            ///< kept, so that no other communicator's members come to lie at their place
   record::CollectiveUse use_;  ///< with sums instead of means
   std::vector<std::int64_t> arrived_, left_;  ///< calls, of each member
   std::deque<Open> open_;

@@ -102,7 +102,8 @@ double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int pe
   }
   const double start = transfer.get_start_time();
   if (self) {
-    if (Lane* const lane = self->account.lane(); lane && landing && *landing && (*landing)->channel && !(*landing)->channel->local)
+    if (Lane* const lane = self->account.lane();
+        lane && landing && *landing && (*landing)->channel && !(*landing)->channel->local)
       lane->begin({lane->deed().work, other, (*landing)->packet.bytes()});
     self->account.leave(now(), start);
     self->occupation = {};
@@ -166,7 +167,8 @@ values::Tensor Communicator::meet(const std::function<std::shared_ptr<const Cour
 
 CollectiveLog::Calls& Communicator::collective(std::string_view name, std::int64_t bytes,
                                                const std::function<double(const Fabric&)>& alone_s) const {
-  return world_->collectives_->calls(members_, generation_, name, bytes, [&] { return alone_s(world_->idle_fabric(*members_)); });
+  return world_->collectives_->calls(members_, generation_, name, bytes,
+                                     [&] { return alone_s(world_->idle_fabric(*members_)); });
 }
 
 int Communicator::machine(int member) const { return world_->cluster().machine(world_->host(world_rank(member))); }
@@ -219,8 +221,8 @@ Packet Pending::wait() {
   const int peer = communicator_->world_rank(peer_);
   const auto lost = [&] { return world.incarnation(peer) != incarnation_; };
   if (lost() && transfer_->get_start_time() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
-  start_s_ = communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending, peer_,
-                                     landing_, bytes_);
+  start_s_ = communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending,
+                                     peer_, landing_, bytes_);
   if (lost() && (!landing_ || *landing_ == &world.nothing_)) throw PeerLost(peer);
   intrusive_ptr_release(std::exchange(transfer_, nullptr));
   if (!landing_) return {};

@@ -21,8 +21,9 @@ struct Fabric;
 
 /// A transfer under way; wait() blocks in virtual time until it is over. It must not outlive its communicator.
 ///
-/// One that is dropped before it is over, as its actor ends, is kept by SimGrid's count of references for the life of the
-/// process: the world still asks when it started, and SimGrid prints a backtrace for a transfer destroyed in flight.
+/// One that is dropped before it is over, as its actor ends, is kept by SimGrid's count of references for the life of
+/// the process: the world still asks when it started, and SimGrid prints a backtrace for a transfer destroyed in
+/// flight.
 class Pending {
  public:
   Pending() = default;
@@ -45,9 +46,9 @@ class Pending {
 
   const Communicator* communicator_ = nullptr;  ///< outlives its transfers
   simgrid::s4u::Comm* transfer_ = nullptr;
-  Message** landing_ = nullptr;                 ///< of a receive
+  Message** landing_ = nullptr;  ///< of a receive
   int peer_ = -1;
-  int incarnation_ = 0;  ///< of the peer
+  int incarnation_ = 0;     ///< of the peer
   std::int64_t bytes_ = 0;  ///< of a send
   double start_s_ = -1.0;
 };
@@ -101,7 +102,8 @@ class Communicator {
   values::Tensor meet(const std::function<std::shared_ptr<const Course>()>& course, values::Tensor brought) const;
 
   /// The calls of a collective among the members, for the record: each says when it comes and when it is through.
-  /// name: the algorithm.  bytes: that a member brings.  alone_s: what one call takes on an idle fabric, all coming together.
+  /// name: the algorithm.  bytes: that a member brings.  alone_s: what one call takes on an idle fabric, all coming
+  /// together.
   CollectiveLog::Calls& collective(std::string_view name, std::int64_t bytes,
                                    const std::function<double(const Fabric&)>& alone_s) const;
 
@@ -130,8 +132,8 @@ class Communicator {
   Members members_;
   int position_;
   int generation_;
-  Activity* activity_;  ///< of the actor that calls; null: not kept
-  bool main_ = true;    ///< whether that is the rank's main one
+  Activity* activity_;         ///< of the actor that calls; null: not kept
+  bool main_ = true;           ///< whether that is the rank's main one
   mutable Channels outgoing_;  ///< by target, those used so far
   mutable Channels incoming_;
 };

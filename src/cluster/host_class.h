@@ -22,8 +22,8 @@ struct HostClass : base::Described {
   std::string name;
   std::int64_t count = 1;
   HostRole role = HostRole::worker;
-  std::optional<double> speed_flops_per_s;      ///< none: cluster.speed
-  std::optional<double> price_dollars_per_hour; ///< none: what [prices] says
+  std::optional<double> speed_flops_per_s;       ///< none: cluster.speed
+  std::optional<double> price_dollars_per_hour;  ///< none: what [prices] says
   std::optional<double> idle_watts;
   std::optional<double> busy_watts;
 

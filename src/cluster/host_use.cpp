@@ -41,7 +41,8 @@ record::HostUse described(const Cluster& cluster, int host) {
 }
 
 bool rented_on_spot(const FailureOptions& failures, const std::string& host_class) {
-  return failures.market == Market::spot && (failures.spot.only_class.empty() || failures.spot.only_class == host_class);
+  return failures.market == Market::spot &&
+         (failures.spot.only_class.empty() || failures.spot.only_class == host_class);
 }
 
 }  // namespace
@@ -70,8 +71,8 @@ void World::count_hosts() {
   }
   for (const auto& [lives_on, at] : place) {
     const auto shared = loads_.find(lives_on);
-    cut_.hosts[at].busy_s = shared != loads_.end() ? shared->second.busy_s(end_s_)
-                                                   : cut_.hosts[at].busy_s / std::max(1, cores[at]);
+    cut_.hosts[at].busy_s =
+        shared != loads_.end() ? shared->second.busy_s(end_s_) : cut_.hosts[at].busy_s / std::max(1, cores[at]);
   }
 }
 

@@ -48,8 +48,10 @@ void Inbox::put(const Communicator& communicator, Shelf& shelf, Arrival arrival,
   shelf.entries.push_back({std::move(arrival), transfer_start_s});
   shelf.filled->release();
   World& world = communicator.world();
-  Occupation& occupation = world.ranks_[static_cast<std::size_t>(communicator.world_rank(communicator.rank()))].occupation;
-  if (occupation.kind == Occupation::Kind::receiving && occupation.peer == Occupation::anybody) occupation.complete = true;
+  Occupation& occupation =
+      world.ranks_[static_cast<std::size_t>(communicator.world_rank(communicator.rank()))].occupation;
+  if (occupation.kind == Occupation::Kind::receiving && occupation.peer == Occupation::anybody)
+    occupation.complete = true;
 }
 
 void Inbox::listen(int member) {
@@ -109,7 +111,8 @@ std::optional<Inbox::Arrival> Inbox::take(std::optional<double> timeout_s) {
   shelf_->entries.pop_front();
   if (self.account.lane()) {
     const int source = communicator_.world_rank(entry.arrival.source);
-    self.shows({world.work_of(source, self.account.lane()->rank(), record::Work::receive), source, entry.arrival.packet.bytes()});
+    self.shows({world.work_of(source, self.account.lane()->rank(), record::Work::receive), source,
+                entry.arrival.packet.bytes()});
   }
   self.account.leave(world.now(), entry.transfer_start_s);
   self.occupation = {};

@@ -16,7 +16,8 @@ namespace simgrad::cluster {
 class Inbox final : private Watcher {
  public:
   enum class Losses { untold, told };
-  /// Starts to receive from members first .. first + count - 1.  told: an arrival says when a member is known to be lost.
+  /// Starts to receive from members first .. first + count - 1.  told: an arrival says when a member is known to be
+  /// lost.
   Inbox(const Communicator& communicator, int first, int count, Losses losses = Losses::untold);
   ~Inbox() override;
   Inbox(const Inbox&) = delete;

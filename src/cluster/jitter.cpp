@@ -8,7 +8,8 @@ using base::Bounds;
 using base::Stream;
 
 void Jitter::describe(base::Describer& d) {
-  d.number("latency", latency, "how much latencies vary: the logarithm's standard deviation, or the mean multiple on top",
+  d.number("latency", latency,
+           "how much latencies vary: the logarithm's standard deviation, or the mean multiple on top",
            Bounds::between(0, 5));
   d.number("transfer", transfer, "the same of the time that the bytes take", Bounds::between(0, 5));
   if (latency == 0.0 && transfer == 0.0)

@@ -28,8 +28,10 @@ struct NoJitter final : Jitter {
 struct LogNormalJitter final : Jitter {
   static constexpr base::About about{
       .kind = "log_normal",
-      .summary = "a message's latency and the time of its bytes are log-normal multiples, of mean 1, of the nominal ones",
-      .cost = "exp(s Z - s^2 / 2) alpha + exp(t Z' - t^2 / 2) bytes / B, Z and Z' standard normal; mean alpha + bytes / B",
+      .summary =
+          "a message's latency and the time of its bytes are log-normal multiples, of mean 1, of the nominal ones",
+      .cost =
+          "exp(s Z - s^2 / 2) alpha + exp(t Z' - t^2 / 2) bytes / B, Z and Z' standard normal; mean alpha + bytes / B",
       .source = ""};
   LogNormalJitter() { latency = 0.5; }
   double multiple(double variation, base::Stream& stream) const override;

@@ -6,7 +6,6 @@
 
 namespace simgrad::cluster {
 
-
 void Lane::tell(const Piece& piece) {
   const double from_s = std::max(piece.from_s, hand_s_);
   if (!(piece.to_s > from_s)) return;

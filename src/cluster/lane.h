@@ -13,7 +13,7 @@ class Recorder;
 /// What an actor does, with whom.
 struct Deed {
   record::Work work = record::Work::idle;
-  int peer = -1;           ///< a rank of the world
+  int peer = -1;  ///< a rank of the world
   std::int64_t bytes = 0;
 };
 
@@ -28,8 +28,8 @@ struct Piece {
 /// It has a hand that moves on with the actor's account of time: what is told is what lies between the hand and now.
 class Lane {
  public:
-  /// step: the rank's, looked at whenever something is told.  main: of the rank itself; else an actor beside, which gets
-  /// its number when it first works, and whose idle time is not told.
+  /// step: the rank's, looked at whenever something is told.  main: of the rank itself; else an actor beside, which
+  /// gets its number when it first works, and whose idle time is not told.
   Lane(Recorder& recorder, int rank, const std::int64_t* step, bool main, double now)
       : recorder_(recorder), rank_(rank), step_(step), main_(main), hand_s_(now) {}
 

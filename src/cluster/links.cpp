@@ -105,7 +105,8 @@ void World::count_bins() {
   for (const auto& [name, use] : by_link)
     for (std::size_t i = 0; i < use.second.size() && static_cast<double>(i) * width < end_s_; ++i) {
       const double from = static_cast<double>(i) * width, to = std::min(from + width, end_s_);
-      cut_.link_bins.push_back({name, from, to, use.second[i], use.second[i] / (cluster_.bandwidth(*use.first) * (to - from))});
+      cut_.link_bins.push_back(
+          {name, from, to, use.second[i], use.second[i] / (cluster_.bandwidth(*use.first) * (to - from))});
     }
 }
 

@@ -83,8 +83,10 @@ class Course {
   virtual Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
   /// When the last one of members that all come at 0 is through.
   double alone_s(const Fabric& fabric, std::size_t members) const;
-  /// Tells all of it that lies before `until`, each member's in the order of time. Returns until when nothing is missing.
-  virtual double show(const Fabric& fabric, std::span<const double> arrivals, double until, CourseObserver& observer) const = 0;
+  /// Tells all of it that lies before `until`, each member's in the order of time. Returns until when nothing is
+  /// missing.
+  virtual double show(const Fabric& fabric, std::span<const double> arrivals, double until,
+                      CourseObserver& observer) const = 0;
   /// What every member goes on with, of what all have brought.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
 };

@@ -30,7 +30,7 @@ struct Meetings::Group {
   Members members;
   Fabric fabric;
   std::vector<simgrid::s4u::SemaphorePtr> wake;  ///< each member sleeps at its own
-  std::shared_ptr<Meeting> open;        ///< not everybody has come
+  std::shared_ptr<Meeting> open;                 ///< not everybody has come
   std::vector<std::shared_ptr<Meeting>> live;
   std::map<std::string, std::pair<std::shared_ptr<const Course>, std::int64_t>> over;  ///< by signature: how many
 };

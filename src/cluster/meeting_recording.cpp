@@ -23,7 +23,8 @@ class Pieces final : public CourseObserver {
   void sends(int source, int target, std::int64_t bytes, double start_s, double end_s) override {
     const Lane* lane = lanes_[static_cast<std::size_t>(source)];
     if (!lane || !lanes_[static_cast<std::size_t>(target)] || world_.same_host(rank(source), rank(target))) return;
-    messages.push_back({rank(source), rank(target), bytes, lane->step(), static_cast<int>(lane->within()), start_s, end_s});
+    messages.push_back(
+        {rank(source), rank(target), bytes, lane->step(), static_cast<int>(lane->within()), start_s, end_s});
   }
   bool enough() const override { return told_ > room_; }
 

@@ -3,14 +3,13 @@
 #include <boost/intrusive/list.hpp>
 #include <memory>
 #include <numeric>
-#include <unordered_map>
-#include <unordered_set>
-
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/Action.hpp>
 #include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/errors.h"
 
@@ -63,12 +62,11 @@ void share_fairly(const FlowMultiple& latency_multiple) {
   auto* const model = network();
   // The factor of latency is asked for while SimGrid creates a flow, which is then the last of its started ones.
   const auto on_new_flow = [model, latent, latency_multiple](double, const sg4::Host* source, const sg4::Host* target,
-                                           const std::vector<sg4::Link*>& links,
-                                           const std::unordered_set<sg4::NetZone*>&) {
+                                                             const std::vector<sg4::Link*>& links,
+                                                             const std::unordered_set<sg4::NetZone*>&) {
     if (source == target) return 0.0;
-    const double latency = std::accumulate(links.begin(), links.end(), 0.0, [](double sum, const sg4::Link* link) {
-      return sum + link->get_latency();
-    });
+    const double latency = std::accumulate(links.begin(), links.end(), 0.0,
+                                           [](double sum, const sg4::Link* link) { return sum + link->get_latency(); });
     const double multiple = latency_multiple ? latency_multiple(source, target) : 1.0;
     if (latency > 0.0) {
       Action* flow = &model->get_started_action_set()->back();
@@ -80,8 +78,8 @@ void share_fairly(const FlowMultiple& latency_multiple) {
     return multiple;
   };
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(on_new_flow);
-  // A flow that ends with its latency or before (it is empty, or a host went down) must not be touched any more, nor may
-  // its timer find a later flow at the same place.
+  // A flow that ends with its latency or before (it is empty, or a host went down) must not be touched any more, nor
+  // may its timer find a later flow at the same place.
   sg4::Link::on_communication_state_change_cb([latent](auto& flow, Action::State) {
     const auto found = latent->find(&flow);
     if (found == latent->end()) return;

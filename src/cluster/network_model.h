@@ -12,10 +12,10 @@ namespace simgrad::cluster {
 /// The --cfg flags of a model.
 std::vector<std::string> simgrid_flags(NetworkModel model);
 
-/// Flags that make SimGrid share all links anew at every change. By itself it looks only at those that a change concerns,
-/// and in 3.32 it overlooks some: of flows that get past their latency at one instant, those from a host with several.
-/// Their targets then take more than their links carry, if several hosts send to each. What it costs grows with the
-/// flows under way, so it is for those who need it.
+/// Flags that make SimGrid share all links anew at every change. By itself it looks only at those that a change
+/// concerns, and in 3.32 it overlooks some: of flows that get past their latency at one instant, those from a host with
+/// several. Their targets then take more than their links carry, if several hosts send to each. What it costs grows
+/// with the flows under way, so it is for those who need it.
 std::vector<std::string> flags_for_many_to_many();
 
 /// `ideal` on a platform whose routes differ in latency: SimGrid weights a flow by 1/latency once its latency is paid;

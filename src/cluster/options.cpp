@@ -15,26 +15,30 @@ namespace {
 constexpr std::array network_models{
     Choice{"ideal", "latency + bytes / bandwidth exactly; flows share links max-min fairly"},
     Choice{"tcp", "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements"},
-    Choice{"infiniband",
-           "SimGrid's IB: latency + bytes / (0.96 bandwidth) alone; the k flows that a card sends at once have at most "
-           "1/(0.925 k) of it each, 1/(1.35 x 0.925 k) once one of them goes to a card that receives three or more, which "
-           "is less than an even share; the k that a card receives at most 1/(0.965 k) (J. Vienne, Prediction de "
-           "performances d'applications de calcul haute performance sur reseau Infiniband, 2010)"}};
+    Choice{
+        "infiniband",
+        "SimGrid's IB: latency + bytes / (0.96 bandwidth) alone; the k flows that a card sends at once have at most "
+        "1/(0.925 k) of it each, 1/(1.35 x 0.925 k) once one of them goes to a card that receives three or more, which "
+        "is less than an even share; the k that a card receives at most 1/(0.965 k) (J. Vienne, Prediction de "
+        "performances d'applications de calcul haute performance sur reseau Infiniband, 2010)"}};
 
 constexpr std::array collectives_choices{
-    Choice{"auto", "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},
+    Choice{"auto",
+           "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},
     Choice{"messages", "message by message, always: the same to nine digits, and slower"}};
 
 constexpr std::array sharings{
     Choice{"processor", "ranks of different jobs share a host's speed fairly"},
-    Choice{"gang", "jobs take turns, each on all of its hosts, as Pathways schedules them; waiting for a turn is waiting"}};
+    Choice{"gang",
+           "jobs take turns, each on all of its hosts, as Pathways schedules them; waiting for a turn is waiting"}};
 
 void check_jitter(base::Describer& d, const Options& options) {
   if (!options.jitter || options.jitter.kind() == "none") return;
   if (options.network_model != NetworkModel::ideal)
-    d.refuse("jitter", fmt::format("jitter varies what network_model = \"ideal\" says, but it is \"{}\"; set one of them "
-                                   "otherwise",
-                                   name(options.network_model)));
+    d.refuse("jitter",
+             fmt::format("jitter varies what network_model = \"ideal\" says, but it is \"{}\"; set one of them "
+                         "otherwise",
+                         name(options.network_model)));
   if (options.platform.empty() && options.machine.latency_s == 0.0 && options.jitter->transfer == 0.0)
     d.refuse("jitter", "multiples of latency = \"0s\" are all the same; set latency, or the jitter's transfer");
 }
@@ -61,12 +65,12 @@ void SlowLink::describe(base::Describer& d) {
 void Options::describe(base::Describer& d) {
   d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, 30'000));
   d.component("topology", topology, "how hosts are cabled");
-  d.path("platform", platform, "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
+  d.path("platform", platform,
+         "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
   d.quantity("speed", machine.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
   d.quantity("bandwidth", machine.bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of each host's NIC, each direction (full duplex)",
-             Bounds{.least = 0.0, .most = 1e15, .positive = true});
+             "of each host's NIC, each direction (full duplex)", Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
   d.number("efficiency", efficiency,
            "the part of its bandwidth that every link gives in fact (headers, protocol); of platforms' links too",
@@ -78,8 +82,8 @@ void Options::describe(base::Describer& d) {
   d.list("hosts", host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
   d.choice("network_model", network_model, network_models, "how bytes become seconds");
   d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
-  d.numbers("relative_speeds", relative_speeds, "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1",
-            Bounds::above_zero());
+  d.numbers("relative_speeds", relative_speeds,
+            "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1", Bounds::above_zero());
   d.component("stragglers", stragglers, "who is slow, and when");
   d.component("jitter", jitter, "how much equal messages differ");
   d.list("background", background, "other traffic on the links: { from, to, rate, on, off, ... }");

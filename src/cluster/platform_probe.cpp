@@ -23,8 +23,8 @@ namespace {
 void require_usable(const std::vector<sg4::Host*>& hosts) {
   for (const sg4::Host* host : hosts)
     if (!(host->get_speed() > 0.0))
-      throw std::runtime_error(fmt::format("host \"{}\" has a speed of {} flop/s; expected more than 0", host->get_name(),
-                                           host->get_speed()));
+      throw std::runtime_error(fmt::format("host \"{}\" has a speed of {} flop/s; expected more than 0",
+                                           host->get_name(), host->get_speed()));
   for (const sg4::Link* link : sg4::Engine::get_instance()->get_all_links())
     if (!(link->get_bandwidth() > 0.0))
       throw std::runtime_error(fmt::format("link \"{}\" has a bandwidth of {} B/s; expected more than 0",
@@ -37,8 +37,8 @@ void require_usable(const std::vector<sg4::Host*>& hosts) {
     if (a == b) return;
     hosts[a]->route_to(hosts[b], route, &latency);
     if (route.empty())
-      throw std::runtime_error(fmt::format("there is no route from host \"{}\" to host \"{}\"", hosts[a]->get_name(),
-                                           hosts[b]->get_name()));
+      throw std::runtime_error(
+          fmt::format("there is no route from host \"{}\" to host \"{}\"", hosts[a]->get_name(), hosts[b]->get_name()));
   };
   for (std::size_t a = 0; a < hosts.size(); ++a) {
     if (hosts.size() <= small)

@@ -1,8 +1,7 @@
 /// Jitter, message by message.
 #include <memory>
-#include <unordered_map>
-
 #include <simgrid/s4u.hpp>
+#include <unordered_map>
 
 #include "cluster/cluster.h"
 #include "cluster/network_model.h"
@@ -11,8 +10,8 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-/// A draw depends on the two hosts, on how many messages have gone from one to the other before, and on whether it is of
-/// the latency or of the bytes.
+/// A draw depends on the two hosts, on how many messages have gone from one to the other before, and on whether it is
+/// of the latency or of the bytes.
 void Cluster::shake_network() {
   const std::shared_ptr<const Jitter> jitter = options_.jitter.shared();
   struct Counts {
@@ -25,7 +24,10 @@ void Cluster::shake_network() {
     for (std::size_t i = 0; i < hosts_.size(); ++i) counts->number[hosts_[i]] = static_cast<std::uint32_t>(i);
     return [jitter, variation, what, counts, seed = seed_](const sg4::Host* source, const sg4::Host* target) {
       const std::uint32_t ends = counts->number[source] << 16 | counts->number[target];
-      base::Stream stream({.seed = seed, .purpose = base::Purpose::jitter, .step = counts->messages[ends]++, .rank = ends,
+      base::Stream stream({.seed = seed,
+                           .purpose = base::Purpose::jitter,
+                           .step = counts->messages[ends]++,
+                           .rank = ends,
                            .attempt = what});
       return jitter->multiple(variation, stream);
     };

@@ -23,8 +23,8 @@ std::vector<sg4::Link*> called(const std::string& name) {
     known.push_back(link->get_name());
   }
   if (found.empty())
-    throw base::ScenarioError(fmt::format("cluster.slow_links: there is no link \"{}\"{}", name,
-                                          base::suggestion(name, known)));
+    throw base::ScenarioError(
+        fmt::format("cluster.slow_links: there is no link \"{}\"{}", name, base::suggestion(name, known)));
   return found;
 }
 

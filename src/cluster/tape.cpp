@@ -8,7 +8,8 @@ namespace simgrad::cluster {
 using record::Timeline;
 using record::Work;
 
-Tape::Tape(const TapeLimits& limits, int workers, int servers) : limits_(limits), workers_(workers), servers_(servers) {}
+Tape::Tape(const TapeLimits& limits, int workers, int servers)
+    : limits_(limits), workers_(workers), servers_(servers) {}
 
 bool Tape::in_steps(std::int64_t step) const {
   if (!limits_.steps) return true;
@@ -72,7 +73,8 @@ Timeline Tape::timeline(double start_s) const {
       if (span.from_s < span.to_s) timeline.spans.push_back(span);
     }
   }
-  std::ranges::stable_sort(timeline.spans, {}, [](const record::Span& span) { return std::tuple(span.rank, span.lane, span.from_s); });
+  std::ranges::stable_sort(timeline.spans, {},
+                           [](const record::Span& span) { return std::tuple(span.rank, span.lane, span.from_s); });
   std::ranges::stable_sort(timeline.messages, {}, [](const record::Message& message) {
     return std::tuple(message.start_s, message.end_s, message.source, message.target);
   });
@@ -80,7 +82,8 @@ Timeline Tape::timeline(double start_s) const {
     if (takes(rank)) timeline.ranks.push_back(rank);
   timeline.last_step = last_step_;
   timeline.full = full() || end_s_ >= full_s_;
-  timeline.whole = !left_out_ && !timeline.full && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
+  timeline.whole =
+      !left_out_ && !timeline.full && timeline.ranks.size() == static_cast<std::size_t>(workers_ + servers_);
   return timeline;
 }
 

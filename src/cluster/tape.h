@@ -53,8 +53,8 @@ class Tape {
   double full_s_ = std::numeric_limits<double>::infinity();  ///< when it is full, if that is known
   std::int64_t last_step_ = -1;
   std::vector<record::Span> spans_;
-  /// Of other steps than those asked for: when a rank is down or has nothing to do, which belongs to no step. At most as
-  /// many as spans.
+  /// Of other steps than those asked for: when a rank is down or has nothing to do, which belongs to no step. At most
+  /// as many as spans.
   std::vector<record::Span> between_;
   std::vector<record::Message> messages_;
 };

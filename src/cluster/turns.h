@@ -1,6 +1,7 @@
 /// Gang scheduling: jobs that share hosts compute in turns, each on all of its hosts at a time.
 ///
-/// Source: P. Barham et al., "Pathways: Asynchronous Distributed Dataflow for ML", MLSys 2022 (gang-scheduled programs).
+/// Source: P. Barham et al., "Pathways: Asynchronous Distributed Dataflow for ML", MLSys 2022 (gang-scheduled
+/// programs).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace simgrad::cluster {
 
-/// Whose turn it is. The ranks of a job come here at the end of every quantum of steps; when all have come, the next job
-/// that waits goes on. Waiting for a turn is waiting.
+/// Whose turn it is. The ranks of a job come here at the end of every quantum of steps; when all have come, the next
+/// job that waits goes on. Waiting for a turn is waiting.
 class Turns {
  public:
   Turns(int jobs, std::int64_t quantum_steps);

@@ -46,7 +46,8 @@ void Cluster::vary_speed(int index, std::optional<int> worker, bool shares_cores
   if (timelines_.contains(index)) return;
   const auto changes = [&] {
     return options_.stragglers->speed_changes(
-        worker, base::Stream({.seed = seed_, .purpose = base::Purpose::straggler, .rank = static_cast<std::uint32_t>(index)}));
+        worker,
+        base::Stream({.seed = seed_, .purpose = base::Purpose::straggler, .rank = static_cast<std::uint32_t>(index)}));
   };
   auto own = changes();
   if (!own) return;

@@ -116,7 +116,8 @@ void World::count_wires() {
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   const auto add = [&](const std::string& link, int from, int to) {
     record::Wire wire{link, places.name(from), places.name(to)};
-    if (wire.from != wire.to && seen.insert({wire.link, wire.from, wire.to}).second) cut_.wires.push_back(std::move(wire));
+    if (wire.from != wire.to && seen.insert({wire.link, wire.from, wire.to}).second)
+      cut_.wires.push_back(std::move(wire));
   };
   for (const Way& way : ways)
     for (std::size_t i = 1; i < way.size(); ++i) {

@@ -105,10 +105,9 @@ std::int64_t World::start_beside(int rank, std::function<void()> body) {
 
 std::int64_t World::start_actor(int rank, bool main, std::function<void()> body) {
   if (main) ranks_[static_cast<std::size_t>(rank)].running = true;
-  const sg4::ActorPtr actor = sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(host(rank)),
-                                                 [this, rank, main, work = std::move(body)] {
-                                                   run_guarded(rank, main, work);
-                                                 });
+  const sg4::ActorPtr actor =
+      sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(host(rank)),
+                         [this, rank, main, work = std::move(body)] { run_guarded(rank, main, work); });
   if (!main) actor->daemonize();
   const auto number = static_cast<std::size_t>(actor->get_pid());
   if (rank_of_actor_.size() <= number) rank_of_actor_.resize(number + 1, -1);
@@ -321,9 +320,9 @@ std::string World::left_behind() const {
 bool World::uncontended() const {
   const Options& options = cluster_.options();
   return options.collectives == Collectives::automatic && options.network_model == NetworkModel::ideal &&
-         options.platform.empty() && own_hosts_ && cluster_.worlds_.size() == 1 && options.slow_links.empty() && options.topology->uncontended() &&
-         !options.failures.any() && !options.stragglers->varies() && options.jitter.kind() == "none" &&
-         options.background.empty() && options.link_bins == 0;
+         options.platform.empty() && own_hosts_ && cluster_.worlds_.size() == 1 && options.slow_links.empty() &&
+         options.topology->uncontended() && !options.failures.any() && !options.stragglers->varies() &&
+         options.jitter.kind() == "none" && options.background.empty() && options.link_bins == 0;
 }
 
 Channel& World::channel(int generation, int source, int target) {

@@ -67,7 +67,8 @@ struct Occupation {
   Kind kind = Kind::nothing;
   int peer = anybody;
   simgrid::s4u::Comm* transfer = nullptr;
-  bool complete = false;  ///< of a meeting: everybody has come; else: what it waits for is under way, or it waits for so long only
+  bool complete =
+      false;  ///< of a meeting: everybody has come; else: what it waits for is under way, or it waits for so long only
 };
 
 /// One actor's: what it does, and where its time goes.
@@ -88,8 +89,8 @@ class Recorder;
 class Tape;
 struct TapeLimits;
 
-/// Who listens for what a rank says, and so wants to know when it is lost while all others go on, when that is known, and
-/// when it is back.
+/// Who listens for what a rank says, and so wants to know when it is lost while all others go on, when that is known,
+/// and when it is back.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -203,8 +204,8 @@ class World {
 
   /// The activity is that of its main actor.
   struct Rank : Activity {
-    Activity* followed = nullptr;  ///< blocked on an actor beside, whose time since then is its own
-    double followed_compute_s = 0.0;      ///< what that actor had done before
+    Activity* followed = nullptr;     ///< blocked on an actor beside, whose time since then is its own
+    double followed_compute_s = 0.0;  ///< what that actor had done before
     double followed_communicate_s = 0.0;
     std::int64_t step = -1;
     double relative_speed = 1.0;
@@ -227,7 +228,9 @@ class World {
   std::int64_t bytes_coming(int rank) const;
   record::Message recorded(const Message& message, double now) const;
   /// What the rank is blocked in, itself or by the actor beside that it waits for.
-  static const Occupation& blocked_in(const Rank& rank) { return rank.followed ? rank.followed->occupation : rank.occupation; }
+  static const Occupation& blocked_in(const Rank& rank) {
+    return rank.followed ? rank.followed->occupation : rank.occupation;
+  }
   void settle_down(Rank& rank);
   std::int64_t start_actor(int rank, bool main, std::function<void()> body);
   /// Whatever is expected of these ranks and has not started fails.
@@ -258,7 +261,7 @@ class World {
   int workers_;
   int servers_;
   std::vector<Rank> ranks_;
-  bool own_hosts_ = true;  ///< no two ranks live on one
+  bool own_hosts_ = true;                    ///< no two ranks live on one
   std::unordered_map<int, CoreLoad> loads_;  ///< of the hosts whose ranks share cores
   std::unordered_map<std::uint64_t, Channel> channels_;
   std::deque<Message> messages_;
@@ -273,7 +276,7 @@ class World {
   std::shared_ptr<std::vector<Watcher*>> watchers_ = std::make_shared<std::vector<Watcher*>>();
   Message nothing_;  ///< what a rank receives instead of a message that will never come
   bool in_place_ = false;
-  std::unique_ptr<LinkBins> bins_;       ///< null where nobody asks
+  std::unique_ptr<LinkBins> bins_;         ///< null where nobody asks
   Background::Carried background_before_;  ///< that other traffic had carried when the world began
   Background::Carried background_bytes_;   ///< and since then, when last looked at
   double background_since_s_ = 0.0;

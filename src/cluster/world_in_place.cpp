@@ -10,21 +10,21 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-/// What has started ends with SimGrid's host. What has not would wait for ever, for cancelling wakes nobody: an actor on
-/// the waiting rank's own host takes the other end, and Pending sees that the peer is another incarnation by then.
+/// What has started ends with SimGrid's host. What has not would wait for ever, for cancelling wakes nobody: an actor
+/// on the waiting rank's own host takes the other end, and Pending sees that the peer is another incarnation by then.
 void World::break_off(const std::function<bool(int rank)>& lost) {
   for (int r = 0; r < size(); ++r) {
     const Occupation& occupation = ranks_[static_cast<std::size_t>(r)].occupation;
     if (!alive(r) || lost(r) || occupation.peer < 0 || !lost(occupation.peer) || !occupation.transfer) continue;
     if (occupation.transfer->get_start_time() >= 0.0) continue;
     const bool receives = occupation.kind == Occupation::Kind::receiving;
-    const sg4::ActorPtr end = sg4::Actor::create(
-        "other end", cluster_.host(host(r)), [this, receives, mailbox = occupation.transfer->get_mailbox()] {
-          if (receives)
-            mailbox->put(&nothing_, 0);
-          else
-            mailbox->get<Message>();
-        });
+    const sg4::ActorPtr end = sg4::Actor::create("other end", cluster_.host(host(r)),
+                                                 [this, receives, mailbox = occupation.transfer->get_mailbox()] {
+                                                   if (receives)
+                                                     mailbox->put(&nothing_, 0);
+                                                   else
+                                                     mailbox->get<Message>();
+                                                 });
     actors_.push_back(end->get_pid());
   }
   for (Message& message : messages_)
@@ -80,7 +80,8 @@ std::string World::mailbox_name(int generation, int source, int target) const {
 void World::rename_mailboxes(int rank) {
   for (auto& [key, channel] : channels_)
     if (channel.source == rank || channel.target == rank)
-      channel.mailbox = sg4::Mailbox::by_name(mailbox_name(static_cast<int>(key >> 48), channel.source, channel.target));
+      channel.mailbox =
+          sg4::Mailbox::by_name(mailbox_name(static_cast<int>(key >> 48), channel.source, channel.target));
 }
 
 }  // namespace simgrad::cluster

@@ -16,7 +16,8 @@ using record::Work;
 void World::record(const std::vector<TapeLimits>& tapes) {
   base::check(!recorder_ && !ended_, "what is recorded is decided once, before the world begins");
   if (tapes.empty()) return;
-  recorder_ = std::make_unique<Recorder>(tapes, workers_, servers_, [this] { return now(); }, [this](Tape& tape) { finish(tape); });
+  recorder_ = std::make_unique<Recorder>(
+      tapes, workers_, servers_, [this] { return now(); }, [this](Tape& tape) { finish(tape); });
   for (int rank = 0; rank < size(); ++rank) {
     Rank& each = ranks_[static_cast<std::size_t>(rank)];
     if (recorder_->takes(rank)) each.account.tell(&recorder_->new_lane(rank, &each.step, true, now()));
@@ -68,11 +69,16 @@ void add_untold(std::vector<Piece>& pieces, const Lane& lane, const Activity& ac
     return activity.occupation.transfer ? activity.occupation.transfer->get_start_time() : -1.0;
   };
   switch (activity.account.state()) {
-    case Account::State::waiting: return lane.untold(pieces, record::Activity::wait, now);
-    case Account::State::computing: return lane.untold(pieces, record::Activity::compute, now);
-    case Account::State::communicating: return lane.untold(pieces, record::Activity::communicate, now);
-    case Account::State::down: return lane.untold(pieces, record::Activity::down, now);
-    case Account::State::blocked: return lane.untold_blocked(pieces, now, transfer_start());
+    case Account::State::waiting:
+      return lane.untold(pieces, record::Activity::wait, now);
+    case Account::State::computing:
+      return lane.untold(pieces, record::Activity::compute, now);
+    case Account::State::communicating:
+      return lane.untold(pieces, record::Activity::communicate, now);
+    case Account::State::down:
+      return lane.untold(pieces, record::Activity::down, now);
+    case Account::State::blocked:
+      return lane.untold_blocked(pieces, now, transfer_start());
   }
 }
 
@@ -95,8 +101,9 @@ std::vector<Piece> World::untold(const Rank& rank, double now) const {
 std::int64_t World::bytes_coming(int rank) const {
   const Occupation& occupation = ranks_[static_cast<std::size_t>(rank)].occupation;
   for (const Message& message : messages_)
-    if (message.transfer && !message.counted && message.channel->target == rank && message.channel->source == occupation.peer &&
-        !message.channel->local && message.transfer->get_start_time() >= 0.0)
+    if (message.transfer && !message.counted && message.channel->target == rank &&
+        message.channel->source == occupation.peer && !message.channel->local &&
+        message.transfer->get_start_time() >= 0.0)
       return message.packet.bytes();
   return 0;
 }
@@ -114,7 +121,8 @@ void World::tell_untold(Tape& tape, double now) {
       rank.account.lane()->untold(pieces, record::Activity::wait, now);
     } else {
       pieces = untold(rank, now);
-      if (!pieces.empty() && rank.occupation.kind == Occupation::Kind::receiving) pieces.back().deed.bytes = bytes_coming(r);
+      if (!pieces.empty() && rank.occupation.kind == Occupation::Kind::receiving)
+        pieces.back().deed.bytes = bytes_coming(r);
     }
     for (const Piece& piece : pieces) recorder_->take(tape, *rank.account.lane(), piece);
   }

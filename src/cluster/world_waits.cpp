@@ -30,7 +30,7 @@ std::string World::who_waits() const {
       text += "for the others of a collective";
     else
       text += fmt::format("to {} {}", occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
-                        peer == Occupation::anybody ? "anybody" : fmt::format("rank {}", peer));
+                          peer == Occupation::anybody ? "anybody" : fmt::format("rank {}", peer));
   }
   if (waiting > shown) text += fmt::format("; and {} more ranks wait", waiting - shown);
   return text;
@@ -46,11 +46,12 @@ bool World::stuck() const {
   };
   if (std::ranges::any_of(messages_, moves)) return false;
   const auto runs = [](const Rank& rank) { return rank.running; };
-  return std::any_of(ranks_.begin(), ranks_.end(), runs) && std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
-    const Occupation& occupation = blocked_in(rank);
-    return !rank.running || (occupation.kind != Occupation::Kind::nothing && !occupation.complete &&
-                             start_of(occupation.transfer) < 0.0);
-  });
+  return std::any_of(ranks_.begin(), ranks_.end(), runs) &&
+         std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
+           const Occupation& occupation = blocked_in(rank);
+           return !rank.running || (occupation.kind != Occupation::Kind::nothing && !occupation.complete &&
+                                    start_of(occupation.transfer) < 0.0);
+         });
 }
 
 }  // namespace simgrad::cluster

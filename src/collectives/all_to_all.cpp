@@ -21,7 +21,9 @@ class Pairwise final : public JointSchedule {
   int rounds() const override { return P_ - 1; }
   Turn turn(int round, int r) const override {
     const int target = (r + round + 1) % P_;
-    return {.target = target, .sent = split().chunk(target), .source = (r + P_ - round - 1) % P_,
+    return {.target = target,
+            .sent = split().chunk(target),
+            .source = (r + P_ - round - 1) % P_,
             .received = split().chunk(r)};
   }
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
@@ -44,7 +46,9 @@ class Pairwise final : public JointSchedule {
   }
 
  private:
-  Tensor slice(const Tensor& x, int k) const { return values::slice(x, split().chunk(k).first, split().chunk(k).count); }
+  Tensor slice(const Tensor& x, int k) const {
+    return values::slice(x, split().chunk(k).first, split().chunk(k).count);
+  }
 
   int P_;
 };
@@ -53,7 +57,8 @@ class Pairwise final : public JointSchedule {
 
 Tensor all_to_all(const cluster::Communicator& comm, const Tensor& x) {
   const cluster::Naming naming(comm, record::Work::all_to_all);
-  return together(comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);
+  return together(
+      comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);
 }
 
 }  // namespace simgrad::collectives

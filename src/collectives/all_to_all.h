@@ -10,8 +10,8 @@
 
 namespace simgrad::collectives {
 
-/// x: P chunks as Split cuts them, chunk j for member j.  Returns chunk r of every member's x on member r, in the order of
-/// the members.  All x are equally long.
+/// x: P chunks as Split cuts them, chunk j for member j.  Returns chunk r of every member's x on member r, in the order
+/// of the members.  All x are equally long.
 values::Tensor all_to_all(const cluster::Communicator& comm, const values::Tensor& x);
 
 }  // namespace simgrad::collectives

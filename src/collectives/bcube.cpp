@@ -50,7 +50,8 @@ std::vector<Tensor> exchange(const Communicator& comm, const Stage& stage, Sent 
   each_other([&](int j, int peer) { receives[static_cast<std::size_t>(j)] = comm.start_receive(peer); });
   each_other([&](int j, int peer) { sends.push_back(comm.start_send(peer, sent(j))); });
   std::vector<Tensor> received(static_cast<std::size_t>(stage.size));
-  each_other([&](int j, int) { received[static_cast<std::size_t>(j)] = receives[static_cast<std::size_t>(j)].wait().tensor; });
+  each_other(
+      [&](int j, int) { received[static_cast<std::size_t>(j)] = receives[static_cast<std::size_t>(j)].wait().tensor; });
   for (Pending& send : sends) send.wait();
   return received;
 }

@@ -20,9 +20,9 @@ struct BCube : Allreduce {
 
   void describe(base::Describer& d) override;
   bool many_to_many() const override { return true; }
+
  protected:
-  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
-                         values::Combination how) const override;
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 
 }  // namespace simgrad::collectives

@@ -61,8 +61,11 @@ class OneWay final : public Schedule {
     const auto pair = tree_.pair(1 << (up ? round : tree_.count() - 1 - round), r);
     const bool parts = what_ == What::scatter || what_ == What::gather;
     const Stretch what = parts ? split().chunks(pair.first, pair.end) : split().whole();
-    return {.target = up ? pair.lower : pair.upper, .sent = what, .source = up ? pair.upper : pair.lower,
-            .received = what, .reduce = what_ == What::reduce};
+    return {.target = up ? pair.lower : pair.upper,
+            .sent = what,
+            .source = up ? pair.upper : pair.lower,
+            .received = what,
+            .reduce = what_ == What::reduce};
   }
   Stretch brings(int r) const override {
     if (what_ == What::reduce) return split().whole();

@@ -4,8 +4,8 @@
 /// 19, 2005. Members are numbered from the root on.
 #pragma once
 
-#include "collectives/course.h"
 #include "collectives/broadcast.h"
+#include "collectives/course.h"
 
 namespace simgrad::collectives {
 
@@ -14,7 +14,8 @@ struct Tree : ScheduledAllreduce {
       .kind = "tree",
       .summary = "binomial reduce to one member, then binomial broadcast",
       .cost = "ceil(lg P) (2 alpha + 2 M beta + M gamma)",
-      .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
+      .source =
+          "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
@@ -24,7 +25,8 @@ struct BinomialBroadcast : Broadcast {
       .kind = "binomial",
       .summary = "everybody who has it sends it on, each round twice as many",
       .cost = "ceil(lg P) (alpha + M beta)",
-      .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
+      .source =
+          "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
   cluster::Packet operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                              std::int64_t length) const override;

@@ -98,7 +98,10 @@ class Halving final : public Butterfly {
     const int partner = r ^ (core() >> halvings);
     const Stretch own = part(r, halvings);
     const Stretch others = part(partner, halvings);
-    return {.target = partner, .sent = reduce ? others : own, .source = partner, .received = reduce ? own : others,
+    return {.target = partner,
+            .sent = reduce ? others : own,
+            .source = partner,
+            .received = reduce ? own : others,
             .reduce = reduce};
   }
 

@@ -14,7 +14,8 @@ struct RecursiveDoubling : ScheduledAllreduce {
       .kind = "recursive_doubling",
       .summary = "partners at distance 1, 2, 4, ... exchange whole vectors: least latency, for short vectors",
       .cost = "lg P (alpha + M beta + M gamma); P not a power of two: + 2 alpha + 2 M beta + M gamma",
-      .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
+      .source =
+          "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
@@ -24,7 +25,8 @@ struct Rabenseifner : ScheduledAllreduce {
       .kind = "rabenseifner",
       .summary = "reduce-scatter by recursive halving, all-gather by recursive doubling: few messages and few bytes",
       .cost = "2 lg P alpha + 2(P-1)/P M beta + (P-1)/P M gamma; P not a power of two: + 2 alpha + 2 M beta + M gamma",
-      .source = "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
+      .source =
+          "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005"};
 
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };

@@ -40,7 +40,8 @@ class Chain final : public Schedule {
 }  // namespace
 
 void ChainBroadcast::describe(base::Describer& d) {
-  d.integer("chunks", chunks, "pieces that the vector travels in, at most one a number", base::Bounds::between(1, 1'000'000));
+  d.integer("chunks", chunks, "pieces that the vector travels in, at most one a number",
+            base::Bounds::between(1, 1'000'000));
 }
 
 cluster::Packet ChainBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,

@@ -63,7 +63,8 @@ class Walk {
         p.end_s = start + fabric_.transfer_s(bytes(turn.received));
         p.communicate_s += until_cut(start, p.end_s);
         if (observer_ && start < until_)
-          observer_->communicates(static_cast<int>(m), turn.source, bytes(turn.received), start, std::min(p.end_s, until_));
+          observer_->communicates(static_cast<int>(m), turn.source, bytes(turn.received), start,
+                                  std::min(p.end_s, until_));
       }
       if (turn.target >= 0) {
         // The end of its own send may come after what it receives.
@@ -87,7 +88,8 @@ class Walk {
       if (turn.source >= 0 && turn.reduce) {
         const double combined = p.end_s + static_cast<double>(turn.received.count) * fabric_.seconds_per_flop[m];
         p.compute_s += until_cut(p.end_s, combined);
-        if (observer_ && p.end_s < until_) observer_->computes(static_cast<int>(m), p.end_s, std::min(combined, until_));
+        if (observer_ && p.end_s < until_)
+          observer_->computes(static_cast<int>(m), p.end_s, std::min(combined, until_));
         p.end_s = combined;
       }
     }
@@ -172,7 +174,8 @@ Tensor together(const cluster::Communicator& comm, const std::function<std::shar
 
 Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, Tensor x, values::Combination how) const {
   const Extent extent(x);
-  return together(comm, [&] { return schedule(extent, comm.size()); }, std::move(x), how);
+  return together(
+      comm, [&] { return schedule(extent, comm.size()); }, std::move(x), how);
 }
 
 }  // namespace simgrad::collectives

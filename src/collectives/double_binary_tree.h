@@ -12,8 +12,12 @@ struct DoubleBinaryTree : ScheduledAllreduce {
   static constexpr base::About about{
       .kind = "double_binary_tree",
       .summary = "half of the vector up and down each of two trees in chunks: full bandwidth, logarithmic latency",
-      .cost = "(h + 4c) (alpha + M beta/2c) for c chunks a half, h rounds of about 4 lg P to fill the trees; long vectors: 2 M beta",
-      .source = "P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009"};
+      .cost =
+          "(h + 4c) (alpha + M beta/2c) for c chunks a half, h rounds of about 4 lg P to fill the trees; long vectors: "
+          "2 M beta",
+      .source =
+          "P. Sanders, J. Speck, J. L. Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, "
+          "2009"};
 
   double chunk_bytes = 256.0 * 1024.0;
 

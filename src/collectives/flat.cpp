@@ -28,7 +28,8 @@ FlatReduce::FlatReduce(const Communicator& comm, int root) : comm_(comm) {
 Tensor FlatReduce::sum(std::optional<double> flops_each) {
   std::vector<Tensor> parts;
   for (Pending& receive : receives_) parts.push_back(receive.wait().tensor);
-  comm_.charge_reduction(flops_each.value_or(static_cast<double>(parts.front().size())) * static_cast<double>(parts.size()));
+  comm_.charge_reduction(flops_each.value_or(static_cast<double>(parts.front().size())) *
+                         static_cast<double>(parts.size()));
   return values::sum(std::move(parts));
 }
 

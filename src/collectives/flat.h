@@ -29,11 +29,10 @@ class FlatReduce {
 };
 
 struct FlatBroadcast : Broadcast {
-  static constexpr base::About about{
-      .kind = "flat",
-      .summary = "the root sends to all others at once, sharing its link among them",
-      .cost = "alpha + (P-1) M beta",
-      .source = ""};
+  static constexpr base::About about{.kind = "flat",
+                                     .summary = "the root sends to all others at once, sharing its link among them",
+                                     .cost = "alpha + (P-1) M beta",
+                                     .source = ""};
 
   cluster::Packet operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                              std::int64_t length) const override;

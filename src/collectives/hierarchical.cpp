@@ -27,9 +27,12 @@ std::vector<std::vector<int>> by_machine(const Communicator& comm) {
 
 Reduction reduction(Combination how) {
   switch (how) {
-    case Combination::maximum: return Reduction::max;
-    case Combination::minimum: return Reduction::min;
-    default: return Reduction::sum;
+    case Combination::maximum:
+      return Reduction::max;
+    case Combination::minimum:
+      return Reduction::min;
+    default:
+      return Reduction::sum;
   }
 }
 
@@ -38,7 +41,8 @@ Reduction reduction(Combination how) {
 std::string Hierarchical::unfit(const cluster::Options& cluster) const {
   if (cluster.platform.empty() && cluster.topology->has_machines()) return {};
   if (!cluster.platform.empty())
-    return "algorithm = \"hierarchical\" works inside hosts first, but on the hosts of cluster.platform there is one rank "
+    return "algorithm = \"hierarchical\" works inside hosts first, but on the hosts of cluster.platform there is one "
+           "rank "
            "each; choose algorithm = \"ring\"";
   return "algorithm = \"hierarchical\" works inside hosts first, but cluster.topology puts one rank on each; give the "
          "hosts several (topology = { kind = \"star\", devices = 4 }), or choose algorithm = \"ring\"";

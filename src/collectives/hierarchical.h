@@ -1,7 +1,7 @@
 /// Hierarchical allreduce: inside every host first, then across hosts, then inside again.
 ///
-/// Source: X. Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision: Training ImageNet in Four
-/// Minutes", 2018 (hierarchical all-reduce).
+/// Source: X. Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision: Training ImageNet in
+/// Four Minutes", 2018 (hierarchical all-reduce).
 #pragma once
 
 #include "collectives/allreduce.h"
@@ -9,8 +9,8 @@
 namespace simgrad::collectives {
 
 /// Equally many members on every host: a ring reduce-scatter inside, as many ring allreduces across as a host has
-/// members, a ring all-gather inside. Else: a binomial reduce to each host's first member, a ring among these, a binomial
-/// broadcast.
+/// members, a ring all-gather inside. Else: a binomial reduce to each host's first member, a ring among these, a
+/// binomial broadcast.
 struct Hierarchical : Allreduce {
   static constexpr base::About about{
       .kind = "hierarchical",
@@ -19,9 +19,9 @@ struct Hierarchical : Allreduce {
       .source = "X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018"};
 
   std::string unfit(const cluster::Options& cluster) const override;
+
  protected:
-  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
-                         values::Combination how) const override;
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 
 }  // namespace simgrad::collectives

@@ -37,7 +37,8 @@ class NaiveCourse final : public cluster::Course {
 
   std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
     const Times times(*this, fabric, arrivals);
-    const double end = times.answer + fabric.latency_s + fabric.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
+    const double end = times.answer + fabric.latency_s +
+                       fabric.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
     const auto until_cut = [until](double from, double to) { return from < until ? std::min(to, until) - from : 0.0; };
     std::vector<Passage> all(arrivals.size(), {.end_s = end, .compute_s = 0.0, .communicate_s = 0.0});
     double now = arrivals[0];  // member 0 takes the messages in the order of the members
@@ -75,7 +76,8 @@ class NaiveCourse final : public cluster::Course {
     };
     double now = arrivals[0];
     for (int m = 1; m < static_cast<int>(arrivals.size()); ++m) {
-      const double start = times.starts[static_cast<std::size_t>(m - 1)], over = times.ends[static_cast<std::size_t>(m - 1)];
+      const double start = times.starts[static_cast<std::size_t>(m - 1)],
+                   over = times.ends[static_cast<std::size_t>(m - 1)];
       sends(m, 0, start, over);
       communicates(m, 0, start, over);
       communicates(m, 0, times.answer, end);
@@ -91,7 +93,8 @@ class NaiveCourse final : public cluster::Course {
 
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     Tensor all = std::move(brought.front());
-    for (std::size_t m = 1; m < brought.size(); ++m) all = values::combine(how_, all, std::exchange(brought[m], Tensor()));
+    for (std::size_t m = 1; m < brought.size(); ++m)
+      all = values::combine(how_, all, std::exchange(brought[m], Tensor()));
     return std::vector(brought.size(), all);
   }
 
@@ -103,7 +106,8 @@ class NaiveCourse final : public cluster::Course {
       for (const double arrival : arrivals.subspan(1)) starts.push_back(std::max(arrival, arrivals[0]));
       ends = ends_through_one_link(fabric, starts, static_cast<double>(course.bytes()));
       gathered = *std::max_element(ends.begin(), ends.end());
-      answer = gathered + static_cast<double>(course.x_.length) * static_cast<double>(ends.size()) * fabric.seconds_per_flop[0];
+      answer = gathered +
+               static_cast<double>(course.x_.length) * static_cast<double>(ends.size()) * fabric.seconds_per_flop[0];
     }
     std::vector<double> starts;  ///< of the messages of members 1, 2, ...
     std::vector<double> ends;

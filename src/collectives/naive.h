@@ -9,15 +9,13 @@
 namespace simgrad::collectives {
 
 struct Naive : Allreduce {
-  static constexpr base::About about{
-      .kind = "naive",
-      .summary = "everybody sends to one member, which sends the result to everybody",
-      .cost = "2 alpha + 2(P-1) M beta + (P-1) M gamma",
-      .source = ""};
+  static constexpr base::About about{.kind = "naive",
+                                     .summary = "everybody sends to one member, which sends the result to everybody",
+                                     .cost = "2 alpha + 2(P-1) M beta + (P-1) M gamma",
+                                     .source = ""};
 
  protected:
-  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
-                         values::Combination how) const override;
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 
 }  // namespace simgrad::collectives

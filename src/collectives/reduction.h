@@ -11,9 +11,12 @@ enum class Reduction : unsigned char { sum, mean, max, min };
 /// How two vectors become one on the way.
 constexpr values::Combination combination(Reduction reduction) {
   switch (reduction) {
-    case Reduction::max: return values::Combination::maximum;
-    case Reduction::min: return values::Combination::minimum;
-    default: return values::Combination::add;
+    case Reduction::max:
+      return values::Combination::maximum;
+    case Reduction::min:
+      return values::Combination::minimum;
+    default:
+      return values::Combination::add;
   }
 }
 

@@ -28,7 +28,10 @@ class RingSchedule : public JointSchedule {
     const bool reduce = part_ != Part::all_gather && round < P_ - 1;
     const int s = round % std::max(1, P_ - 1);
     const int sent = reduce ? r - s - shift_ : r + 1 - s - shift_;
-    return {.target = wrapped(r + 1), .sent = chunk(sent), .source = wrapped(r - 1), .received = chunk(sent - 1),
+    return {.target = wrapped(r + 1),
+            .sent = chunk(sent),
+            .source = wrapped(r - 1),
+            .received = chunk(sent - 1),
             .reduce = reduce};
   }
   Stretch brings(int member) const override { return part_ == Part::all_gather ? chunk(member) : split().whole(); }
@@ -77,8 +80,7 @@ class RingSchedule : public JointSchedule {
 /// An all-gather of which only the sum is kept, so that nobody holds all the vectors one behind the other.
 class GatheredSum final : public RingSchedule {
  public:
-  GatheredSum(const Extent& x, int P)
-      : RingSchedule(Split({x.length * P, x.wire}, P), Part::all_gather), P_(P) {}
+  GatheredSum(const Extent& x, int P) : RingSchedule(Split({x.length * P, x.wire}, P), Part::all_gather), P_(P) {}
 
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
     const std::size_t P = brought.size();
@@ -100,7 +102,8 @@ class GatheredSum final : public RingSchedule {
 
 Tensor ring(const cluster::Communicator& comm, const Split& split, RingSchedule::Part part, const Tensor& x,
             Combination how) {
-  return together(comm, [&] { return std::make_shared<RingSchedule>(split, part); }, x, how);
+  return together(
+      comm, [&] { return std::make_shared<RingSchedule>(split, part); }, x, how);
 }
 
 }  // namespace
@@ -123,7 +126,8 @@ Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
   const cluster::Naming naming(comm, record::Work::all_gather);
   const Extent extent(x);
-  return together(comm, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
+  return together(
+      comm, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {

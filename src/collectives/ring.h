@@ -1,8 +1,9 @@
 /// Around a ring: every member sends to its right and receives from its left, in every round.
 ///
-/// Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69, 2009.
-/// Cost: reduce-scatter (P-1) alpha + (P-1)/P M beta + (P-1)/P M gamma; all-gather the same without gamma; allreduce
-/// both. 2(P-1)/P M bytes sent a rank. Where P does not divide M the longest chunk in flight counts, in each round.
+/// Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69,
+/// 2009. Cost: reduce-scatter (P-1) alpha + (P-1)/P M beta + (P-1)/P M gamma; all-gather the same without gamma;
+/// allreduce both. 2(P-1)/P M bytes sent a rank. Where P does not divide M the longest chunk in flight counts, in each
+/// round.
 #pragma once
 
 #include <span>
@@ -32,9 +33,9 @@ values::Tensor all_gather(const cluster::Communicator& comm, const values::Tenso
 /// The same where the lengths are those of a vector of that length in P chunks.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t length);
 
-/// The sum of all members' vectors, on every member, where they cannot be added on their way: they go around the ring as
-/// they are.  x: (n), weighing the same on all.  Returns (n), added in the order of the members, as float64.
-/// Virtual time: (P-1) (alpha + M beta); the additions are the caller's to charge.
+/// The sum of all members' vectors, on every member, where they cannot be added on their way: they go around the ring
+/// as they are.  x: (n), weighing the same on all.  Returns (n), added in the order of the members, as float64. Virtual
+/// time: (P-1) (alpha + M beta); the additions are the caller's to charge.
 values::Tensor gathered_sum(const cluster::Communicator& comm, const values::Tensor& x);
 
 }  // namespace simgrad::collectives

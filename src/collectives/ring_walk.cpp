@@ -12,7 +12,7 @@ namespace {
 /// start[r + 1], end[r + 1]: of the transfer from r to r + 1, which begins when both have come.
 SIMGRAD_AVX2_IF_THERE
 void transfer(std::size_t P, const double* __restrict now, const double* __restrict transfer_s,
-                             double* __restrict start, double* __restrict end) {
+              double* __restrict start, double* __restrict end) {
   for (std::size_t r = 0; r < P; ++r) {
     const double begin = now[r] < now[r + 1] ? now[r + 1] : now[r];
     start[r + 1] = begin;
@@ -23,7 +23,7 @@ void transfer(std::size_t P, const double* __restrict now, const double* __restr
 /// Each member waits for what it receives, then for what it sends.
 SIMGRAD_AVX2_IF_THERE
 void wait_for_both(std::size_t P, const double* __restrict start, const double* __restrict end,
-                                  double* __restrict communicate_s, double* __restrict now) {
+                   double* __restrict communicate_s, double* __restrict now) {
   for (std::size_t r = 0; r < P; ++r) {
     const double received = end[r];
     const double sent = end[r + 1];
@@ -36,7 +36,7 @@ void wait_for_both(std::size_t P, const double* __restrict start, const double* 
 
 SIMGRAD_AVX2_IF_THERE
 void combine(std::size_t P, const double* __restrict flops, const double* __restrict seconds_per_flop,
-                            double* __restrict compute_s, double* __restrict now) {
+             double* __restrict compute_s, double* __restrict now) {
   for (std::size_t r = 0; r < P; ++r) {
     const double takes = flops[r] * seconds_per_flop[r];
     compute_s[r] += takes;
@@ -71,7 +71,8 @@ void RingWalk::around(int sent_first, bool reduce) {
     end_[0] = end_[P_];
     wait_for_both(P_, start_.data(), end_.data(), communicate_s_.data(), now_.data());
     if (reduce)
-      combine(P_, flops_.data() + wrapped(sent_first - s - 1), seconds_per_flop_.data(), compute_s_.data(), now_.data());
+      combine(P_, flops_.data() + wrapped(sent_first - s - 1), seconds_per_flop_.data(), compute_s_.data(),
+              now_.data());
     now_[P_] = now_[0];
   }
 }

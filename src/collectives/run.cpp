@@ -102,18 +102,20 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
   if (x.tensor && x.tensor.timing_only() && x.tensor.size() == schedule.split().length()) {
     Lengths lengths(x.tensor);
     for (int round = 0; round < rounds; ++round)
-      go(comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return lengths.take(sent.count); },
-         [](const Turn&, const Packet&) {});
+      go(
+          comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return lengths.take(sent.count); },
+          [](const Turn&, const Packet&) {});
     return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.version);
   }
   Parts parts(schedule.brings(comm.rank()), std::exchange(x.tensor, Tensor()));
   for (int round = 0; round < rounds; ++round)
-    go(comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
-       [&](const Turn& turn, Packet received) {
-         if (!turn.reduce) x.version = received.version;
-         parts.put(turn.received, turn.reduce ? values::combine(how, received.tensor, parts.take(turn.received))
-                                              : received.tensor);
-       });
+    go(
+        comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
+        [&](const Turn& turn, Packet received) {
+          if (!turn.reduce) x.version = received.version;
+          parts.put(turn.received,
+                    turn.reduce ? values::combine(how, received.tensor, parts.take(turn.received)) : received.tensor);
+        });
   return Packet(parts.take(schedule.keeps(comm.rank())), x.version);
 }
 

@@ -1,7 +1,7 @@
 /// A collective as a table: who sends which part of the vector to whom in which round.
 ///
-/// The one description of an algorithm. From it come its messages (run.h) and, where nothing contends, the time at which
-/// every member is through without any message being sent (course.h).
+/// The one description of an algorithm. From it come its messages (run.h) and, where nothing contends, the time at
+/// which every member is through without any message being sent (course.h).
 #pragma once
 
 #include "collectives/split.h"

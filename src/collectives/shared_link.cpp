@@ -21,10 +21,12 @@ std::vector<double> ends_through_one_link(const cluster::Fabric& fabric, std::sp
   while (first < order.size()) {
     const auto sharing = static_cast<double>(come - first);
     const double comes = come < order.size() ? starts[order[come]] + fabric.latency_s : cluster::Course::uncut;
-    const double through = come > first ? now + fabric.flow_s(std::max(0.0, due[first] - served), sharing)
-                                        : cluster::Course::uncut;
+    const double through =
+        come > first ? now + fabric.flow_s(std::max(0.0, due[first] - served), sharing) : cluster::Course::uncut;
     if (comes < through) {
-      if (come > first) served += std::min((comes - now) * fabric.bandwidth_bytes_per_s / sharing, (comes - now) * fabric.flow_limit_bytes_per_s);
+      if (come > first)
+        served += std::min((comes - now) * fabric.bandwidth_bytes_per_s / sharing,
+                           (comes - now) * fabric.flow_limit_bytes_per_s);
       now = comes;
       due[come++] = served + bytes;
     } else {

@@ -7,9 +7,10 @@
 
 namespace simgrad::collectives {
 
-/// The first tree is in-order: odd members are leaves. The second is its mirror image where P is even, and shifted by one
-/// where it is odd, so that who is an inner member of one is a leaf of the other (0 excepted, which has a child in each).
-/// Every edge has one of two colours: no two that lead away from a member upwards have the same, nor two that lead to it.
+/// The first tree is in-order: odd members are leaves. The second is its mirror image where P is even, and shifted by
+/// one where it is odd, so that who is an inner member of one is a leaf of the other (0 excepted, which has a child in
+/// each). Every edge has one of two colours: no two that lead away from a member upwards have the same, nor two that
+/// lead to it.
 class TwoTrees {
  public:
   explicit TwoTrees(int P);

@@ -11,7 +11,8 @@ namespace {
 /// Members counted from the root on; chunk v is first the v-th member's.
 class ScatterAllGather final : public Schedule {
  public:
-  ScatterAllGather(std::int64_t length, int P, int root) : Schedule(Split(length, P)), P_(P), root_(root), tree_(P, root) {}
+  ScatterAllGather(std::int64_t length, int P, int root)
+      : Schedule(Split(length, P)), P_(P), root_(root), tree_(P, root) {}
 
   int rounds() const override { return tree_.count() + P_ - 1; }
   Turn turn(int round, int r) const override {

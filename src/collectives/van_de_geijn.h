@@ -1,7 +1,7 @@
 /// Broadcast for long vectors: scatter it along a binomial tree, then all-gather it around a ring.
 ///
-/// Source: M. Barnett, L. Shuler, S. Gupta, D. Payne, R. van de Geijn, J. Watts, "Building a High-Performance Collective
-/// Communication Library", SC 1994.
+/// Source: M. Barnett, L. Shuler, S. Gupta, D. Payne, R. van de Geijn, J. Watts, "Building a High-Performance
+/// Collective Communication Library", SC 1994.
 #pragma once
 
 #include "collectives/broadcast.h"

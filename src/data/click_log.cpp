@@ -34,10 +34,11 @@ void ClickLog::describe(base::Describer& d) {
            base::Bounds::between(0.0, 10.0));
   d.number("margin", margin, "standard deviation of the log-odds: how well clicks can be foretold",
            base::Bounds::between(0.0, 1000.0));
-  d.number("drift", drift,
-           "how many times over the rows the truth becomes another and a tenth of the keys has been hot; above 0 the rows "
-           "keep the order of time",
-           base::Bounds::between(0.0, 1e6));
+  d.number(
+      "drift", drift,
+      "how many times over the rows the truth becomes another and a tenth of the keys has been hot; above 0 the rows "
+      "keep the order of time",
+      base::Bounds::between(0.0, 1e6));
 }
 
 Dataset ClickLog::load(const Request& request) const {
@@ -48,7 +49,8 @@ Dataset ClickLog::load(const Request& request) const {
   const std::int64_t d = request.features, F = fields;
   if (d < F)
     throw base::ScenarioError(fmt::format(
-        "data source \"click_log\": features = {} for nonzeros = {} fields; expected at least one feature a field", d, F));
+        "data source \"click_log\": features = {} for nonzeros = {} fields; expected at least one feature a field", d,
+        F));
   if (const std::string fault = too_large_sparse(request.samples, F, d); !fault.empty())
     throw base::ScenarioError(fmt::format("data source \"click_log\": {}", fault));
 

@@ -10,10 +10,10 @@ namespace simgrad::data {
 /// proportional to r^-zipf. P(click) = 1 / (1 + exp(-s)) with s = margin / sqrt(F) times the sum of the weights of the
 /// row's keys, each N(0, 1).
 ///
-/// With `drift` the rows are in the order of time, t = row / rows, and what is learnt from old ones does not last. A key's
-/// weight is a cos(u) + b sin(u) with u = pi/2 drift t, a and b from N(0, 1): at drift t = 1 it says nothing of the first.
-/// And a tenth of each field's keys has been its hottest by then: the key of rank r at time t is number
-/// r - drift t keys / 10, counted around, so that new keys come in hot and cool down.
+/// With `drift` the rows are in the order of time, t = row / rows, and what is learnt from old ones does not last. A
+/// key's weight is a cos(u) + b sin(u) with u = pi/2 drift t, a and b from N(0, 1): at drift t = 1 it says nothing of
+/// the first. And a tenth of each field's keys has been its hottest by then: the key of rank r at time t is number r -
+/// drift t keys / 10, counted around, so that new keys come in hot and cool down.
 struct ClickLog : Generator {
   static constexpr base::About about{
       .kind = "click_log",

@@ -217,7 +217,8 @@ void Reading::fill_targets(Dataset& set) const {
 
 void Csv::describe(base::Describer& d) {
   d.path("path", path, "the file");
-  d.name_or_index("target", target, "column to predict: its name, else its zero-based index; default the last (with k_means none)");
+  d.name_or_index("target", target,
+                  "column to predict: its name, else its zero-based index; default the last (with k_means none)");
   d.name_or_index("user", user, "column that tells users apart, for recommendation only; default the first");
   d.name_or_index("item", item, "column that tells items apart, for recommendation only; default the second");
   d.flag("header", header, "whether the first line holds the columns' names");
@@ -236,9 +237,9 @@ Dataset Csv::read(std::string text, const Request& request) const {
   const CsvTable table = csv_table(text, separator[0], header, path);
   if (request.task == Task::recommendation) return csv_ratings(*this, table);
   if (user || item)
-    throw base::ScenarioError(fmt::format(
-        "{}: {} = {} tells whose ratings these are, but the model predicts no ratings; leave it out", path,
-        user ? "user" : "item", shown(user ? *user : *item)));
+    throw base::ScenarioError(
+        fmt::format("{}: {} = {} tells whose ratings these are, but the model predicts no ratings; leave it out", path,
+                    user ? "user" : "item", shown(user ? *user : *item)));
   return Reading(*this, table, request).dataset();
 }
 

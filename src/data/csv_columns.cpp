@@ -37,19 +37,18 @@ std::int64_t find_column(const CsvTable& table, const std::string& wanted, std::
   const auto count = std::count(table.names.begin(), table.names.end(), wanted);
   if (count == 1) return std::find(table.names.begin(), table.names.end(), wanted) - table.names.begin();
   if (count > 1)
-    throw base::ScenarioError(
-        fmt::format("{}: {} columns are called {}, expected one; give the {}'s zero-based index", where, count,
-                    shown(wanted), role));
+    throw base::ScenarioError(fmt::format("{}: {} columns are called {}, expected one; give the {}'s zero-based index",
+                                          where, count, shown(wanted), role));
 
   std::int64_t index = 0;
   const auto [stop, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
   const bool whole = !wanted.empty() && stop == wanted.data() + wanted.size() && error != std::errc::invalid_argument;
   if (whole && error == std::errc() && index >= 0 && index < table.columns) return index;
   if (whole)
-    throw base::ScenarioError(fmt::format("{}: {} column {}, expected a name or an index from 0 to {}", where,
-                                          role, wanted, table.columns - 1));
-  throw base::ScenarioError(fmt::format("{}: unknown {} column {}{}", where, role, shown(wanted),
-                                        base::suggestion(wanted, table.names)));
+    throw base::ScenarioError(fmt::format("{}: {} column {}, expected a name or an index from 0 to {}", where, role,
+                                          wanted, table.columns - 1));
+  throw base::ScenarioError(
+      fmt::format("{}: unknown {} column {}{}", where, role, shown(wanted), base::suggestion(wanted, table.names)));
 }
 
 Columns read_columns(const CsvTable& table) {

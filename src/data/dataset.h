@@ -25,17 +25,17 @@ struct SparseRows {
 struct Dataset {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  int classes = 0;                         ///< 0: a regression
-  std::int64_t users = 0;                  ///< of ratings: column 0 is a user 0 .. users-1, column 1 an item
+  int classes = 0;         ///< 0: a regression
+  std::int64_t users = 0;  ///< of ratings: column 0 is a user 0 .. users-1, column 1 an item
   std::int64_t items = 0;
-  std::vector<double> features;            ///< rows x columns, row-major; empty where the rows are sparse
+  std::vector<double> features;  ///< rows x columns, row-major; empty where the rows are sparse
   SparseRows sparse;
   std::int64_t fields = 0;                 ///< every sparse row has one entry for each, in their order; 0: not so
   bool in_time = false;                    ///< rows are in the order of time, which nobody shuffles
   std::vector<double> targets;             ///< rows; for a classification the class 0 .. classes-1
   std::vector<std::string> feature_names;  ///< columns; empty where the rows are sparse
   std::string target_name;
-  std::vector<std::string> class_names;    ///< classes
+  std::vector<std::string> class_names;  ///< classes
 
   std::span<const double> row(std::int64_t i) const {
     return {features.data() + i * columns, static_cast<std::size_t>(columns)};

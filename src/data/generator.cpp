@@ -31,8 +31,8 @@ constexpr std::array<Words, 4> words{{{"numbers", "\"house_prices\"", "a number"
 std::string mismatch(std::string_view kind, Task made, Task wanted) {
   const Words& makes = words[static_cast<std::size_t>(made)];
   const Words& wants = words[static_cast<std::size_t>(wanted)];
-  return fmt::format("data source \"{}\" makes {}, but the model predicts {}; use {}, or a model that predicts {}", kind,
-                     makes.targets, wants.models, wants.sources, makes.models);
+  return fmt::format("data source \"{}\" makes {}, but the model predicts {}; use {}, or a model that predicts {}",
+                     kind, makes.targets, wants.models, wants.sources, makes.models);
 }
 
 }  // namespace

@@ -9,8 +9,7 @@ namespace simgrad::data {
 void LabelledArrays::describe(base::Describer& d) {
   d.path("path", path, "the file of the samples");
   d.path("labels_path", labels_path, "the file of their labels; a clustering needs none");
-  if (path.empty())
-    d.refuse("path", fmt::format("the data source \"{}\" needs the path of a file of samples", name()));
+  if (path.empty()) d.refuse("path", fmt::format("the data source \"{}\" needs the path of a file of samples", name()));
 }
 
 std::vector<std::string> LabelledArrays::files() const {

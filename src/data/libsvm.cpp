@@ -142,8 +142,9 @@ void set_targets(Dataset& set, std::vector<double> labels, const Request& reques
 Dataset sparse_dataset(Lines lines, const Request& request, const std::string& path) {
   const std::int64_t base = lines.least == 0 ? 0 : 1;
   if (lines.most - base >= keys_most)
-    throw base::ScenarioError(fmt::format("{}:{}: index {}; expected at most {}, as a sparse feature's number has 32 bits",
-                                          path, lines.most_line, lines.most, keys_most - 1 + base));
+    throw base::ScenarioError(
+        fmt::format("{}:{}: index {}; expected at most {}, as a sparse feature's number has 32 bits", path,
+                    lines.most_line, lines.most, keys_most - 1 + base));
   Dataset set;
   set.rows = static_cast<std::int64_t>(lines.labels.size());
   set.columns = lines.most - base + 1;
@@ -158,11 +159,13 @@ Dataset sparse_dataset(Lines lines, const Request& request, const std::string& p
 Dataset dense_dataset(Lines lines, const Request& request, const std::string& path) {
   const std::int64_t base = lines.least == 0 ? 0 : 1;
   const auto count = static_cast<std::int64_t>(lines.labels.size());
-  Dataset set = sized_dataset(count, lines.most - base + 1, fmt::format("{}:{}: as a dense matrix", path, lines.most_line));
+  Dataset set =
+      sized_dataset(count, lines.most - base + 1, fmt::format("{}:{}: as a dense matrix", path, lines.most_line));
   for (std::int64_t row = 0; row < count; ++row) {
     double* features = set.features.data() + row * set.columns;
     const std::int64_t end = lines.rows.starts[static_cast<std::size_t>(row) + 1];
-    for (auto at = static_cast<std::size_t>(lines.rows.starts[static_cast<std::size_t>(row)]); std::cmp_less(at, end); ++at)
+    for (auto at = static_cast<std::size_t>(lines.rows.starts[static_cast<std::size_t>(row)]); std::cmp_less(at, end);
+         ++at)
       features[static_cast<std::int64_t>(lines.rows.keys[at]) - base] = lines.value(at);
   }
   for (std::int64_t j = 0; j < set.columns; ++j) set.feature_names.push_back(fmt::format("feature_{}", j + base));

@@ -12,23 +12,27 @@ void Options::describe(base::Describer& d) {
   using base::Bounds;
   d.inline_component("source", source, "where the samples come from");
   d.integer("samples", samples, "how many a generator makes (default 1000)", Bounds::between(1.0, 1e15));
-  d.integer("features", features, "how many a generator makes (default 10; click_log 10000)", Bounds::between(1.0, 1e12));
+  d.integer("features", features, "how many a generator makes (default 10; click_log 10000)",
+            Bounds::between(1.0, 1e12));
   d.number("test_fraction", test_fraction, "share of the rows, chosen by the seed, that is kept for testing; below 1",
            Bounds::between(0.0, 1.0));
-  d.flag("standardize", standardize, "features to mean 0 and standard deviation 1 of the training set; users, items and sparse rows stay what they are");
+  d.flag("standardize", standardize,
+         "features to mean 0 and standard deviation 1 of the training set; users, items and sparse rows stay what they "
+         "are");
   d.flag("standardize_target", standardize_target, "the same for the target of a regression, and for ratings");
   if (source->nonzeros()) {
     if (standardize && d.given("standardize"))
-      d.refuse("standardize", fmt::format("standardize = true would make numbers of the zeros that rows of data source \"{}\" leave "
-                                          "out; leave standardize out",
-                                          source.kind()));
+      d.refuse("standardize",
+               fmt::format("standardize = true would make numbers of the zeros that rows of data source \"{}\" leave "
+                           "out; leave standardize out",
+                           source.kind()));
     standardize = false;
   }
   if (test_fraction == 1.0) d.refuse("test_fraction", "test_fraction = 1 leaves no rows to train on, expected less");
 }
 
 std::int64_t Options::samples_made() const { return samples.value_or(1000); }
-std::int64_t Options::features_made() const { 
+std::int64_t Options::features_made() const {
   return source->fixed_features().value_or(features.value_or(source->default_features()));
 }
 
@@ -40,9 +44,10 @@ std::string_view name(Task task) {
 std::string task_conflict(const Options& options, Task task) {
   if (options.source->generates() || options.source->suits(task)) return {};
   if (task != Task::recommendation)
-    return fmt::format("data source \"{}\" has no labels, which a {} needs; give labels_path, or a model that needs none "
-                       "([model] kind = \"k_means\")",
-                       options.source.kind(), name(task));
+    return fmt::format(
+        "data source \"{}\" has no labels, which a {} needs; give labels_path, or a model that needs none "
+        "([model] kind = \"k_means\")",
+        options.source.kind(), name(task));
   return fmt::format(
       "data source \"{}\" does not tell users, items and their ratings; use \"ratings\" or \"csv\", or a model that "
       "predicts something else",
@@ -51,8 +56,8 @@ std::string task_conflict(const Options& options, Task task) {
 
 std::string size_conflict(const Options& options, bool numbers) {
   if (const auto fixed = options.source->fixed_features(); fixed && options.features.value_or(*fixed) != *fixed)
-    return fmt::format("features = {} with the data source \"{}\", whose samples have {}; leave it out", *options.features,
-                       options.source.kind(), *fixed);
+    return fmt::format("features = {} with the data source \"{}\", whose samples have {}; leave it out",
+                       *options.features, options.source.kind(), *fixed);
   if (!numbers) return {};
   if (options.source->generates()) {
     const auto nonzeros = options.source->nonzeros();

@@ -12,11 +12,10 @@
 namespace simgrad::data {
 
 const base::Registry<Source>& sources() {
-  static const base::Registry<Source> registry({base::entry<Source, HousePrices>(), base::entry<Source, Blobs>(),
-                                                base::entry<Source, Logistic>(), base::entry<Source, Csv>(),
-                                                base::entry<Source, Libsvm>(), base::entry<Source, Idx>(),
-                                                base::entry<Source, Npy>(), base::entry<Source, Ratings>(),
-                                                base::entry<Source, ClickLog>()});
+  static const base::Registry<Source> registry(
+      {base::entry<Source, HousePrices>(), base::entry<Source, Blobs>(), base::entry<Source, Logistic>(),
+       base::entry<Source, Csv>(), base::entry<Source, Libsvm>(), base::entry<Source, Idx>(),
+       base::entry<Source, Npy>(), base::entry<Source, Ratings>(), base::entry<Source, ClickLog>()});
   return registry;
 }
 

@@ -13,9 +13,7 @@ namespace simgrad::experiment {
 
 namespace {
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double quantile(const std::vector<double>& sorted, double q) {
   return sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
@@ -25,7 +23,8 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 Calibration calibrate(const RunPlan& run, double real_s) {
   if (!run.settings->training.numbers)
-    throw base::ScenarioError("training.numbers = false computes no gradient, so that there is nothing to time; leave it out");
+    throw base::ScenarioError(
+        "training.numbers = false computes no gradient, so that there is nothing to time; leave it out");
   constexpr std::int64_t untimed = 2;  // caches and pages get warm
   constexpr std::int64_t least = 5;
   const Data data = load_data(run);

@@ -49,9 +49,11 @@ void Expectation::describe(base::Describer& d) {
   if (at_least && at_most && *at_least > *at_most)
     d.refuse("at_least", fmt::format("at least {} and at most {} is nothing; exchange them", *at_least, *at_most));
   if (equals && *equals == 0.0 && tolerance && *tolerance > 0.0)
-    d.refuse("tolerance", "a tolerance is a share of \"equals\", and of zero there is none; use at_most and at_least instead");
+    d.refuse("tolerance",
+             "a tolerance is a share of \"equals\", and of zero there is none; use at_most and at_least instead");
   if (metric == "wall_s")
-    d.refuse("metric", "wall_s depends on the machine and its mood; expect something of the simulation, such as simulated_s");
+    d.refuse("metric",
+             "wall_s depends on the machine and its mood; expect something of the simulation, such as simulated_s");
   if (tolerance && !equals)
     d.refuse("tolerance", "a tolerance is that of \"equals\"; add \"equals\", or leave the tolerance out");
 }
@@ -86,9 +88,9 @@ class Check {
 
   void strategy(std::size_t index, const Expectation& expectation) {
     if (!expectation.strategy || incomplete_ || in(known_, *expectation.strategy)) return;
-    faults_.add(place(index, "strategy"), fmt::format("no strategy of the scenario is called \"{}\"{}",
-                                                      *expectation.strategy,
-                                                      base::suggestion(*expectation.strategy, known_)));
+    faults_.add(place(index, "strategy"),
+                fmt::format("no strategy of the scenario is called \"{}\"{}", *expectation.strategy,
+                            base::suggestion(*expectation.strategy, known_)));
   }
 
   /// One key of its `where`.

@@ -10,9 +10,10 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
   const models::Model& model = *settings.model.model;
   const std::string unsuited =
       problem.nonzeros > 0.0 && !model.takes_sparse_rows()
-          ? fmt::format("{} would hold the sparse rows of data source \"{}\" as a dense matrix; use sparse_logistic, "
-                        "factorization_machine or wide_and_deep",
-                        settings.model.model.kind(), settings.data.source.kind())
+          ? fmt::format(
+                "{} would hold the sparse rows of data source \"{}\" as a dense matrix; use sparse_logistic, "
+                "factorization_machine or wide_and_deep",
+                settings.model.model.kind(), settings.data.source.kind())
           : model.unfit(problem);
   if (!unsuited.empty()) faults.add(settings.places.model, unsuited);
   if (settings.training.partition->by_class() && problem.classes == 0)
@@ -22,8 +23,9 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                            settings.training.partition.kind()));
   if (const auto inflow = settings.training.partition->inflow()) {
     if (2 * inflow->window > rows)
-      faults.add(settings.places.partition,
-                 fmt::format("a window of {} rows of {} that come in; expected at most half of them", inflow->window, rows));
+      faults.add(
+          settings.places.partition,
+          fmt::format("a window of {} rows of {} that come in; expected at most half of them", inflow->window, rows));
     if (const std::int64_t batch = settings.batch(rows); batch > inflow->window)
       faults.add(settings.places.batch,
                  fmt::format("a batch of {} samples from the last {} rows that have come in (the window of partition = "
@@ -67,10 +69,11 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
     }
     const std::int64_t P = strategy.workers(settings.cluster.workers);
     if (const std::int64_t batch = settings.batch(rows); !strategy.synchronous() && batch < P && P <= rows)
-      faults.add(place.table,
-                 fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; give "
-                             "at least one row a worker",
-                             batch, P));
+      faults.add(
+          place.table,
+          fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; give "
+                      "at least one row a worker",
+                      batch, P));
   }
 }
 

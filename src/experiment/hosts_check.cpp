@@ -18,9 +18,11 @@ void check_servers(const Settings& settings, const Document& document, Faults& f
   for (const cluster::HostClass& each : settings.cluster.host_classes)
     if (each.role == cluster::HostRole::server) given += each.count;
   if (const std::int64_t most = settings.hosts_needed() - settings.cluster.workers; given > most)
-    faults.add(document.position("cluster.hosts"),
-               fmt::format("the classes have {} hosts for servers, but no strategy has more than {}; expected at most as "
-                           "many", given, most));
+    faults.add(
+        document.position("cluster.hosts"),
+        fmt::format("the classes have {} hosts for servers, but no strategy has more than {}; expected at most as "
+                    "many",
+                    given, most));
 }
 
 }  // namespace
@@ -39,14 +41,17 @@ void check_shares(const Settings& settings, const Document& document, Faults& fa
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const cluster::Recovery recovery = settings.strategies[i].effective(settings.cluster);
     if (any_fail && (recovery == cluster::Recovery::shrink || recovery == cluster::Recovery::elastic))
-      faults.add(settings.places.partition,
-                 fmt::format("shares = \"speed\" deals the batch to all ranks for good, but recovery = \"{}\" goes on with "
-                             "fewer; set recovery = \"restart\", or shares = \"equal\"", name(recovery)));
+      faults.add(
+          settings.places.partition,
+          fmt::format("shares = \"speed\" deals the batch to all ranks for good, but recovery = \"{}\" goes on with "
+                      "fewer; set recovery = \"restart\", or shares = \"equal\"",
+                      name(recovery)));
     const auto* mapreduce = dynamic_cast<const strategies::MapReduce*>(settings.strategies[i].strategy.shared().get());
     if (mapreduce && mapreduce->splits > 1)
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but splits = {} are taken by "
-                             "whoever is free; set splits = 1, or shares = \"equal\"", mapreduce->splits));
+                             "whoever is free; set splits = 1, or shares = \"equal\"",
+                             mapreduce->splits));
   }
 }
 

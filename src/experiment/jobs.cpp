@@ -49,8 +49,10 @@ std::optional<std::size_t> strategy_of(const Settings& settings, const std::stri
 void JobEntry::describe(base::Describer& d) {
   d.text("name", name, "its row in the results");
   d.text("strategy", strategy, "the label of a [[strategy]], else its kind");
-  d.integer("workers", workers, "how many of the cluster's hosts train it; its servers come on top", Bounds::between(1, 30'000));
-  d.quantity("start", start_s, base::Unit::seconds, "when it starts; its time counts from then on", Bounds::at_least(0));
+  d.integer("workers", workers, "how many of the cluster's hosts train it; its servers come on top",
+            Bounds::between(1, 30'000));
+  d.quantity("start", start_s, base::Unit::seconds, "when it starts; its time counts from then on",
+             Bounds::at_least(0));
   d.choice("placement", placement, placements, "where its ranks live");
   d.numbers("hosts", hosts, "the numbers of its hosts instead: its workers', then its servers'; jobs may share some",
             Bounds::at_least(0));
@@ -61,7 +63,8 @@ void JobEntry::describe(base::Describer& d) {
   d.pairs("training", training, "its own, each key instead of that of [training]");
   d.pairs("stop", stop, "its own rules, each instead of that of [stop]");
   for (const double host : hosts)
-    if (host != std::floor(host)) return d.refuse("hosts", fmt::format("{} is no host; expected whole numbers from 0 on", host));
+    if (host != std::floor(host))
+      return d.refuse("hosts", fmt::format("{} is no host; expected whole numbers from 0 on", host));
   if (!hosts.empty() && d.given("placement"))
     d.refuse("placement", "\"placement\" and \"hosts\" both say where the job's ranks live; leave one of them out");
   if (batch_size && (says(training, "batch_size") || says(training, "batch_size_per_worker")))
@@ -74,8 +77,9 @@ void check_jobs(const Settings& settings, const scenario::Document& document, sc
   const cluster::Options& cluster = settings.cluster;
   if (settings.jobs.empty()) {
     if (cluster.sharing != cluster::Sharing::processor)
-      faults.add(document.position("cluster.sharing"),
-                 "sharing = \"gang\" is how several [[job]]s share hosts, but there is none; add jobs, or leave it out");
+      faults.add(
+          document.position("cluster.sharing"),
+          "sharing = \"gang\" is how several [[job]]s share hosts, but there is none; add jobs, or leave it out");
     return;
   }
   const auto refuse = [&](bool given, const char* key, const char* instead) {
@@ -88,7 +92,8 @@ void check_jobs(const Settings& settings, const scenario::Document& document, sc
   place_jobs(settings, &document, &faults);
 }
 
-std::vector<JobPlan> place_jobs(const Settings& settings, const scenario::Document* document, scenario::Faults* faults) {
+std::vector<JobPlan> place_jobs(const Settings& settings, const scenario::Document* document,
+                                scenario::Faults* faults) {
   std::vector<JobPlan> plans;
   std::set<int> free;
   for (int host = 0; host < static_cast<int>(settings.cluster.workers); ++host) free.insert(host);
@@ -101,7 +106,8 @@ std::vector<JobPlan> place_jobs(const Settings& settings, const scenario::Docume
       faults->add(document->position(document->contains(whole) ? whole : table), text);
     };
     if (job.name.empty()) fault("name", "a job needs a name");
-    if (!names.insert(job.name).second) fault("name", fmt::format("two jobs are called \"{}\"; give each its own name", job.name));
+    if (!names.insert(job.name).second)
+      fault("name", fmt::format("two jobs are called \"{}\"; give each its own name", job.name));
     const auto strategy = strategy_of(settings, job.strategy);
     if (!strategy) {
       std::vector<std::string> known;
@@ -113,14 +119,15 @@ std::vector<JobPlan> place_jobs(const Settings& settings, const scenario::Docume
     const std::vector<int> places = settings.strategies[*strategy].strategy->hosts(static_cast<int>(job.workers));
     const auto needed = static_cast<std::size_t>(1 + *std::ranges::max_element(places));
     if (!job.hosts.empty() && job.hosts.size() != needed) {
-      fault("hosts", fmt::format("{} hosts, but {} worker{} and their servers live on {}", job.hosts.size(), job.workers,
-                                 job.workers == 1 ? "" : "s", needed));
+      fault("hosts", fmt::format("{} hosts, but {} worker{} and their servers live on {}", job.hosts.size(),
+                                 job.workers, job.workers == 1 ? "" : "s", needed));
       continue;
     }
     if (job.hosts.empty() && needed > free.size()) {
-      fault("workers", fmt::format("{} hosts for job \"{}\", servers included, but of the {} hosts (cluster.workers) only {} "
-                                   "have no job yet; give more workers to the cluster, or name `hosts` that jobs share",
-                                   needed, job.name, settings.cluster.workers, free.size()));
+      fault("workers",
+            fmt::format("{} hosts for job \"{}\", servers included, but of the {} hosts (cluster.workers) only {} "
+                        "have no job yet; give more workers to the cluster, or name `hosts` that jobs share",
+                        needed, job.name, settings.cluster.workers, free.size()));
       continue;
     }
     const std::vector<int> hosts = chosen(job, needed, free);
@@ -131,11 +138,11 @@ std::vector<JobPlan> place_jobs(const Settings& settings, const scenario::Docume
         fault("hosts", fmt::format("host {}, but the cluster has hosts 0 to {}", host, settings.cluster.workers - 1));
       free.erase(host);
     }
-    if (settings.cluster.sharing == cluster::Sharing::gang &&
-        !settings.strategies[*strategy].strategy->synchronous())
-      fault("strategy", fmt::format("cluster.sharing = \"gang\" takes turns step by step, but \"{}\" has no steps that all "
-                                    "ranks make together; use a synchronous strategy, or sharing = \"processor\"",
-                                    job.strategy));
+    if (settings.cluster.sharing == cluster::Sharing::gang && !settings.strategies[*strategy].strategy->synchronous())
+      fault("strategy",
+            fmt::format("cluster.sharing = \"gang\" takes turns step by step, but \"{}\" has no steps that all "
+                        "ranks make together; use a synchronous strategy, or sharing = \"processor\"",
+                        job.strategy));
     plans.push_back(std::move(plan));
   }
   return plans;

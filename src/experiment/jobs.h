@@ -19,8 +19,8 @@ enum class Placement { packed, spread };
 /// What a table of a job says, as keys and TOML values, the nested ones dotted.
 using Written = std::vector<std::pair<std::string, std::string>>;
 
-/// One [[job]]: a training with a strategy of the scenario, on some hosts of its cluster. What it is of, `read_training`
-/// reads; here it only stands.
+/// One [[job]]: a training with a strategy of the scenario, on some hosts of its cluster. What it is of,
+/// `read_training` reads; here it only stands.
 struct JobEntry : base::Described {
   std::string name;
   std::string strategy;  ///< a label of a [[strategy]], else its kind

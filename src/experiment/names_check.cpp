@@ -23,7 +23,8 @@ class Check {
     const cluster::FailureOptions& failures = settings_.cluster.failures;
     const auto check = [&](const char* key, const char* what, const std::string& name, const auto& classes) {
       if (!name.empty())
-        known_by(classes(), name, fmt::format("cluster.failures.{}.class", key), fmt::format("{} is of the class", what));
+        known_by(classes(), name, fmt::format("cluster.failures.{}.class", key),
+                 fmt::format("{} is of the class", what));
     };
     const auto hosts = [&] { return known_.host_classes(); };
     check("hosts", "no host", failures.hosts->only_class, hosts);
@@ -68,8 +69,8 @@ class Check {
       const StrategyEntry& entry = settings_.strategies[i];
       const std::int64_t hosts = entry.hosts(settings_.cluster.workers);
       if (!runs[i] || host < hosts) continue;
-      return faults_.add(place(key), fmt::format("there is no host {} for {}, which has hosts 0 to {}", host, entry.name(),
-                                                 hosts - 1));
+      return faults_.add(place(key), fmt::format("there is no host {} for {}, which has hosts 0 to {}", host,
+                                                 entry.name(), hosts - 1));
     }
   }
 

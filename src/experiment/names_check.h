@@ -31,8 +31,8 @@ class KnownNames {
   std::optional<cluster::Classes> built_;
 };
 
-/// Adds a fault for failures of a class that the cluster does not have, which would never happen, for slow links and for
-/// hosts of other traffic that are not there.  names: of the strategies that will run; none: all.
+/// Adds a fault for failures of a class that the cluster does not have, which would never happen, for slow links and
+/// for hosts of other traffic that are not there.  names: of the strategies that will run; none: all.
 void check_names(const Settings& settings, KnownNames& known, const std::vector<std::string>& names,
                  const scenario::Document& document, scenario::Faults& faults);
 

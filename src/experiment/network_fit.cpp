@@ -32,8 +32,8 @@ Unknowns factors(const Measured& m, bool bound_by_link) {
 
 double product(const Unknowns& a, const Unknowns& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/// The unknowns of `used` that minimise the sum of (factors . x - 1)^2, the others zero; rows are divided by the seconds.
-/// By Gaussian elimination on the normal equations, each unknown scaled to the size of its factors.
+/// The unknowns of `used` that minimise the sum of (factors . x - 1)^2, the others zero; rows are divided by the
+/// seconds. By Gaussian elimination on the normal equations, each unknown scaled to the size of its factors.
 Unknowns solve(const std::vector<Unknowns>& rows, const std::array<bool, 3>& used) {
   Unknowns scale{};
   for (const Unknowns& row : rows)
@@ -99,12 +99,16 @@ bool bound_by_link(const Measured& m, const Unknowns& x) {
 NetworkFit fit_network(const std::vector<Measured>& measured, const std::string& path) {
   const auto [least, most] = std::ranges::minmax(measured, {}, &Measured::bytes);
   if (measured.size() < 2 || least.bytes == most.bytes)
-    throw base::ScenarioError(fmt::format("{}: one size alone does not tell alpha from bandwidth; expected at least two "
-                                          "different numbers of bytes", path));
-  const bool several = std::ranges::any_of(measured, [](const Measured& m) { return m.timed == Timed::flat && m.workers > 2; });
-  const bool single = std::ranges::any_of(measured, [](const Measured& m) { return m.timed != Timed::flat || m.workers == 2; });
-  // Which flat measurements the link binds, and which the limit of a flow, depends on what is looked for: again until it
-  // stays.
+    throw base::ScenarioError(
+        fmt::format("{}: one size alone does not tell alpha from bandwidth; expected at least two "
+                    "different numbers of bytes",
+                    path));
+  const bool several =
+      std::ranges::any_of(measured, [](const Measured& m) { return m.timed == Timed::flat && m.workers > 2; });
+  const bool single =
+      std::ranges::any_of(measured, [](const Measured& m) { return m.timed != Timed::flat || m.workers == 2; });
+  // Which flat measurements the link binds, and which the limit of a flow, depends on what is looked for: again until
+  // it stays.
   std::vector<char> by_link(measured.size(), true);
   Unknowns x{};
   for (int round = 0; round < 50; ++round) {
@@ -122,10 +126,14 @@ NetworkFit fit_network(const std::vector<Measured>& measured, const std::string&
     by_link = std::move(next);
   }
   if (!(x[2] > 0.0))
-    throw base::ScenarioError(fmt::format("{}: the seconds do not grow with the bytes; expected larger transfers too", path));
+    throw base::ScenarioError(
+        fmt::format("{}: the seconds do not grow with the bytes; expected larger transfers too", path));
 
-  NetworkFit fit{.latency_s = x[0], .link_bytes_per_s = 1.0 / (x[1] > 0.0 ? x[1] : x[2]), .flow_bytes_per_s = {},
-                 .tells_flow_from_link = several, .predicted_s = {}};
+  NetworkFit fit{.latency_s = x[0],
+                 .link_bytes_per_s = 1.0 / (x[1] > 0.0 ? x[1] : x[2]),
+                 .flow_bytes_per_s = {},
+                 .tells_flow_from_link = several,
+                 .predicted_s = {}};
   if (several && x[2] > 1.001 * x[1]) fit.flow_bytes_per_s = 1.0 / x[2];
   double sum = 0.0;
   for (const Measured& m : measured) {

@@ -31,11 +31,11 @@ struct Measured {
 std::vector<Measured> read_measurements(const std::string& path);
 
 struct NetworkFit {
-  double latency_s = 0.0;               ///< alpha
-  double link_bytes_per_s = 0.0;        ///< 1 / L: all that a link gives, however many flows
+  double latency_s = 0.0;                  ///< alpha
+  double link_bytes_per_s = 0.0;           ///< 1 / L: all that a link gives, however many flows
   std::optional<double> flow_bytes_per_s;  ///< 1 / F, where one flow gets less than the link
-  bool tells_flow_from_link = false;    ///< whether several flows were timed on one link; else 1 / L is one flow's
-  std::vector<double> predicted_s;      ///< of each measurement
+  bool tells_flow_from_link = false;       ///< whether several flows were timed on one link; else 1 / L is one flow's
+  std::vector<double> predicted_s;         ///< of each measurement
   double rms_relative_error = 0.0;
 };
 

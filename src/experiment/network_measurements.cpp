@@ -31,13 +31,16 @@ class Measurements {
         throw base::ScenarioError(fmt::format("{}:{}:1: unknown column \"{}\"{}", path_, table_.names_line, name,
                                               base::suggestion(name, names)));
       std::int64_t& place = places_[static_cast<std::size_t>(known - columns.begin())];
-      if (place >= 0) throw base::ScenarioError(fmt::format("{}:{}:1: column \"{}\" twice", path_, table_.names_line, name));
+      if (place >= 0)
+        throw base::ScenarioError(fmt::format("{}:{}:1: column \"{}\" twice", path_, table_.names_line, name));
       place = j;
     }
     for (const std::size_t needed : {0u, 1u})
       if (places_[needed] < 0)
-        throw base::ScenarioError(fmt::format("{}:{}:1: there is no column \"{}\"; expected bytes, seconds and, if wanted, "
-                                              "collective and workers", path_, table_.names_line, columns[needed]));
+        throw base::ScenarioError(
+            fmt::format("{}:{}:1: there is no column \"{}\"; expected bytes, seconds and, if wanted, "
+                        "collective and workers",
+                        path_, table_.names_line, columns[needed]));
   }
 
   std::vector<Measured> all() const {
@@ -53,8 +56,9 @@ class Measurements {
         if (workers != std::floor(workers) || workers > 1e6) refuse(row, 3, "a whole number from 2 to 1000000");
         one.workers = static_cast<std::int64_t>(workers);
       } else if (one.timed != Timed::message) {
-        throw base::ScenarioError(fmt::format("{}:{}:1: a {} among how many? expected a column \"workers\" with a number",
-                                              path_, one.line, timed[static_cast<std::size_t>(one.timed)]));
+        throw base::ScenarioError(
+            fmt::format("{}:{}:1: a {} among how many? expected a column \"workers\" with a number", path_, one.line,
+                        timed[static_cast<std::size_t>(one.timed)]));
       }
     }
     return measured;
@@ -67,8 +71,9 @@ class Measurements {
     const std::string_view found = cell(row, which);
     const char* at = found.data();
     while (at > text_.data() && at[-1] != '\n' && at[-1] != '\r') --at;
-    throw base::ScenarioError(fmt::format("{}:{}:{}: {} is {}; expected {}", path_, table_.lines[static_cast<std::size_t>(row)],
-                                          found.data() - at + 1, columns[which], data::shown(found), expected));
+    throw base::ScenarioError(fmt::format("{}:{}:{}: {} is {}; expected {}", path_,
+                                          table_.lines[static_cast<std::size_t>(row)], found.data() - at + 1,
+                                          columns[which], data::shown(found), expected));
   }
 
   double number(std::int64_t row, std::size_t which, double least) const {

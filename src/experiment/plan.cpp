@@ -69,7 +69,8 @@ std::vector<std::vector<bool>> chosen(const AllSettings& points, const std::vect
   std::vector<std::vector<bool>> choices;
   for (const auto& settings : points) choices.push_back(selected(*settings, wanted));
   for (const std::string& name : wanted)
-    if (std::ranges::none_of(points, [&](const auto& point) { return std::ranges::count(named(*point, name), true) > 0; }))
+    if (std::ranges::none_of(points,
+                             [&](const auto& point) { return std::ranges::count(named(*point, name), true) > 0; }))
       refuse_strategy(name, points);
   return choices;
 }
@@ -125,9 +126,10 @@ void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& s
   };
   const bool jobs = std::ranges::any_of(settings, [](const auto& each) { return !each->jobs.empty(); });
   if (jobs && !selection.strategies.empty())
-    throw ScenarioError(fmt::format("--strategy {}: the scenario's [[job]]s run together, each with the strategy that it "
-                                    "names; leave --strategy out, or set job.0.strategy",
-                                    selection.strategies.front()));
+    throw ScenarioError(
+        fmt::format("--strategy {}: the scenario's [[job]]s run together, each with the strategy that it "
+                    "names; leave --strategy out, or set job.0.strategy",
+                    selection.strategies.front()));
   const auto choices = chosen(settings, selection.strategies);
   for (std::size_t p = 0; p < points.size(); ++p) {
     if (!settings[p]->jobs.empty()) {

@@ -32,7 +32,7 @@ struct RunPlan {
   std::size_t job = 0;                     ///< in Settings::jobs
   std::shared_ptr<const Settings> fabric;  ///< the whole scenario's; `settings` are the job's own
   std::string alone;                       ///< the work of the same job with the cluster to itself
-  std::string baseline;  ///< the id of its baseline
+  std::string baseline;                    ///< the id of its baseline
 
   std::string data_key() const;  ///< runs with equal keys see the same data
 };
@@ -40,7 +40,7 @@ struct RunPlan {
 struct Plan {
   std::string name;  ///< the stem of the scenario's file
   std::string title;
-  std::string command;  ///< for whoever wants the same results again; empty unless the caller says it
+  std::string command;              ///< for whoever wants the same results again; empty unless the caller says it
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
   std::vector<scenario::Axis> grid;
   std::vector<std::uint64_t> seeds;  ///< of --seeds; without it a run has its grid point's

@@ -29,6 +29,7 @@ using AllSettings = std::vector<std::shared_ptr<const Settings>>;
 
 /// What each point says, with what is found out about the files it names. Faults that only some points have are found
 /// in the same pass as those of all.  Errors: EnvironmentError for files that cannot be read.
-AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, scenario::Faults& faults);
+AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names,
+                        scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

@@ -52,7 +52,8 @@ class Check {
   void no_host_left_out() {
     std::string priced = prices_.worker_usd_per_h ? "any worker" : "", unpriced;
     for (std::int64_t host = 0; host < known_.hosts(); ++host) {
-      const cluster::HostClass* its = cluster::class_of(cluster_.host_classes, cluster_.workers, static_cast<int>(host));
+      const cluster::HostClass* its =
+          cluster::class_of(cluster_.host_classes, cluster_.workers, static_cast<int>(host));
       const std::string name = its ? its->name : cluster::plain_host_class;
       const outputs::HostPrice* own = prices_.of_host(name);
       const cluster::FailureOptions& failures = cluster_.failures;
@@ -67,9 +68,11 @@ class Check {
       (has ? priced : unpriced) = name;
     }
     if (!priced.empty() && !unpriced.empty())
-      faults_.add(document_.position(document_.contains("prices") ? "prices" : "cluster.hosts"),
-                  fmt::format("hosts of the class \"{}\" have a price, but those of \"{}\" have none; give that class one, or "
-                              "worker and server a price for all", priced, unpriced));
+      faults_.add(
+          document_.position(document_.contains("prices") ? "prices" : "cluster.hosts"),
+          fmt::format("hosts of the class \"{}\" have a price, but those of \"{}\" have none; give that class one, or "
+                      "worker and server a price for all",
+                      priced, unpriced));
   }
 
  private:

@@ -6,7 +6,8 @@
 
 namespace simgrad::experiment {
 
-/// Adds a fault for a price of a class that the cluster does not have, for an entry that prices nothing, and for a class without a price beside others.
+/// Adds a fault for a price of a class that the cluster does not have, for an entry that prices nothing, and for a
+/// class without a price beside others.
 void check_prices(const Settings& settings, KnownNames& known, const scenario::Document& document,
                   scenario::Faults& faults);
 

@@ -40,29 +40,32 @@ void try_file(const std::string& path) {
 void tell_if_nothing_to_show(const RunPlan& plan, const record::Timeline& timeline) {
   if (!timeline.spans.empty() || !timeline.messages.empty() || timeline.last_step < 0) return;
   const std::string point = outputs::point_text(plan.parameters);
-  fmt::print(stderr, "{}{}{}, seed {}: the run has steps 0..{}: nothing to show\n", plan.label, point.empty() ? "" : ", ", point,
-             plan.seed, timeline.last_step);
+  fmt::print(stderr, "{}{}{}, seed {}: the run has steps 0..{}: nothing to show\n", plan.label,
+             point.empty() ? "" : ", ", point, plan.seed, timeline.last_step);
 }
 
-void write_trace_file(const std::string& path, const RunPlan& plan, const record::Record& record, const Recordings& recordings) {
+void write_trace_file(const std::string& path, const RunPlan& plan, const record::Record& record,
+                      const Recordings& recordings) {
   const record::Timeline& timeline = record.timelines.back();
   outputs::ByteFile file(path);
   outputs::ChromeTrace format([&](std::string_view text) { file.write(text); });
-  const bool flows = outputs::write_trace(timeline, record,
-                                          {{"simgrad", std::string(version)},
-                                           {"scenario", recordings.scenario},
-                                           {"run", plan.id},
-                                           {"label", plan.label},
-                                           {"parameters", plan.parameters.dump()},
-                                           {"seed", fmt::to_string(plan.seed)},
-                                           {"steps", fmt::format("{}..{}", recordings.steps.first, recordings.steps.second)}},
-                                          {.most_flows = recordings.most_flows}, format);
+  const bool flows =
+      outputs::write_trace(timeline, record,
+                           {{"simgrad", std::string(version)},
+                            {"scenario", recordings.scenario},
+                            {"run", plan.id},
+                            {"label", plan.label},
+                            {"parameters", plan.parameters.dump()},
+                            {"seed", fmt::to_string(plan.seed)},
+                            {"steps", fmt::format("{}..{}", recordings.steps.first, recordings.steps.second)}},
+                           {.most_flows = recordings.most_flows}, format);
   file.close();
   if (!flows)
-    fmt::print(stderr, "{}: {} messages are more than --trace-flows {}: no arrows are drawn\n", path, timeline.messages.size(),
-               recordings.most_flows);
+    fmt::print(stderr, "{}: {} messages are more than --trace-flows {}: no arrows are drawn\n", path,
+               timeline.messages.size(), recordings.most_flows);
   if (timeline.full)
-    fmt::print(stderr, "{}: ends at {:.6g} s, for it is full; ask for fewer steps with --trace-steps\n", path, timeline.to_s);
+    fmt::print(stderr, "{}: ends at {:.6g} s, for it is full; ask for fewer steps with --trace-steps\n", path,
+               timeline.to_s);
 }
 
 }  // namespace
@@ -78,7 +81,8 @@ std::vector<cluster::TapeLimits> Recordings::tapes() const {
 
 std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
   const auto fail = [&](const char* what) {
-    throw base::ScenarioError(fmt::format("--trace-steps {}: {}; expected a..b with 0 <= a <= b, such as 0..19, or one step", text, what));
+    throw base::ScenarioError(
+        fmt::format("--trace-steps {}: {}; expected a..b with 0 <= a <= b, such as 0..19, or one step", text, what));
   };
   const auto number = [&](std::string_view part) {
     std::int64_t value = 0;
@@ -93,14 +97,18 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
   return {first, last};
 }
 
-std::string timeline_file(const std::string& out, const std::string& id) { return fmt::format("{}/timelines/{}.json", out, id); }
+std::string timeline_file(const std::string& out, const std::string& id) {
+  return fmt::format("{}/timelines/{}.json", out, id);
+}
 
 std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings) {
   if (!recordings.trace_file.empty()) return recordings.trace_file;
   return fmt::format("{}/trace/{}.json{}", out, id, recordings.trace_packed ? ".gz" : "");
 }
 
-std::string events_file(const std::string& out, const std::string& id) { return fmt::format("{}/events/{}.txt", out, id); }
+std::string events_file(const std::string& out, const std::string& id) {
+  return fmt::format("{}/events/{}.txt", out, id);
+}
 
 void prepare(const std::string& out, const Recordings& recordings) {
   make_directory(out + "/timelines");

@@ -15,7 +15,7 @@ namespace simgrad::experiment {
 /// What is asked for beside the timeline of its beginning, which every run has.
 struct Recordings {
   bool trace = false;
-  std::string trace_file;  ///< of the only run; empty: <out>/trace/<id>.json
+  std::string trace_file;     ///< of the only run; empty: <out>/trace/<id>.json
   bool trace_packed = false;  ///< ".gz" behind that
   bool events = false;
   std::string scenario;  ///< its name, for traces

@@ -30,8 +30,8 @@ void check_allowed(const Settings& settings, std::size_t i, Faults& faults) {
   const auto& options = settings.places.strategies.at(i).options;
   const auto own = options.find("recovery");
   faults.add(own != options.end() ? own->second : settings.places.recovery,
-             fmt::format("{} cannot recover by \"{}\"; expected one of {}{}", entry.name(), name(recovery), listed(allowed),
-                         own != options.end() ? "" : " (as `recovery` of that [[strategy]])"));
+             fmt::format("{} cannot recover by \"{}\"; expected one of {}{}", entry.name(), name(recovery),
+                         listed(allowed), own != options.end() ? "" : " (as `recovery` of that [[strategy]])"));
 }
 
 bool has_server(const Settings& settings, const Crash& crash) {
@@ -61,17 +61,19 @@ void check_waiting(const Settings& settings, const StrategyEntry& entry, Faults&
                            "\"constant\" or \"exponential\"{}",
                            name(recovery), or_another_way(entry)));
   if (std::ranges::any_of(failures.crashes, [](const Crash& crash) { return !crash.repair_s; }))
-    faults.add(settings.places.crashes,
-               fmt::format("recovery \"{}\" waits for a host that is never repaired; give every crash a \"repair\" time{}",
-                           name(recovery), or_another_way(entry)));
+    faults.add(
+        settings.places.crashes,
+        fmt::format("recovery \"{}\" waits for a host that is never repaired; give every crash a \"repair\" time{}",
+                    name(recovery), or_another_way(entry)));
 }
 
 void check_rule(const Settings& settings, Faults& faults) {
   if (!settings.training.checkpoints_by_rule()) return;
   const std::string rule = fmt::format("checkpoint_every = \"{}\"", *settings.training.checkpoint_every);
   if (!settings.cluster.failures.of_hosts().mtbf_s())
-    faults.add(settings.places.checkpoint,
-               rule + " needs the hosts' MTBF; give cluster.failures.hosts = \"exponential\" or \"weibull\", or a time");
+    faults.add(
+        settings.places.checkpoint,
+        rule + " needs the hosts' MTBF; give cluster.failures.hosts = \"exponential\" or \"weibull\", or a time");
   if (!settings.cluster.storage_bandwidth_bytes_per_s)
     faults.add(settings.places.checkpoint,
                rule + " needs what a checkpoint costs, but it is free; give cluster.storage_bandwidth, or a time");
@@ -96,8 +98,9 @@ void check_crashes(const Settings& settings, Faults& faults) {
       faults.add(settings.places.crashes,
                  fmt::format("a crash of rank {}, but the workers are ranks 0 to {}", crash.rank, workers - 1));
     if (crash.role == Role::server && !has_server(settings, crash))
-      faults.add(settings.places.crashes,
-                 fmt::format("a crash of server {}, but no strategy here has so many servers; they count from 0", crash.rank));
+      faults.add(
+          settings.places.crashes,
+          fmt::format("a crash of server {}, but no strategy here has so many servers; they count from 0", crash.rank));
   }
 }
 
@@ -110,13 +113,15 @@ void check_traced_recoveries(const Settings& settings, const std::vector<std::st
     const StrategyEntry& entry = settings.strategies[i];
     const Recovery recovery = entry.effective(settings.cluster);
     if (!runs[i] || !waits(recovery)) continue;
-    const std::vector<int> hosts = entry.strategy->hosts(static_cast<int>(entry.strategy->workers(settings.cluster.workers)));
+    const std::vector<int> hosts =
+        entry.strategy->hosts(static_cast<int>(entry.strategy->workers(settings.cluster.workers)));
     for (std::size_t host = 0; host < outages.size(); ++host) {
       const bool has = !settings.jobs.empty() || std::ranges::find(hosts, static_cast<int>(host)) != hosts.end();
       if (!has || outages[host].empty() || outages[host].back().up_s) continue;
-      faults.add(settings.places.recovery,
-                 fmt::format("recovery \"{}\" waits for host {}, which never comes back in {}; give its last line an up_at{}",
-                             name(recovery), host, trace->path, or_another_way(entry)));
+      faults.add(
+          settings.places.recovery,
+          fmt::format("recovery \"{}\" waits for host {}, which never comes back in {}; give its last line an up_at{}",
+                      name(recovery), host, trace->path, or_another_way(entry)));
       break;
     }
   }

@@ -287,8 +287,9 @@ void compare_with_alone(const Plan& plan, const Done& done, outputs::Results& re
     const double now = targets ? *run.record.time_to_target_s : run.record.simulated_s;
     if (!(before > 0.0)) continue;
     run.interference = now / before;
-    run.record.notes.push_back(fmt::format("{}: {:.4g} s beside the other jobs, {:.4g} s by itself: interference {:.3f}",
-                                           run.label, now, before, *run.interference));
+    run.record.notes.push_back(
+        fmt::format("{}: {:.4g} s beside the other jobs, {:.4g} s by itself: interference {:.3f}", run.label, now,
+                    before, *run.interference));
   }
 }
 

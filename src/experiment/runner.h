@@ -11,9 +11,9 @@
 namespace simgrad::experiment {
 
 struct RunnerOptions {
-  std::string out;   ///< the directory of the results
-  int jobs = 0;      ///< runs at a time; 0: all cores
-  int threads = -1;  ///< for the numbers of one run; -1: cores / jobs
+  std::string out;             ///< the directory of the results
+  int jobs = 0;                ///< runs at a time; 0: all cores
+  int threads = -1;            ///< for the numbers of one run; -1: cores / jobs
   Recordings recordings = {};  ///< of the plan's runs, not of baselines
   /// Told of each file that cannot be written once something has been simulated. Without it the first one is an error,
   /// after all else is written.

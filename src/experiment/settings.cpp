@@ -138,7 +138,8 @@ models::Problem Settings::problem() const {
           .classes = shape.classes,
           .users = shape.users,
           .items = shape.items,
-          .nonzeros = static_cast<double>(shape.sparse.entries() + (shape.sparse.any() && model.model->constant_feature() ? 1 : 0)),
+          .nonzeros = static_cast<double>(shape.sparse.entries() +
+                                          (shape.sparse.any() && model.model->constant_feature() ? 1 : 0)),
           .fields = model.model->constant_feature() ? 0 : shape.fields};
 }
 
@@ -177,7 +178,8 @@ Settings::Places::Strategy place_of(const StrategyEntry& entry, const std::strin
   for (const scenario::OptionText& option : scenario::options(*slot.object()))
     if (const std::string key = table + "." + option.key; document.contains(key))
       place.options[option.key] = document.position(key);
-  if (const std::string key = table + ".recovery"; document.contains(key)) place.options["recovery"] = document.position(key);
+  if (const std::string key = table + ".recovery"; document.contains(key))
+    place.options["recovery"] = document.position(key);
   return place;
 }
 
@@ -288,9 +290,10 @@ void fill_in(Settings& settings, const Document& document, Faults& faults) {
   if (settings.model.model->takes_sparse_rows() && settings.data.source->keeps_sparse() && settings.data.standardize) {
     if (document.contains("data.standardize"))
       faults.add(document.position("data.standardize"),
-                 fmt::format("standardize = true would make numbers of the zeros that sparse rows leave out, and {} takes such "
-                             "rows; leave standardize out",
-                             settings.model.model.kind()));
+                 fmt::format(
+                     "standardize = true would make numbers of the zeros that sparse rows leave out, and {} takes such "
+                     "rows; leave standardize out",
+                     settings.model.model.kind()));
     settings.data.standardize = false;
   }
   if (settings.data.source->generates()) {

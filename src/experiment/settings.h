@@ -13,8 +13,8 @@
 #include "data/source.h"
 #include "experiment/expectations.h"
 #include "experiment/jobs.h"
-#include "outputs/prices.h"
 #include "models/model.h"
+#include "outputs/prices.h"
 #include "scenario/document.h"
 #include "strategies/strategy.h"
 #include "training/options.h"
@@ -56,9 +56,9 @@ struct Settings : base::Described {
   training::EvaluateOptions evaluate;
   outputs::Prices prices;
   std::vector<StrategyEntry> strategies;
-  std::vector<JobEntry> jobs;  ///< none: every strategy is a run of its own
+  std::vector<JobEntry> jobs;             ///< none: every strategy is a run of its own
   std::vector<Expectation> expectations;  ///< of the whole grid; `check` tests them
-  std::vector<Settings> trainings;  ///< of every job, its own: the scenario's, with what the job says itself
+  std::vector<Settings> trainings;        ///< of every job, its own: the scenario's, with what the job says itself
 
   /// Where the scenario says what only the data can contradict.
   struct Places {
@@ -104,7 +104,8 @@ void check_training(Settings& settings, const scenario::Document& document, scen
 /// How many training rows there will be, where that is known before any data are loaded.
 std::optional<std::int64_t> known_rows(const Settings& settings);
 
-/// Adds a fault where the model, the batch, the workers or a strategy do not suit so many training rows of that problem.
+/// Adds a fault where the model, the batch, the workers or a strategy do not suit so many training rows of that
+/// problem.
 void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

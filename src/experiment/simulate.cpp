@@ -48,7 +48,8 @@ models::Problem problem_of(const data::Split& data) {
           .classes = train.classes,
           .users = train.users,
           .items = train.items,
-          .nonzeros = train.sparse.any() ? static_cast<double>(train.sparse.entries()) / static_cast<double>(train.rows) : 0.0,
+          .nonzeros =
+              train.sparse.any() ? static_cast<double>(train.sparse.entries()) / static_cast<double>(train.rows) : 0.0,
           .fields = train.fields};
 }
 
@@ -67,10 +68,10 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
   training::Learning::Setup setup = learning_setup(run, data);
   setup.speeds = speeds(run, cluster, program.places(workers));
   const training::Learning learning(std::move(setup), dispatcher);
-  training::Training training(cluster, learning, std::move(program),
-                              {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate,
-                               .recovery = run.recovery},
-                              workers);
+  training::Training training(
+      cluster, learning, std::move(program),
+      {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate, .recovery = run.recovery},
+      workers);
   world = &training.world();
   training.show_progress_in(progress);
   training.world().record(tapes);

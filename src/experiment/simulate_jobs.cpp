@@ -41,8 +41,8 @@ std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Place
   const Settings& own = *placed.run.settings;
   training::Program program = strategies::program(placed.run.strategy);
   program.hosts = [hosts = plan.hosts](int) { return hosts; };
-  training::Training::Setup setup{.options = own.training, .stop = own.stop, .evaluate = own.evaluate,
-                                  .recovery = placed.run.recovery};
+  training::Training::Setup setup{
+      .options = own.training, .stop = own.stop, .evaluate = own.evaluate, .recovery = placed.run.recovery};
   setup.turns = turns;
   setup.job = static_cast<int>(plan.job);  // by itself, too: it meets the same stragglers then
   return std::make_unique<training::Training>(cluster, *placed.learning, std::move(program), std::move(setup),

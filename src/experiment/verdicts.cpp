@@ -77,8 +77,7 @@ std::string name_of(const Expectation& expectation, const std::string& label, co
 
 std::string where_text(const Expectation& expectation) {
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
-  for (const auto& [key, toml] : expectation.where)
-    parameters[key] = scenario::json_of({.toml = toml, .position = {}});
+  for (const auto& [key, toml] : expectation.where) parameters[key] = scenario::json_of({.toml = toml, .position = {}});
   return outputs::point_text(parameters);
 }
 

@@ -1,10 +1,9 @@
-/// Factorization machine: s = w_0 + sum w_i x_i + the sum over pairs of <v_i, v_j> x_i x_j, with k factors a feature, and
-/// the logistic loss.
+/// Factorization machine: s = w_0 + sum w_i x_i + the sum over pairs of <v_i, v_j> x_i x_j, with k factors a feature,
+/// and the logistic loss.
 ///
-/// The pairs are 1/2 sum_f ((sum v_if x_i)^2 - sum (v_if x_i)^2), which takes O(k) an entry. A key's numbers are w_i, then
-/// v_i1 .. v_ik; w_0 is the one dense parameter.
-/// Source: S. Rendle, Factorization Machines, ICDM 2010, lemma 3.1 and equation 4.
-/// Cost: 4 + 8 k flops an entry, 2 k + 4 a row.
+/// The pairs are 1/2 sum_f ((sum v_if x_i)^2 - sum (v_if x_i)^2), which takes O(k) an entry. A key's numbers are w_i,
+/// then v_i1 .. v_ik; w_0 is the one dense parameter. Source: S. Rendle, Factorization Machines, ICDM 2010, lemma 3.1
+/// and equation 4. Cost: 4 + 8 k flops an entry, 2 k + 4 a row.
 #pragma once
 
 #include "models/sparse_model.h"
@@ -32,10 +31,10 @@ class FactorizationMachine final : public SparseModel {
 
  protected:
   Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
-  /// Forwards, an entry: w x and its sum; for each factor v x, its sum, its square and the squares' sum. A row: a square
-  /// and a sum for each factor, the difference, the half, the linear part's sum. Backwards, an entry: r x and its sum; for
-  /// each factor v x, the difference from the sum, r x times that, and its sum. A row: the sum of w_0. Left out: the
-  /// residual.
+  /// Forwards, an entry: w x and its sum; for each factor v x, its sum, its square and the squares' sum. A row: a
+  /// square and a sum for each factor, the difference, the half, the linear part's sum. Backwards, an entry: r x and
+  /// its sum; for each factor v x, the difference from the sum, r x times that, and its sum. A row: the sum of w_0.
+  /// Left out: the residual.
   RowFlops row_flops(const Problem&) const override {
     const auto k = static_cast<double>(factors);
     return {.an_entry_forward = 2.0 + 4.0 * k,

@@ -18,14 +18,14 @@ struct Samples {
   const double* features = nullptr;  ///< (rows of the data set, columns)
   const double* targets = nullptr;   ///< (rows of the data set)
   std::int64_t columns = 0;
-  std::int64_t first = 0;            ///< of the contiguous range; unused beside indices
+  std::int64_t first = 0;  ///< of the contiguous range; unused beside indices
   std::int64_t count = 0;
   const std::int64_t* indices = nullptr;  ///< count row numbers, or null
 
   // Of sparse rows, instead of `features`: what is not zero.
-  const std::int64_t* starts = nullptr;   ///< (rows of the data set + 1): where a row's entries begin
-  const std::uint32_t* keys = nullptr;    ///< an entry's feature
-  const double* values = nullptr;         ///< null: all are 1
+  const std::int64_t* starts = nullptr;  ///< (rows of the data set + 1): where a row's entries begin
+  const std::uint32_t* keys = nullptr;   ///< an entry's feature
+  const double* values = nullptr;        ///< null: all are 1
 
   std::int64_t row(std::int64_t i) const { return indices ? indices[i] : first + i; }
 };
@@ -36,8 +36,8 @@ struct Problem {
   int classes = 0;            ///< 0: a regression
   std::int64_t users = 0;     ///< of ratings: the first feature is a user 0 .. users-1, the second an item
   std::int64_t items = 0;
-  double nonzeros = 0.0;      ///< of a row, on average, where rows are sparse; 0: they are dense
-  std::int64_t fields = 0;    ///< every sparse row has one entry for each, in their order; 0: not so
+  double nonzeros = 0.0;    ///< of a row, on average, where rows are sparse; 0: they are dense
+  std::int64_t fields = 0;  ///< every sparse row has one entry for each, in their order; 0: not so
 };
 
 /// What a model predicts, and so what its data's targets are.

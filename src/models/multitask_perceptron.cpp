@@ -10,7 +10,9 @@ namespace simgrad::models {
 namespace {
 
 /// log(1 + exp(-z)) for a row of the task's class, log(1 + exp(z)) for any other.
-double logistic_loss(double z, bool own) { return std::max(z, 0.0) - (own ? z : 0.0) + std::log1p(std::exp(-std::abs(z))); }
+double logistic_loss(double z, bool own) {
+  return std::max(z, 0.0) - (own ? z : 0.0) + std::log1p(std::exp(-std::abs(z)));
+}
 
 double sigmoid(double z) { return z >= 0.0 ? 1.0 / (1.0 + std::exp(-z)) : std::exp(z) / (1.0 + std::exp(z)); }
 
@@ -55,8 +57,8 @@ void MultitaskPerceptron::add_task_gradient(const Problem& problem, const Sample
   pass_backward(shape, rows, w, gradient, [&](const OutputBlock& block) {
     each_row(rows, block, [&](std::span<double> z, std::size_t own) {
       for (std::size_t t = 0; t < z.size(); ++t) {
-        const bool asked = static_cast<std::int64_t>(t) >= tasks.first &&
-                           static_cast<std::int64_t>(t) < tasks.first + tasks.count;
+        const bool asked =
+            static_cast<std::int64_t>(t) >= tasks.first && static_cast<std::int64_t>(t) < tasks.first + tasks.count;
         z[t] = asked ? scale * (sigmoid(z[t]) - (t == own ? 1.0 : 0.0)) : 0.0;
       }
     });

@@ -3,7 +3,8 @@
 /// The tasks are the data's classes, each against the rest: output t is the logit of "this row is of class t", and the
 /// loss of a row the sum of the tasks' cross-entropies. w is laid out as the perceptron's: the shared layers, then the
 /// last layer's weights (a row a task) and its biases (one a task). Source: R. Caruana, Multitask Learning, Machine
-/// Learning, 1997. Cost of one task: 6 in out flops a sample and shared layer (4 for the first) and 6 in for its output.
+/// Learning, 1997. Cost of one task: 6 in out flops a sample and shared layer (4 for the first) and 6 in for its
+/// output.
 #pragma once
 
 #include <vector>

@@ -36,7 +36,8 @@ std::vector<Layer> SparseModel::dense_layers(const Problem& problem, std::int64_
   const std::int64_t count = dense_parameters(problem);
   if (count == 0) return {};
   const RowFlops flops = row_flops(problem);
-  return {{.first = first, .count = count, .forward_flops = flops.a_row_forward, .backward_flops = flops.a_row_backward}};
+  return {
+      {.first = first, .count = count, .forward_flops = flops.a_row_forward, .backward_flops = flops.a_row_backward}};
 }
 
 void SparseModel::check_sparse(const Problem& problem, const Samples& rows, std::span<const double> w) const {

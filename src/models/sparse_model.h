@@ -1,8 +1,8 @@
 /// Models of sparse rows: what a row's gradient touches is a table's few rows and some dense parameters.
 ///
-/// w holds the table first, key after key, `width` numbers each, then the dense parameters. A key is a feature's number.
-/// The same kernel serves w as a whole and a batch's keys alone: those are then numbered anew, and the table has but
-/// their rows.
+/// w holds the table first, key after key, `width` numbers each, then the dense parameters. A key is a feature's
+/// number. The same kernel serves w as a whole and a batch's keys alone: those are then numbered anew, and the table
+/// has but their rows.
 #pragma once
 
 #include "models/model.h"

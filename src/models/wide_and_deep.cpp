@@ -38,7 +38,8 @@ void WideAndDeep::describe(base::Describer& d) {
 std::string WideAndDeep::unfit(const Problem& problem) const {
   if (const std::string why = SparseModel::unfit(problem); !why.empty()) return why;
   if (problem.fields > 0 || problem.nonzeros == 0.0) return {};
-  return "wide_and_deep takes the embeddings of one key a field, so every row must have as many entries; use sparse_logistic "
+  return "wide_and_deep takes the embeddings of one key a field, so every row must have as many entries; use "
+         "sparse_logistic "
          "or factorization_machine, or data such as click_log's";
 }
 

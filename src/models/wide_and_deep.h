@@ -2,11 +2,10 @@
 /// logistic loss.
 ///
 /// Every row has one entry a field; the embedding e_i (k numbers) of each, times its value, stand side by side as the
-/// deep part's F k inputs. A key's numbers are the wide w_i, then e_i1 .. e_ik; the dense parameters are the layers', each W
-/// (out x in), row by row, then b.
-/// Source: H.-T. Cheng et al., Wide and Deep Learning for Recommender Systems, DLRS 2016, equation 3.
-/// Cost: 4 + 3 k flops an entry (4 for the wide weight, k inputs made, k their gradients scaled and added), and 6 in out
-/// a row and dense layer.
+/// deep part's F k inputs. A key's numbers are the wide w_i, then e_i1 .. e_ik; the dense parameters are the layers',
+/// each W (out x in), row by row, then b. Source: H.-T. Cheng et al., Wide and Deep Learning for Recommender Systems,
+/// DLRS 2016, equation 3. Cost: 4 + 3 k flops an entry (4 for the wide weight, k inputs made, k their gradients scaled
+/// and added), and 6 in out a row and dense layer.
 #pragma once
 
 #include <vector>
@@ -33,8 +32,8 @@ class WideAndDeep final : public SparseModel {
   std::string unfit(const Problem& problem) const override;
   std::int64_t width() const override { return 1 + embedding; }
   std::int64_t dense_parameters(const Problem& problem) const override;
-  /// Embeddings from N(0, 0.01), a standard deviation of 0.1; dense weights from N(0, 2 / in) (K. He et al., Delving Deep
-  /// into Rectifiers, 2015); the rest 0.
+  /// Embeddings from N(0, 0.01), a standard deviation of 0.1; dense weights from N(0, 2 / in) (K. He et al., Delving
+  /// Deep into Rectifiers, 2015); the rest 0.
   void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override;
   void add_gradient(const Problem& problem, const Samples& rows, Parameters at, double scale,
                     Gradient gradient) const override;

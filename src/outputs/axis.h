@@ -8,7 +8,7 @@ namespace simgrad::outputs {
 
 struct Axis {
   double from = 0.0;
-  double to = 1.0;  ///< above `from`
+  double to = 1.0;           ///< above `from`
   bool logarithmic = false;  ///< `from` is above 0 then
 
   /// 0 at `from`, 1 at `to`.

@@ -59,8 +59,11 @@ std::string fastest_sentence(const Comparison& c, const Row& best) {
   }
   text += shares(best) + ".";
   if (const Row* cheap = cheapest(c)) {
-    text += fmt::format(" Cheapest to it: {}, {}", cheap == &best ? "the same" : named(*cheap), dollars(*cheap->cost_to_target_usd));
-    if (cheap != &best) text += fmt::format(" against {}, in {}", dollars(best.cost_to_target_usd.value_or(0.0)), duration(*cheap->time_to_target_s));
+    text += fmt::format(" Cheapest to it: {}, {}", cheap == &best ? "the same" : named(*cheap),
+                        dollars(*cheap->cost_to_target_usd));
+    if (cheap != &best)
+      text += fmt::format(" against {}, in {}", dollars(best.cost_to_target_usd.value_or(0.0)),
+                          duration(*cheap->time_to_target_s));
     text += ".";
   }
   const Row* most = most_samples(c.rows);
@@ -131,12 +134,13 @@ std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) 
   std::vector<std::string> known;
   for (const Run& run : runs) {
     if (!run.record.spectral_gap) continue;
-    std::string text =
-        fmt::format("{} with {} worker{} {:.4g}", printable(run.label), run.workers, run.workers == 1 ? "" : "s", *run.record.spectral_gap);
+    std::string text = fmt::format("{} with {} worker{} {:.4g}", printable(run.label), run.workers,
+                                   run.workers == 1 ? "" : "s", *run.record.spectral_gap);
     if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(std::move(text));
   }
   if (known.empty()) return "";
-  return wrapped("Spectral gap (1: one step averages exactly): " + fmt::format("{}", fmt::join(known, ", ")) + ".", width);
+  return wrapped("Spectral gap (1: one step averages exactly): " + fmt::format("{}", fmt::join(known, ", ")) + ".",
+                 width);
 }
 
 /// Each note once, however many runs have it, the first ones: a run with many crashes has one each.

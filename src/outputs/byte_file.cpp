@@ -19,8 +19,9 @@ constexpr std::size_t block = std::size_t{1} << 16;
 struct ByteFile::Packer {
   Packer() {
     constexpr int window_of_gzip = 15 + 16, memory = 8;
-    base::check(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_of_gzip, memory, Z_DEFAULT_STRATEGY) == Z_OK,
-                "zlib packs");
+    base::check(
+        deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_of_gzip, memory, Z_DEFAULT_STRATEGY) == Z_OK,
+        "zlib packs");
   }
   ~Packer() { deflateEnd(&stream); }
 

@@ -66,8 +66,6 @@ Character first_character(std::string_view text) {
   return {.code = code, .bytes = size, .sound = true};
 }
 
-std::size_t columns_of(char32_t code) {
-  return among(narrowest, code) ? 0 : among(widest, code) ? 2 : 1;
-}
+std::size_t columns_of(char32_t code) { return among(narrowest, code) ? 0 : among(widest, code) ? 2 : 1; }
 
 }  // namespace simgrad::outputs

@@ -27,12 +27,14 @@ void ChromeTrace::begin(const std::vector<std::pair<std::string, std::string>>& 
   std::string text = "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{";
   for (std::size_t i = 0; i < about.size(); ++i)
     text += fmt::format("{}{}:{}", i ? "," : "", json_text(about[i].first), json_text(about[i].second));
-  write_(text + fmt::format("}},\n\"distributedInfo\":{{\"backend\":\"simgrad\",\"world_size\":{}}},\n\"traceEvents\":[", size));
+  write_(
+      text +
+      fmt::format("}},\n\"distributedInfo\":{{\"backend\":\"simgrad\",\"world_size\":{}}},\n\"traceEvents\":[", size));
 }
 
 void ChromeTrace::metadata(Lane lane, std::string_view what, std::string_view key, std::string_view value) {
-  event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"{}":{}}}}})", lane.process, lane.thread, what, key,
-                    value));
+  event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"{}":{}}}}})", lane.process, lane.thread, what,
+                    key, value));
 }
 
 void ChromeTrace::process(int process, std::string_view name, int place) {
@@ -47,8 +49,9 @@ void ChromeTrace::lane(Lane lane, std::string_view name, int place) {
 
 void ChromeTrace::slice(Lane lane, std::string_view name, std::string_view category, std::int64_t from_ns,
                         std::int64_t to_ns, const Arguments& arguments) {
-  std::string text = fmt::format(R"({{"ph":"X","pid":{},"tid":{},"name":{},"cat":"{}","ts":{},"dur":{},"args":{{)", lane.process,
-                                 lane.thread, json_text(name), category, microseconds(from_ns), microseconds(to_ns - from_ns));
+  std::string text =
+      fmt::format(R"({{"ph":"X","pid":{},"tid":{},"name":{},"cat":"{}","ts":{},"dur":{},"args":{{)", lane.process,
+                  lane.thread, json_text(name), category, microseconds(from_ns), microseconds(to_ns - from_ns));
   for (std::size_t i = 0; i < arguments.size(); ++i)
     fmt::format_to(std::back_inserter(text), R"({}"{}":{})", i ? "," : "", arguments[i].first, arguments[i].second);
   event(text + "}}");
@@ -57,16 +60,16 @@ void ChromeTrace::slice(Lane lane, std::string_view name, std::string_view categ
 void ChromeTrace::flow(std::int64_t number, std::string_view name, Lane from, std::int64_t from_ns, Lane to,
                        std::int64_t to_ns) {
   const auto half = [&](char phase, Lane lane, std::int64_t at_ns, std::string_view more) {
-    event(fmt::format(R"({{"ph":"{}","pid":{},"tid":{},"name":{},"cat":"message","id":{},"ts":{}{}}})", phase, lane.process,
-                      lane.thread, json_text(name), number, microseconds(at_ns), more));
+    event(fmt::format(R"({{"ph":"{}","pid":{},"tid":{},"name":{},"cat":"message","id":{},"ts":{}{}}})", phase,
+                      lane.process, lane.thread, json_text(name), number, microseconds(at_ns), more));
   };
   half('s', from, from_ns, "");
   half('f', to, to_ns, R"(,"bp":"e")");
 }
 
 void ChromeTrace::counter(int process, std::string_view name, std::int64_t at_ns, double value) {
-  event(fmt::format(R"({{"ph":"C","pid":{},"tid":0,"name":{},"ts":{},"args":{{"value":{}}}}})", process, json_text(name),
-                    microseconds(at_ns), value));
+  event(fmt::format(R"({{"ph":"C","pid":{},"tid":0,"name":{},"ts":{},"args":{{"value":{}}}}})", process,
+                    json_text(name), microseconds(at_ns), value));
 }
 
 void ChromeTrace::end() { write_("\n]}\n"); }

@@ -10,8 +10,9 @@
 
 namespace simgrad::outputs {
 
-/// One event a line, written as it comes. `distributedInfo` is what Kineto's readers look for, but for its `rank`: their
-/// files are of one rank each, and this one is of all. Times are microseconds with three decimals, and metadata have none.
+/// One event a line, written as it comes. `distributedInfo` is what Kineto's readers look for, but for its `rank`:
+/// their files are of one rank each, and this one is of all. Times are microseconds with three decimals, and metadata
+/// have none.
 class ChromeTrace final : public TraceFormat {
  public:
   explicit ChromeTrace(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
@@ -21,7 +22,8 @@ class ChromeTrace final : public TraceFormat {
   void lane(Lane lane, std::string_view name, int place) override;
   void slice(Lane lane, std::string_view name, std::string_view category, std::int64_t from_ns, std::int64_t to_ns,
              const Arguments& arguments) override;
-  void flow(std::int64_t number, std::string_view name, Lane from, std::int64_t from_ns, Lane to, std::int64_t to_ns) override;
+  void flow(std::int64_t number, std::string_view name, Lane from, std::int64_t from_ns, Lane to,
+            std::int64_t to_ns) override;
   void counter(int process, std::string_view name, std::int64_t at_ns, double value) override;
   void end() override;
 

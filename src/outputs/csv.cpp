@@ -136,9 +136,8 @@ std::string curves_csv(const Results& results) {
 }
 
 std::string ranks_csv(const Results& results) {
-  std::string text =
-      line({"run", "rank", "role", "compute_s", "communicate_s", "wait_s", "down_s", "bytes_sent", "bytes_received",
-            "host_class"});
+  std::string text = line({"run", "rank", "role", "compute_s", "communicate_s", "wait_s", "down_s", "bytes_sent",
+                           "bytes_received", "host_class"});
   for (const Run& run : results.runs) {
     std::size_t index = 0;
     for (const auto& r : run.record.ranks) {
@@ -152,7 +151,8 @@ std::string ranks_csv(const Results& results) {
 std::string links_csv(const Results& results) {
   // A column for those who have neighbours.
   const bool shared = std::ranges::any_of(results.runs, [](const Run& run) {
-    return std::ranges::any_of(run.record.links, [](const record::LinkUse& link) { return link.background_bytes.has_value(); });
+    return std::ranges::any_of(run.record.links,
+                               [](const record::LinkUse& link) { return link.background_bytes.has_value(); });
   });
   std::vector<Json> header = {"run", "link", "bytes", "utilisation", "link_class"};
   if (shared) header.emplace_back("background_bytes");

@@ -34,8 +34,8 @@ std::vector<Event> events_of(const record::Timeline& timeline) {
   }
   for (const record::Message& message : timeline.messages) {
     if (message.start_s >= timeline.to_s) continue;  // it begins as all ends
-    events.push_back({message.start_s, message.end_s, message.source, 0, "message", message.name, message.step, message.bytes,
-                      message.target});
+    events.push_back({message.start_s, message.end_s, message.source, 0, "message", message.name, message.step,
+                      message.bytes, message.target});
   }
   std::ranges::stable_sort(events, {}, [](const Event& event) {
     return std::tuple(event.from_s, event.rank, event.lane, event.to_s, event.peer);
@@ -60,16 +60,19 @@ std::string events_text(const record::Timeline& timeline, int workers) {
   };
   const std::vector<Event> events = events_of(timeline);
   const int digits = decimals(events);
-  std::string text = fmt::format("{:>13} {:>13}  {:<10} {:<11} {:<14} {:>4} {:>9}  {}\n", "from [s]", "to [s]", "who", "kind", "what",
-                                 "step", "bytes", "peer");
+  std::string text = fmt::format("{:>13} {:>13}  {:<10} {:<11} {:<14} {:>4} {:>9}  {}\n", "from [s]", "to [s]", "who",
+                                 "kind", "what", "step", "bytes", "peer");
   for (const Event& event : events) {
     const std::string who = name_of(event.rank) + (event.lane > 0 ? fmt::format("+{}", event.lane) : "");
-    fmt::format_to(std::back_inserter(text), "{:13.{}f} {:13.{}f}  {:<10} {:<11} {:<14} {:>4} {:>9}  {}\n", event.from_s, digits,
-                   event.to_s, digits, who, event.kind, timeline.names[static_cast<std::size_t>(event.name)],
-                   event.step < 0 ? "-" : fmt::to_string(event.step), event.bytes > 0 || event.kind == "message" ? fmt::to_string(event.bytes) : "-",
+    fmt::format_to(std::back_inserter(text), "{:13.{}f} {:13.{}f}  {:<10} {:<11} {:<14} {:>4} {:>9}  {}\n",
+                   event.from_s, digits, event.to_s, digits, who, event.kind,
+                   timeline.names[static_cast<std::size_t>(event.name)],
+                   event.step < 0 ? "-" : fmt::to_string(event.step),
+                   event.bytes > 0 || event.kind == "message" ? fmt::to_string(event.bytes) : "-",
                    event.peer < 0 ? "-" : name_of(event.peer));
   }
-  if (!timeline.whole) text += fmt::format("(not the whole run: until {:.9f} s, or some of its steps only)\n", timeline.to_s);
+  if (!timeline.whole)
+    text += fmt::format("(not the whole run: until {:.9f} s, or some of its steps only)\n", timeline.to_s);
   return text;
 }
 

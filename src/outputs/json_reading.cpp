@@ -64,8 +64,9 @@ record::LinkUse link_from(const Reader& json) {
           .bytes = json.integer<std::int64_t>("bytes"),
           .utilisation = json.number("utilisation"),
           .link_class = json.text_or("link_class", "link"),
-          .background_bytes = json.has("background_bytes") ? std::optional(json.integer<std::int64_t>("background_bytes"))
-                                                           : std::nullopt};
+          .background_bytes = json.has("background_bytes")
+                                  ? std::optional(json.integer<std::int64_t>("background_bytes"))
+                                  : std::nullopt};
 }
 
 record::Wire wire_from(const Reader& json) {

@@ -1,5 +1,6 @@
 /// Test results in the XML that continuous integration reads.
-/// Source: the de facto format of Apache Ant's <junitreport> task; without times, so that equal results give equal bytes.
+/// Source: the de facto format of Apache Ant's <junitreport> task; without times, so that equal results give equal
+/// bytes.
 #pragma once
 
 #include <optional>

@@ -86,7 +86,8 @@ void draw(Canvas& canvas, std::size_t i, const std::vector<CurvePoint>& points, 
   for (std::size_t k = 0; k < points.size(); ++k) {
     const CurvePoint& from = points[k > 0 ? k - 1 : 0];
     const auto place = [&](double time_s) { return time.place(std::max(time_s, time.from)); };
-    canvas.draw(i, place(from.simulated_s), loss.place(from.loss), place(points[k].simulated_s), loss.place(points[k].loss));
+    canvas.draw(i, place(from.simulated_s), loss.place(from.loss), place(points[k].simulated_s),
+                loss.place(points[k].loss));
   }
 }
 
@@ -94,7 +95,8 @@ void draw(Canvas& canvas, std::size_t i, const std::vector<CurvePoint>& points, 
 std::array<std::string, rows> loss_labels(const Axis& axis, std::optional<double> target, const Canvas& canvas) {
   std::array<std::string, rows> labels;
   const auto taken = [&](std::size_t row) {
-    return !labels[row].empty() || (row > 0 && !labels[row - 1].empty()) || (row + 1 < rows && !labels[row + 1].empty());
+    return !labels[row].empty() || (row > 0 && !labels[row - 1].empty()) ||
+           (row + 1 < rows && !labels[row + 1].empty());
   };
   if (target) labels[canvas.row(axis.place(*target))] = "target";
   std::vector<double> ticks = axis.ticks(4);
@@ -106,7 +108,8 @@ std::array<std::string, rows> loss_labels(const Axis& axis, std::optional<double
 }
 
 /// The line below the plot, and the numbers below it.
-std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, std::size_t columns, const Canvas& canvas) {
+std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, std::size_t columns,
+                       const Canvas& canvas) {
   const Axis axis{.from = axis_s.from / unit_s, .to = axis_s.to / unit_s, .logarithmic = axis_s.logarithmic};
   std::vector<bool> marks(columns);
   std::string numbers;
@@ -171,8 +174,7 @@ std::string plot(const Results& results, const TableStyle& style) {
   std::string text = title(results, curves, unit, width);
   for (std::size_t r = 0; r < rows; ++r) {
     const std::string filled = canvas.line(r, labels[r] == "target" ? "┄" : " ");
-    const std::string line =
-        padded(labels[r], margin, Align::right) + (labels[r].empty() ? " │" : " ┤") + filled;
+    const std::string line = padded(labels[r], margin, Align::right) + (labels[r].empty() ? " │" : " ┤") + filled;
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
   text += time_lines(time, unit_s, margin, columns, canvas) + legend(curves, canvas, coloured, width);

@@ -16,7 +16,8 @@ constexpr double joules_a_kwh = 3.6e6;
 void describe_watts(base::Describer& d, std::optional<double>& idle_w, std::optional<double>& busy_w) {
   d.quantity("idle", idle_w, Unit::watts, "what a host draws while it does nothing", Bounds::at_least(0));
   d.quantity("busy", busy_w, Unit::watts, "what it draws while it computes on all of its cores", Bounds::at_least(0));
-  if (busy_w && !idle_w) d.refuse("busy", "\"busy\" is what a computing host draws, but \"idle\" is not given; give both");
+  if (busy_w && !idle_w)
+    d.refuse("busy", "\"busy\" is what a computing host draws, but \"idle\" is not given; give both");
   if (idle_w && !busy_w) d.refuse("idle", "\"idle\" is what an idle host draws, but \"busy\" is not given; give both");
   if (idle_w && busy_w && *busy_w < *idle_w) d.refuse("busy", "a computing host draws at least what an idle one does");
 }
@@ -118,13 +119,15 @@ const Item* find(const std::vector<Item>& items, std::string Item::*name, std::s
 void HostPrice::describe(base::Describer& d) {
   d.text("class", host_class, "a class of [[cluster.hosts]], of the platform file (<prop id=\"class\">), or \"host\"");
   d.quantity("price", on_demand_usd_per_h, Unit::dollars_per_hour, "of one such host, on demand", Bounds::at_least(0));
-  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "while cluster.failures.market = \"spot\"", Bounds::at_least(0));
+  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "while cluster.failures.market = \"spot\"",
+             Bounds::at_least(0));
   describe_watts(d, idle_w, busy_w);
 }
 
 void LinkPrice::describe(base::Describer& d) {
   d.text("class", link_class, "a class of links, as links.csv has it: nic, wan, ...");
-  d.quantity("egress", egress_usd_per_gb, Unit::dollars_per_gigabyte, "of what such a link carries", Bounds::at_least(0));
+  d.quantity("egress", egress_usd_per_gb, Unit::dollars_per_gigabyte, "of what such a link carries",
+             Bounds::at_least(0));
   d.quantity("energy", joules_per_byte, Unit::joules_per_byte, "that carrying a byte over such a link takes",
              Bounds::at_least(0));
 }
@@ -135,7 +138,8 @@ void Prices::describe(base::Describer& d) {
   d.quantity("server", server_usd_per_h, Unit::dollars_per_hour, "of a host with servers only; default: a worker's",
              Bounds::at_least(0));
   d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour,
-             "of a host while cluster.failures.market = \"spot\", where its class has no such price", Bounds::at_least(0));
+             "of a host while cluster.failures.market = \"spot\", where its class has no such price",
+             Bounds::at_least(0));
   describe_watts(d, idle_w, busy_w);
   d.list("hosts", hosts, "by class of host: { class, price, spot, idle, busy }");
   d.list("links", links, "by class of link: { class, egress, energy }");

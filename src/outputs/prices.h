@@ -54,8 +54,8 @@ struct Prices : base::Described {
 
 /// What one run comes to. A number that nothing prices is not there.
 struct Bill {
-  std::optional<double> cost_usd;            ///< the sum of those below
-  std::optional<double> cost_compute_usd;    ///< hosts are paid by the hour; their money, by what their ranks did
+  std::optional<double> cost_usd;          ///< the sum of those below
+  std::optional<double> cost_compute_usd;  ///< hosts are paid by the hour; their money, by what their ranks did
   std::optional<double> cost_communicate_usd;
   std::optional<double> cost_wait_usd;
   std::optional<double> cost_down_usd;
@@ -66,7 +66,7 @@ struct Bill {
   std::optional<double> energy_idle_j;       ///< what the hosts draw in any case, while they are up
   std::optional<double> energy_busy_j;       ///< what computing draws on top
   std::optional<double> energy_links_j;
-  std::optional<double> energy_overhead_j;   ///< cooling and the like: (PUE - 1) times the others
+  std::optional<double> energy_overhead_j;  ///< cooling and the like: (PUE - 1) times the others
   std::optional<double> co2e_g;
 
   /// Every field under its name, in this order.

@@ -35,7 +35,7 @@ struct Results {
   std::string title;
   std::string version;
   bool complete = true;
-  std::string command = {};  ///< that made them, as it was typed, but for --out and what changes no result
+  std::string command = {};         ///< that made them, as it was typed, but for --out and what changes no result
   nlohmann::ordered_json scenario;  ///< resolved
   std::vector<Run> runs;
   std::vector<Run> baselines;

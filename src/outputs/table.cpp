@@ -1,7 +1,7 @@
 /// The comparison on a terminal: columns fitted to its width, then lines.
 ///
-/// A table too wide gives way step by step, until it fits.  Room left over goes to the labels, then to the bar.  Grid point,
-/// workers, time to target and the speed-up to it never go: where even they do not fit, lines are cut.
+/// A table too wide gives way step by step, until it fits.  Room left over goes to the labels, then to the bar.  Grid
+/// point, workers, time to target and the speed-up to it never go: where even they do not fit, lines are cut.
 #include "outputs/table.h"
 
 #include <algorithm>
@@ -28,10 +28,11 @@ struct Step {
 };
 /// In the order in which they are taken.
 std::vector<Step> steps(bool has_target) {
-  std::vector<Step> all = {{Column::messages, 0}, {Column::metric, 0},    {Column::bar, 12},      {Column::label, 24},
-                           {Column::efficiency, 0}, {Column::bar, 10},    {Column::bytes, 0},     {Column::label, 14},
-                           {Column::energy, 0},   {Column::loss, 0},      {Column::bar, 8},       {Column::bar, 0},
-                           {Column::label, 10},   {Column::throughput, 0}, {Column::simulated, 0}, {Column::cost, 0}};
+  std::vector<Step> all = {
+      {Column::messages, 0},   {Column::metric, 0},     {Column::bar, 12},      {Column::label, 24},
+      {Column::efficiency, 0}, {Column::bar, 10},       {Column::bytes, 0},     {Column::label, 14},
+      {Column::energy, 0},     {Column::loss, 0},       {Column::bar, 8},       {Column::bar, 0},
+      {Column::label, 10},     {Column::throughput, 0}, {Column::simulated, 0}, {Column::cost, 0}};
   // Without a target the final loss alone tells how well a strategy learns.
   const auto loss = std::ranges::find(all, Column::loss, &Step::kind);
   if (!has_target) std::rotate(loss, loss + 1, std::ranges::find(all, Column::simulated, &Step::kind));

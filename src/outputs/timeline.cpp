@@ -18,7 +18,8 @@ constexpr int schema = 1;
 template <class Item, class Value>
 void add_column(std::string& text, const char* key, const std::vector<Item>& items, Value value, bool last = false) {
   text += fmt::format("    \"{}\": [", key);
-  for (std::size_t i = 0; i < items.size(); ++i) fmt::format_to(std::back_inserter(text), "{}{}", i ? "," : "", value(items[i]));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "{}{}", i ? "," : "", value(items[i]));
   text += last ? "]\n" : "],\n";
 }
 
@@ -49,7 +50,8 @@ void read_column(const Json& json, const char* key, std::vector<Item>& items, Se
 }
 
 void check_name(int name, const record::Timeline& timeline) {
-  if (name < 0 || static_cast<std::size_t>(name) >= timeline.names.size()) refuse(fmt::format("there is no name {}", name));
+  if (name < 0 || static_cast<std::size_t>(name) >= timeline.names.size())
+    refuse(fmt::format("there is no name {}", name));
 }
 
 }  // namespace
@@ -60,8 +62,8 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   std::string text = fmt::format(
       "{{\n  \"schema\": {},\n  \"run\": {},\n  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n"
       "  \"ranks\": {},\n  \"rank_names\": {},\n  \"spans\": {{\n",
-      schema, Json(run).dump(), timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(), Json(timeline.ranks).dump(),
-      Json(timeline.rank_names).dump());
+      schema, Json(run).dump(), timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(),
+      Json(timeline.ranks).dump(), Json(timeline.rank_names).dump());
   const auto& spans = timeline.spans;
   add_column(text, "rank", spans, [](const Span& s) { return s.rank; });
   add_column(text, "lane", spans, [](const Span& s) { return s.lane; });
@@ -71,7 +73,8 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   add_column(text, "peer", spans, [](const Span& s) { return s.peer; });
   add_column(text, "bytes", spans, [](const Span& s) { return s.bytes; });
   add_column(text, "from_s", spans, [](const Span& s) { return s.from_s; });
-  add_column(text, "to_s", spans, [](const Span& s) { return s.to_s; }, true);
+  add_column(
+      text, "to_s", spans, [](const Span& s) { return s.to_s; }, true);
   text += "  },\n  \"messages\": {\n";
   const auto& messages = timeline.messages;
   add_column(text, "source", messages, [](const Message& m) { return m.source; });
@@ -80,7 +83,8 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   add_column(text, "step", messages, [](const Message& m) { return m.step; });
   add_column(text, "name", messages, [](const Message& m) { return m.name; });
   add_column(text, "start_s", messages, [](const Message& m) { return m.start_s; });
-  add_column(text, "end_s", messages, [](const Message& m) { return m.end_s; }, true);
+  add_column(
+      text, "end_s", messages, [](const Message& m) { return m.end_s; }, true);
   return text + "  }\n}\n";
 }
 
@@ -99,7 +103,8 @@ record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   timeline.rank_names = value<std::vector<std::string>>(json, "rank_names");
   if (timeline.rank_names.size() != timeline.ranks.size()) refuse("\"rank_names\" are not as many as \"ranks\"");
   const Json& spans = member(json, "spans");
-  read_column<int>(spans, "rank", timeline.spans, [](Span& s, int v) { s.rank = v; }, true);
+  read_column<int>(
+      spans, "rank", timeline.spans, [](Span& s, int v) { s.rank = v; }, true);
   read_column<int>(spans, "lane", timeline.spans, [](Span& s, int v) { s.lane = v; });
   read_column<int>(spans, "kind", timeline.spans, [](Span& s, int v) {
     if (v < 0 || v > 3) refuse(fmt::format("there is no kind {} of span", v));
@@ -112,7 +117,8 @@ record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   read_column<double>(spans, "from_s", timeline.spans, [](Span& s, double v) { s.from_s = v; });
   read_column<double>(spans, "to_s", timeline.spans, [](Span& s, double v) { s.to_s = v; });
   const Json& messages = member(json, "messages");
-  read_column<int>(messages, "source", timeline.messages, [](Message& m, int v) { m.source = v; }, true);
+  read_column<int>(
+      messages, "source", timeline.messages, [](Message& m, int v) { m.source = v; }, true);
   read_column<int>(messages, "target", timeline.messages, [](Message& m, int v) { m.target = v; });
   read_column<std::int64_t>(messages, "bytes", timeline.messages, [](Message& m, std::int64_t v) { m.bytes = v; });
   read_column<std::int64_t>(messages, "step", timeline.messages, [](Message& m, std::int64_t v) { m.step = v; });

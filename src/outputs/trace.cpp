@@ -62,7 +62,8 @@ class Writer {
       int place = 0;
       format_.lane({process(rank), time_thread}, "time", place++);
       for (int k = 1; k <= beside_[rank]; ++k) format_.lane(span_lane(rank, k), fmt::format("beside #{}", k), place++);
-      for (int k = 0; k < sends_[rank].count(); ++k) format_.lane(send_lane(rank, k), fmt::format("send #{}", k + 1), place++);
+      for (int k = 0; k < sends_[rank].count(); ++k)
+        format_.lane(send_lane(rank, k), fmt::format("send #{}", k + 1), place++);
       for (int k = 0; k < receives_[rank].count(); ++k)
         format_.lane(receive_lane(rank, k), fmt::format("recv #{}", k + 1), place++);
     }
@@ -84,7 +85,8 @@ class Writer {
       const Message& message = timeline_.messages[i];
       const std::int64_t from = nanoseconds(message.start_s), to = nanoseconds(message.end_s);
       const std::string& name = timeline_.names[static_cast<std::size_t>(message.name)];
-      const auto sends = send_lane(message.source, send_lanes_[i]), receives = receive_lane(message.target, receive_lanes_[i]);
+      const auto sends = send_lane(message.source, send_lanes_[i]),
+                 receives = receive_lane(message.target, receive_lanes_[i]);
       const auto arguments = [&](int peer) {
         return TraceFormat::Arguments{{"step", message.step}, {"peer", peer}, {"bytes", message.bytes}};
       };

@@ -18,9 +18,9 @@ std::string_view name(Status status);
 struct Evaluation {
   std::int64_t step = 0;
   double simulated_s = 0.0;
-  std::int64_t samples = 0;            ///< gradient samples computed so far
-  std::optional<double> loss;          ///< null in a timing-only run
-  std::optional<double> metric;        ///< accuracy or r2
+  std::int64_t samples = 0;                  ///< gradient samples computed so far
+  std::optional<double> loss;                ///< null in a timing-only run
+  std::optional<double> metric;              ///< accuracy or r2
   std::optional<double> consensus_distance;  ///< sqrt(mean |w_i - mean w|^2) over replicas; null where there is one w
 };
 
@@ -42,8 +42,8 @@ struct HostUse {
   std::string host_class = "host";
   double busy_s = 0.0;  ///< computing: with some of its cores only, so much less
   double down_s = 0.0;
-  bool serves = false;  ///< no worker lives on it
-  bool spot = false;    ///< of the spot market: not paid while it is down
+  bool serves = false;                    ///< no worker lives on it
+  bool spot = false;                      ///< of the spot market: not paid while it is down
   std::optional<double> price_usd_per_h;  ///< what the cluster says of it
   std::optional<double> idle_w;
   std::optional<double> busy_w;
@@ -53,8 +53,8 @@ struct HostUse {
 struct LinkUse {
   std::string link;
   std::int64_t bytes = 0;
-  double utilisation = 0.0;  ///< of its bandwidth, over the simulated time
-  std::string link_class = "link";  ///< "nic", "rack", ...: what it is priced as
+  double utilisation = 0.0;                           ///< of its bandwidth, over the simulated time
+  std::string link_class = "link";                    ///< "nic", "rack", ...: what it is priced as
   std::optional<std::int64_t> background_bytes = {};  ///< of other traffic, in `utilisation` but not in `bytes`
 };
 
@@ -76,11 +76,12 @@ struct Wire {
 
 /// One kind of collective, over all its calls.
 struct CollectiveUse {
-  std::string name;          ///< "ring", "ring all_gather", "tree": the algorithm
+  std::string name;  ///< "ring", "ring all_gather", "tree": the algorithm
   std::int64_t members = 0;
-  std::int64_t bytes = 0;    ///< that each member brings
+  std::int64_t bytes = 0;  ///< that each member brings
   std::int64_t calls = 0;
-  double predicted_s = 0.0;  ///< of one call on an idle network, if all members came together: alpha, beta and gamma alone
+  double predicted_s =
+      0.0;  ///< of one call on an idle network, if all members came together: alpha, beta and gamma alone
   double simulated_s = 0.0;  ///< mean, from the arrival of the last member to the end of the last one
   double skew_s = 0.0;       ///< mean, by how much the last member comes after the members' mean
 };
@@ -100,15 +101,15 @@ struct Record {
   std::optional<double> staleness_mean;
   std::optional<double> staleness_max;
   std::optional<double> spectral_gap;
-  std::optional<std::int64_t> crashes;   ///< of hosts; null where none can fail
-  std::optional<double> lost_s;          ///< of work that was done again
-  std::optional<double> recovery_s;      ///< from crashes until all work again
-  std::optional<double> checkpoint_s;    ///< of writing them
-  std::optional<double> goodput;         ///< the share of the time that was none of the three
+  std::optional<std::int64_t> crashes;          ///< of hosts; null where none can fail
+  std::optional<double> lost_s;                 ///< of work that was done again
+  std::optional<double> recovery_s;             ///< from crashes until all work again
+  std::optional<double> checkpoint_s;           ///< of writing them
+  std::optional<double> goodput;                ///< the share of the time that was none of the three
   std::optional<double> server_imbalance = {};  ///< of servers by key: bytes of the busiest one over their mean
   std::optional<double> cache_hit_rate = {};    ///< of keys that workers needed: the share that a cache had
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< gradients by their staleness
-  std::string metric_name;  ///< "accuracy", "r2"; empty in a timing-only run
+  std::string metric_name;                                     ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;
   std::vector<std::string> notes;  ///< what a reader should know: a recovery, a warning
   std::vector<Evaluation> curve;
@@ -116,7 +117,7 @@ struct Record {
   std::vector<HostUse> hosts;  ///< in the order of the ranks that live on them
   std::vector<LinkUse> links;
   std::vector<LinkBin> link_bins = {};  ///< link by link, in time; empty where the scenario does not ask for them
-  std::vector<Wire> wires = {};  ///< of the links that were used
+  std::vector<Wire> wires = {};         ///< of the links that were used
   std::vector<CollectiveUse> collectives = {};
   std::int64_t stored_bytes = 0;  ///< that a storage holds for the run: the data, and a checkpoint if there is one
   std::vector<Timeline> timelines = {};  ///< as many as were asked for; files of their own

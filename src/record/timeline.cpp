@@ -11,9 +11,10 @@ std::string_view name(Activity activity) {
 
 std::string_view name(Work work) {
   static constexpr std::array<std::string_view, static_cast<std::size_t>(Work::count)> names{
-      "idle",    "gradient", "forward", "backward",  "update",    "reduce",         "average",    "encode", "compute",
-      "read",    "checkpoint", "send",  "receive",   "push",      "pull",           "gossip",     "allreduce",
-      "broadcast", "reduce_scatter", "all_gather", "gather", "scatter", "all_to_all", "restart", "turn", "crash"};
+      "idle",    "gradient",   "forward",   "backward",   "update",         "reduce",     "average",
+      "encode",  "compute",    "read",      "checkpoint", "send",           "receive",    "push",
+      "pull",    "gossip",     "allreduce", "broadcast",  "reduce_scatter", "all_gather", "gather",
+      "scatter", "all_to_all", "restart",   "turn",       "crash"};
   return names.at(static_cast<std::size_t>(work));
 }
 

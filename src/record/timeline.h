@@ -47,7 +47,8 @@ std::string_view name(Work work);
 /// A stretch of time in which a rank does one thing. Times are simulated seconds since the run began.
 struct Span {
   int rank = 0;
-  /// 0: the rank itself, whose spans are an exact partition of its time. k > 0: the k-th actor beside it, when it is at work.
+  /// 0: the rank itself, whose spans are an exact partition of its time. k > 0: the k-th actor beside it, when it is at
+  /// work.
   int lane = 0;
   Activity kind = Activity::wait;
   int name = 0;            ///< in Timeline::names; of a wait: what is waited for
@@ -74,12 +75,12 @@ struct Timeline {
   std::vector<Span> spans;         ///< by rank, lane and time
   std::vector<Message> messages;   ///< in the order of their starts
   double from_s = 0.0;
-  double to_s = 0.0;  ///< every lane ends here; what would go on is cut
-  bool whole = true;  ///< all ranks, all steps, to the end of the run
-  bool full = false;  ///< it was cut for want of room; not in its file
-  std::int64_t last_step = -1;  ///< in which anything was done, recorded or not; not in its file
-  std::vector<int> ranks;                ///< those recorded: some workers, then some servers
-  std::vector<std::string> rank_names;   ///< of each of these: "rank 3 (host-3)", "server 0 (host-4)"
+  double to_s = 0.0;                    ///< every lane ends here; what would go on is cut
+  bool whole = true;                    ///< all ranks, all steps, to the end of the run
+  bool full = false;                    ///< it was cut for want of room; not in its file
+  std::int64_t last_step = -1;          ///< in which anything was done, recorded or not; not in its file
+  std::vector<int> ranks;               ///< those recorded: some workers, then some servers
+  std::vector<std::string> rank_names;  ///< of each of these: "rank 3 (host-3)", "server 0 (host-4)"
 };
 
 }  // namespace simgrad::record

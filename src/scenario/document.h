@@ -2,12 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "base/describe.h"
 
@@ -16,7 +15,7 @@ namespace simgrad::scenario {
 /// Where something stands: `scenarios/wan.toml:14:8`, or `--set cluster.workers=8`.
 struct Position {
   std::string file;
-  int line = 0;    ///< 0: not from a file
+  int line = 0;  ///< 0: not from a file
   int column = 0;
 
   std::string text() const;
@@ -84,8 +83,8 @@ class Document {
   bool contains(std::string_view key) const;
   /// Takes what stands at a dotted key of tables away, so that nothing of it is left for `read_into`.
   void erase(std::string_view key);
-  /// Lays what stands at `from`, if anything does, over what stands at `onto`, a dotted key of tables: a table key by key,
-  /// anything else instead of it.  What is laid keeps its position.
+  /// Lays what stands at `from`, if anything does, over what stands at `onto`, a dotted key of tables: a table key by
+  /// key, anything else instead of it.  What is laid keeps its position.
   void lay_over(std::string_view onto, std::string_view from);
   /// Leaves nothing of a list of the root but the table at `index`.
   void keep_only(std::string_view list, std::size_t index);
@@ -110,17 +109,17 @@ nlohmann::ordered_json echo(const base::Described& options, std::string_view dir
 /// Only what differs from the defaults, as `key=value` pairs in the order of `describe`, for default labels. Of a
 /// component its kind, if that differs, then the options that differ from that kind's defaults, dotted.
 std::vector<std::pair<std::string, std::string>> differences(const base::Described& options,
-                                                              const base::Described& defaults);
+                                                             const base::Described& defaults);
 /// An echo as TOML that `Document::parse` reads back to the same values: a [table] for each object of the root and a
 /// [[table]] for each object of its lists; what lies deeper stands in one line.
 std::string toml(const nlohmann::ordered_json& tree);
 
 /// One option, for listings.
 struct OptionText {
-  std::string key;      ///< nested ones dotted: "schedule.decay"
-  std::string type;     ///< "integer", "a time", "one of ring, tree", ...
-  std::string fallback; ///< the default as a scenario would write it, or "" for none
-  std::string range;    ///< "at least 1", or ""
+  std::string key;       ///< nested ones dotted: "schedule.decay"
+  std::string type;      ///< "integer", "a time", "one of ring, tree", ...
+  std::string fallback;  ///< the default as a scenario would write it, or "" for none
+  std::string range;     ///< "at least 1", or ""
   std::string meaning;
   std::vector<std::pair<std::string, std::string>> choices;  ///< of an enumeration: each value and what it means
 };

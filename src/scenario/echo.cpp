@@ -130,7 +130,7 @@ Json echo(const base::Described& options, std::string_view directory) {
 }
 
 std::vector<std::pair<std::string, std::string>> differences(const base::Described& options,
-                                                              const base::Described& defaults) {
+                                                             const base::Described& defaults) {
   Pairs found;
   Differences differences(echo(defaults), "", found);
   only_visited(options).describe(differences);

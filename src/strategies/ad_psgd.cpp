@@ -40,7 +40,8 @@ class Replica {
   }
   /// Its answer was one to a question that crossed that one of its own, or 0; that one may come in after the answer.
   void take_note(const Communicator& comm, int peer, std::int64_t crossed) { with(comm, peer).crossed = crossed; }
-  /// Whether a question that crossed the last one to it is still to be heard: another would be taken for the crossed one.
+  /// Whether a question that crossed the last one to it is still to be heard: another would be taken for the crossed
+  /// one.
   bool expects(const Communicator& comm, int peer) {
     const Talk& talk = with(comm, peer);
     return talk.crossed > talk.heard;
@@ -96,7 +97,8 @@ std::optional<int> drawn_peer(const Worker& worker, const std::vector<int>& all,
   for (const int j : all)
     if (worker.comm().alive(j) && worker.training().active(worker.comm().world_rank(j))) present.push_back(j);
   if (present.empty()) return {};
-  base::Stream stream = worker.training().stream(base::Purpose::pairs, worker.comm().world_rank(worker.comm().rank()), step);
+  base::Stream stream =
+      worker.training().stream(base::Purpose::pairs, worker.comm().world_rank(worker.comm().rank()), step);
   return present[stream.below(present.size())];
 }
 
@@ -104,15 +106,18 @@ std::optional<int> drawn_peer(const Worker& worker, const std::vector<int>& all,
 
 void AdPsgd::describe(base::Describer& d) {
   describe_graph(d);
-  describe_parameter_compression(d, "compression", compression,
-                                 "what is sent instead of parameters; both sides move by half of the difference of what was "
-                                 "sent, which keeps the mean");
+  describe_parameter_compression(
+      d, "compression", compression,
+      "what is sent instead of parameters; both sides move by half of the difference of what was "
+      "sent, which keeps the mean");
 }
 
 std::optional<Strategy::Unfit> AdPsgd::unfit(const Fit& fit) const {
   if (!graph->directed()) return OnGraph::unfit(fit);
-  return Unfit{"graph", "ad_psgd averages in pairs, but some edges of this graph lead one way only; use one whose edges lead both "
-                        "ways, or the strategy sgp"};
+  return Unfit{
+      "graph",
+      "ad_psgd averages in pairs, but some edges of this graph lead one way only; use one whose edges lead both "
+      "ways, or the strategy sgp"};
 }
 
 void AdPsgd::operator()(Worker& worker) const {

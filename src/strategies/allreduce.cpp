@@ -29,10 +29,11 @@ struct Bucket {
 
 void Allreduce::describe(base::Describer& d) {
   d.component("algorithm", algorithm, "how the sum is made");
-  d.quantity("bucket_size", bucket_bytes, base::Unit::bytes,
-             "gradients are summed in buckets of at least so many bytes, as the backward pass gets them, beside the rest of "
-             "it; left out: all at once, after it",
-             base::Bounds::above_zero());
+  d.quantity(
+      "bucket_size", bucket_bytes, base::Unit::bytes,
+      "gradients are summed in buckets of at least so many bytes, as the backward pass gets them, beside the rest of "
+      "it; left out: all at once, after it",
+      base::Bounds::above_zero());
   describe_compression(d, compression);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
@@ -52,14 +53,16 @@ void Allreduce::in_buckets(Worker& worker) const {
   Overlap beside(worker.comm());
   State state = worker.start();
   if (worker.comm().rank() == 0 && state.step == 0 && worker.training().learning().layers().size() == 1)
-    worker.training().note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
+    worker.training().note(
+        "bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
   while (worker.continues(state)) {
     std::vector<int> sums;  // last layers first
     Bucket bucket;
     const auto sum = [&](const Tensor& g) {
       const Tensor part = values::slice(g, bucket.first, bucket.count);
-      sums.push_back(beside.start(
-          [&bucket_sum, part, first = bucket.first](const Communicator& comm) { return bucket_sum(comm, part, first); }));
+      sums.push_back(beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
+        return bucket_sum(comm, part, first);
+      }));
       bucket = {};
     };
     const Tensor g = worker.gradient(state.w, [&](const Tensor& parts, const models::Layer& layer) {

@@ -1,9 +1,9 @@
 /// Data-parallel training with an allreduce: every rank holds a replica, and all apply the sum of all gradients.
 ///
 /// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020.
-/// Cost per step: t_c + T_allreduce(P, M) + t_update. With buckets, c_i the end of bucket i's allreduce and b_i that of the
-/// backward pass through its layers: c_i = max(b_i, c_(i-1)) + T_allreduce(P, M_i); the step takes the last c_i + t_update.
-/// Compressed: compressed_sum.h.
+/// Cost per step: t_c + T_allreduce(P, M) + t_update. With buckets, c_i the end of bucket i's allreduce and b_i that of
+/// the backward pass through its layers: c_i = max(b_i, c_(i-1)) + T_allreduce(P, M_i); the step takes the last c_i +
+/// t_update. Compressed: compressed_sum.h.
 #pragma once
 
 #include <optional>

@@ -34,7 +34,8 @@ struct Replica {
     first_round = static_cast<double>(start.step);
     state = std::move(start);
   }
-  /// Its own update by that gradient. Returns what to send of it, of which all replicas, this one too, add what is decoded.
+  /// Its own update by that gradient. Returns what to send of it, of which all replicas, this one too, add what is
+  /// decoded.
   Tensor step(const Communicator& comm, const Tensor& g) {
     const double round = first_round + static_cast<double>(applied) / P;
     if (P == 1) {

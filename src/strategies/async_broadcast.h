@@ -1,14 +1,14 @@
 /// Delayed SGD from peer to peer: every rank sends each of its updates to all others, and all add it on arrival.
 ///
-/// Source: J. N. Tsitsiklis, D. P. Bertsekas, M. Athans, "Distributed Asynchronous Deterministic and Stochastic Gradient
-/// Optimization Algorithms", IEEE Transactions on Automatic Control 31, 1986: processors that hold copies of the parameters,
-/// and messages with delays. A rank turns its gradient into an update, the change of its own w by its own optimizer at its own
-/// rate, and all replicas add the same updates in orders of their own, each rank's part as it is, as under an asynchronous
-/// server: once the last ones are in, replicas are equal but for rounding, whatever the schedule or the optimizer. Where codes
-/// are sent, the sender adds what the others decode. Arrivals are added by actors beside the rank, one a sender.
-/// Cost per update of a rank's own: max(t_c + t_update, alpha + (P - 1) M beta); by codes of m bytes
-/// max(t_c + t_encode + t_update, alpha + (P - 1) m beta). Adding another's update takes d / speed in the actor that does,
-/// and decoding; the rank's own time does not grow by it, as if a core were there for it.
+/// Source: J. N. Tsitsiklis, D. P. Bertsekas, M. Athans, "Distributed Asynchronous Deterministic and Stochastic
+/// Gradient Optimization Algorithms", IEEE Transactions on Automatic Control 31, 1986: processors that hold copies of
+/// the parameters, and messages with delays. A rank turns its gradient into an update, the change of its own w by its
+/// own optimizer at its own rate, and all replicas add the same updates in orders of their own, each rank's part as it
+/// is, as under an asynchronous server: once the last ones are in, replicas are equal but for rounding, whatever the
+/// schedule or the optimizer. Where codes are sent, the sender adds what the others decode. Arrivals are added by
+/// actors beside the rank, one a sender. Cost per update of a rank's own: max(t_c + t_update, alpha + (P - 1) M beta);
+/// by codes of m bytes max(t_c + t_encode + t_update, alpha + (P - 1) m beta). Adding another's update takes d / speed
+/// in the actor that does, and decoding; the rank's own time does not grow by it, as if a core were there for it.
 #pragma once
 
 #include "strategies/compression.h"
@@ -20,8 +20,11 @@ struct AsyncBroadcast : Strategy {
   static constexpr base::About about{
       .kind = "async_broadcast",
       .summary = "every rank sends its updates to all others, who add them on arrival; no server, nobody waits",
-      .cost = "max(t_c + t_update, alpha + (P - 1) M beta) an update of its own, P of them a step; others' are added beside",
-      .source = "J. Tsitsiklis, D. Bertsekas, M. Athans, Distributed Asynchronous Gradient Optimization Algorithms, 1986"};
+      .cost =
+          "max(t_c + t_update, alpha + (P - 1) M beta) an update of its own, P of them a step; others' are added "
+          "beside",
+      .source =
+          "J. Tsitsiklis, D. Bertsekas, M. Athans, Distributed Asynchronous Gradient Optimization Algorithms, 1986"};
 
   Compression compression = no_compression();
 

@@ -72,7 +72,8 @@ std::vector<SummationShare> summation_shares(int n, int k, std::int64_t numbers)
 }
 
 void BytePs::describe(base::Describer& d) {
-  d.integer("spare_hosts", spare_hosts, "k: hosts without a worker that sum gradients, too", Bounds::between(0, 10'000));
+  d.integer("spare_hosts", spare_hosts, "k: hosts without a worker that sum gradients, too",
+            Bounds::between(0, 10'000));
   d.integer("partitions", partitions,
             "c: into how many pieces the vector is cut, so that pushes and pulls overlap but for 1/c of them",
             Bounds::between(1, 10'000));

@@ -1,12 +1,13 @@
-/// BytePS: every worker holds a replica; gradients are summed by services on k spare hosts and on the workers' own, each
-/// with as much of the vector as makes all network cards equally busy.
+/// BytePS: every worker holds a replica; gradients are summed by services on k spare hosts and on the workers' own,
+/// each with as much of the vector as makes all network cards equally busy.
 ///
 /// Source: Y. Jiang, Y. Zhu, C. Lan, B. Yi, Y. Cui, C. Guo, "A Unified Architecture for Accelerating Distributed DNN
-/// Training in Heterogeneous GPU/CPU Clusters", OSDI 2020. With n workers a spare host sums 2(n-1) / D of the vector and
-/// a worker's host (n-k) / D, D = n^2 + k n - 2 k; pushes and pulls at once then take 2 n (n-1) M beta / D.
-/// Pushes and pulls overlap as far as the vector is cut in partitions: c of them take (c+1) alpha and, for k = 0, exactly
-/// 2 (n-1) M beta / n; with spare hosts 1 + 1/c times the optimum, because the first push and the last pull of a spare host
-/// overlap with nothing. That is exact where the ratio of the shares is one of few messages, and near it where not.
+/// Training in Heterogeneous GPU/CPU Clusters", OSDI 2020. With n workers a spare host sums 2(n-1) / D of the vector
+/// and a worker's host (n-k) / D, D = n^2 + k n - 2 k; pushes and pulls at once then take 2 n (n-1) M beta / D. Pushes
+/// and pulls overlap as far as the vector is cut in partitions: c of them take (c+1) alpha and, for k = 0, exactly 2
+/// (n-1) M beta / n; with spare hosts 1 + 1/c times the optimum, because the first push and the last pull of a spare
+/// host overlap with nothing. That is exact where the ratio of the shares is one of few messages, and near it where
+/// not.
 #pragma once
 
 #include "strategies/compression.h"
@@ -16,10 +17,13 @@ namespace simgrad::strategies {
 struct BytePs : Strategy {
   static constexpr base::About about{
       .kind = "byteps",
-      .summary = "replicas on the workers; gradients are summed on k spare hosts and on the workers' own, in the best split",
-      .cost = "t_c + (c+1) alpha + (1 + 1/c) 2 n (n-1) M beta / (n^2 + k n - 2 k) + t_update a step, with k = 0 without the "
-              "1/c; the summing takes at most M gamma; shares travel in a ratio of messages, rounded to at most 8 a "
-              "service, 3 with more than 32 services, where that takes up to a sixth more",
+      .summary =
+          "replicas on the workers; gradients are summed on k spare hosts and on the workers' own, in the best split",
+      .cost =
+          "t_c + (c+1) alpha + (1 + 1/c) 2 n (n-1) M beta / (n^2 + k n - 2 k) + t_update a step, with k = 0 without "
+          "the "
+          "1/c; the summing takes at most M gamma; shares travel in a ratio of messages, rounded to at most 8 a "
+          "service, 3 with more than 32 services, where that takes up to a sixth more",
       .source = "Y. Jiang et al., A Unified Architecture for Accelerating Distributed DNN Training, 2020"};
 
   std::int64_t spare_hosts = 0;

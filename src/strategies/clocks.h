@@ -14,7 +14,8 @@ namespace simgrad::strategies {
 /// How many gradients of its own each worker has given, and how far ahead of the slowest at work it was when it pulled.
 class Clocks {
  public:
-  explicit Clocks(int workers) : clock_(static_cast<std::size_t>(workers)), ahead_(clock_), here_(clock_.size(), true) {}
+  explicit Clocks(int workers)
+      : clock_(static_cast<std::size_t>(workers)), ahead_(clock_), here_(clock_.size(), true) {}
 
   void tick(int worker) { ++clock_[static_cast<std::size_t>(worker)]; }
   void leave(int worker) { here_[static_cast<std::size_t>(worker)] = false; }

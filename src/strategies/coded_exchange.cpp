@@ -37,7 +37,8 @@ CodedExchange::Sent CodedExchange::start(const Tensor& x, std::int64_t step) {
 
 Tensor CodedExchange::finish(Sent sent) {
   const training::Compressor& compressor = encoder_.compressor();
-  if (compressor.exact() || (row_.neighbours.empty() && row_.targets.empty())) return neighbours_.combine(sent.x, std::move(sent.exchange));
+  if (compressor.exact() || (row_.neighbours.empty() && row_.targets.empty()))
+    return neighbours_.combine(sent.x, std::move(sent.exchange));
   if (of_ == Of::differences) return towards_copies(std::move(sent));
   const auto codes = static_cast<std::int64_t>(sent.exchange.sources.size());
   const Tensor own = values::decoded(sent.code);

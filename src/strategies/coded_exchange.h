@@ -1,11 +1,10 @@
 /// A replica's averaging with its neighbours, by codes of what they send.
 ///
-/// Of gradients: the average of what is decoded. Of parameters, by a code that keeps them: x_i + sum_j W_ij (Q(x_j) - Q(x_i)),
-/// which leaves the mean where it is. By any other code, of their differences to a copy of each replica that all its
-/// neighbours hold: y_j <- y_j + C(x_j - y_j), then x_i + gamma sum_j W_ij (y_j - y_i).
-/// Source: A. Koloskova, S. U. Stich, M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed
-/// Communication", ICML 2019 (CHOCO-SGD, Algorithm 2). The copies begin as the parameters of step 0, and anew with each
-/// generation.
+/// Of gradients: the average of what is decoded. Of parameters, by a code that keeps them: x_i + sum_j W_ij (Q(x_j) -
+/// Q(x_i)), which leaves the mean where it is. By any other code, of their differences to a copy of each replica that
+/// all its neighbours hold: y_j <- y_j + C(x_j - y_j), then x_i + gamma sum_j W_ij (y_j - y_i). Source: A. Koloskova,
+/// S. U. Stich, M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed Communication",
+/// ICML 2019 (CHOCO-SGD, Algorithm 2). The copies begin as the parameters of step 0, and anew with each generation.
 /// Cost: t_encode + alpha + degree m beta + degree t_decode + (2 degree + 1) k, + 2 d of parameters; with copies
 /// (degree + 1) k + (2 degree + 4) d. m bytes a code, k flops to add one: d unless it is sparse.
 #pragma once

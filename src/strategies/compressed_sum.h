@@ -19,9 +19,8 @@ class CompressedSum {
                 const training::Participant& rank)
       : encoder_(compressor, rank), algorithm_(algorithm) {}
 
-  /// x: (n) on every member, the parameters' stretch from `first` on.  Returns (n), equal on all; one member's as it is, for
-  /// nothing is sent.
-  /// Errors: cluster::PeerLost.
+  /// x: (n) on every member, the parameters' stretch from `first` on.  Returns (n), equal on all; one member's as it
+  /// is, for nothing is sent. Errors: cluster::PeerLost.
   values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x, std::int64_t first = 0);
 
   /// Whether nothing is left out, and nothing encoded.

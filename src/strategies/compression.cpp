@@ -11,27 +11,31 @@ void describe_parameter_compression(base::Describer& d, std::string_view key, Co
                                     std::string_view meaning) {
   d.component(key, compression, meaning);
   if (!compression->keeps_parameters())
-    d.refuse(key, fmt::format("{} = \"{}\" would leave out most of the parameters; take float32, float16, bfloat16, int8 or "
-                              "qsgd",
-                              key, compression.kind()));
+    d.refuse(key,
+             fmt::format("{} = \"{}\" would leave out most of the parameters; take float32, float16, bfloat16, int8 or "
+                         "qsgd",
+                         key, compression.kind()));
   else if (compression->error_feedback)
-    d.refuse(key, "error_feedback adds what one message leaves out to the next, but each message of parameters is whole by "
-                  "itself; leave it out");
+    d.refuse(key,
+             "error_feedback adds what one message leaves out to the next, but each message of parameters is whole by "
+             "itself; leave it out");
 }
 
 void describe_move_compression(base::Describer& d, Compression& compression) {
   d.component("compression", compression, "what is sent instead of how far a replica has moved");
   if (!compression->says_how_far())
-    d.refuse("compression", "scale = \"majority\" says in which direction and not how far, but replicas' moves are averaged; "
-                            "set scale = \"l1_mean\"");
+    d.refuse("compression",
+             "scale = \"majority\" says in which direction and not how far, but replicas' moves are averaged; "
+             "set scale = \"l1_mean\"");
 }
 
 void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, const training::Compressor& compressor) {
   if (algorithm == "ring" || compressor.sums()) return;
-  d.refuse("algorithm", fmt::format("algorithm = \"{}\" sums vectors on their way, but the codes of this compression do not add up "
-                                    "and are gathered around a ring instead; leave algorithm out, or take a compression that "
-                                    "adds up (float32, float16, bfloat16, random_k, power_sgd)",
-                                    algorithm));
+  d.refuse("algorithm",
+           fmt::format("algorithm = \"{}\" sums vectors on their way, but the codes of this compression do not add up "
+                       "and are gathered around a ring instead; leave algorithm out, or take a compression that "
+                       "adds up (float32, float16, bfloat16, random_k, power_sgd)",
+                       algorithm));
 }
 
 std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,

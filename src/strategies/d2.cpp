@@ -9,18 +9,21 @@ namespace simgrad::strategies {
 
 void D2::describe(base::Describer& d) {
   Mixes::describe(d);
-  describe_parameter_compression(d, "compression", compression,
-                                 "what is sent instead of parameters; replicas move by differences of what was sent, which "
-                                 "keeps their mean");
+  describe_parameter_compression(
+      d, "compression", compression,
+      "what is sent instead of parameters; replicas move by differences of what was sent, which "
+      "keeps their mean");
 }
 
 std::string D2::unsuited(const MixingMatrix& W) const {
-  if (!W.symmetric()) return "d2 needs a symmetric mixing matrix; use another graph or mixing, or the strategy gradient_tracking";
+  if (!W.symmetric())
+    return "d2 needs a symmetric mixing matrix; use another graph or mixing, or the strategy gradient_tracking";
   const auto found = spectrum_of(W);
   if (!found || !found->least || *found->least > -1.0 / 3.0 + 1e-9) return {};
-  return fmt::format("d2 needs mixing whose eigenvalues are all above -1/3, but the least of these is {:.6g}; set lazy = true, "
-                     "which makes them (1 + lambda) / 2",
-                     *found->least);
+  return fmt::format(
+      "d2 needs mixing whose eigenvalues are all above -1/3, but the least of these is {:.6g}; set lazy = true, "
+      "which makes them (1 + lambda) / 2",
+      *found->least);
 }
 
 void D2::operator()(Worker& worker) const {

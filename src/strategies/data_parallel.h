@@ -1,10 +1,9 @@
 /// Data parallelism with a master device, the older way on one machine: the first worker deals out the batch and the
 /// parameters in every step, and gathers the gradients.
 ///
-/// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020, section 2.2
-/// (DataParallel).
-/// Cost per step: 2 alpha + (2(P-1) M + bytes of the others' rows) beta + t_c + (P-1) M gamma + t_update; all of it through
-/// the master's link.
+/// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020,
+/// section 2.2 (DataParallel). Cost per step: 2 alpha + (2(P-1) M + bytes of the others' rows) beta + t_c + (P-1) M
+/// gamma + t_update; all of it through the master's link.
 #pragma once
 
 #include "strategies/compression.h"

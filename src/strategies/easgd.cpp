@@ -22,7 +22,8 @@ void Easgd::operator()(Worker& worker) const {
   if (worker.rejoins()) worker.comm().send(worker.server(), Packet());  // asks for the centre
   training::Encoder code(*parameter_compression, worker);
   const Packet first = worker.comm().receive(worker.server());
-  State x = worker.start_alone(code.decoded(worker.comm(), first.tensor), first.version * period / (together ? 1 : worker.workers()));
+  State x = worker.start_alone(code.decoded(worker.comm(), first.tensor),
+                               first.version * period / (together ? 1 : worker.workers()));
   for (;;) {  // the training ends it, while it waits for the centre
     for (std::int64_t t = 0; t < period; ++t) worker.update_alone(x, worker.workers() * worker.gradient(x.w));
     cluster::Pending answer = worker.comm().start_receive(worker.server());

@@ -15,7 +15,8 @@ struct Easgd : Strategy {
   static constexpr base::About about{
       .kind = "easgd",
       .summary = "workers train replicas of their own, which a server's centre and they pull together elastically",
-      .cost = "period (t_c + t_update) + 2 alpha + 2 P M beta a round of one exchange each; the server adds 3 P d flops",
+      .cost =
+          "period (t_c + t_update) + 2 alpha + 2 P M beta a round of one exchange each; the server adds 3 P d flops",
       .source = "S. Zhang, A. Choromanska, Y. LeCun, Deep learning with Elastic Averaging SGD, 2015"};
 
   std::int64_t period = 10;

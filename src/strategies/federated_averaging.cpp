@@ -33,16 +33,19 @@ double batch(const Training& training) { return static_cast<double>(training.lea
 void FederatedAveraging::describe(base::Describer& d) {
   d.number("fraction_train", fraction_train, "the share of the workers that train in a round, one at least (C)",
            Bounds{.least = 0.0, .most = 1.0});
-  d.integer("local_steps", local_steps, "H: steps of its own that a worker makes in a round; default 5", Bounds::at_least(1));
+  d.integer("local_steps", local_steps, "H: steps of its own that a worker makes in a round; default 5",
+            Bounds::at_least(1));
   d.number("local_epochs", local_epochs, "instead: how often in a round a worker goes over its rows (E)",
            Bounds{.least = 0.0, .positive = true});
   d.number("proximal", proximal,
            "mu: a worker's loss has mu/2 |w - w_round|^2 on top, which holds it near the round's model (FedProx)",
            Bounds::at_least(0));
   describe_move_compression(d, compression);
-  describe_parameter_compression(d, "parameter_compression", parameter_compression, "what the server sends instead of models");
+  describe_parameter_compression(d, "parameter_compression", parameter_compression,
+                                 "what the server sends instead of models");
   if (local_steps && local_epochs)
-    d.refuse("local_epochs", "local_steps and local_epochs both say how long a worker trains in a round; leave one of them out");
+    d.refuse("local_epochs",
+             "local_steps and local_epochs both say how long a worker trains in a round; leave one of them out");
 }
 
 std::int64_t FederatedAveraging::steps_of(const Training& training, int worker) const {
@@ -89,7 +92,8 @@ std::vector<int> FederatedAveraging::chosen(const Server& server, std::int64_t r
   const auto wanted = static_cast<std::size_t>(std::max(1.0, std::round(fraction_train * static_cast<double>(P))));
   std::vector<int> all;
   for (std::uint64_t i = 0; i < P && all.size() < wanted; ++i)
-    if (const int worker = static_cast<int>(draw(i)); std::ranges::binary_search(present, worker)) all.push_back(worker);
+    if (const int worker = static_cast<int>(draw(i)); std::ranges::binary_search(present, worker))
+      all.push_back(worker);
   std::ranges::sort(all);
   return all;
 }
@@ -117,7 +121,8 @@ class Returned {
       terms.push_back(std::move(models_[i].second));
       weights.push_back(rows_[i] / all);
     }
-    server.comm().charge_reduction(2.0 * static_cast<double>(terms.size()) * code.add_flops(terms.front().size()), record::Work::average);
+    server.comm().charge_reduction(2.0 * static_cast<double>(terms.size()) * code.add_flops(terms.front().size()),
+                                   record::Work::average);
     return values::weighted_sum(terms, weights);
   }
 
@@ -153,8 +158,10 @@ void FederatedAveraging::operator()(Server& server) const {
           continue;
         }
         awaited.erase(worker);
-        if (lost) std::erase(present, worker);
-        else if (!std::ranges::binary_search(present, worker)) present.insert(std::ranges::lower_bound(present, worker), worker);
+        if (lost)
+          std::erase(present, worker);
+        else if (!std::ranges::binary_search(present, worker))
+          present.insert(std::ranges::lower_bound(present, worker), worker);
       }
     }
     state.w = returned.mean(server, move_code);

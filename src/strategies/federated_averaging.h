@@ -1,10 +1,11 @@
-/// Federated averaging: round after round a server hands its model to some of the workers, each trains it on its own rows
-/// for some steps, and the server goes on from the mean of what they return, weighted by their rows.
+/// Federated averaging: round after round a server hands its model to some of the workers, each trains it on its own
+/// rows for some steps, and the server goes on from the mean of what they return, weighted by their rows.
 ///
 /// Source: B. McMahan, E. Moore, D. Ramage, S. Hampson, B. Aguera y Arcas, "Communication-Efficient Learning of Deep
 /// Networks from Decentralized Data", AISTATS 2017, Algorithm 1; the proximal term: T. Li, A. K. Sahu, M. Zaheer, M.
 /// Sanjabi, A. Talwalkar, V. Smith, "Federated Optimization in Heterogeneous Networks" (FedProx), MLSys 2020.
-/// Cost per round, m workers taking part, all arriving together: H (t_c + t_update) + 2 alpha + 2 m M beta + 2 m d / speed,
+/// Cost per round, m workers taking part, all arriving together: H (t_c + t_update) + 2 alpha + 2 m M beta + 2 m d /
+/// speed,
 /// + 3 H d / speed with the proximal term.
 #pragma once
 
@@ -15,8 +16,11 @@ namespace simgrad::strategies {
 struct FederatedAveraging : Strategy {
   static constexpr base::About about{
       .kind = "federated_averaging",
-      .summary = "a server hands its model to some workers, who train it on their rows; their mean by rows is the next one",
-      .cost = "H (t_c + t_update) + 2 alpha + 2 m M beta + 2 m d / speed a round of H local steps at m = fraction_train P workers",
+      .summary =
+          "a server hands its model to some workers, who train it on their rows; their mean by rows is the next one",
+      .cost =
+          "H (t_c + t_update) + 2 alpha + 2 m M beta + 2 m d / speed a round of H local steps at m = fraction_train P "
+          "workers",
       .source = "B. McMahan et al., Communication-Efficient Learning of Deep Networks from Decentralized Data, 2017"};
 
   double fraction_train = 1.0;

@@ -8,9 +8,10 @@ namespace simgrad::strategies {
 
 void GradientTracking::describe(base::Describer& d) {
   Mixes::describe(d);
-  describe_parameter_compression(d, "compression", compression,
-                                 "what is sent instead of parameters and of tracked gradients; replicas move by differences of "
-                                 "what was sent, which keeps both means");
+  describe_parameter_compression(
+      d, "compression", compression,
+      "what is sent instead of parameters and of tracked gradients; replicas move by differences of "
+      "what was sent, which keeps both means");
 }
 
 void GradientTracking::operator()(Worker& worker) const {

@@ -2,8 +2,8 @@
 ///
 /// Source: F. Niu, B. Recht, C. Re, S. J. Wright, "HOGWILD!: A Lock-Free Approach to Parallelizing Stochastic Gradient
 /// Descent", NIPS 2011, Algorithm 1. Reads and writes of the whole vector are each one moment of virtual time, so that
-/// updates are lost to nobody; what is shared is stale instead: a core reads, computes, and adds to what is there by then.
-/// Cost per update: t_c + t_update on one of P cores; no network.
+/// updates are lost to nobody; what is shared is stale instead: a core reads, computes, and adds to what is there by
+/// then. Cost per update: t_c + t_update on one of P cores; no network.
 #pragma once
 
 #include "strategies/strategy.h"

@@ -5,8 +5,8 @@
 
 namespace simgrad::strategies {
 
-/// Whether it can be: a sparse model without a penalty, whose numbers are computed, and an optimizer that can update rows
-/// alone.
+/// Whether it can be: a sparse model without a penalty, whose numbers are computed, and an optimizer that can update
+/// rows alone.
 bool trains_in_place(const Worker& worker);
 
 /// Step after step the gradient of the batch's keys, and an update of their rows.

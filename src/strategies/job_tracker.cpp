@@ -77,7 +77,8 @@ std::vector<JobTracker::Copy> JobTracker::lost(int worker, double now) {
 
 std::optional<int> JobTracker::longest() const {
   const auto end = splits_.begin() + started_;
-  const auto found = std::find_if(splits_.begin(), end, [](const Split& split) { return !split.done && !split.copied; });
+  const auto found =
+      std::find_if(splits_.begin(), end, [](const Split& split) { return !split.done && !split.copied; });
   return found == end ? std::nullopt : std::optional(static_cast<int>(found - splits_.begin()));
 }
 

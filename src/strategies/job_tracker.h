@@ -15,8 +15,8 @@ namespace simgrad::strategies {
 /// numbers, and of those that are still mapped the one with the lowest number has been so for longest.
 class JobTracker {
  public:
-  /// At least as many splits as workers.  slow_factor: with copies, and then a split is slow once it has been mapped for
-  /// that many times the median of the splits that are done.  now: virtual seconds, as below.
+  /// At least as many splits as workers.  slow_factor: with copies, and then a split is slow once it has been mapped
+  /// for that many times the median of the splits that are done.  now: virtual seconds, as below.
   JobTracker(int workers, int splits, std::optional<double> slow_factor, double now);
 
   struct Order {
@@ -29,7 +29,8 @@ class JobTracker {
   /// The split's result is there: whoever mapped it may be lost.
   void received(int split) { splits_.at(static_cast<std::size_t>(split)).received = true; }
   /// A worker is lost, and what it was mapping with it, and what it had mapped whose result is not there yet (lineage:
-  /// the rows are still to be had). Those splits are mapped again, before others begin. Which idle workers begin at once.
+  /// the rows are still to be had). Those splits are mapped again, before others begin. Which idle workers begin at
+  /// once.
   struct Copy {
     int worker = 0;
     int split = 0;
@@ -70,8 +71,8 @@ class JobTracker {
   std::vector<Split> splits_;
   std::vector<Attempt> attempts_;  ///< each worker's present or last
   std::deque<int> idle_;
-  std::deque<int> again_;          ///< splits of lost workers
-  std::vector<double> took_;       ///< by the splits that are done, in ascending order
+  std::deque<int> again_;     ///< splits of lost workers
+  std::vector<double> took_;  ///< by the splits that are done, in ascending order
   int started_;
   std::optional<double> slow_factor_;
   int copies_ = 0;

@@ -20,7 +20,8 @@ Pull KeyCache::plan(std::shared_ptr<const SparseBatch> batch) const {
   const std::int64_t first_step = kept_.front().batch->step;
   for (std::size_t j = 0; j + 1 < batch->firsts.size(); ++j) {
     std::vector<std::uint32_t> wanted;
-    const auto first = static_cast<std::size_t>(batch->firsts[j]), last = static_cast<std::size_t>(batch->firsts[j + 1]);
+    const auto first = static_cast<std::size_t>(batch->firsts[j]),
+               last = static_cast<std::size_t>(batch->firsts[j + 1]);
     for (std::size_t i = first; i < last; ++i) {
       const Entry* const entry = valid(batch->keys[i], batch->step);
       if (entry) {

@@ -1,11 +1,11 @@
 /// A worker's cache of keys under a staleness bound: what its last batches have pulled.
 ///
-/// A key that was fetched at most `bound` of the worker's own steps ago is not asked for again; its numbers are those that
-/// came then, with the worker's own updates since where the optimizer is sgd (read-my-writes). Adagrad's need the sums of
-/// squares, which only the servers have: there they are left out, unlike in both sources.
-/// Source: Q. Ho et al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013 (a
-/// cache under a bound of clocks); X. Miao et al., "HET: Scaling out Huge Embedding Model Training via Cache-enabled
-/// Distributed Framework", VLDB 2022 (for embeddings, key by key).
+/// A key that was fetched at most `bound` of the worker's own steps ago is not asked for again; its numbers are those
+/// that came then, with the worker's own updates since where the optimizer is sgd (read-my-writes). Adagrad's need the
+/// sums of squares, which only the servers have: there they are left out, unlike in both sources. Source: Q. Ho et al.,
+/// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013 (a cache under a bound
+/// of clocks); X. Miao et al., "HET: Scaling out Huge Embedding Model Training via Cache-enabled Distributed
+/// Framework", VLDB 2022 (for embeddings, key by key).
 #pragma once
 
 #include <cstdint>

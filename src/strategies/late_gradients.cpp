@@ -20,7 +20,8 @@ double LateGradients::shares(std::int64_t rows) const {
   return static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows));
 }
 
-LateGradient LateGradients::corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const {
+LateGradient LateGradients::corrected(const Tensor& part, int worker, const State& state,
+                                      std::int64_t staleness) const {
   if (pulled_.empty()) return {part, worker, staleness};
   const training::Learning& learning = server_.training().learning();
   // The part of a share 1/q of the rows is g/q, so that q g_part g_part is its share of the product.
@@ -38,7 +39,8 @@ void LateGradients::apply(const std::vector<LateGradient>& parts, State& state) 
     terms.push_back(part.g);
     rows += server_.rows(part.worker);
   }
-  const Tensor sum = parts.size() > 1 ? service_.sum(std::move(terms)) : service_.gradients.compressor().concluded(terms.front());
+  const Tensor sum =
+      parts.size() > 1 ? service_.sum(std::move(terms)) : service_.gradients.compressor().concluded(terms.front());
   double weight = 1.0;
   if (options_.k_batch)
     weight = shares(rows);

@@ -1,8 +1,8 @@
 /// What a gradient is worth that was computed at older parameters.
 ///
-/// Source: staleness-aware learning rate: W. Zhang, S. Gupta, X. Lian, J. Liu, "Staleness-aware Async-SGD for Distributed
-/// Deep Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay
-/// Compensation", ICML 2017, Algorithm 2.
+/// Source: staleness-aware learning rate: W. Zhang, S. Gupta, X. Lian, J. Liu, "Staleness-aware Async-SGD for
+/// Distributed Deep Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient
+/// Descent with Delay Compensation", ICML 2017, Algorithm 2.
 #pragma once
 
 #include <vector>

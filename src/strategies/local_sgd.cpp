@@ -24,31 +24,36 @@ std::size_t optimizer_vectors(const Worker& worker, const State& state) {
 }  // namespace
 
 void LocalSgd::describe(base::Describer& d) {
-  d.integer_or("local_steps", local_steps, "all",
-               "H: updates of its own that a replica makes between two averages; \"all\": the replicas are averaged once, "
-               "at the end. An evaluation between two averages is of the mean that they would have, which nobody holds",
-               Bounds::at_least(1));
+  d.integer_or(
+      "local_steps", local_steps, "all",
+      "H: updates of its own that a replica makes between two averages; \"all\": the replicas are averaged once, "
+      "at the end. An evaluation between two averages is of the mean that they would have, which nobody holds",
+      Bounds::at_least(1));
   d.integer("synchronous_steps", synchronous_steps,
             "so many steps at first are averaged one by one, as if H were 1 (post-local SGD)", Bounds::at_least(0));
   d.number("slow_momentum", slow_momentum, "beta: how much of the rounds' moves so far goes on in the next (SlowMo)",
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.number("slow_rate", slow_rate, "alpha: how far a round moves towards the average, momentum included (SlowMo)",
            Bounds{.least = 0.0, .positive = true});
-  d.choice("optimizer_memory", optimizer_memory, memories, "what becomes of the optimizer's memory at an average, where it travels as float64 whatever the compression");
+  d.choice(
+      "optimizer_memory", optimizer_memory, memories,
+      "what becomes of the optimizer's memory at an average, where it travels as float64 whatever the compression");
   d.component("algorithm", algorithm, "how the average is made");
   describe_move_compression(d, compression);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
   if (!local_steps && slow())
-    d.refuse(slow_momentum > 0.0 ? "slow_momentum" : "slow_rate",
-             "slow momentum goes on from round to round, but local_steps = \"all\" is a single round; give local_steps a "
-             "number, or leave slow momentum out");
+    d.refuse(
+        slow_momentum > 0.0 ? "slow_momentum" : "slow_rate",
+        "slow momentum goes on from round to round, but local_steps = \"all\" is a single round; give local_steps a "
+        "number, or leave slow momentum out");
 }
 
 std::optional<Strategy::Unfit> LocalSgd::unfit(const Fit& fit) const {
   if (const std::string why = algorithm->unfit(fit.cluster); !why.empty()) return Unfit{"algorithm", why};
   if (!local_steps && !fit.stop.steps && !fit.stop.samples && !fit.stop.epochs)
-    return Unfit{"local_steps", "local_steps = \"all\" averages after the last step, but no number of steps, samples or "
-                                "epochs in [stop] says which that is; give one of them"};
+    return Unfit{"local_steps",
+                 "local_steps = \"all\" averages after the last step, but no number of steps, samples or "
+                 "epochs in [stop] says which that is; give one of them"};
   return compression_misfit(compression, fit);
 }
 

@@ -1,12 +1,12 @@
 /// Local SGD: every rank takes H steps on its own replica, then the replicas are averaged.
 ///
-/// Source: S. U. Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, Algorithm 1; once, at the end: M.
-/// Zinkevich, M. Weimer, L. Li, A. Smola, "Parallelized Stochastic Gradient Descent", NIPS 2010; together first, alone
-/// later: T. Lin, S. U. Stich, K. K. Patel, M. Jaggi, "Don't Use Large Mini-Batches, Use Local SGD", ICLR 2020 (post-local
-/// SGD); slow momentum: J. Wang, V. Tantia, N. Ballas, M. Rabbat, "SlowMo: Improving Communication-Efficient Distributed
-/// SGD with Slow Momentum", ICLR 2020, Algorithm 1.
-/// Cost per round of H steps: H (t_c + t_update) + T_allreduce(P, M) + M gamma/8 for the mean, + 7 d / speed with slow
-/// momentum. H = 1 is synchronous SGD.
+/// Source: S. U. Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, Algorithm 1; once, at the end:
+/// M. Zinkevich, M. Weimer, L. Li, A. Smola, "Parallelized Stochastic Gradient Descent", NIPS 2010; together first,
+/// alone later: T. Lin, S. U. Stich, K. K. Patel, M. Jaggi, "Don't Use Large Mini-Batches, Use Local SGD", ICLR 2020
+/// (post-local SGD); slow momentum: J. Wang, V. Tantia, N. Ballas, M. Rabbat, "SlowMo: Improving
+/// Communication-Efficient Distributed SGD with Slow Momentum", ICLR 2020, Algorithm 1. Cost per round of H steps: H
+/// (t_c + t_update) + T_allreduce(P, M) + M gamma/8 for the mean, + 7 d / speed with slow momentum. H = 1 is
+/// synchronous SGD.
 #pragma once
 
 #include "collectives/allreduce.h"

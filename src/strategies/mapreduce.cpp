@@ -28,20 +28,23 @@ void MapReduce::describe(base::Describer& d) {
       Bounds::between(1, 1000));
   d.flag("speculative", speculative,
          "whether workers without a split map copies of slow ones, longest first; the first result counts");
-  d.number("slow_factor", slow_factor,
-           "speculative: a split is slow once it is mapped for longer than so many times the median of the round's splits "
-           "that are done (default 1.5)",
-           Bounds::between(1, 1000));
+  d.number(
+      "slow_factor", slow_factor,
+      "speculative: a split is slow once it is mapped for longer than so many times the median of the round's splits "
+      "that are done (default 1.5)",
+      Bounds::between(1, 1000));
   d.component("storage", storage, "where rows and sums are kept from round to round");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "what reducers send instead of parameters");
   if (!compression->exact() && !combiner)
-    d.refuse("compression", "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
-                            "them out");
+    d.refuse("compression",
+             "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
+             "them out");
   if (!compression->exact() && job == Job::k_means)
-    d.refuse("compression", "compression is of gradients, but job = \"k_means\" sends sums and numbers of rows; leave one of "
-                            "them out");
+    d.refuse("compression",
+             "compression is of gradients, but job = \"k_means\" sends sums and numbers of rows; leave one of "
+             "them out");
   if (job == Job::k_means && reducers > 1)
     d.refuse("reducers",
              fmt::format("job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers "
@@ -63,8 +66,9 @@ void MapReduce::describe(base::Describer& d) {
              "speculative = true needs splits above 1: with one split a worker all begin and nobody is "
              "idle; give splits, or leave speculative out");
   if (slow_factor && !speculative)
-    d.refuse("slow_factor", "slow_factor says which splits are copied, but speculative = false copies none; set speculative "
-                            "= true, or leave slow_factor out");
+    d.refuse("slow_factor",
+             "slow_factor says which splits are copied, but speculative = false copies none; set speculative "
+             "= true, or leave slow_factor out");
 }
 
 std::vector<cluster::Recovery> MapReduce::recoveries() const {
@@ -80,13 +84,15 @@ std::shared_ptr<const Strategy> MapReduce::alone() const {
 std::optional<Strategy::Unfit> MapReduce::unfit(const Fit& fit) const {
   if (auto misfit = job_misfit(job, fit)) return misfit;
   if (reducers > fit.parameters)
-    return Unfit{"reducers",
-                 fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
-                             reducers, fit.parameters, fit.parameters == 1 ? "" : "s")};
+    return Unfit{
+        "reducers",
+        fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
+                    reducers, fit.parameters, fit.parameters == 1 ? "" : "s")};
   if (reducers > 1 && !fit.optimizer.elementwise())
-    return Unfit{"reducers", fmt::format("reducers = {}, but optimizer = \"{}\" needs all parameters at once; set reducers = "
-                                         "1, or another optimizer",
-                                         reducers, fit.optimizer_kind)};
+    return Unfit{"reducers",
+                 fmt::format("reducers = {}, but optimizer = \"{}\" needs all parameters at once; set reducers = "
+                             "1, or another optimizer",
+                             reducers, fit.optimizer_kind)};
   return compression_misfit(compression, fit);
 }
 
@@ -116,7 +122,8 @@ double MapReduce::disk_flops(const training::Participant& self, double bytes) co
 }
 
 void MapReduce::use_disk(const training::Participant& self, double bytes) const {
-  self.training().world().compute(self.comm().world_rank(self.comm().rank()), disk_flops(self, bytes), record::Work::read);
+  self.training().world().compute(self.comm().world_rank(self.comm().rank()), disk_flops(self, bytes),
+                                  record::Work::read);
 }
 
 void MapReduce::operator()(Worker& worker) const {
@@ -167,7 +174,8 @@ void MapReduce::operator()(Server& server) const {
   while (server.continues(state)) {
     (*broadcast)(group, P, parameter_code.once(group, state.w), state.w.size());
     collectives::FlatReduce reduce(group, P);
-    const auto add_flops = job == Job::gradient ? std::optional(sum_code.add_flops(state.w.size(), first)) : std::nullopt;
+    const auto add_flops =
+        job == Job::gradient ? std::optional(sum_code.add_flops(state.w.size(), first)) : std::nullopt;
     finish_round(server, state, reduce.sum(add_flops), sum_code, P);
   }
 }

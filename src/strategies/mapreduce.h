@@ -62,11 +62,12 @@ struct MapReduce : Strategy {
   Tensor parameters(Worker& worker, const training::Encoder& code) const;
   /// How many numbers travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
   std::int64_t numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const;
-  /// Each reducer's stretch of a worker's sum over so many rows, encoded, and what travels beside it without a combiner.
+  /// Each reducer's stretch of a worker's sum over so many rows, encoded, and what travels beside it without a
+  /// combiner.
   std::vector<cluster::Packet> sliced(const Worker& worker, training::Encoder& code, const Tensor& x,
                                       std::int64_t rows) const;
-  /// The update with the sum of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner would have
-  /// saved, the update.
+  /// The update with the sum of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner would
+  /// have saved, the update.
   void finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
                     std::int64_t sums) const;
   /// Virtual time: reading or writing so many bytes; it counts as computing.

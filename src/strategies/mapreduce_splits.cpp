@@ -1,8 +1,8 @@
 /// Dynamic assignment: the first reducer is the master as well, and deals splits to workers as they ask for them.
 ///
 /// Reports and orders are messages without bytes: a split costs 2 alpha more than its work. A result follows its
-/// report's answer, and travels while its worker maps the next split. Splits of a worker that is lost are mapped again by
-/// the others, where the training goes on in place; who is back has its share of the next round.
+/// report's answer, and travels while its worker maps the next split. Splits of a worker that is lost are mapped again
+/// by the others, where the training goes on in place; who is back has its share of the next round.
 #include <utility>
 #include <vector>
 

@@ -75,11 +75,15 @@ training::Assembly Multitask::assembly() const { return assembled; }
 
 std::optional<Strategy::Unfit> Multitask::unfit(const Fit& fit) const {
   if (!dynamic_cast<const MultitaskPerceptron*>(&fit.model))
-    return Unfit{"kind", fmt::format("multitask trains tasks that share layers, but [model] kind = \"{}\" has one task; set "
-                                     "that to \"multitask_perceptron\"", fit.model_kind)};
+    return Unfit{"kind",
+                 fmt::format("multitask trains tasks that share layers, but [model] kind = \"{}\" has one task; set "
+                             "that to \"multitask_perceptron\"",
+                             fit.model_kind)};
   if (!fit.optimizer.elementwise())
-    return Unfit{"kind", fmt::format("under optimizer = \"{}\" the update of one parameter depends on others, which another "
-                                     "group has; take an optimizer that works element by element", fit.optimizer_kind)};
+    return Unfit{"kind",
+                 fmt::format("under optimizer = \"{}\" the update of one parameter depends on others, which another "
+                             "group has; take an optimizer that works element by element",
+                             fit.optimizer_kind)};
   const std::string why = algorithm->unfit(fit.cluster);
   return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
 }

@@ -28,7 +28,7 @@ State Neighbourhood::start() const {
   Training& training = worker_.training();
   for (;;) {
     const std::vector<int> present = hosts();  // somebody is at work, or all would have started anew
-    std::int64_t step = 0;  // nobody has begun it
+    std::int64_t step = 0;                     // nobody has begun it
     for (const int member : present) step = std::max(step, comm.world().step(comm.world_rank(member)) + 1);
     training.join(comm.world_rank(comm.rank()), step, comm.world_rank(present.front()));
     if (auto packet = comm.start_receive(present.front()).wait_unless_lost()) {
@@ -89,7 +89,8 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<
     weights.push_back(row_.weights[place]);
   };
   // Row i's weights stand in the order of ranks, with i among its neighbours.
-  const auto own = static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, comm.rank()) - row_.neighbours.begin());
+  const auto own =
+      static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, comm.rank()) - row_.neighbours.begin());
   std::size_t next = 0;
   for (std::size_t place = 0; place <= row_.neighbours.size(); ++place) {
     if (place == own) {
@@ -100,9 +101,9 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<
     if (next == sources.size() || sources[next] != member) continue;
     if (const Tensor& came = received[next++].tensor) add(came, place);
   }
-  comm.charge_reduction((2.0 * static_cast<double>(terms.size() - 1) + 1.0) *
-                            numbers.value_or(static_cast<double>(x.size())),
-                        record::Work::average);
+  comm.charge_reduction(
+      (2.0 * static_cast<double>(terms.size() - 1) + 1.0) * numbers.value_or(static_cast<double>(x.size())),
+      record::Work::average);
   if (terms.size() <= row_.neighbours.size()) normalize(weights);
   return values::weighted_sum(terms, weights);
 }

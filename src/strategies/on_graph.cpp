@@ -43,15 +43,18 @@ std::vector<std::string> OnGraph::broken(const Adjacency& edges, std::string_vie
   std::vector<std::string> all;
   if (parts.size() > 1) {
     constexpr std::size_t shown = 8;
-    const std::vector<int> largest(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(std::min(shown, parts.size())));
-    all.push_back(fmt::format("{} falls into {} parts of {}{} ranks, between which nothing travels: each converges to a mean of "
-                              "its own, the consensus distance stays, and the spectral gap is 0",
-                              what, parts.size(), fmt::join(largest, ", "), parts.size() > shown ? ", ..." : ""));
+    const std::vector<int> largest(parts.begin(),
+                                   parts.begin() + static_cast<std::ptrdiff_t>(std::min(shown, parts.size())));
+    all.push_back(
+        fmt::format("{} falls into {} parts of {}{} ranks, between which nothing travels: each converges to a mean of "
+                    "its own, the consensus distance stays, and the spectral gap is 0",
+                    what, parts.size(), fmt::join(largest, ", "), parts.size() > shown ? ", ..." : ""));
   }
   if (one_way > 0)
-    all.push_back(fmt::format("{} leads from some ranks to others and never back: what those others learn is lost on the former, "
-                              "and all that is averaged is what the ranks say to whom nobody sends; add edges back",
-                              what));
+    all.push_back(
+        fmt::format("{} leads from some ranks to others and never back: what those others learn is lost on the former, "
+                    "and all that is averaged is what the ranks say to whom nobody sends; add edges back",
+                    what));
   return all;
 }
 
@@ -67,8 +70,10 @@ bool OnGraph::leaves_a_rest(const Worker& worker) const {
 void OnGraph::describe_graph(base::Describer& d) {
   d.component("graph", graph, "who talks to whom; not the cabling, which is cluster.topology");
   if (graph.kind() == "support" && !mixes())
-    d.refuse("graph", "graph = \"support\" is that of a mixing matrix in a file, but this strategy has no mixing matrix; name another "
-                      "graph, or write the edges down for graph = { kind = \"file\", path = \"...\" }");
+    d.refuse("graph",
+             "graph = \"support\" is that of a mixing matrix in a file, but this strategy has no mixing matrix; name "
+             "another "
+             "graph, or write the edges down for graph = { kind = \"file\", path = \"...\" }");
 }
 
 std::shared_ptr<const Adjacency> OnGraph::edges(const Worker& worker) const {
@@ -83,7 +88,8 @@ std::shared_ptr<const Adjacency> OnGraph::edges(const Worker& worker) const {
 
 void OnGraph::note_warnings(const Worker& worker) const {
   if (!first_of_all(worker)) return;
-  for (const std::string& text : warnings(worker.workers(), worker.training().learning().seed())) worker.training().note(text);
+  for (const std::string& text : warnings(worker.workers(), worker.training().learning().seed()))
+    worker.training().note(text);
 }
 
 void Mixes::describe(base::Describer& d) {
@@ -95,9 +101,11 @@ void Mixes::describe_mixing(base::Describer& d) {
   d.component("mixing", mixing, "the weights of the averages");
   d.flag("lazy", lazy, "whether half of every average is one's own, (I + W) / 2, so that no eigenvalue is negative");
   if (graph.kind() == "support" && mixing.kind() != "file")
-    d.refuse("graph", fmt::format("graph = \"support\" is that of a matrix in a file, but mixing is \"{}\"; name another graph, or "
-                                  "give mixing = {{ kind = \"file\", path = \"...\" }}",
-                                  mixing.kind()));
+    d.refuse(
+        "graph",
+        fmt::format("graph = \"support\" is that of a matrix in a file, but mixing is \"{}\"; name another graph, or "
+                    "give mixing = {{ kind = \"file\", path = \"...\" }}",
+                    mixing.kind()));
 }
 
 Adjacency Mixes::drawn(int P, std::uint64_t seed) const {
@@ -129,13 +137,16 @@ std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t see
   const Adjacency graph_edges = drawn(P, seed);
   const MixingMatrix W = matrix(graph_edges, everybody(P));
   const Adjacency used = W.support();
-  const bool same = components(graph_edges) == components(used) && strong_components(graph_edges) == strong_components(used);
-  std::vector<std::string> all = broken(used, same ? "the graph" : "the graph, without the edges that the mixing matrix gives 0,");
+  const bool same =
+      components(graph_edges) == components(used) && strong_components(graph_edges) == strong_components(used);
+  std::vector<std::string> all =
+      broken(used, same ? "the graph" : "the graph, without the edges that the mixing matrix gives 0,");
   if (!W.doubly_stochastic())
-    all.push_back(fmt::format("mixing = \"{}\" on this graph has rows that sum to 1 and columns that do not: averaging does not "
-                              "preserve the mean, and ranks whose columns sum to more count more in what all converge to; "
-                              "\"metropolis\" preserves it",
-                              mixing.kind()));
+    all.push_back(
+        fmt::format("mixing = \"{}\" on this graph has rows that sum to 1 and columns that do not: averaging does not "
+                    "preserve the mean, and ranks whose columns sum to more count more in what all converge to; "
+                    "\"metropolis\" preserves it",
+                    mixing.kind()));
   return all;
 }
 
@@ -149,7 +160,8 @@ std::optional<Graph::Extremes> Mixes::extremes(int P) const {
 
 std::optional<Spectrum> Mixes::spectrum_of(const MixingMatrix& W) const {
   const auto known = extremes(W.size());
-  return known ? Spectrum{.second = std::max(1.0 - known->below_one, -known->least), .least = known->least} : spectrum(W);
+  return known ? Spectrum{.second = std::max(1.0 - known->below_one, -known->least), .least = known->least}
+               : spectrum(W);
 }
 
 std::optional<double> Mixes::gap(const MixingMatrix& W) const {
@@ -165,9 +177,11 @@ std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
   }
   if (worker.comm().rank() == 0) {
     note_warnings(worker);
-    if (const auto found = gap(*W_)) worker.training().set_spectral_gap(*found);
+    if (const auto found = gap(*W_))
+      worker.training().set_spectral_gap(*found);
     else if (first_of_all(worker))
-      worker.training().note("spectral_gap: not reckoned, for the matrix is large, and not symmetric or too slow to average");
+      worker.training().note(
+          "spectral_gap: not reckoned, for the matrix is large, and not symmetric or too slow to average");
   }
   return W_;
 }

@@ -18,8 +18,8 @@ struct OnGraph : Strategy {
   std::optional<Unfit> unfit(const Fit& fit) const override;
   std::vector<std::string> warnings(std::int64_t workers, std::uint64_t seed) const override;
 
-  /// To whom each of the living workers sends, made once for all of them. A graph that has no form of their number, or names the scenario's ranks, is what the loss of
-  /// the others leaves of it.
+  /// To whom each of the living workers sends, made once for all of them. A graph that has no form of their number, or
+  /// names the scenario's ranks, is what the loss of the others leaves of it.
   std::shared_ptr<const Adjacency> edges(const Worker& worker) const;
 
  protected:

@@ -33,11 +33,12 @@ void ParameterServer::describe(base::Describer& d) {
   d.integer("backup_workers", backup_workers,
             "bsp: an update takes the first P - backup_workers gradients of its step; later ones are dropped",
             Bounds::at_least(0));
-  d.integer("k_batch", k_batch,
-            "an update takes K gradients from whomever they come; bsp: computed at the present parameters, and all start "
-            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
-            "their rows",
-            Bounds::at_least(1));
+  d.integer(
+      "k_batch", k_batch,
+      "an update takes K gradients from whomever they come; bsp: computed at the present parameters, and all start "
+      "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
+      "their rows",
+      Bounds::at_least(1));
   d.flag("staleness_aware", staleness_aware, "a gradient's learning rate is divided by its staleness (asp, ssp)");
   d.number("delay_compensation", delay_compensation,
            "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
@@ -52,42 +53,56 @@ void ParameterServer::describe(base::Describer& d) {
 void ParameterServer::refuse_contradictions(base::Describer& d) const {
   const bool bsp = consistency == Consistency::bsp;
   if (part == Part::mean && bsp)
-    d.refuse("gradient", "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
-                         "it out, or set consistency = \"asp\"");
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
+             "it out, or set consistency = \"asp\"");
   if (staleness_bound && consistency != Consistency::ssp)
-    d.refuse("staleness_bound", "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"; set that, "
-                                "or leave staleness_bound out");
+    d.refuse("staleness_bound",
+             "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"; set that, "
+             "or leave staleness_bound out");
   if (backup_workers > 0 && !bsp)
-    d.refuse("backup_workers", "backup_workers are for consistency = \"bsp\", where somebody waits for the last; leave "
-                               "them out, or set that");
+    d.refuse("backup_workers",
+             "backup_workers are for consistency = \"bsp\", where somebody waits for the last; leave "
+             "them out, or set that");
   if (backup_workers > 0 && k_batch)
-    d.refuse("k_batch", "backup_workers and k_batch both say how many gradients an update takes; leave one of them out");
+    d.refuse("k_batch",
+             "backup_workers and k_batch both say how many gradients an update takes; leave one of them out");
   if (k_batch && consistency == Consistency::ssp)
     d.refuse("k_batch", "k_batch is for consistency = \"bsp\" or \"asp\"; ssp applies each gradient as it comes");
   if (k_batch && consistency == Consistency::asp && part == Part::mean)
-    d.refuse("gradient", "gradient = \"mean\" says how a part counts alone, but k_batch takes the mean over the rows of "
-                         "several; leave one of them out");
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but k_batch takes the mean over the rows of "
+             "several; leave one of them out");
   if (k_batch && staleness_aware)
-    d.refuse("staleness_aware", "staleness_aware divides an update's learning rate by its gradient's staleness, but "
-                                "k_batch makes an update of several gradients; leave one of them out");
+    d.refuse("staleness_aware",
+             "staleness_aware divides an update's learning rate by its gradient's staleness, but "
+             "k_batch makes an update of several gradients; leave one of them out");
   if (dealt_by == training::Sharding::hash && shards == 1)
-    d.refuse("sharding", "sharding = \"hash\" deals the parameters to several servers, but servers = 1 holds all; leave "
-                         "sharding out, or take more servers");
+    d.refuse("sharding",
+             "sharding = \"hash\" deals the parameters to several servers, but servers = 1 holds all; leave "
+             "sharding out, or take more servers");
   if (restarts() && placement == Placement::colocated)
-    d.refuse("placement", "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of "
-                          "k_batch under bsp; set placement = \"dedicated\", or consistency = \"asp\"");
+    d.refuse("placement",
+             "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of "
+             "k_batch under bsp; set placement = \"dedicated\", or consistency = \"asp\"");
   if (delay_compensation > 0.0 && !parameter_compression->exact())
-    d.refuse("delay_compensation", "delay_compensation takes the difference to the parameters that a worker has got, but "
-                                   "parameter_compression makes those others than the server's; leave one of them out");
+    d.refuse("delay_compensation",
+             "delay_compensation takes the difference to the parameters that a worker has got, but "
+             "parameter_compression makes those others than the server's; leave one of them out");
   if (delay_compensation > 0.0 && !compression->says_how_far())
-    d.refuse("delay_compensation", "delay_compensation changes how large a gradient's numbers are, but compression by a majority "
-                                   "vote takes their signs alone; leave it out, or set scale = \"l1_mean\"");
+    d.refuse("delay_compensation",
+             "delay_compensation changes how large a gradient's numbers are, but compression by a majority "
+             "vote takes their signs alone; leave it out, or set scale = \"l1_mean\"");
   if (dealt_by == training::Sharding::hash && compression->of_matrices())
-    d.refuse("sharding", fmt::format("sharding = \"hash\" tears the layers' matrices apart, which compression = \"{}\" looks at; "
-                                     "leave sharding out, or take another compression", compression.kind()));
-  const char* fresh = "no gradient is stale under bsp, nor under ssp with bound 0; leave it out, or set consistency = \"asp\"";
+    d.refuse("sharding",
+             fmt::format("sharding = \"hash\" tears the layers' matrices apart, which compression = \"{}\" looks at; "
+                         "leave sharding out, or take another compression",
+                         compression.kind()));
+  const char* fresh =
+      "no gradient is stale under bsp, nor under ssp with bound 0; leave it out, or set consistency = \"asp\"";
   if (staleness_aware && !stale()) d.refuse("staleness_aware", fmt::format("staleness_aware: {}", fresh));
-  if (delay_compensation > 0.0 && !stale()) d.refuse("delay_compensation", fmt::format("delay_compensation: {}", fresh));
+  if (delay_compensation > 0.0 && !stale())
+    d.refuse("delay_compensation", fmt::format("delay_compensation: {}", fresh));
 }
 
 std::optional<Strategy::Unfit> ParameterServer::unfit(const Fit& fit) const {
@@ -96,18 +111,21 @@ std::optional<Strategy::Unfit> ParameterServer::unfit(const Fit& fit) const {
                                         "parameter",
                                         shards, fit.model_kind, fit.parameters, fit.parameters == 1 ? "" : "s")};
   if (placement == Placement::colocated && shards > fit.workers)
-    return Unfit{"servers", fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or "
-                                        "placement = \"dedicated\"",
-                                        shards, fit.workers, fit.workers == 1 ? "" : "s")};
+    return Unfit{"servers",
+                 fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or "
+                             "placement = \"dedicated\"",
+                             shards, fit.workers, fit.workers == 1 ? "" : "s")};
   if (backup_workers >= fit.workers)
-    return Unfit{"backup_workers", fmt::format("backup_workers = {}, but cluster.workers = {}, which leaves no gradient to "
-                                               "wait for; expected fewer backup workers than workers",
-                                               backup_workers, fit.workers)};
+    return Unfit{"backup_workers",
+                 fmt::format("backup_workers = {}, but cluster.workers = {}, which leaves no gradient to "
+                             "wait for; expected fewer backup workers than workers",
+                             backup_workers, fit.workers)};
   if (shards > 1 && !fit.optimizer.elementwise())
-    return Unfit{"servers", fmt::format("servers = {}, but under optimizer = \"{}\" the update of one parameter depends on "
-                                        "others, which another server holds; set servers = 1, or take an optimizer that "
-                                        "works element by element",
-                                        shards, fit.optimizer_kind)};
+    return Unfit{"servers",
+                 fmt::format("servers = {}, but under optimizer = \"{}\" the update of one parameter depends on "
+                             "others, which another server holds; set servers = 1, or take an optimizer that "
+                             "works element by element",
+                             shards, fit.optimizer_kind)};
   return compression_misfit(compression, fit);
 }
 

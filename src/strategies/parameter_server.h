@@ -1,14 +1,14 @@
 /// Parameter server: workers pull parameters from servers, each of which holds a shard, and push gradients to them.
 ///
 /// Source: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014; asp: J. Dean et
-/// al., "Large Scale Distributed Deep Networks" (Downpour SGD), NIPS 2012; ssp: Q. Ho et al., "More Effective Distributed
-/// ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013; backup workers: J. Chen et al., "Revisiting
-/// Distributed Synchronous SGD", 2016; K-batch: S. Dutta et al., "Slow and Stale Gradients Can Win the Race", AISTATS
-/// 2018; staleness-aware: W. Zhang, S. Gupta, X. Lian, J. Liu, "Staleness-aware Async-SGD for Distributed Deep
-/// Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay
-/// Compensation", ICML 2017.
-/// Cost per step, bsp, P workers, s equal shards on servers of their own: t_c + 2 (alpha + max(1, P/s) M beta) +
-/// P M/s gamma + t_update/s; colocated, s = P: t_c + 2 (alpha + (P-1)/P M beta) + M gamma + t_update/P.
+/// al., "Large Scale Distributed Deep Networks" (Downpour SGD), NIPS 2012; ssp: Q. Ho et al., "More Effective
+/// Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013; backup workers: J. Chen et al.,
+/// "Revisiting Distributed Synchronous SGD", 2016; K-batch: S. Dutta et al., "Slow and Stale Gradients Can Win the
+/// Race", AISTATS 2018; staleness-aware: W. Zhang, S. Gupta, X. Lian, J. Liu, "Staleness-aware Async-SGD for
+/// Distributed Deep Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient
+/// Descent with Delay Compensation", ICML 2017. Cost per step, bsp, P workers, s equal shards on servers of their own:
+/// t_c + 2 (alpha + max(1, P/s) M beta) + P M/s gamma + t_update/s; colocated, s = P: t_c + 2 (alpha + (P-1)/P M beta)
+/// + M gamma + t_update/P.
 #pragma once
 
 #include "cluster/inbox.h"
@@ -34,8 +34,9 @@ struct ParameterServer : Strategy {
   static constexpr base::About about{
       .kind = "parameter_server",
       .summary = "workers pull parameters from servers, each of which holds a shard, and push gradients to them",
-      .cost = "bsp, s servers: t_c + 2 (alpha + max(1, P/s) M beta) + P M/s gamma + t_update/s a step; colocated, s = P: "
-              "2 (alpha + (P-1)/P M beta) for both transfers; asp: no waiting, stale gradients",
+      .cost =
+          "bsp, s servers: t_c + 2 (alpha + max(1, P/s) M beta) + P M/s gamma + t_update/s a step; colocated, s = P: "
+          "2 (alpha + (P-1)/P M beta) for both transfers; asp: no waiting, stale gradients",
       .source = "M. Li et al., Scaling Distributed Machine Learning with the Parameter Server, 2014"};
 
   Consistency consistency = Consistency::bsp;

@@ -35,7 +35,8 @@ void ParameterStore::push(const Tensor& g, const Pulled& computed_at) {
   push_shards(worker_, gradients_, g, computed_at.versions);
 }
 
-void push_shards(Worker& worker, training::Encoder& gradients, const Tensor& g, const std::vector<std::int64_t>& versions) {
+void push_shards(Worker& worker, training::Encoder& gradients, const Tensor& g,
+                 const std::vector<std::int64_t>& versions) {
   std::vector<Tensor> parts = worker.shards().split(g);
   std::int64_t first = 0;
   for (Tensor& part : parts) {
@@ -60,7 +61,8 @@ Answers::Answers(const Server& server, const training::Compressor& parameters)
 
 void Answers::send(int worker, const State& state) {
   Pending& last = under_way_[static_cast<std::size_t>(worker)];
-  if (last.under_way()) last.wait_unless_lost();  // mostly over long since: a push comes after the answer to the one before
+  if (last.under_way())
+    last.wait_unless_lost();  // mostly over long since: a push comes after the answer to the one before
   last = server_.comm().start_send_unless_lost(worker, Packet(code(state), state.step));
 }
 

@@ -38,7 +38,8 @@ class ParameterStore {
 };
 
 /// Sends g's shards to all servers at once, each encoded by itself, with the version of the shard it was computed at.
-void push_shards(Worker& worker, training::Encoder& gradients, const Tensor& g, const std::vector<std::int64_t>& versions);
+void push_shards(Worker& worker, training::Encoder& gradients, const Tensor& g,
+                 const std::vector<std::int64_t>& versions);
 
 /// The first parameter of a server's shard, among all as they are dealt.
 std::int64_t first_parameter(const training::Shards& shards, int server);

@@ -52,17 +52,21 @@ Sgp::Sgp() {
 void Sgp::describe(base::Describer& d) {
   describe_graph(d);
   d.flag("one_peer", one_peer, "whether a rank sends to one of its neighbours a step, to each in turn; else to all");
-  d.flag("overlap", overlap, "whether what is sent travels while the next gradient is computed, and counts a step later");
-  describe_parameter_compression(d, "compression", compression,
-                                 "what is sent instead of shares of parameters; what it leaves out stays with the sender");
+  d.flag("overlap", overlap,
+         "whether what is sent travels while the next gradient is computed, and counts a step later");
+  describe_parameter_compression(
+      d, "compression", compression,
+      "what is sent instead of shares of parameters; what it leaves out stays with the sender");
 }
 
 std::optional<Strategy::Unfit> Sgp::unfit(const Fit& fit) const {
   if (auto why = OnGraph::unfit(fit)) return why;
   const Adjacency all = drawn(static_cast<int>(fit.workers), fit.seed);
   if (strong_components(all) == static_cast<int>(components(all).size())) return {};
-  return Unfit{"graph", "sgp hands parameters and their weights on along the edges, but from some ranks of this graph no way leads "
-                        "back: they would give away all that they have; add edges that close the ways to rings"};
+  return Unfit{
+      "graph",
+      "sgp hands parameters and their weights on along the edges, but from some ranks of this graph no way leads "
+      "back: they would give away all that they have; add edges that close the ways to rings"};
 }
 
 Sgp::Peers Sgp::peers(const Adjacency& to, const Adjacency& from, int rank, std::int64_t step) const {
@@ -87,7 +91,9 @@ std::vector<MixingMatrix> Sgp::turns(const Adjacency& to, const Adjacency& from)
   const int P = static_cast<int>(to.size());
   for (std::size_t t = 0; t < count; ++t) {
     const auto step = static_cast<std::int64_t>(t);
-    const auto share = [&](int rank) { return 1.0 / (1.0 + static_cast<double>(peers(to, from, rank, step).targets.size())); };
+    const auto share = [&](int rank) {
+      return 1.0 / (1.0 + static_cast<double>(peers(to, from, rank, step).targets.size()));
+    };
     for (int rank = 0; rank < P; ++rank) {
       MixingRow row{.neighbours = peers(to, from, rank, step).sources, .weights = {}, .targets = {}};
       const auto own = std::ranges::lower_bound(row.neighbours, rank) - row.neighbours.begin();
@@ -147,7 +153,8 @@ void Sgp::operator()(Worker& worker) const {
       ++additions;
     }
     encoder.charge_decoding(worker.comm(), g.size(), additions);
-    worker.comm().charge_reduction((2.0 + static_cast<double>(additions)) * static_cast<double>(g.size()), record::Work::average);
+    worker.comm().charge_reduction((2.0 + static_cast<double>(additions)) * static_cast<double>(g.size()),
+                                   record::Work::average);
     state.w = mass.z();
     state.carried = {{mass.x}, {mass.omega}};
     if (overlap) {

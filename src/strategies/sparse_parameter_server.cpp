@@ -17,8 +17,9 @@ using cluster::Recovery;
 
 namespace {
 
-constexpr std::array shardings{Choice{"range", "contiguous stretches of keys, whose lengths differ by at most one"},
-                               Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
+constexpr std::array shardings{
+    Choice{"range", "contiguous stretches of keys, whose lengths differ by at most one"},
+    Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
 constexpr std::array dense_places{
     Choice{"servers", "dealt to the servers, pulled and pushed at every step"},
     Choice{"allreduce", "replicated on the workers, who all-reduce its gradient (ring) beside their pushes"}};
@@ -29,9 +30,11 @@ constexpr std::array formats{Choice{"float64", "8 bytes, as computed"}, Choice{"
 
 void SparseParameterServer::describe(base::Describer& d) {
   d.choice("consistency", consistency, consistency_choices,
-           "when the rows change; a staleness that is reported counts updates under asp, clocks of others under ssp, of the oldest "
+           "when the rows change; a staleness that is reported counts updates under asp, clocks of others under ssp, "
+           "of the oldest "
            "row in use");
-  d.integer("servers", shards, "number of servers, each of which holds the rows of some keys", Bounds::between(1, 30'000));
+  d.integer("servers", shards, "number of servers, each of which holds the rows of some keys",
+            Bounds::between(1, 30'000));
   d.choice("placement", placement, placement_choices, "where the servers are");
   d.choice("sharding", dealt_by, shardings, "which keys are whose, with more servers than one");
   d.integer("staleness_bound", staleness_bound,
@@ -46,53 +49,64 @@ void SparseParameterServer::describe(base::Describer& d) {
             "so many keys, those with most entries in the training rows, are replicated on the workers with the dense "
             "parameters",
             Bounds::between(0, 1e7));
-  d.choice("values", values, formats, "what a number weighs, and is rounded to, in pushes, answers and the allreduce; a flop a number at each end");
+  d.choice(
+      "values", values, formats,
+      "what a number weighs, and is rounded to, in pushes, answers and the allreduce; a flop a number at each end");
   d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
   refuse_contradictions(d);
 }
 
 void SparseParameterServer::refuse_contradictions(base::Describer& d) const {
   if (part == Part::mean && consistency == Consistency::bsp)
-    d.refuse("gradient", "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
-                         "it out, or set consistency = \"asp\"");
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
+             "it out, or set consistency = \"asp\"");
   if (part == Part::mean && dense == DenseOn::allreduce)
-    d.refuse("gradient", "gradient = \"mean\" says how a part counts alone, but dense = \"allreduce\" sums them; leave one "
-                         "of them out");
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but dense = \"allreduce\" sums them; leave one "
+             "of them out");
   if (staleness_bound && consistency != Consistency::ssp)
-    d.refuse("staleness_bound", "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"; set that, "
-                                "or leave staleness_bound out");
+    d.refuse("staleness_bound",
+             "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"; set that, "
+             "or leave staleness_bound out");
   if (dealt_by == training::Sharding::hash && shards == 1)
-    d.refuse("sharding", "sharding = \"hash\" deals the keys to several servers, but servers = 1 holds all; leave sharding "
-                         "out, or take more servers");
+    d.refuse("sharding",
+             "sharding = \"hash\" deals the keys to several servers, but servers = 1 holds all; leave sharding "
+             "out, or take more servers");
   if (hot_keys > 0 && dense == DenseOn::servers)
-    d.refuse("hot_keys", "hot_keys are replicated on workers that keep in step by an allreduce, but dense = \"servers\"; set "
-                         "dense = \"allreduce\", or leave hot_keys out");
+    d.refuse("hot_keys",
+             "hot_keys are replicated on workers that keep in step by an allreduce, but dense = \"servers\"; set "
+             "dense = \"allreduce\", or leave hot_keys out");
 }
 
 std::optional<Strategy::Unfit> SparseParameterServer::unfit(const Fit& fit) const {
   const auto* model = dynamic_cast<const models::SparseModel*>(&fit.model);
   if (!model)
-    return Unfit{"kind", fmt::format("sparse_parameter_server trains sparse models, but {} has no keys; use sparse_logistic, "
-                                     "factorization_machine or wide_and_deep, or the strategy parameter_server",
-                                     fit.model_kind)};
+    return Unfit{"kind",
+                 fmt::format("sparse_parameter_server trains sparse models, but {} has no keys; use sparse_logistic, "
+                             "factorization_machine or wide_and_deep, or the strategy parameter_server",
+                             fit.model_kind)};
   if (!fit.numbers)
-    return Unfit{"kind", "which keys travel depends on the data, but training.numbers = false reads none; leave it out, or use "
-                         "parameter_server, which sends all"};
+    return Unfit{"kind",
+                 "which keys travel depends on the data, but training.numbers = false reads none; leave it out, or use "
+                 "parameter_server, which sends all"};
   if (model->l2 > 0.0)
-    return Unfit{"kind", fmt::format("l2 = {} shrinks every parameter at every step, but only the keys of a batch are touched; "
-                                     "set model.l2 = 0, or use parameter_server",
-                                     model->l2)};
+    return Unfit{"kind",
+                 fmt::format("l2 = {} shrinks every parameter at every step, but only the keys of a batch are touched; "
+                             "set model.l2 = 0, or use parameter_server",
+                             model->l2)};
   if (const char* why = training::SparseTable::unfit(fit.optimizer))
     return Unfit{"kind", fmt::format("optimizer = \"{}\": {}", fit.optimizer_kind, why)};
   if (shards > fit.keys)
-    return Unfit{"servers", fmt::format("servers = {}, but {} has {} keys here; expected at most one server a key", shards,
-                                        fit.model_kind, fit.keys)};
+    return Unfit{"servers", fmt::format("servers = {}, but {} has {} keys here; expected at most one server a key",
+                                        shards, fit.model_kind, fit.keys)};
   if (hot_keys > fit.keys)
     return Unfit{"hot_keys", fmt::format("hot_keys = {}, but there are {} keys", hot_keys, fit.keys)};
   if (placement == Placement::colocated && shards > fit.workers)
-    return Unfit{"servers", fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or "
-                                        "placement = \"dedicated\"",
-                                        shards, fit.workers, fit.workers == 1 ? "" : "s")};
+    return Unfit{"servers",
+                 fmt::format("servers = {} colocated with {} worker{}; expected at most one server a worker, or "
+                             "placement = \"dedicated\"",
+                             shards, fit.workers, fit.workers == 1 ? "" : "s")};
   return {};
 }
 

@@ -96,7 +96,8 @@ class Service {
     last = server_.comm().start_send_unless_lost(worker, Packet(rows, version));
   }
 
-  /// One update by these parts.  Virtual time: to decode what is rounded, the additions of several, and the optimizer's flops.
+  /// One update by these parts.  Virtual time: to decode what is rounded, the additions of several, and the optimizer's
+  /// flops.
   void apply(const std::vector<const Packet*>& pushed, double factor) {
     std::vector<SparseTable::Part> parts;
     double numbers = 0.0;
@@ -106,7 +107,8 @@ class Service {
     }
     if (pushed.size() > 1) server_.comm().charge_reduction(numbers);
     const std::int64_t changed = table_->update(std::move(parts), server_.learning_rate(step), factor);
-    server_.comm().charge_reduction(server_.training().setup().options.optimizer->flops() * static_cast<double>(changed), record::Work::update);
+    server_.comm().charge_reduction(
+        server_.training().setup().options.optimizer->flops() * static_cast<double>(changed), record::Work::update);
     ++step;
   }
 
@@ -134,7 +136,7 @@ void SparseParameterServer::serve_bsp(Server& server) const {
   Service service(*this, server, Inbox::Losses::untold);
   std::vector<Packet> pushed;
   while (service.continues()) {
-    for (std::size_t worker = 0; worker < pushed.size(); ++worker) 
+    for (std::size_t worker = 0; worker < pushed.size(); ++worker)
       service.answer(static_cast<int>(worker), pushed[worker], service.step);
     pushed.assign(P, Packet());
     for (std::size_t came = 0; came < P; ++came) {
@@ -149,7 +151,8 @@ void SparseParameterServer::serve_bsp(Server& server) const {
   }
 }
 
-/// Every push is applied as it comes and answered; under ssp when the worker is not too far ahead of the slowest at work.
+/// Every push is applied as it comes and answered; under ssp when the worker is not too far ahead of the slowest at
+/// work.
 void SparseParameterServer::serve_stale(Server& server) const {
   const bool bounded = consistency == Consistency::ssp;
   const double factor = part == Part::mean ? server.workers() : 1.0;

@@ -68,7 +68,8 @@ void SparseStore::update_kept(const Tensor& g) {
   const Tensor inputs[] = {kept_, g};
   cache_.change_last(worker_.training().learning().dispatcher().dispatch(
       operation, kept_.size(), inputs,
-      [batch = present_.batch, firsts, width, rate](std::span<const std::span<const double>> in, std::span<double> out) {
+      [batch = present_.batch, firsts, width, rate](std::span<const std::span<const double>> in,
+                                                    std::span<double> out) {
         std::ranges::copy(in[0], out.begin());
         double* own = out.data();
         for (std::size_t j = 0; j < firsts.size(); ++j) {
@@ -142,8 +143,7 @@ Tensor SparseStore::together(const std::vector<Tensor>& answers) const {
   std::vector<std::int64_t> dense;  // of each server
   for (int j = 0; j < worker_.servers(); ++j) dense.push_back(learning_.dense_of(j));
   const std::int64_t size = rows * width + std::accumulate(dense.begin(), dense.end(), std::int64_t{0});
-  const values::Operation operation{
-      .name = "together", .seconds = 1e-9 * static_cast<double>(size), .numbered = false};
+  const values::Operation operation{.name = "together", .seconds = 1e-9 * static_cast<double>(size), .numbered = false};
   return worker_.training().learning().dispatcher().dispatch(
       operation, size, inputs,
       [batch = present_.batch, from = present_.rows, dense, width](std::span<const std::span<const double>> in,
@@ -151,10 +151,12 @@ Tensor SparseStore::together(const std::vector<Tensor>& answers) const {
         const std::size_t servers = dense.size();
         double* next = out.data();
         for (std::size_t j = 0; j < servers; ++j) {
-          const auto first = static_cast<std::size_t>(batch->firsts[j]), last = static_cast<std::size_t>(batch->firsts[j + 1]);
+          const auto first = static_cast<std::size_t>(batch->firsts[j]),
+                     last = static_cast<std::size_t>(batch->firsts[j + 1]);
           if (from.empty()) next = std::copy_n(in[j].begin(), static_cast<std::int64_t>(last - first) * width, next);
           for (std::size_t i = first; i < last && !from.empty(); ++i) {
-            const std::size_t source = from[i].table == Pull::asked ? j : servers + static_cast<std::size_t>(from[i].table);
+            const std::size_t source =
+                from[i].table == Pull::asked ? j : servers + static_cast<std::size_t>(from[i].table);
             next = std::copy_n(in[source].begin() + from[i].place * width, width, next);
           }
         }
@@ -184,9 +186,7 @@ State replica_state(const SparseLearning& learning, const State& start) {
 }
 
 DenseReplica::DenseReplica(Worker& worker, const SparseParameterServer& options)
-    : worker_(worker),
-      options_(options),
-      learning_(worker.training().sparse(options.learning_options())) {
+    : worker_(worker), options_(options), learning_(worker.training().sparse(options.learning_options())) {
   if (learning_.replicated() == 0) return;
   const State start = worker.start();
   state_ = replica_state(learning_, start);
@@ -202,7 +202,8 @@ Tensor DenseReplica::sum(const Tensor& part) const {
   const cluster::Communicator& comm = among_.front();
   const Tensor own = as_sent(comm, part, options_.values);
   // Message by message: pushes to the servers are under way meanwhile.
-  const Tensor all = collectives::Ring().schedule(collectives::Extent(own), P)->by_messages(comm, own, values::Combination::add);
+  const Tensor all =
+      collectives::Ring().schedule(collectives::Extent(own), P)->by_messages(comm, own, values::Combination::add);
   return as_received(comm, all, options_.values);
 }
 

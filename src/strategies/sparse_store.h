@@ -44,8 +44,9 @@ class SparseStore {
   KeyCache cache_;
   Pull next_;     ///< what is asked for
   Pull present_;  ///< what has come
-  std::deque<std::vector<std::int64_t>> answered_;  ///< the servers' versions, of the last steps that kept rows may be from
-  std::vector<std::int64_t> versions_;              ///< by server: that of the oldest row in use
+  std::deque<std::vector<std::int64_t>>
+      answered_;                        ///< the servers' versions, of the last steps that kept rows may be from
+  std::vector<std::int64_t> versions_;  ///< by server: that of the oldest row in use
   bool keeps_own_updates_;
   Tensor kept_;  ///< the present batch's table
   std::vector<cluster::Pending> answers_, sends_;

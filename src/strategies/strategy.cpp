@@ -7,7 +7,6 @@
 
 namespace simgrad::strategies {
 
-
 std::vector<int> Strategy::hosts(int P) const {
   std::vector<int> own(static_cast<std::size_t>(P + servers()));
   std::iota(own.begin(), own.end(), 0);
@@ -26,9 +25,12 @@ std::vector<cluster::Recovery> Strategy::allowed(bool in_place) {
 }
 
 training::Program program(std::shared_ptr<const Strategy> strategy) {
-  training::Program program{.work = {}, .serve = {}, .servers = strategy->servers(),
+  training::Program program{.work = {},
+                            .serve = {},
+                            .servers = strategy->servers(),
                             .synchronous = strategy->synchronous(),
-                            .gradients_an_update = strategy->gradients_an_update(), .holder = strategy->holder(),
+                            .gradients_an_update = strategy->gradients_an_update(),
+                            .holder = strategy->holder(),
                             .sharding = strategy->sharding()};
   program.assembly = strategy->assembly();
   program.own_pace = strategy->own_pace();

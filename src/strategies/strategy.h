@@ -81,7 +81,8 @@ class Strategy : public base::Described {
   };
   /// Nothing if it can.
   virtual std::optional<Unfit> unfit(const Fit&) const { return {}; }
-  /// What is allowed, but hardly what is wanted: what will happen, and what to do. Said before runs, and in their notes.
+  /// What is allowed, but hardly what is wanted: what will happen, and what to do. Said before runs, and in their
+  /// notes.
   virtual std::vector<std::string> warnings(std::int64_t /*workers*/, std::uint64_t /*seed*/) const { return {}; }
 
  protected:

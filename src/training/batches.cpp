@@ -86,9 +86,7 @@ std::int64_t Batches::arrived(double elapsed_s) const {
   return inflow->window + static_cast<std::int64_t>(later * std::min(1.0, elapsed_s / inflow->duration_s));
 }
 
-RowSet Batches::next(double elapsed_s) const {
-  return {arrived(elapsed_s), options_.partition->inflow()->window, {}};
-}
+RowSet Batches::next(double elapsed_s) const { return {arrived(elapsed_s), options_.partition->inflow()->window, {}}; }
 
 /// This rank's share of a permutation, another in each step, of the last rows to arrive.
 RowSet Batches::latest_rows(std::int64_t step, int part, int parts, std::int64_t arrived) const {

@@ -38,8 +38,8 @@ class Batches {
 
   std::int64_t batch() const { return options_.batch; }
   /// How many rows part r of P has in a step. With even shards parts differ by at most one row. Else every rank has one
-  /// (if the batch is that large), and the others go by the sizes of the shards. Shares by speed are those of the method
-  /// of largest remainders, as long as all the ranks are there.
+  /// (if the batch is that large), and the others go by the sizes of the shards. Shares by speed are those of the
+  /// method of largest remainders, as long as all the ranks are there.
   std::int64_t count(int part, int parts) const;
   /// arrived: see below; by default all.
   RowSet rows(std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived = {}) const;

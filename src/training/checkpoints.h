@@ -14,15 +14,16 @@ namespace simgrad::training {
 /// Seconds of work between two checkpoints.  mtbf_s: of the whole job.  cost_s: of writing one.
 double young_interval_s(double mtbf_s, double cost_s);
 double daly_interval_s(double mtbf_s, double cost_s);
-/// The share of the time that is useful work, exactly, for exponential failures.  restart_s: from a failure until the work
-/// goes on from the last checkpoint.
+/// The share of the time that is useful work, exactly, for exponential failures.  restart_s: from a failure until the
+/// work goes on from the last checkpoint.
 double checkpoint_efficiency(double interval_s, double mtbf_s, double cost_s, double restart_s);
 
 /// Which steps' states are written. The first rank to arrive at a step decides for all.
 class CheckpointClock {
  public:
   /// every_steps: 0: not by steps.  every_s: nothing: not by time.
-  CheckpointClock(std::int64_t every_steps, std::optional<double> every_s) : every_steps_(every_steps), every_s_(every_s) {}
+  CheckpointClock(std::int64_t every_steps, std::optional<double> every_s)
+      : every_steps_(every_steps), every_s_(every_s) {}
 
   bool due(std::int64_t step, double now, double cost_s);
   /// All start again from this step.

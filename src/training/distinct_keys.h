@@ -1,7 +1,7 @@
 /// Numbers keys by their first appearance, in constant time each and without a branch that has to be guessed.
 ///
-/// What place[key] holds are numbers of this time if they are at least `base_`, which grows by as many as came: nothing has to
-/// be cleared, no key waits for the one before, and of the array only the pages of keys that occur take memory.
+/// What place[key] holds are numbers of this time if they are at least `base_`, which grows by as many as came: nothing
+/// has to be cleared, no key waits for the one before, and of the array only the pages of keys that occur take memory.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class DistinctKeys {
   std::unique_ptr<std::uint32_t, Free> place_;
   std::int64_t most_key_;
   std::vector<std::uint32_t> keys_;
-  std::uint32_t base_;       ///< place[key] is key's number + base_; below: it has not come
+  std::uint32_t base_;  ///< place[key] is key's number + base_; below: it has not come
   std::uint32_t count_ = 0;
 };
 

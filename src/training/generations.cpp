@@ -13,9 +13,10 @@ namespace simgrad::training {
 using values::Tensor;
 
 void Training::fail_without(const char* role) {
-  cluster_.fail(fmt::format("no {0} is left: at {1:.6g} s the host of every {0} has crashed, and none of them comes back; let "
-                            "hosts be repaired (cluster.failures), or take more of them",
-                            role, world_.now()));
+  cluster_.fail(
+      fmt::format("no {0} is left: at {1:.6g} s the host of every {0} has crashed, and none of them comes back; let "
+                  "hosts be repaired (cluster.failures), or take more of them",
+                  role, world_.now()));
 }
 
 void Training::launch() {
@@ -32,17 +33,19 @@ void Training::launch() {
   if (world_.servers() > 0 && living_servers_ == 0) return fail_without("server");
   deal_shards();
   if (generation_ > 0)
-    note_failure(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
-                                        restored_step(), able, able == 1 ? "" : "s"));
+    note_failure(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(), restored_step(), able,
+                             able == 1 ? "" : "s"));
   for (int position = 0; position < static_cast<int>(members_->size()); ++position)
-    if (const int rank = (*members_)[static_cast<std::size_t>(position)]; world_.alive(rank)) start_rank(rank, position);
+    if (const int rank = (*members_)[static_cast<std::size_t>(position)]; world_.alive(rank))
+      start_rank(rank, position);
 }
 
 /// Of what ranks remember, else of the last checkpoint, else none. A replica is a whole state, a server's shard is not.
 void Training::choose_source() {
   checkpoints_.settle();
   recent_.settle();
-  const bool remembered = recent_.complete_step() && (holder() == Holder::servers ? recent_.whole() : !recent_.states().empty());
+  const bool remembered =
+      recent_.complete_step() && (holder() == Holder::servers ? recent_.whole() : !recent_.states().empty());
   if (!remembered) recent_.clear();
   source_ = remembered ? &recent_ : checkpoints_.complete_step() ? &checkpoints_ : nullptr;
 }
@@ -143,7 +146,8 @@ State Training::start_state(int rank) const {
   if (source_) {
     const Snapshots::States& kept = source_->states();
     const auto own = kept.find(rank);
-    State state = own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
+    State state =
+        own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
     if (!resumes_whole_) state.carried = {};
     return state;
   }
@@ -166,7 +170,8 @@ bool Training::remembers() const {
 }
 
 void Training::keep(int rank, const State& state) {
-  if (state.step > 0 && remembers() && cluster_.options().failures.hosts_fail() && recent_.keep(rank, state, reporters()))
+  if (state.step > 0 && remembers() && cluster_.options().failures.hosts_fail() &&
+      recent_.keep(rank, state, reporters()))
     losses_.secured(world_.now());
 }
 

@@ -63,7 +63,8 @@ bool Training::arrive_in_place(int rank, const State& state) {
   arrivals.replicas.resize(static_cast<std::size_t>(living_workers_));
   arrivals.replicas[place(rank)] = state.w;
   // Of the gradient that led to the state; who joins has computed none.
-  if (state.step > self.since) arrivals.samples += learning_.batches().count(static_cast<int>(place(rank)), living_workers_);
+  if (state.step > self.since)
+    arrivals.samples += learning_.batches().count(static_cast<int>(place(rank)), living_workers_);
   observe_complete_steps();
   return !world_.ended() && !last_step(state.step);
 }

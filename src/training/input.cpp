@@ -21,17 +21,20 @@ void InputOptions::describe(base::Describer& d) {
   d.choice("from", from, places, "where the rows of a batch are read from, in every step");
   d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes, "what a row takes there; default: 8 bytes a feature",
              Bounds::above_zero());
-  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "at which rows are read", Bounds::above_zero());
+  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "at which rows are read",
+             Bounds::above_zero());
   d.quantity("latency", latency_s, Unit::seconds, "before the first row of a batch; default 0s", Bounds::at_least(0));
-  d.integer("prefetch", prefetch, "batches that a worker reads ahead while it computes and communicates; 0: none, default 1",
+  d.integer("prefetch", prefetch,
+            "batches that a worker reads ahead while it computes and communicates; 0: none, default 1",
             Bounds::between(0, 1000));
   if (from != InputFrom::memory && !bandwidth_bytes_per_s)
     d.refuse("from", "rows that are read need a \"bandwidth\"; give one, or set from = \"memory\"");
   if (from == InputFrom::memory)
     for (const char* key : {"bytes_per_sample", "bandwidth", "latency", "prefetch"})
       if (d.given(key))
-        d.refuse(key, std::string(key) + " says how rows are read, but from = \"memory\" reads none; set from = \"local\" or "
-                                         "\"shared\", or leave it out");
+        d.refuse(key, std::string(key) +
+                          " says how rows are read, but from = \"memory\" reads none; set from = \"local\" or "
+                          "\"shared\", or leave it out");
 }
 
 InputPipeline::InputPipeline(const cluster::Communicator& comm, const InputOptions& options,

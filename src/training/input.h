@@ -2,7 +2,8 @@
 ///
 /// Source: D. G. Murray, J. Simsa, A. Klimovic, I. Indyk, "tf.data: A Machine Learning Data Processing Framework", VLDB
 /// 2021 (prefetching).
-/// Cost per step of t seconds besides, r seconds of reading: r + t without prefetching; max(r, t) with it, once it is full.
+/// Cost per step of t seconds besides, r seconds of reading: r + t without prefetching; max(r, t) with it, once it is
+/// full.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct InputOptions : base::Described {
   InputFrom from = InputFrom::memory;
   std::optional<double> bytes_per_sample;  ///< none: 8 a feature
   std::optional<double> bandwidth_bytes_per_s;
-  std::optional<double> latency_s;        ///< none: 0
+  std::optional<double> latency_s;       ///< none: 0
   std::optional<std::int64_t> prefetch;  ///< none: 1
 
   void describe(base::Describer& d) override;

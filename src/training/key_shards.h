@@ -1,8 +1,9 @@
 /// Which of s servers holds a key's row of a table, and where among its own.
 ///
-/// Source: ranges of keys: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014. By
-/// hash: s keys in a row go to s servers, one to each; whose the first is, a hash of their place tells (the finaliser of
-/// MurmurHash3, A. Appleby). Hot keys are scattered, the servers have equally many, and nobody stores a map.
+/// Source: ranges of keys: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014.
+/// By hash: s keys in a row go to s servers, one to each; whose the first is, a hash of their place tells (the
+/// finaliser of MurmurHash3, A. Appleby). Hot keys are scattered, the servers have equally many, and nobody stores a
+/// map.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,8 @@ class KeyShards {
     const auto at = static_cast<std::int64_t>(key);
     const std::int64_t of_longer = with_more_ * (each_ + 1);
     if (at < of_longer) return {static_cast<int>(at / (each_ + 1)), static_cast<std::uint32_t>(at % (each_ + 1))};
-    return {static_cast<int>(with_more_ + (at - of_longer) / each_), static_cast<std::uint32_t>((at - of_longer) % each_)};
+    return {static_cast<int>(with_more_ + (at - of_longer) / each_),
+            static_cast<std::uint32_t>((at - of_longer) % each_)};
   }
   /// The key whose place that is.
   std::int64_t key(int server, std::int64_t row) const {

@@ -74,7 +74,8 @@ std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
 
 Tensor Learning::initial_values() const {
   // All ranks begin with one tensor.
-  return dispatcher_.dispatch({.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)}, parameters_, {},
+  return dispatcher_.dispatch({.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)},
+                              parameters_, {},
                               [model = setup_.model, problem = setup_.problem, seed = setup_.seed](
                                   auto, std::span<double> w) { model->initial_values(problem, seed, w); });
 }
@@ -148,16 +149,17 @@ double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int p
   return multitask_->task_gradient_flops(setup_.problem, batches_.count(part, parts), tasks);
 }
 
-Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
-                               int parts, std::optional<std::int64_t> arrived) const {
+Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, std::int64_t step, int part, int parts,
+                               std::optional<std::int64_t> arrived) const {
   const auto variant = static_cast<std::uint64_t>(tasks.first * (multitask_->tasks(setup_.problem) + 1) + tasks.count);
-  return dispatch_on_rows("task_gradient", task_gradient_flops(tasks, part, parts), parameters_, w, step, part, parts, arrived,
-                          [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
-                           B = static_cast<double>(batches_.batch())](
-                              std::span<const double> at, const models::Samples& rows, std::span<double> g) {
-                            model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);
-                          },
-                          variant);
+  return dispatch_on_rows(
+      "task_gradient", task_gradient_flops(tasks, part, parts), parameters_, w, step, part, parts, arrived,
+      [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
+       B = static_cast<double>(batches_.batch())](std::span<const double> at, const models::Samples& rows,
+                                                  std::span<double> g) {
+        model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);
+      },
+      variant);
 }
 
 RowSet Learning::evaluation_rows(double elapsed_s) const {

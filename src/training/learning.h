@@ -20,7 +20,7 @@ namespace simgrad::training {
 
 /// What one evaluation finds.
 struct Score {
-  std::optional<double> loss;    ///< null in a timing-only run
+  std::optional<double> loss;  ///< null in a timing-only run
   std::optional<double> metric;
 };
 
@@ -30,8 +30,8 @@ class Learning {
     std::shared_ptr<const data::Split> data;  ///< null in a timing-only run
     std::shared_ptr<const models::Model> model;
     models::Problem problem;
-    std::int64_t rows = 0;       ///< training rows
-    std::int64_t batch = 0;      ///< of a step, over all ranks
+    std::int64_t rows = 0;   ///< training rows
+    std::int64_t batch = 0;  ///< of a step, over all ranks
     std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     EvaluationSet evaluate_on = EvaluationSet::train;
     std::uint64_t seed = 1;
@@ -79,8 +79,8 @@ class Learning {
 
   /// The model where it has several tasks on shared layers, else null.
   const models::MultitaskPerceptron* multitask() const { return multitask_; }
-  /// Part `part` of P of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero for
-  /// the outputs of other tasks. Only where multitask().
+  /// Part `part` of P of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero
+  /// for the outputs of other tasks. Only where multitask().
   values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
                                int parts, std::optional<std::int64_t> arrived = {}) const;
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
@@ -91,11 +91,12 @@ class Learning {
 
  private:
   const data::Dataset& evaluation_set() const;
-  /// variant: tells apart works of one name.  A function of w and of part `part`'s rows, as models::Samples.  work(w, samples, result)
+  /// variant: tells apart works of one name.  A function of w and of part `part`'s rows, as models::Samples.  work(w,
+  /// samples, result)
   template <class Work>
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
-                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived, Work work,
-                                  std::uint64_t variant = 0) const;
+                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived,
+                                  Work work, std::uint64_t variant = 0) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w, RowSet rows) const;
   RowSet evaluation_rows(double elapsed_s) const;
 

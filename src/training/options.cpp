@@ -17,14 +17,13 @@ using base::Unit;
 
 namespace {
 
-constexpr std::array scalings{
-    Choice{"none", "as it is, however many workers"},
-    Choice{"linear", "times the workers P, as the batch: P steps of one worker in one"},
-    Choice{"sqrt", "times sqrt(P): the noise of a step stays what it is"}};
+constexpr std::array scalings{Choice{"none", "as it is, however many workers"},
+                              Choice{"linear", "times the workers P, as the batch: P steps of one worker in one"},
+                              Choice{"sqrt", "times sqrt(P): the noise of a step stays what it is"}};
 
-constexpr std::array evaluation_sets{Choice{"train", "the training set"},
-                                     Choice{"test", "the test set ([data] test_fraction)"},
-                                     Choice{"next", "the rows that come next (partition = \"stream\"), as many as its window"}};
+constexpr std::array evaluation_sets{
+    Choice{"train", "the training set"}, Choice{"test", "the test set ([data] test_fraction)"},
+    Choice{"next", "the rows that come next (partition = \"stream\"), as many as its window"}};
 
 }  // namespace
 
@@ -48,7 +47,8 @@ void Options::describe(base::Describer& d) {
             "how often the state is kept for a recovery; 0: only step 0", Bounds::at_least(0));
   d.text("checkpoint_every", checkpoint_every,
          "the same by time: so long (\"30s\") after the last one, at the next step; or \"young\" or \"daly\": the best "
-         "interval for the MTBF of cluster.failures.hosts and the time that a checkpoint takes (cluster.storage_bandwidth)");
+         "interval for the MTBF of cluster.failures.hosts and the time that a checkpoint takes "
+         "(cluster.storage_bandwidth)");
   if (checkpoint_every && checkpoint_every_steps > 0)
     d.refuse("checkpoint_every", "checkpoint_every and checkpoint_every_steps both say when; leave one of them out");
   if (checkpoint_every && !checkpoints_by_rule()) {
@@ -63,9 +63,10 @@ void Options::describe(base::Describer& d) {
     d.refuse("batch_size_per_worker",
              "\"batch_size_per_worker\" contradicts \"batch_size\"; give the one that the experiment holds fixed");
   if (learning_rate_scaling != RateScaling::none && !batch_size_per_worker)
-    d.refuse("learning_rate_scaling",
-             "\"learning_rate_scaling\" follows a batch that grows with the workers, but \"batch_size\" holds it fixed; "
-             "give batch_size_per_worker, or leave the scaling out");
+    d.refuse(
+        "learning_rate_scaling",
+        "\"learning_rate_scaling\" follows a batch that grows with the workers, but \"batch_size\" holds it fixed; "
+        "give batch_size_per_worker, or leave the scaling out");
 }
 
 std::optional<double> Options::checkpoint_interval_s(std::optional<double> mtbf_s, double cost_s) const {

@@ -28,7 +28,7 @@ struct Options : base::Described {
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
   InputOptions input;
-  std::int64_t checkpoint_every_steps = 0;  ///< 0: not by steps
+  std::int64_t checkpoint_every_steps = 0;      ///< 0: not by steps
   std::optional<std::string> checkpoint_every;  ///< by time: seconds, or "young" or "daly"
 
   void describe(base::Describer& d) override;

@@ -1,5 +1,5 @@
-/// Trainings in which every worker updates a replica of its own at its own pace: a step is as many of their updates as there
-/// are workers.
+/// Trainings in which every worker updates a replica of its own at its own pace: a step is as many of their updates as
+/// there are workers.
 #include "training/recovery.h"
 #include "training/training.h"
 

@@ -27,7 +27,7 @@ struct DataShards {
 
 /// Rows that come in during the training, at an even rate.
 struct Inflow {
-  double duration_s = 0.0;   ///< until all are there
+  double duration_s = 0.0;  ///< until all are there
   std::int64_t window = 0;  ///< batches are drawn from the last so many; the first so many are there at the beginning
 };
 

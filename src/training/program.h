@@ -31,7 +31,8 @@ struct Program {
   std::function<void(Server&)> serve;  ///< null without servers
   int servers = 0;
   bool synchronous = true;  ///< every step is one update by all gradients of the step
-  bool own_pace = false;    ///< every worker updates a replica at its own pace; a step is as many updates as there are workers
+  bool own_pace =
+      false;  ///< every worker updates a replica at its own pace; a step is as many updates as there are workers
   /// Otherwise: how many gradients an update takes; 0: about as many as there are workers.
   std::int64_t gradients_an_update = 1;
   std::optional<Holder> holder = {};      ///< default: the servers, if there are any
@@ -39,10 +40,10 @@ struct Program {
   /// The hosts on which P workers and then the servers live, if not each on its own; says how many servers there are.
   std::function<std::vector<int>(int P)> hosts = {};
 
-  Assembly assembly = {};     ///< of what is evaluated; default: the replicas' mean
+  Assembly assembly = {};        ///< of what is evaluated; default: the replicas' mean
   bool replicas_differ = false;  ///< each of the workers that hold replicas has one of its own
-  bool keyed = false;         ///< the servers hold the rows of a table by key, equally many
-  bool many_to_many = false;  ///< several ranks send to several at a time
+  bool keyed = false;            ///< the servers hold the rows of a table by key, equally many
+  bool many_to_many = false;     ///< several ranks send to several at a time
 
   std::vector<int> places(int P) const;
   int hosts_needed(int P) const;

@@ -17,7 +17,8 @@ std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster:
   std::vector<int> ranks;
   for (int rank = 0; rank < world.size(); ++rank) {
     bool first_of_its_host = process.happens();
-    for (int before = 0; before < rank; ++before) first_of_its_host = first_of_its_host && !world.same_host(before, rank);
+    for (int before = 0; before < rank; ++before)
+      first_of_its_host = first_of_its_host && !world.same_host(before, rank);
     if (!first_of_its_host || (rank >= world.workers() && !process.concerns_servers())) continue;
     if (process.only_class.empty() || cluster.host_class(world.host(rank)) == process.only_class) ranks.push_back(rank);
   }
@@ -69,11 +70,13 @@ bool Recovery::hopeless() {
     return true;
   }
   if (++crashes_since_ <= most_crashes) return false;
-  training_.cluster().fail(fmt::format(
-      "no progress: {} crashes since step {}, which was complete, and still none beyond it. Hosts fail faster than a step, or "
-      "the way from one checkpoint to the next, takes; let them live longer (cluster.failures.hosts), take fewer of them, or "
-      "write checkpoints more often",
-      most_crashes, best_step_));
+  training_.cluster().fail(
+      fmt::format("no progress: {} crashes since step {}, which was complete, and still none beyond it. Hosts fail "
+                  "faster than a step, or "
+                  "the way from one checkpoint to the next, takes; let them live longer (cluster.failures.hosts), take "
+                  "fewer of them, or "
+                  "write checkpoints more often",
+                  most_crashes, best_step_));
   return true;
 }
 
@@ -149,7 +152,8 @@ void Recovery::come_back() {
 
 /// Somebody for whom a restart would wait in vain.
 std::optional<int> Recovery::lost_for_good() const {
-  if (!repairs_.empty() || (training_.recovery() != cluster::Recovery::restart && training_.recovery() != cluster::Recovery::wait))
+  if (!repairs_.empty() ||
+      (training_.recovery() != cluster::Recovery::restart && training_.recovery() != cluster::Recovery::wait))
     return {};
   for (int rank = 0; rank < training_.world().size(); ++rank)
     if (!training_.world().alive(rank)) return rank;
@@ -174,10 +178,11 @@ void Recovery::resume() {
   if (over() || !pending_ || !revoked_) return;
   revive_repaired();  // callbacks of one date come in no particular order
   if (const auto rank = lost_for_good())
-    return training_.cluster().fail(fmt::format(
-        "the host of rank {} never comes back, but recovery \"{}\" waits for it; let it be repaired (cluster.failures), or "
-        "recover by \"shrink\" or \"elastic\"",
-        *rank, cluster::name(training_.recovery())));
+    return training_.cluster().fail(
+        fmt::format("the host of rank {} never comes back, but recovery \"{}\" waits for it; let it be repaired "
+                    "(cluster.failures), or "
+                    "recover by \"shrink\" or \"elastic\"",
+                    *rank, cluster::name(training_.recovery())));
   if (!ready()) return;
   pending_ = revoked_ = false;
   training_.relaunch();

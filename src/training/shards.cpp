@@ -52,7 +52,8 @@ std::vector<Tensor> Shards::split(const Tensor& x) const {
   if (servers() == 1) return {x};
   const Tensor dealt = dealt_ ? permuted("deal", x, dealt_) : x;
   std::vector<Tensor> parts;
-  for (int j = 0; j < servers(); ++j) parts.push_back(values::slice(dealt, first_[static_cast<std::size_t>(j)], count(j)));
+  for (int j = 0; j < servers(); ++j)
+    parts.push_back(values::slice(dealt, first_[static_cast<std::size_t>(j)], count(j)));
   return parts;
 }
 

@@ -43,11 +43,13 @@ void take_rows(const data::Dataset& set, const RowSet& rows, DistinctKeys& disti
     batch.targets[static_cast<std::size_t>(i)] = set.targets[row];
     if (i + keys_ahead < rows.count) {
       const std::size_t soon = row_at(i + keys_ahead);
-      for (std::int64_t e = from.starts[soon]; e < from.starts[soon + 1]; ++e) distinct.prefetch(from.keys[static_cast<std::size_t>(e)]);
+      for (std::int64_t e = from.starts[soon]; e < from.starts[soon + 1]; ++e)
+        distinct.prefetch(from.keys[static_cast<std::size_t>(e)]);
     }
     distinct.number({from.keys.data() + first, static_cast<std::size_t>(last - first)}, next);
     next += last - first;
-    if (!from.values.empty()) batch.values.insert(batch.values.end(), from.values.begin() + first, from.values.begin() + last);
+    if (!from.values.empty())
+      batch.values.insert(batch.values.end(), from.values.begin() + first, from.values.begin() + last);
   }
 }
 

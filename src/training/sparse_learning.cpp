@@ -40,8 +40,9 @@ void SparseLearning::find_hot_keys() {
   std::vector<std::uint32_t> order(entries.size());
   std::iota(order.begin(), order.end(), 0u);
   const std::size_t most = std::min(order.size(), static_cast<std::size_t>(options_.hot_keys));
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
-                    [&](std::uint32_t a, std::uint32_t b) { return entries[a] != entries[b] ? entries[a] > entries[b] : a < b; });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return entries[a] != entries[b] ? entries[a] > entries[b] : a < b; });
   hot_.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most));
   hot_numbers_.emplace(learning_.problem().features);
   hot_numbers_->begin(static_cast<std::int64_t>(most));
@@ -64,14 +65,14 @@ struct Layout {
   models::Problem problem;
   std::shared_ptr<const SparseBatch> batch;
   double scale;
-  std::size_t width, dense, hot;                ///< dense: of the model
-  std::vector<std::int64_t> dense_firsts;       ///< (servers + 1)
+  std::size_t width, dense, hot;           ///< dense: of the model
+  std::vector<std::int64_t> dense_firsts;  ///< (servers + 1)
 
   std::size_t row_numbers() const { return batch->keys.size() * width; }
 };
 
-/// Where the hot rows have to stand before the others, or several servers' dense parameters between their rows, the numbers
-/// are put together first.
+/// Where the hot rows have to stand before the others, or several servers' dense parameters between their rows, the
+/// numbers are put together first.
 void gradient_elsewhere(const Layout& layout, std::span<const double> at, std::span<const double> replica,
                         std::span<double> g) {
   const std::size_t hot = layout.hot * layout.width, rows = layout.row_numbers(), D = layout.dense;
@@ -118,8 +119,7 @@ Tensor SparseLearning::gradient(const std::shared_ptr<const SparseBatch>& batch,
   return learning_.dispatcher().dispatch(
       operation, size, inputs,
       [layout = std::move(layout), in_place](std::span<const std::span<const double>> in, std::span<double> g) {
-        if (!in_place)
-          return gradient_elsewhere(layout, in[0], in.size() > 1 ? in[1] : std::span<const double>(), g);
+        if (!in_place) return gradient_elsewhere(layout, in[0], in.size() > 1 ? in[1] : std::span<const double>(), g);
         std::ranges::fill(g, 0.0);
         const std::size_t rows = layout.row_numbers();
         layout.model->add_gradient(layout.problem, layout.batch->samples(layout.problem.features),
@@ -128,7 +128,8 @@ Tensor SparseLearning::gradient(const std::shared_ptr<const SparseBatch>& batch,
 }
 
 Tensor SparseLearning::part_of(const Tensor& whole, int server) const {
-  const std::int64_t table = learning_.problem().features * width_, size = shards_.count(server) * width_ + dense_of(server);
+  const std::int64_t table = learning_.problem().features * width_,
+                     size = shards_.count(server) * width_ + dense_of(server);
   if (size == whole.size()) return whole;
   const values::Operation operation{
       .name = "part_of_table", .seconds = 1e-9 * static_cast<double>(whole.size()), .numbered = false};
@@ -171,7 +172,8 @@ Tensor SparseLearning::whole(std::span<const Tensor> parts) const {
           next = copy_row(in[static_cast<std::size_t>(place.server)].data() + place.row * width, width, next);
         }
         for (int server = 0; !replicated && server < shards.servers(); ++server) {
-          const auto part = in[static_cast<std::size_t>(server)].subspan(static_cast<std::size_t>(shards.count(server) * width));
+          const auto part =
+              in[static_cast<std::size_t>(server)].subspan(static_cast<std::size_t>(shards.count(server) * width));
           next = std::copy(part.begin(), part.end(), next);
         }
         if (!replicated) return;

@@ -1,7 +1,8 @@
 /// A sparse model dealt to servers: what the ranks of one training share of it.
 ///
-/// A server's state is its keys' rows, then its share of the dense parameters. Where the dense parameters are replicated on
-/// the workers instead, with the rows of hot keys behind them, the first server's state ends with that replica.
+/// A server's state is its keys' rows, then its share of the dense parameters. Where the dense parameters are
+/// replicated on the workers instead, with the rows of hot keys behind them, the first server's state ends with that
+/// replica.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +74,7 @@ class SparseLearning {
   Options options_;
   std::int64_t width_, dense_;
   KeyShards shards_;
-  std::vector<std::uint32_t> hot_;   ///< the hottest first
+  std::vector<std::uint32_t> hot_;  ///< the hottest first
   DistinctKeys distinct_;
   std::optional<DistinctKeys> hot_numbers_;  ///< null without hot keys
   /// Of one batch after the other.

@@ -22,8 +22,8 @@ constexpr std::size_t rows_ahead = 24;
 }  // namespace
 
 struct SparseTable::Numbers {
-  std::vector<double> w, s;             ///< s: adagrad's sums of squares
-  std::optional<double> epsilon = {};   ///< adagrad's
+  std::vector<double> w, s;            ///< s: adagrad's sums of squares
+  std::optional<double> epsilon = {};  ///< adagrad's
 
   void update(std::size_t at, const double* g, std::size_t count, double lr, double factor) {
     double* const own = w.data() + at;
@@ -43,28 +43,34 @@ struct SparseTable::Numbers {
 
 const char* SparseTable::unfit(const Optimizer& optimizer) {
   if (dynamic_cast<const Sgd*>(&optimizer) || dynamic_cast<const Adagrad*>(&optimizer)) return nullptr;
-  return "it moves parameters whose gradient is zero, too, but only keys that occur in a batch are touched; take sgd or "
+  return "it moves parameters whose gradient is zero, too, but only keys that occur in a batch are touched; take sgd "
+         "or "
          "adagrad";
 }
 
 SparseTable::SparseTable(values::Dispatcher& dispatcher, const Optimizer& optimizer, std::int64_t width,
                          std::int64_t dense, State start)
-    : dispatcher_(dispatcher), width_(width), dense_(dense), size_(start.w.size()), start_{std::move(start.w)},
+    : dispatcher_(dispatcher),
+      width_(width),
+      dense_(dense),
+      size_(start.w.size()),
+      start_{std::move(start.w)},
       numbers_(std::make_shared<Numbers>()) {
   base::check(unfit(optimizer) == nullptr, "an optimizer that can update rows alone");
   if (const auto* adagrad = dynamic_cast<const Adagrad*>(&optimizer)) numbers_->epsilon = adagrad->epsilon;
   if (numbers_->epsilon && !start.memory.empty()) start_.push_back(std::move(start.memory.front()));
-  const values::Operation operation{
-      .name = "table", .seconds = 1e-9 * static_cast<double>(size_), .numbered = false};
-  since_.push_back(dispatcher.dispatch(operation, 1, start_,
-                                       [numbers = numbers_](std::span<const std::span<const double>> in, std::span<double> out) {
-                                         numbers->w.reserve(in[0].size());
-                                         base::prefer_huge_pages(numbers->w.data(), in[0].size_bytes());
-                                         numbers->w.assign(in[0].begin(), in[0].end());
-                                         if (in.size() > 1) numbers->s.assign(in[1].begin(), in[1].end());
-                                         else if (numbers->epsilon) numbers->s.assign(in[0].size(), 0.0);
-                                         out[0] = 0.0;
-                                       }));
+  const values::Operation operation{.name = "table", .seconds = 1e-9 * static_cast<double>(size_), .numbered = false};
+  since_.push_back(dispatcher.dispatch(
+      operation, 1, start_, [numbers = numbers_](std::span<const std::span<const double>> in, std::span<double> out) {
+        numbers->w.reserve(in[0].size());
+        base::prefer_huge_pages(numbers->w.data(), in[0].size_bytes());
+        numbers->w.assign(in[0].begin(), in[0].end());
+        if (in.size() > 1)
+          numbers->s.assign(in[1].begin(), in[1].end());
+        else if (numbers->epsilon)
+          numbers->s.assign(in[0].size(), 0.0);
+        out[0] = 0.0;
+      }));
 }
 
 SparseTable::~SparseTable() = default;
@@ -130,31 +136,32 @@ std::int64_t SparseTable::update(std::vector<Part> parts, double lr, double fact
       .name = "update_rows",
       .seconds = seconds_a_row * static_cast<double>(rows->size() * parts.size()) + 1e-9 * static_cast<double>(dense_),
       .numbered = false};
-  const Tensor done = dispatcher_.dispatch(
-      operation, 1, inputs,
-      [numbers = numbers_, rows, all, before, width, dense, first_dense, lr, factor](
-          std::span<const std::span<const double>> in, std::span<double> out) {
-        const std::size_t count = rows->size();
-        const double* g = in[before].data();
-        std::vector<double> sum;
-        if (all) {
-          sum.assign(count * width + dense, 0.0);
-          for (std::size_t part = 0; part < all->places.size(); ++part) {
-            const double* next = in[before + part].data();
-            for (const std::uint32_t place : all->places[part])
-              for (std::size_t k = 0; k < width; ++k) sum[place * width + k] += *next++;
-            for (std::size_t k = 0; k < dense; ++k) sum[count * width + k] += *next++;
-          }
-          g = sum.data();
-        }
-        const std::vector<std::uint32_t>& which = *rows;
-        for (std::size_t i = 0; i < count; ++i) {
-          if (i + rows_ahead < count) __builtin_prefetch(numbers->w.data() + which[i + rows_ahead] * width, 1);
-          numbers->update(which[i] * width, g + i * width, width, lr, factor);
-        }
-        numbers->update(first_dense, g + count * width, dense, lr, factor);
-        out[0] = 0.0;
-      });
+  const Tensor done =
+      dispatcher_.dispatch(operation, 1, inputs,
+                           [numbers = numbers_, rows, all, before, width, dense, first_dense, lr, factor](
+                               std::span<const std::span<const double>> in, std::span<double> out) {
+                             const std::size_t count = rows->size();
+                             const double* g = in[before].data();
+                             std::vector<double> sum;
+                             if (all) {
+                               sum.assign(count * width + dense, 0.0);
+                               for (std::size_t part = 0; part < all->places.size(); ++part) {
+                                 const double* next = in[before + part].data();
+                                 for (const std::uint32_t place : all->places[part])
+                                   for (std::size_t k = 0; k < width; ++k) sum[place * width + k] += *next++;
+                                 for (std::size_t k = 0; k < dense; ++k) sum[count * width + k] += *next++;
+                               }
+                               g = sum.data();
+                             }
+                             const std::vector<std::uint32_t>& which = *rows;
+                             for (std::size_t i = 0; i < count; ++i) {
+                               if (i + rows_ahead < count)
+                                 __builtin_prefetch(numbers->w.data() + which[i + rows_ahead] * width, 1);
+                               numbers->update(which[i] * width, g + i * width, width, lr, factor);
+                             }
+                             numbers->update(first_dense, g + count * width, dense, lr, factor);
+                             out[0] = 0.0;
+                           });
   since_.assign(1, done);
   return static_cast<std::int64_t>(rows->size()) * width_ + dense_;
 }

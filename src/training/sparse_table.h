@@ -1,7 +1,7 @@
 /// The rows of a table that one rank holds, with the dense parameters that it holds beside them, changed in place.
 ///
-/// Reads and updates are dispatched; each update waits for the one before and for all reads since, so they happen in the
-/// order of the calls, whatever the threads.
+/// Reads and updates are dispatched; each update waits for the one before and for all reads since, so they happen in
+/// the order of the calls, whatever the threads.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class SparseTable final : public Store {
     TableRows rows;
     values::Tensor g;
   };
-  /// One update by the sum of the parts, times a factor, at that learning rate; a row that several parts have is updated
-  /// once. Returns how many numbers changed.
+  /// One update by the sum of the parts, times a factor, at that learning rate; a row that several parts have is
+  /// updated once. Returns how many numbers changed.
   std::int64_t update(std::vector<Part> parts, double lr, double factor = 1.0);
 
   /// Until the first update the start itself: nothing is copied.
@@ -52,9 +52,9 @@ class SparseTable final : public Store {
 
   values::Dispatcher& dispatcher_;
   std::int64_t width_, dense_, size_;
-  std::optional<DistinctKeys> distinct_;      ///< rows of several parts
-  std::vector<values::Tensor> start_;         ///< w, then adagrad's sums of squares; none after an update
-  std::shared_ptr<Numbers> numbers_;          ///< the kernels' own; nobody else looks
+  std::optional<DistinctKeys> distinct_;       ///< rows of several parts
+  std::vector<values::Tensor> start_;          ///< w, then adagrad's sums of squares; none after an update
+  std::shared_ptr<Numbers> numbers_;           ///< the kernels' own; nobody else looks
   mutable std::vector<values::Tensor> since_;  ///< the last update, and all reads since
 };
 

@@ -54,8 +54,9 @@ void Training::plan_checkpoints() {
     note(fmt::format("checkpoints every {:.6g} s ({}: MTBF of the job {:.6g} s, a checkpoint takes {:.6g} s)", *every_s,
                      *options.checkpoint_every, *mtbf_s, checkpoint_cost_s_));
   if (mtbf_s && checkpoint_cost_s_ >= *mtbf_s)
-    note(fmt::format("the MTBF of the job, {:.6g} s, is shorter than writing a checkpoint, {:.6g} s: it will hardly progress",
-                     *mtbf_s, checkpoint_cost_s_));
+    note(fmt::format(
+        "the MTBF of the job, {:.6g} s, is shorter than writing a checkpoint, {:.6g} s: it will hardly progress",
+        *mtbf_s, checkpoint_cost_s_));
 }
 
 void Training::write_checkpoint(const cluster::Communicator& comm, const State& reached) {
@@ -96,7 +97,9 @@ void Training::restart(const cluster::Communicator& comm) const {
   cluster::World::pause(cluster_.options().failures.restart_time_s);
   if (source_ != &checkpoints_ || !stable_storage_ || (worker && rejoins(rank))) return;
   const Holder who = holder();
-  const bool reads = who == Holder::servers ? !worker : who == Holder::workers ? worker : place(rank) == 0 && rank == members_->front();
+  const bool reads = who == Holder::servers   ? !worker
+                     : who == Holder::workers ? worker
+                                              : place(rank) == 0 && rank == members_->front();
   if (reads) stable_storage_->read(comm, static_cast<std::int64_t>(bytes_of(start_state(rank))));
 }
 
@@ -115,9 +118,9 @@ void Training::record_losses() {
   if (checkpoint_clock_) record_.checkpoint_s = losses_.checkpoint_s();
   const bool known = record_.crashes ? record_.lost_s.has_value() : record_.checkpoint_s.has_value();
   if (known && record_.simulated_s > 0.0)
-    record_.goodput = 1.0 - (record_.lost_s.value_or(0.0) + record_.recovery_s.value_or(0.0) +
-                             record_.checkpoint_s.value_or(0.0)) /
-                                record_.simulated_s;
+    record_.goodput =
+        1.0 - (record_.lost_s.value_or(0.0) + record_.recovery_s.value_or(0.0) + record_.checkpoint_s.value_or(0.0)) /
+                  record_.simulated_s;
 }
 
 }  // namespace simgrad::training

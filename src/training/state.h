@@ -8,8 +8,8 @@
 
 namespace simgrad::training {
 
-/// What a strategy itself takes along from one step to the next. After a failure it is there only if every worker goes on from
-/// a state of its own: what is true of all ranks' together (a sum, say) is true of no part of them.
+/// What a strategy itself takes along from one step to the next. After a failure it is there only if every worker goes
+/// on from a state of its own: what is true of all ranks' together (a sum, say) is true of no part of them.
 struct Carried {
   std::vector<values::Tensor> vectors;
   std::vector<double> numbers;

@@ -38,8 +38,8 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       learning_(learning),
       program_(std::move(program)),
       setup_(std::move(setup)),
-      world_(cluster, fmt::format("train{}", setup_.job > 0 ? fmt::format("-{}", setup_.job) : ""), workers, static_cast<int>(program_.places(workers).size()) - workers,
-             program_.places(workers)),
+      world_(cluster, fmt::format("train{}", setup_.job > 0 ? fmt::format("-{}", setup_.job) : ""), workers,
+             static_cast<int>(program_.places(workers).size()) - workers, program_.places(workers)),
       sample_limit_(sample_limit(setup_.stop, learning.rows())),
       recovery_(std::make_unique<Recovery>(*this)) {
   step_limit_ = setup_.stop.steps;
@@ -56,7 +56,8 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       world_.set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
   }
   if (const InputOptions& input = setup_.options.input; input.from != InputFrom::memory)
-    input_.emplace(cluster, input.from == InputFrom::local ? cluster::Storage::Place::local : cluster::Storage::Place::shared,
+    input_.emplace(cluster,
+                   input.from == InputFrom::local ? cluster::Storage::Place::local : cluster::Storage::Place::shared,
                    *input.bandwidth_bytes_per_s, input.latency_s.value_or(0.0));
   if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric(learning.problem());
   record_.network_model = name(cluster.options().network_model);
@@ -104,10 +105,13 @@ Holder Training::holder() const {
 
 int Training::reporters() const {
   switch (holder()) {
-    case Holder::workers: return living_workers_;
-    case Holder::servers: return living_servers_;
+    case Holder::workers:
+      return living_workers_;
+    case Holder::servers:
+      return living_servers_;
     case Holder::master:
-    case Holder::memory: break;
+    case Holder::memory:
+      break;
   }
   return 1;
 }
@@ -197,7 +201,11 @@ void Training::observe(Observed state) {
 
 void Training::evaluate(const Observed& state) {
   evaluated_latest_ = true;
-  record::Evaluation row{.step = state.step, .simulated_s = world_.now() - world_.start_s(), .samples = samples_at(state), .loss = {}, .metric = {},
+  record::Evaluation row{.step = state.step,
+                         .simulated_s = world_.now() - world_.start_s(),
+                         .samples = samples_at(state),
+                         .loss = {},
+                         .metric = {},
                          .consensus_distance = {}};
   const Tensor w = !stores_.empty()    ? sparse_->whole(looked_at(state.replicas))
                    : program_.sharding ? shards_->whole(state.replicas)
@@ -206,7 +214,8 @@ void Training::evaluate(const Observed& state) {
   const Score score = learning_.score(w, elapsed_s());
   row.loss = score.loss;
   row.metric = score.metric;
-  if (holder() == Holder::workers && stores_.empty() && !program_.assembly && world_.workers() > 1 && learning_.dispatcher().numbers())
+  if (holder() == Holder::workers && stores_.empty() && !program_.assembly && world_.workers() > 1 &&
+      learning_.dispatcher().numbers())
     row.consensus_distance = consensus_distance(state.replicas, w);
   record_.curve.push_back(row);
   if (!score.loss) return;
@@ -300,7 +309,8 @@ record::Record Training::take_record() {
   record_keys();
   record_.steps = latest_.step;
   record_.stored_bytes = learning_.rows() * learning_.row_bytes();
-  if (setup_.options.checkpoint_every_steps > 0) record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);
+  if (setup_.options.checkpoint_every_steps > 0)
+    record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);
   record_.samples = samples_at(latest_);
   record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
   if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;

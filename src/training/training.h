@@ -39,8 +39,8 @@ class Training {
     StopOptions stop;
     EvaluateOptions evaluate;
     std::optional<cluster::Recovery> recovery = {};  ///< default: the cluster's
-    cluster::Turns* turns = nullptr;  ///< in which several jobs compute; null: whenever they like
-    int job = 0;                      ///< its number among the jobs of the run
+    cluster::Turns* turns = nullptr;                 ///< in which several jobs compute; null: whenever they like
+    int job = 0;                                     ///< its number among the jobs of the run
   };
   /// workers: at nominal speed times their relative one; the program's servers come on top.
   Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers);
@@ -56,8 +56,8 @@ class Training {
   /// A rank's state after state.step updates: checkpoints it, and once all who report have arrived at that step,
   /// observes it. Returns whether the training goes on for the rank.
   bool arrive(int rank, const State& state);
-  /// The same of parameters that are changed in place: they become tensors where somebody looks, now or until it arrives
-  /// again.
+  /// The same of parameters that are changed in place: they become tensors where somebody looks, now or until it
+  /// arrives again.
   bool arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store);
   /// In a rank that goes on after so many steps: blocks until it is this job's turn.
   void await_turn(std::int64_t step) const {
@@ -72,8 +72,9 @@ class Training {
   void catch_up(const cluster::Communicator& comm) const;
   /// At the start of a rank after a failure: cluster.failures.restart_time, then reading the checkpoint.
   void restart(const cluster::Communicator& comm) const;
-  /// The state of a step that is to be kept: whoever holds it writes it. Replicas that are equal are written once, by the
-  /// first.  Virtual time: bytes of parameters and optimizer / cluster.storage_bandwidth, which counts as communicating.
+  /// The state of a step that is to be kept: whoever holds it writes it. Replicas that are equal are written once, by
+  /// the first.  Virtual time: bytes of parameters and optimizer / cluster.storage_bandwidth, which counts as
+  /// communicating.
   void write_checkpoint(const cluster::Communicator& comm, const State& state);
   void write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store);
   /// Gradient samples: as they are computed where a step is one update by all, else as they are applied.
@@ -165,15 +166,15 @@ class Training {
   struct Alongside {
     bool active = true;
     bool rejoins = false;
-    std::int64_t passed = -1;          ///< its last report
-    std::int64_t since = 0;            ///< the step from which on it takes part
+    std::int64_t passed = -1;            ///< its last report
+    std::int64_t since = 0;              ///< the step from which on it takes part
     std::optional<int> joins_from = {};  ///< until that one has sent its parameters
   };
   /// All reports of one step, until everybody's is in.
   struct Arrivals {
     std::vector<values::Tensor> replicas;  ///< in the order of the ranks, whoever comes first
     int reports = 0;
-    std::int64_t samples = 0;              ///< that an asynchronous training has counted up to this step
+    std::int64_t samples = 0;  ///< that an asynchronous training has counted up to this step
   };
   struct Observed {
     std::int64_t step = 0;
@@ -233,8 +234,8 @@ class Training {
   Setup setup_;
   cluster::World world_;
   record::Record record_;
-  std::optional<std::int64_t> step_limit_;    ///< of a synchronous training, from steps, samples and epochs
-  std::optional<std::int64_t> sample_limit_;  ///< of an asynchronous one
+  std::optional<std::int64_t> step_limit_;       ///< of a synchronous training, from steps, samples and epochs
+  std::optional<std::int64_t> sample_limit_;     ///< of an asynchronous one
   std::optional<std::int64_t> last_by_samples_;  ///< the step that reached it
   cluster::Communicator::Members members_;
   std::optional<Shards> shards_;
@@ -252,15 +253,15 @@ class Training {
   std::int64_t crashes_ = 0;
   std::optional<cluster::Storage> stable_storage_;
   Snapshots checkpoints_;
-  Snapshots recent_;              ///< what the ranks remember, where a recovery goes on from that
-  Snapshots* source_ = nullptr;   ///< of this generation's start; null: step 0
+  Snapshots recent_;             ///< what the ranks remember, where a recovery goes on from that
+  Snapshots* source_ = nullptr;  ///< of this generation's start; null: step 0
   Pace pace_;
-  bool resumes_whole_ = false;  ///< this generation has everybody's own state to go on from
-  std::vector<Alongside> alongside_;  ///< by rank
+  bool resumes_whole_ = false;          ///< this generation has everybody's own state to go on from
+  std::vector<Alongside> alongside_;    ///< by rank
   std::int64_t alongside_samples_ = 0;  ///< of the steps that are complete
   Observed latest_;
   bool evaluated_latest_ = false;
-  bool resumed_ = false;           ///< the next state seen is the one gone back to
+  bool resumed_ = false;  ///< the next state seen is the one gone back to
   std::int64_t samples_ = 0;
   std::int64_t lost_samples_ = 0;  ///< computed, then given up in a crash
   std::int64_t stalenesses_ = 0;

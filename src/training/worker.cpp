@@ -64,8 +64,8 @@ void Participant::move_centres(State& state, const Tensor& sums) const {
 Worker::Worker(Training& training, int position)
     : Participant(training, position),
       input_(comm(), training.setup().options.input, training.input(), training.learning().row_bytes()),
-      iteration_(static_cast<std::int64_t>(
-          training.rounds(rejoins() ? training.latest_step() : training.start_step()))) {}
+      iteration_(
+          static_cast<std::int64_t>(training.rounds(rejoins() ? training.latest_step() : training.start_step()))) {}
 
 std::optional<std::int64_t> Worker::arrived() const {
   const Batches& batches = training().learning().batches();
@@ -96,8 +96,9 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
     backward_flops += layer.backward_flops;
   }
   const auto pass = [&](double flops_a_row, Work what) {
-    training().world().compute(world_rank(), stretched(flops_a_row * static_cast<double>(rows),
-                                                       (forward_flops + backward_flops) * static_cast<double>(rows), step),
+    training().world().compute(world_rank(),
+                               stretched(flops_a_row * static_cast<double>(rows),
+                                         (forward_flops + backward_flops) * static_cast<double>(rows), step),
                                what);
   };
   pass(forward_flops, Work::forward);
@@ -189,7 +190,8 @@ void Worker::update_beside(const cluster::Communicator& by, const Training& trai
                            double rounds) {
   const Options& options = training.setup().options;
   by.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()), Work::update);
-  const double learning_rate = options.scaled_learning_rate(training.learning().batches().batch()) * options.rate_factor(rounds);
+  const double learning_rate =
+      options.scaled_learning_rate(training.learning().batches().batch()) * options.rate_factor(rounds);
   options.optimizer->update(state, g, learning_rate, training.learning().layers());
   ++state.step;
 }

@@ -66,12 +66,13 @@ class Worker : public Participant {
   values::Tensor gradient(const values::Tensor& w) { return gradient(w, iteration_); }
   /// The same over that step's batch.
   values::Tensor gradient(const values::Tensor& w, std::int64_t step);
-  /// The next batch's gradient, layer by layer: forwards through all of them, then backwards, from the last to the first.
-  /// ready(g, layer): called when the backward pass has gone through a layer, whose stretch of g is complete then.
+  /// The next batch's gradient, layer by layer: forwards through all of them, then backwards, from the last to the
+  /// first. ready(g, layer): called when the backward pass has gone through a layer, whose stretch of g is complete
+  /// then.
   using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
   values::Tensor gradient(const values::Tensor& w, const LayerReady& ready);
-  /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or until
-  /// then.
+  /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or
+  /// until then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
   /// The next step's batch of a sparse model; and this rank's part of its gradient, as SparseLearning has it.
   /// Virtual time: none; flops / speed.
@@ -81,14 +82,14 @@ class Worker : public Participant {
   /// This rank's part of the next batch's gradient of those tasks, where the model has several: zero for the outputs of
   /// others.  Virtual time: the flops of the shared layers and these outputs / speed.
   values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks);
-  /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over all
-  /// ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
+  /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over
+  /// all ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);
   /// Blocks until so many of its next rows have been read, where they are not in memory. The gradients above do so
   /// themselves.
   void read_rows(std::int64_t rows) { input_.next(rows); }
-  /// What a piece of that step's gradient, `flops` of `whole`, takes in flops as the scenario's stragglers stretch it for
-  /// this rank and step. Every piece of a step is stretched by the same draw.
+  /// What a piece of that step's gradient, `flops` of `whole`, takes in flops as the scenario's stragglers stretch it
+  /// for this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
   /// The state that all workers share, where they are cores of one host: whoever has made an update reports it.
   State& memory() const { return training().memory(); }
@@ -97,10 +98,10 @@ class Worker : public Participant {
   /// A replica of its own after `step` updates, w; and its next update, at the learning rate of its own step.
   State start_alone(const values::Tensor& w, std::int64_t step);
   void update_alone(State& state, const values::Tensor& g) const;
-  /// One update of a replica at the learning rate of so many rounds, by an actor that may outlive the rank's main one for a
-  /// moment: it needs no worker.  Virtual time: the optimizer's flops, of the actor whose communicator that is.
-  static void update_beside(const cluster::Communicator& by, const Training& training, State& state, const values::Tensor& g,
-                            double rounds);
+  /// One update of a replica at the learning rate of so many rounds, by an actor that may outlive the rank's main one
+  /// for a moment: it needs no worker.  Virtual time: the optimizer's flops, of the actor whose communicator that is.
+  static void update_beside(const cluster::Communicator& by, const Training& training, State& state,
+                            const values::Tensor& g, double rounds);
   /// Begins among others that have gone on: the next batch is that of this step.
   void go_on_from(std::int64_t step) { iteration_ = step; }
   /// How many rows there are by now, where they come in during the training; else nothing.

@@ -19,7 +19,7 @@ namespace simgrad::values {
 
 /// Who asked for a piece of work: for the texts of errors.
 struct Label {
-  int rank = -1;          ///< -1: nobody in particular
+  int rank = -1;  ///< -1: nobody in particular
   std::int64_t step = -1;
 };
 
@@ -48,10 +48,11 @@ class Dispatcher {
   struct Options {
     int threads = 0;      ///< threads for the numbers beside the caller's own; 0: in the caller, at once if possible
     bool numbers = true;  ///< false: timing only; shapes, identities and value numbering, no kernel is ever called
-    double inline_below_s = 20e-6;                  ///< work shorter than this with ready inputs runs at once
-    std::int64_t pending_limit = 1 << 16;           ///< closures held; a dispatch beyond it waits for the pool
-    std::int64_t unread_bytes_limit = std::int64_t{256} << 20;  ///< results without a consumer: beyond it none are added
-    std::function<Label()> label = {};                ///< called in the dispatching thread
+    double inline_below_s = 20e-6;         ///< work shorter than this with ready inputs runs at once
+    std::int64_t pending_limit = 1 << 16;  ///< closures held; a dispatch beyond it waits for the pool
+    std::int64_t unread_bytes_limit = std::int64_t{256}
+                                      << 20;  ///< results without a consumer: beyond it none are added
+    std::function<Label()> label = {};        ///< called in the dispatching thread
   };
 
   explicit Dispatcher(Options options);

@@ -22,7 +22,7 @@ using Result = std::span<double>;
 
 constexpr double seconds_per_byte = 1e-10;  // one core streaming from memory
 constexpr std::int64_t bytes_at_a_time = std::int64_t{64} << 20;
-constexpr std::size_t block = 2048;         // 16 KB: the partial sums stay in the first-level cache
+constexpr std::size_t block = 2048;  // 16 KB: the partial sums stay in the first-level cache
 
 double seconds(std::size_t operands, std::int64_t size) {
   return seconds_per_byte * 8.0 * static_cast<double>(operands + 1) * static_cast<double>(size);
@@ -149,9 +149,12 @@ Tensor minimum(const Tensor& a, const Tensor& b) {
 
 Tensor combine(Combination how, const Tensor& a, const Tensor& b) {
   switch (how) {
-    case Combination::add: return a + b;
-    case Combination::maximum: return maximum(a, b);
-    case Combination::minimum: return minimum(a, b);
+    case Combination::add:
+      return a + b;
+    case Combination::maximum:
+      return maximum(a, b);
+    case Combination::minimum:
+      return minimum(a, b);
   }
   return {};
 }
@@ -171,8 +174,10 @@ Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<
         if (wire.format != Format::float64)
           return around([&](Result part, auto term) { add_rounded(wire.format, part, part, term); });
         return around([](Result part, auto term) { each(part, part, term, std::plus<>()); });
-      case Combination::maximum: return around([](Result part, auto term) { each(part, part, term, larger); });
-      case Combination::minimum: return around([](Result part, auto term) { each(part, part, term, smaller); });
+      case Combination::maximum:
+        return around([](Result part, auto term) { each(part, part, term, larger); });
+      case Combination::minimum:
+        return around([](Result part, auto term) { each(part, part, term, smaller); });
     }
   };
   return Node::of(terms.front()).dispatcher->dispatch(operation, size, terms, fold);
@@ -209,8 +214,8 @@ Tensor sum(std::vector<Tensor> terms) {
   std::vector<Tensor> group;
   for (std::size_t next = 0; next < terms.size();) {
     const std::size_t count = std::min(at_a_time - group.size(), terms.size() - next);
-    std::move(terms.begin() + static_cast<std::ptrdiff_t>(next), terms.begin() + static_cast<std::ptrdiff_t>(next + count),
-              std::back_inserter(group));
+    std::move(terms.begin() + static_cast<std::ptrdiff_t>(next),
+              terms.begin() + static_cast<std::ptrdiff_t>(next + count), std::back_inserter(group));
     next += count;
     if (group.size() > 1) group = {dispatch_sum("sum", {}, group, std::vector<double>(group.size(), 1.0))};
   }
@@ -241,8 +246,7 @@ Tensor concatenate(std::span<const Tensor> parts) {
     size += node.size;
     bytes += part.size_bytes();
   }
-  const Wire wire =
-      alike ? front.wire : Wire{Format::encoded, static_cast<double>(bytes) / static_cast<double>(size)};
+  const Wire wire = alike ? front.wire : Wire{Format::encoded, static_cast<double>(bytes) / static_cast<double>(size)};
   if (adjoin) return front.dispatcher->view(*filled, front.first, size, wire);
   const Operation operation{.name = "concatenate", .seconds = seconds(1, size), .wire = wire};
   return front.dispatcher->dispatch(operation, size, parts, [](Inputs numbers, Result result) {
@@ -255,7 +259,8 @@ Tensor rounded(const Tensor& x, Format format) {
   if (x.wire().format == format) return x;
   if (format == Format::float64) return decoded(x);
   const std::uint64_t key[] = {static_cast<std::uint64_t>(format)};
-  const Operation operation{.name = "round", .key = key, .seconds = seconds(1, x.size()), .wire = wire(format), .in_place = 1};
+  const Operation operation{
+      .name = "round", .key = key, .seconds = seconds(1, x.size()), .wire = wire(format), .in_place = 1};
   return Node::of(x).dispatcher->dispatch(operation, x.size(), {&x, 1}, [format](Inputs numbers, Result result) {
     round_numbers(format, numbers.front(), result);
   });

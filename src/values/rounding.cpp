@@ -15,7 +15,7 @@ namespace {
 
 /// A binary format with fewer digits and exponents than double's.
 struct Small {
-  int dropped;          ///< of the 52 digits behind the point
+  int dropped;  ///< of the 52 digits behind the point
   double least_normal;
   double one_and_half;  ///< times 2^52 the least subnormal: added and subtracted again, it leaves multiples of that
   double greatest;
@@ -62,10 +62,14 @@ void round_numbers(Format format, std::span<const double> numbers, std::span<dou
     case Format::float64:
       if (numbers.data() != results.data()) std::copy(numbers.begin(), numbers.end(), results.begin());
       return;
-    case Format::float32: return to_float32(numbers.data(), results.data(), numbers.size());
-    case Format::float16: return to_float16(numbers.data(), results.data(), numbers.size());
-    case Format::bfloat16: return to_bfloat16(numbers.data(), results.data(), numbers.size());
-    case Format::encoded: break;
+    case Format::float32:
+      return to_float32(numbers.data(), results.data(), numbers.size());
+    case Format::float16:
+      return to_float16(numbers.data(), results.data(), numbers.size());
+    case Format::bfloat16:
+      return to_bfloat16(numbers.data(), results.data(), numbers.size());
+    case Format::encoded:
+      break;
   }
   base::check(false, "a code is no rounding");
 }

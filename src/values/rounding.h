@@ -1,5 +1,5 @@
-/// Rounding to the formats of the wire, in software: to nearest, ties to even, with subnormals, and to infinity beyond the
-/// greatest number, as hardware does.
+/// Rounding to the formats of the wire, in software: to nearest, ties to even, with subnormals, and to infinity beyond
+/// the greatest number, as hardware does.
 #pragma once
 
 #include <span>

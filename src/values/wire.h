@@ -6,8 +6,8 @@
 
 namespace simgrad::values {
 
-/// Source of the three rounding formats: IEEE 754-2019 (binary32, binary16); bfloat16: S. Wang, P. Kanwar, "BFloat16: The
-/// secret to high performance on Cloud TPUs", 2019.
+/// Source of the three rounding formats: IEEE 754-2019 (binary32, binary16); bfloat16: S. Wang, P. Kanwar, "BFloat16:
+/// The secret to high performance on Cloud TPUs", 2019.
 enum class Format : unsigned char {
   float64,
   float32,
@@ -21,7 +21,9 @@ struct Wire {
   Format format = Format::float64;
   double bytes_per_number = 8.0;
 
-  std::int64_t bytes(std::int64_t numbers) const { return std::llround(bytes_per_number * static_cast<double>(numbers)); }
+  std::int64_t bytes(std::int64_t numbers) const {
+    return std::llround(bytes_per_number * static_cast<double>(numbers));
+  }
   bool operator==(const Wire&) const = default;
 };
 

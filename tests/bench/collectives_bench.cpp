@@ -1,8 +1,10 @@
-// Messages a second of every collective against P: sent one by one, computed at the last arrival, and sent by a bare S4U
-// program that knows nothing of tensors, records or learning. One run, by turns; building the cluster is not counted.
+// Messages a second of every collective against P: sent one by one, computed at the last arrival, and sent by a bare
+// S4U program that knows nothing of tensors, records or learning. One run, by turns; building the cluster is not
+// counted.
 //
 // collectives_bench [rounds] [largest P]
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +13,6 @@
 #include <map>
 #include <numeric>
 #include <simgrid/s4u.hpp>
-#include <sys/resource.h>
 #include <vector>
 
 #include "bench/bare.h"
@@ -138,28 +139,37 @@ std::vector<Case> cases() {
     const std::shared_ptr<const collectives::Allreduce> algorithm = entry.make();
     all.push_back({entry.about.kind, [algorithm](const Communicator& comm, const Tensor& x) { (*algorithm)(comm, x); },
                    std::dynamic_pointer_cast<const collectives::ScheduledAllreduce>(algorithm),
-                   !algorithm->many_to_many() && entry.about.kind != "hierarchical", entry.about.kind == "hierarchical"});
+                   !algorithm->many_to_many() && entry.about.kind != "hierarchical",
+                   entry.about.kind == "hierarchical"});
   }
   for (const auto& entry : collectives::broadcasts().entries()) {
     const std::shared_ptr<const collectives::Broadcast> algorithm = entry.make();
-    all.push_back({entry.about.kind, [algorithm](const Communicator& comm, const Tensor& x) {
+    all.push_back({entry.about.kind,
+                   [algorithm](const Communicator& comm, const Tensor& x) {
                      (*algorithm)(comm, 0, comm.rank() == 0 ? x : Tensor(), length);
-                   }, nullptr});
+                   },
+                   nullptr});
   }
   const auto chunk = [](const Communicator& comm, const Tensor& x) {
     return values::slice(x, 0, collectives::Split(length, comm.size()).chunk(comm.rank()).count);
   };
-  all.push_back({"reduce_scatter", [](const Communicator& comm, const Tensor& x) { collectives::reduce_scatter(comm, x); },
+  all.push_back({"reduce_scatter",
+                 [](const Communicator& comm, const Tensor& x) { collectives::reduce_scatter(comm, x); }, nullptr,
+                 true});
+  all.push_back(
+      {"all_gather",
+       [chunk](const Communicator& comm, const Tensor& x) { collectives::all_gather(comm, chunk(comm, x), length); },
+       nullptr, true});
+  all.push_back({"all_to_all", [](const Communicator& comm, const Tensor& x) { collectives::all_to_all(comm, x); },
                  nullptr, true});
-  all.push_back({"all_gather", [chunk](const Communicator& comm, const Tensor& x) {
-                   collectives::all_gather(comm, chunk(comm, x), length);
-                 }, nullptr, true});
-  all.push_back({"all_to_all", [](const Communicator& comm, const Tensor& x) { collectives::all_to_all(comm, x); }, nullptr, true});
-  all.push_back({"reduce", [](const Communicator& comm, const Tensor& x) { collectives::reduce(comm, 0, x); }, nullptr});
-  all.push_back({"scatter", [](const Communicator& comm, const Tensor& x) { collectives::scatter(comm, 0, x, length); }, nullptr});
-  all.push_back({"gather", [chunk](const Communicator& comm, const Tensor& x) {
-                   collectives::gather(comm, 0, chunk(comm, x), length);
-                 }, nullptr});
+  all.push_back(
+      {"reduce", [](const Communicator& comm, const Tensor& x) { collectives::reduce(comm, 0, x); }, nullptr});
+  all.push_back({"scatter", [](const Communicator& comm, const Tensor& x) { collectives::scatter(comm, 0, x, length); },
+                 nullptr});
+  all.push_back(
+      {"gather",
+       [chunk](const Communicator& comm, const Tensor& x) { collectives::gather(comm, 0, chunk(comm, x), length); },
+       nullptr});
   return all;
 }
 
@@ -179,7 +189,8 @@ int main(int argc, char** argv) {
       const auto run = [&](int steps, cluster::Collectives way) { return ours(c.body, P, steps, way, c.in_hosts); };
       // all_to_all makes as many tensors as messages, also at once
       if (c.name == "all_to_all" && P > 1024) continue;
-      const double messages = run(1, c.has_two_ways ? cluster::Collectives::automatic : cluster::Collectives::messages).messages;
+      const double messages =
+          run(1, c.has_two_ways ? cluster::Collectives::automatic : cluster::Collectives::messages).messages;
       const int steps = std::max(1, static_cast<int>(2.5e5 / messages));
       std::vector<double> plain, sent, ratio, computed, memory;
       for (int i = 0; i < rounds; ++i) {
@@ -195,11 +206,13 @@ int main(int argc, char** argv) {
         computed.push_back(at_once.step_s);
         memory.push_back(at_once.peak_mib);
       }
-      const auto shown = [](const std::vector<double>& x, auto text) { return x.empty() ? std::string("-") : text(bench::median(x)); };
+      const auto shown = [](const std::vector<double>& x, auto text) {
+        return x.empty() ? std::string("-") : text(bench::median(x));
+      };
       const auto rate = [&](double s) { return fmt::format("{:.0f} k", messages / s / 1e3); };
-      fmt::print("{:<19} {:>6} {:>12.0f} | {:>11} {:>11} {:>9} | {:>11} {:>9} {:>8}\n", c.name, P, messages, shown(plain, rate),
-                 shown(sent, rate), shown(ratio, [](double x) { return fmt::format("{:.2f}", x); }), shown(computed, rate),
-                 shown(computed, [](double x) { return fmt::format("{:.4f}", x); }),
+      fmt::print("{:<19} {:>6} {:>12.0f} | {:>11} {:>11} {:>9} | {:>11} {:>9} {:>8}\n", c.name, P, messages,
+                 shown(plain, rate), shown(sent, rate), shown(ratio, [](double x) { return fmt::format("{:.2f}", x); }),
+                 shown(computed, rate), shown(computed, [](double x) { return fmt::format("{:.4f}", x); }),
                  shown(memory, [](double x) { return fmt::format("{:.0f}", x); }));
     }
 }

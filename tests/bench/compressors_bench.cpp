@@ -2,8 +2,8 @@
 ///
 ///     compressors_bench [rounds]
 ///
-/// A code is held as the numbers that its receiver decodes, so that encoding is both; "decode" is what is left to do at the
-/// receiver. Ends with 1 if any is below 1 GB/s, top_k and power_sgd excepted.
+/// A code is held as the numbers that its receiver decodes, so that encoding is both; "decode" is what is left to do at
+/// the receiver. Ends with 1 if any is below 1 GB/s, top_k and power_sgd excepted.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -44,8 +44,13 @@ Speeds measure(const training::Compressor& compressor, int rounds) {
   Speeds speeds;
   for (int round = 0; round < rounds; ++round) {
     const values::Tensor x = dispatcher.constant(numbers);
-    const base::Stream::Key key{.seed = 1, .purpose = base::Purpose::compression, .step = static_cast<std::uint64_t>(round)};
-    const training::Occasion now{.dispatcher = dispatcher, .draws = key, .shared_draws = key, .parameters = d, .pieces = {{.count = d, .columns = 1 << 10}}};
+    const base::Stream::Key key{
+        .seed = 1, .purpose = base::Purpose::compression, .step = static_cast<std::uint64_t>(round)};
+    const training::Occasion now{.dispatcher = dispatcher,
+                                 .draws = key,
+                                 .shared_draws = key,
+                                 .parameters = d,
+                                 .pieces = {{.count = d, .columns = 1 << 10}}};
     values::Tensor code;
     encode_s.push_back(wall_s([&] {
       code = compressor.encode(x, now, memory);

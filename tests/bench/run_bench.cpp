@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <vector>
 
+#include "bench/measure.h"
 #include "experiment/plan.h"
 #include "experiment/simulate.h"
-#include "bench/measure.h"
 #include "simulation.h"
 #include "training/batches.h"
 
@@ -36,7 +36,8 @@ void plain_loop(const experiment::RunPlan& run, const data::Split& data) {
   std::vector<double> w(d, 0.0);
   std::vector<double> part(d);
   std::vector<double> g(d);
-  models::Samples all{data.train.features.data(), data.train.targets.data(), data.train.columns, 0, data.train.rows, nullptr};
+  models::Samples all{
+      data.train.features.data(), data.train.targets.data(), data.train.columns, 0, data.train.rows, nullptr};
   double loss = model.score(problem, all, w).loss;
   for (std::int64_t step = 0; step < *settings.stop.steps; ++step) {
     std::fill(g.begin(), g.end(), 0.0);
@@ -72,7 +73,8 @@ int main(int argc, char** argv) {
       inline_ratio.push_back(real_s([&] { experiment::simulate(run, data, 0, nullptr); }) / loop.back());
       pool_ratio.push_back(real_s([&] { experiment::simulate(run, data, 2, nullptr); }) / loop.back());
     }
-    fmt::print("{}: plain loop {:.2f} s; the run with --threads 0: {:.2f} x, with --threads 2: {:.2f} x (medians of {})\n",
-               run.label, bench::median(loop), bench::median(inline_ratio), bench::median(pool_ratio), rounds);
+    fmt::print(
+        "{}: plain loop {:.2f} s; the run with --threads 0: {:.2f} x, with --threads 2: {:.2f} x (medians of {})\n",
+        run.label, bench::median(loop), bench::median(inline_ratio), bench::median(pool_ratio), rounds);
   }
 }

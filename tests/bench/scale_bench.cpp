@@ -11,8 +11,8 @@ int main(int argc, char** argv) {
   if (argc < 3) return std::fputs("usage: scale_bench PROGRAM SCENARIO\n", stderr), 2;
   const std::string out = bench::scratch();
   const auto run = [&](int workers) {
-    return bench::call({argv[1], "run", argv[2], "--no-baseline", "--out", out, "--set",
-                 fmt::format("cluster.workers={}", workers)});
+    return bench::call(
+        {argv[1], "run", argv[2], "--no-baseline", "--out", out, "--set", fmt::format("cluster.workers={}", workers)});
   };
   const bench::Used few = run(10);
   const bench::Used many = run(10'000);

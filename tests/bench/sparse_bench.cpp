@@ -1,5 +1,5 @@
-/// Samples a second of an asynchronous sparse parameter server against those of a plain loop over the same rows, and the
-/// memory that it takes against the data's. Numbers on one thread, seconds of the processor.
+/// Samples a second of an asynchronous sparse parameter server against those of a plain loop over the same rows, and
+/// the memory that it takes against the data's. Numbers on one thread, seconds of the processor.
 ///
 ///     sparse_bench [features [samples [nonzeros [workers [rows a batch and worker [servers]]]]]]
 #include <sys/resource.h>
@@ -104,7 +104,8 @@ int main(int argc, char** argv) {
   log.fields = argument(3, 40);
   auto data = std::make_shared<data::Split>();
   const auto made = [&](std::uint64_t seed, std::int64_t samples) {
-    return log.load({.task = data::Task::classification, .seed = seed, .samples = samples, .features = argument(1, 10'000'000)});
+    return log.load(
+        {.task = data::Task::classification, .seed = seed, .samples = samples, .features = argument(1, 10'000'000)});
   };
   double start = now_s();
   data->train = made(1, argument(2, 1'000'000));
@@ -113,7 +114,8 @@ int main(int argc, char** argv) {
   const auto rows = static_cast<double>(data->train.rows);
   const double data_bytes = 4.0 * static_cast<double>(data->train.sparse.entries()) + 16.0 * rows;
   // The same rows in the order in which a run takes them: a permutation by the seed.
-  const base::Permutation permutation({.seed = 1, .purpose = base::Purpose::batch}, static_cast<std::uint64_t>(data->train.rows));
+  const base::Permutation permutation({.seed = 1, .purpose = base::Purpose::batch},
+                                      static_cast<std::uint64_t>(data->train.rows));
   std::vector<std::int64_t> order(static_cast<std::size_t>(data->train.rows));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(permutation(i));
   const double as_they_stand_s = std::min(plain_loop_s(data->train, 0.05, {}), plain_loop_s(data->train, 0.05, {}));
@@ -124,7 +126,8 @@ int main(int argc, char** argv) {
   // What a run begins and ends with is in both.
   const auto child = [&](double epochs) {
     return tests::numbers_of_child([&] {
-      const double took = simulated_s(data, static_cast<int>(argument(4, 16)), argument(5, 512), argument(6, 1), epochs);
+      const double took =
+          simulated_s(data, static_cast<int>(argument(4, 16)), argument(5, 512), argument(6, 1), epochs);
       std::fflush(stdout);
       return std::vector<double>{took, peak_bytes()};
     });
@@ -132,8 +135,8 @@ int main(int argc, char** argv) {
   const std::vector<double> one = child(1.0), three = child(3.0);
   const double took_s = (three[0] - one[0]) / 2.0;
   std::printf("simulated: %.2f s for one epoch, %.2f s for three\n", one[0], three[0]);
-  std::printf("simulated: %.0f samples/s, %.2f of the plain loop's (%.2f as they stand)\n", rows / took_s, plain_s / took_s,
-              as_they_stand_s / took_s);
+  std::printf("simulated: %.0f samples/s, %.2f of the plain loop's (%.2f as they stand)\n", rows / took_s,
+              plain_s / took_s, as_they_stand_s / took_s);
   const double peak = std::max(peak_bytes(), three[1]);
   std::printf("memory: %.0f MB at most, %.2f of the data's %.0f MB\n", peak / 1e6, peak / data_bytes, data_bytes / 1e6);
   return 0;

@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     validate.push_back(call_ms({argv[2], "validate", argv[3]}));
     run.push_back(call_ms({argv[2], "run", argv[3], "--quiet", "--out", out}));
   }
-  fmt::print("empty program {:.1f} ms; simgrad validate {:+.1f} ms; 4 workers x 10 steps, baseline included, {:.1f} ms "
-             "in all (medians of {})\n",
-             bench::median(empty), bench::median(validate) - bench::median(empty), bench::median(run), rounds);
+  fmt::print(
+      "empty program {:.1f} ms; simgrad validate {:+.1f} ms; 4 workers x 10 steps, baseline included, {:.1f} ms "
+      "in all (medians of {})\n",
+      bench::median(empty), bench::median(validate) - bench::median(empty), bench::median(run), rounds);
 }

@@ -11,9 +11,9 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
-#include "cluster/communicator.h"
 #include "bench/bare.h"
 #include "bench/measure.h"
+#include "cluster/communicator.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -79,8 +79,14 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 7;
   fmt::print("ring of P ranks, each message sent and received; rounds by turns, medians of {}\n", rounds);
   fmt::print("{:>6} {:>9} {:>14} {:>14} {:>18}\n", "P", "sizes", "bare msg/s", "simgrad msg/s", "simgrad / bare");
-  for (const Case& c : {Case{16, 4000, false}, {16, 4000, true}, {64, 1500, false}, {64, 1500, true}, {256, 400, false},
-                        {256, 400, true}, {1024, 100, false}, {1024, 60, true}}) {
+  for (const Case& c : {Case{16, 4000, false},
+                        {16, 4000, true},
+                        {64, 1500, false},
+                        {64, 1500, true},
+                        {256, 400, false},
+                        {256, 400, true},
+                        {1024, 100, false},
+                        {1024, 60, true}}) {
     std::vector<double> a;
     std::vector<double> b;
     std::vector<double> ratio;

@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("usage: weather_bench SCENARIO [rounds]\n", stderr), 2;
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 7;
   const experiment::Data data = experiment::load_data(plan_of(argv[1], {}).runs.front());
-  // Ranks that come one after the other cost SimGrid more than ranks that come together, whatever makes them differ: what
-  // drawing costs is seen beside workers of different speeds.
+  // Ranks that come one after the other cost SimGrid more than ranks that come together, whatever makes them differ:
+  // what drawing costs is seen beside workers of different speeds.
   std::string uneven = "cluster.relative_speeds=[1";
   for (std::int64_t rank = 1; rank < plan_of(argv[1], {}).runs.front().settings->cluster.workers; ++rank)
     uneven += fmt::format(",{}", 1.0 - 0.004 * static_cast<double>(rank * 37 % 97));

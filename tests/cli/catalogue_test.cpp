@@ -46,13 +46,34 @@ void check_explained(const std::string& scenario, const std::string& explanation
   }
 }
 
-const std::vector<std::string> kinds = {"strategies",     "collectives", "models",    "data",    "topologies", "stragglers", "jitters",
-                                        "failure_processes", "repairs",
-                                        "network_models", "optimizers",  "schedules", "compressors", "partitions", "graphs", "mixings", "storages", "sections"};
+const std::vector<std::string> kinds = {
+    "strategies",  "collectives",       "models",  "data",           "topologies", "stragglers",
+    "jitters",     "failure_processes", "repairs", "network_models", "optimizers", "schedules",
+    "compressors", "partitions",        "graphs",  "mixings",        "storages",   "sections"};
 
-const std::vector<std::string> strategies = {"single", "mapreduce", "parameter_server", "allreduce", "gossip", "byteps", "easgd", "hogwild", "local_sgd", "federated_averaging", "multitask", "d2", "gradient_tracking", "ad_psgd", "sgp", "async_broadcast", "sparse_parameter_server"};
-const std::vector<std::string> models = {"least_squares", "logistic_regression", "softmax_regression", "perceptron", "matrix_factorization", "k_means", "multitask_perceptron", "sparse_logistic", "factorization_machine", "wide_and_deep"};
-const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings", "click_log"};
+const std::vector<std::string> strategies = {"single",
+                                             "mapreduce",
+                                             "parameter_server",
+                                             "allreduce",
+                                             "gossip",
+                                             "byteps",
+                                             "easgd",
+                                             "hogwild",
+                                             "local_sgd",
+                                             "federated_averaging",
+                                             "multitask",
+                                             "d2",
+                                             "gradient_tracking",
+                                             "ad_psgd",
+                                             "sgp",
+                                             "async_broadcast",
+                                             "sparse_parameter_server"};
+const std::vector<std::string> models = {"least_squares",        "logistic_regression",  "softmax_regression",
+                                         "perceptron",           "matrix_factorization", "k_means",
+                                         "multitask_perceptron", "sparse_logistic",      "factorization_machine",
+                                         "wide_and_deep"};
+const std::vector<std::string> sources = {"house_prices", "blobs", "logistic", "csv",      "libsvm",
+                                          "idx",          "npy",   "ratings",  "click_log"};
 
 }  // namespace
 
@@ -89,7 +110,8 @@ TEST_CASE("strategies, models and optimizers have a cost line, and what comes fr
       CHECK(contains(text, "\n  cost: "));
       CHECK((name == "single" || contains(text, "\n  source: ")));
     }
-  for (const char* name : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lamb"}) CHECK(contains(said("explain " + std::string(name)), "\n  cost: "));
+  for (const char* name : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lamb"})
+    CHECK(contains(said("explain " + std::string(name)), "\n  cost: "));
   CHECK(contains(said("explain ring"), "\n  cost: 2(P-1) alpha"));
 }
 
@@ -184,10 +206,13 @@ TEST_CASE("unknown names of list and explain are told what was probably meant, a
 }
 
 TEST_CASE("an option is explained by its name, for everything that has it") {
-  CHECK(contains(said("explain staleness_bound"), "staleness_bound: an option of parameter_server ([[strategy]] kind)\n"
-                                                  "  staleness_bound (integer, "));
-  CHECK(contains(said("explain algorithm"), "algorithm: an option of allreduce ([[strategy]] kind)\n  algorithm (one of ring, "));
-  CHECK(contains(said("explain batch_size_per_worker"), "batch_size_per_worker: an option of training (of a scenario)\n"));
+  CHECK(contains(said("explain staleness_bound"),
+                 "staleness_bound: an option of parameter_server ([[strategy]] kind)\n"
+                 "  staleness_bound (integer, "));
+  CHECK(contains(said("explain algorithm"),
+                 "algorithm: an option of allreduce ([[strategy]] kind)\n  algorithm (one of ring, "));
+  CHECK(contains(said("explain batch_size_per_worker"),
+                 "batch_size_per_worker: an option of training (of a scenario)\n"));
 }
 
 TEST_CASE("a collective is said to be chosen where it is, and nowhere else") {
@@ -202,8 +227,10 @@ TEST_CASE("explain network_model times messages on the default cluster, or on a 
   CHECK(contains(text, "1.00 GB       8.00 s      8.00 s  1.0000x      8.25 s  1.0310x      8.33 s  1.0417x"));
   const Scratch scratch;
   scratch.write("x.toml", small);
-  const auto called = call("simgrad explain network_model x.toml --set cluster.bandwidth=10Gbps --set "
-                                  "cluster.topology=ring", scratch.path());
+  const auto called = call(
+      "simgrad explain network_model x.toml --set cluster.bandwidth=10Gbps --set "
+      "cluster.topology=ring",
+      scratch.path());
   CHECK(called.exit_code == 0);
   CHECK(contains(called.out, "links of x.toml, host 0 to host 3 over ring-3_DOWN:\nalpha = 50us, B = 10Gbps"));
   CHECK(call("simgrad explain ring x.toml", scratch.path()).exit_code == 2);

@@ -19,7 +19,8 @@ Called check(const Scratch& scratch, const std::string& arguments) { return prog
 
 TEST_CASE("check prints a line an expectation and grid point, and ends with 0 if all hold") {
   const Scratch scratch;
-  scratch.write("x.toml", small + grid + expects("equals = 10") + expects("at_least = 4\nwhere = {\"cluster.workers\" = 4}", "workers"));
+  scratch.write("x.toml", small + grid + expects("equals = 10") +
+                              expects("at_least = 4\nwhere = {\"cluster.workers\" = 4}", "workers"));
   const Called called = check(scratch, "x.toml");
   CHECK(called.out ==
         "x.toml\n"
@@ -44,7 +45,9 @@ TEST_CASE("check ends with 3 if one expectation fails, and writes what was found
         "1 scenario: 2 expectations ok, 2 failed\n");
   const std::string xml = contents(scratch.path() + "/found.xml");
   CHECK(contains(xml, "<testsuite name=\"x.toml\" tests=\"4\" failures=\"2\" errors=\"0\" skipped=\"0\">"));
-  CHECK(contains(xml, "<testcase classname=\"x.toml\" name=\"allreduce: steps at most 9, workers=4\">\n      <failure message=\"found 10\"/>"));
+  CHECK(contains(xml,
+                 "<testcase classname=\"x.toml\" name=\"allreduce: steps at most 9, workers=4\">\n      <failure "
+                 "message=\"found 10\"/>"));
   CHECK_FALSE(fs::exists(scratch.path() + "/out"));  // results are not kept
 }
 
@@ -54,7 +57,8 @@ TEST_CASE("check takes several scenarios, keeps their results on request, and sa
   scratch.write("y.toml", small);
   const Called called = check(scratch, "x.toml y.toml --out kept --quiet");
   CHECK(called.exit_code == 0);
-  CHECK(called.out == "x.toml\ny.toml\n  it has no [[expect]]: nothing to test\n2 scenarios: 1 expectation ok, 0 failed\n");
+  CHECK(called.out ==
+        "x.toml\ny.toml\n  it has no [[expect]]: nothing to test\n2 scenarios: 1 expectation ok, 0 failed\n");
   CHECK(fs::exists(scratch.path() + "/kept/x/results.json"));
   CHECK(fs::exists(scratch.path() + "/kept/y/results.json"));
 }
@@ -87,7 +91,8 @@ TEST_CASE("two scenarios of one name are refused where both would be kept") {
 TEST_CASE("runs that fail are told by check, whatever was expected, and end it with 1 or 4") {
   const Scratch scratch;
   scratch.write("x.toml", small);
-  scratch.write("y.toml", small + "[grid]\n\"cluster.watchdog.simulated\" = [\"1ns\", \"100s\"]\n" + expects("equals = 10"));
+  scratch.write("y.toml",
+                small + "[grid]\n\"cluster.watchdog.simulated\" = [\"1ns\", \"100s\"]\n" + expects("equals = 10"));
   const Called all = check(scratch, "x.toml --set cluster.watchdog.simulated=1ns --junit found.xml");
   CHECK(all.exit_code == 1);
   CHECK(contains(all.out, "  FAILED    allreduce, seed 1: "));
@@ -100,15 +105,18 @@ TEST_CASE("runs that fail are told by check, whatever was expected, and end it w
   CHECK(contains(some.out, "1 scenario: 1 expectation ok, 1 failed; 1 of 2 runs failed\n"));
 }
 
-TEST_CASE("an expectation whose grid point the command line takes away is untested, and a scenario of such ends with 2") {
+TEST_CASE(
+    "an expectation whose grid point the command line takes away is untested, and a scenario of such ends with 2") {
   const Scratch scratch;
   scratch.write("x.toml", small + grid + expects("equals = 10\nwhere = {\"cluster.workers\" = 4}"));
   const Called called = check(scratch, "x.toml --set cluster.workers=2");
   CHECK(called.exit_code == 2);
-  CHECK(contains(called.err, "x.toml: none of its expectations was tested: no grid point they are about is left; take --set off"));
+  CHECK(contains(called.err,
+                 "x.toml: none of its expectations was tested: no grid point they are about is left; take --set off"));
   scratch.write("y.toml", small + grid + expects("equals = 10"));
   CHECK(check(scratch, "y.toml x.toml --set cluster.workers=2 --quiet").exit_code == 2);
-  scratch.write("y.toml", small + grid + expects("equals = 10") + expects("equals = 10\nwhere = {\"cluster.workers\" = 4}"));
+  scratch.write("y.toml",
+                small + grid + expects("equals = 10") + expects("equals = 10\nwhere = {\"cluster.workers\" = 4}"));
   CHECK(check(scratch, "y.toml --set cluster.workers=2 --quiet").exit_code == 0);
   CHECK(called.out ==
         "x.toml\n  untested  allreduce: steps 10, workers=4: the command line leaves no such grid point\n"

@@ -73,9 +73,10 @@ TEST_CASE("evaluations by the clock go on through a crash") {
 
 TEST_CASE("the state that a recovery goes back to stands in the curve") {
   const tests::Scratch scratch;
-  const auto called = run(scratch, fmt::format("{} --set training.checkpoint_every_steps=2 --set evaluate.every_steps=49 "
-                                               "--strategy mapreduce",
-                                               crash));
+  const auto called =
+      run(scratch, fmt::format("{} --set training.checkpoint_every_steps=2 --set evaluate.every_steps=49 "
+                               "--strategy mapreduce",
+                               crash));
   std::vector<int> steps;
   const json results = json::parse(called.out);
   for (const json& row : results["runs"][0]["curve"]) steps.push_back(row["step"]);
@@ -95,8 +96,9 @@ TEST_CASE("a run that failed has done nothing good") {
 
 TEST_CASE("an epoch of an asynchronous server is P updates") {
   const tests::Scratch scratch;
-  const auto called = run(scratch, "--strategy parameter_server --set strategy.parameter_server.consistency=asp "
-                                   "--set stop.steps=1000 --set stop.epochs=3");
+  const auto called = run(scratch,
+                          "--strategy parameter_server --set strategy.parameter_server.consistency=asp "
+                          "--set stop.steps=1000 --set stop.epochs=3");
   const json results = json::parse(called.out);
   CHECK(results["runs"][0]["steps"] == 3 * 4);
   CHECK(results["runs"][0]["samples"] == 3 * 2000);
@@ -104,8 +106,7 @@ TEST_CASE("an epoch of an asynchronous server is P updates") {
 
 TEST_CASE("two labels of the same work are two runs") {
   const tests::Scratch scratch;
-  scratch.write("two.toml", std::string(four_workers) +
-                                "[[strategy]]\nkind = \"allreduce\"\nlabel = \"again\"\n");
+  scratch.write("two.toml", std::string(four_workers) + "[[strategy]]\nkind = \"allreduce\"\nlabel = \"again\"\n");
   const auto called = tests::call("simgrad run two.toml --no-baseline --json", scratch.path());
   const json results = json::parse(called.out);
   REQUIRE(results["runs"].size() == 5);
@@ -122,8 +123,9 @@ TEST_CASE("a platform on which hosts cannot compute or reach each other is refus
                                        "routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"{}\"/>"
                                        "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>{}</zone></platform>\n",
                                        speed, route));
-    scratch.write("p.toml", "[cluster]\nplatform = \"p.xml\"\nworkers = 2\n[data]\nsource = \"house_prices\"\n[model]\n"
-                            "kind = \"least_squares\"\n[stop]\nsteps = 2\n[[strategy]]\nkind = \"allreduce\"\n");
+    scratch.write("p.toml",
+                  "[cluster]\nplatform = \"p.xml\"\nworkers = 2\n[data]\nsource = \"house_prices\"\n[model]\n"
+                  "kind = \"least_squares\"\n[stop]\nsteps = 2\n[[strategy]]\nkind = \"allreduce\"\n");
     return tests::call("simgrad validate p.toml", scratch.path());
   };
   const std::string route = "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>";

@@ -5,7 +5,9 @@ using namespace simgrad::tests;
 
 namespace {
 
-std::string on_file() { return small + "[[strategy]]\nkind = \"gossip\"\ngraph = { kind = \"file\", path = \"edges.txt\" }\nlabel = \"g\"\n"; }
+std::string on_file() {
+  return small + "[[strategy]]\nkind = \"gossip\"\ngraph = { kind = \"file\", path = \"edges.txt\" }\nlabel = \"g\"\n";
+}
 
 std::string last_id(const Scratch& scratch) {
   const auto all = lines_of(program("run x.toml --dry-run", scratch).out);

@@ -22,7 +22,8 @@ TEST_CASE("a factor of slowness goes with copies") {
   check_refused(mapreduce("splits = 2\nslow_factor = 2.0\n"),
                 {"x.toml:27:1: slow_factor says which splits are copied, but speculative = false copies none; set "
                  "speculative = true, or leave slow_factor out"});
-  check_refused(mapreduce("splits = 2\nspeculative = true\nslow_factor = 0.9\n"), {"x.toml:28:15: slow_factor must be from 1 to 1000"});
+  check_refused(mapreduce("splits = 2\nspeculative = true\nslow_factor = 0.9\n"),
+                {"x.toml:28:15: slow_factor must be from 1 to 1000"});
 }
 
 TEST_CASE("more reducers than parameters are refused, once the parameters are known") {

@@ -12,9 +12,10 @@ std::string failing(const std::string& failures, const std::string& strategy = "
 }  // namespace
 
 TEST_CASE("a recovery that the strategy does not allow is refused at its own place, with those that it does") {
-  check_refused(failing("[cluster.failures]\nrecovery = \"continue\""),
-                {"x.toml:11:1: allreduce cannot recover by \"continue\"; expected one of restart, wait, shrink, elastic (as "
-                 "`recovery` of that [[strategy]])"});
+  check_refused(
+      failing("[cluster.failures]\nrecovery = \"continue\""),
+      {"x.toml:11:1: allreduce cannot recover by \"continue\"; expected one of restart, wait, shrink, elastic (as "
+       "`recovery` of that [[strategy]])"});
   check_refused(failing("", "kind = \"single\"\nrecovery = \"shrink\""),
                 {"x.toml:27:1: single(recovery=shrink) cannot recover by \"shrink\"; expected one of restart, wait"});
 }
@@ -30,5 +31,6 @@ TEST_CASE("a strategy's own recovery counts, not the cluster's") {
 
 TEST_CASE("a crash of a server that no strategy has is refused") {
   const std::string crash = "[[cluster.failures.crash]]\nrank = 1\nrole = \"server\"\nat = \"1ms\"\nrepair = \"1ms\"";
-  check_refused(failing(crash, "kind = \"parameter_server\""), {"x.toml:10:20: a crash of server 1, but no strategy here has so many"});
+  check_refused(failing(crash, "kind = \"parameter_server\""),
+                {"x.toml:10:20: a crash of server 1, but no strategy here has so many"});
 }

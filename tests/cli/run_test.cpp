@@ -82,7 +82,8 @@ TEST_CASE("a run writes its files, by default under out/ and the stem of the sce
   CHECK(names_in(scratch.path() + "/out") == std::set<std::string>{"x"});
   std::set<std::string> written = names_in(scratch.path() + "/out/x");
   written.erase("report.html");  // there is none where simgrad was built without Node
-  CHECK(written == std::set<std::string>{"results.json", "runs.csv", "curves.csv", "ranks.csv", "links.csv", "runs", "timelines"});
+  CHECK(written ==
+        std::set<std::string>{"results.json", "runs.csv", "curves.csv", "ranks.csv", "links.csv", "runs", "timelines"});
   const Json results = results_in(scratch);
   std::set<std::string> records;
   for (const char* list : {"runs", "baselines"})
@@ -101,8 +102,8 @@ TEST_CASE("option --out names the directory, which is made with those above it")
 
 TEST_CASE("results.json has the fields of the contract, in its order, for runs and baselines") {
   const Json results = results_of(small);
-  CHECK(keys_of(results) ==
-        std::vector<std::string>{"schema", "version", "name", "title", "complete", "command", "scenario", "runs", "baselines"});
+  CHECK(keys_of(results) == std::vector<std::string>{"schema", "version", "name", "title", "complete", "command",
+                                                     "scenario", "runs", "baselines"});
   CHECK(results["schema"] == 1);
   CHECK(results["name"] == "x");
   CHECK(results["title"] == "small");

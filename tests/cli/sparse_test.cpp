@@ -11,14 +11,16 @@ std::string sparse(const std::string& strategy = "", const std::string& model = 
                           "source = \"click_log\"\nsamples = 200\nfeatures = 50\nnonzeros = 4");
   text = with(text, "kind = \"least_squares\"", "kind = \"sparse_logistic\"" + (model.empty() ? "" : "\n" + model));
   text = with(text, "learning_rate = 0.1", "learning_rate = 0.1" + (training.empty() ? "" : "\n" + training));
-  return with(text, "kind = \"allreduce\"", "kind = \"sparse_parameter_server\"" + (strategy.empty() ? "" : "\n" + strategy));
+  return with(text, "kind = \"allreduce\"",
+              "kind = \"sparse_parameter_server\"" + (strategy.empty() ? "" : "\n" + strategy));
 }
 
 }  // namespace
 
 TEST_CASE("what a sparse parameter server cannot train is refused, with what to do") {
   check_refused(sparse("", "l2 = 0.5"), {"x.toml:26:1: l2 = 0.5 shrinks every parameter at every step"});
-  check_refused(sparse("", "", "optimizer = \"adam\""), {"x.toml:26:1: optimizer = \"adam\": it moves parameters whose gradient"});
+  check_refused(sparse("", "", "optimizer = \"adam\""),
+                {"x.toml:26:1: optimizer = \"adam\": it moves parameters whose gradient"});
   check_refused(sparse("", "", "numbers = false"), {"x.toml:26:1: which keys travel depends on the data"});
   check_refused(with_strategies("[[strategy]]\nkind = \"sparse_parameter_server\"\n"),
                 {"x.toml:24:1: sparse_parameter_server trains sparse models, but least_squares has no keys"});
@@ -32,7 +34,8 @@ TEST_CASE("standardised sparse rows are refused where the scenario asks for them
   const std::string read = with(sparse(), "source = \"click_log\"\nsamples = 200\nfeatures = 50\nnonzeros = 4",
                                 "source = \"libsvm\"\npath = \"d.svm\"");
   scratch.write("x.toml", with(read, "\"d.svm\"", "\"d.svm\"\nstandardize = true"));
-  check_refused(scratch, {"x.toml:13:1: standardize = true would make numbers of the zeros that sparse rows leave out"});
+  check_refused(scratch,
+                {"x.toml:13:1: standardize = true would make numbers of the zeros that sparse rows leave out"});
   scratch.write("x.toml", read);
   const Called called = program("validate x.toml", scratch);
   CAPTURE(called.err);
@@ -44,12 +47,14 @@ TEST_CASE("options of a sparse parameter server that contradict each other are r
   check_refused(sparse("sharding = \"hash\""), {"x.toml:27:1: sharding = \"hash\" deals the keys to several servers"});
   check_refused(sparse("staleness_bound = 2"), {"x.toml:27:1: staleness_bound bounds how far workers run ahead"});
   check_refused(sparse("gradient = \"mean\""), {"x.toml:27:1: gradient = \"mean\" says how a part counts alone"});
-  check_refused(sparse("recovery = \"shrink\""), {"x.toml:27:1: sparse_parameter_server(recovery=shrink) cannot recover"});
+  check_refused(sparse("recovery = \"shrink\""),
+                {"x.toml:27:1: sparse_parameter_server(recovery=shrink) cannot recover"});
 }
 
 TEST_CASE("a model that would hold sparse rows as a matrix is refused, and so are too few features") {
-  check_refused(with(sparse(), "kind = \"sparse_logistic\"", "kind = \"logistic_regression\""),
-                {"x.toml:17:1: logistic_regression would hold the sparse rows of data source \"click_log\" as a dense matrix"});
+  check_refused(
+      with(sparse(), "kind = \"sparse_logistic\"", "kind = \"logistic_regression\""),
+      {"x.toml:17:1: logistic_regression would hold the sparse rows of data source \"click_log\" as a dense matrix"});
   check_refused(with(sparse(), "features = 50", "features = 3"),
                 {"x.toml:11:1: data source \"click_log\": features = 3 for nonzeros = 4 fields"});
 }

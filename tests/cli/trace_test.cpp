@@ -41,9 +41,13 @@ struct Experiment {
   Scratch scratch;
   Experiment() { scratch.write("x.toml", scenario); }
 
-  Called run(const std::string& options) const { return call("simgrad run x.toml --no-baseline " + options, scratch.path()); }
+  Called run(const std::string& options) const {
+    return call("simgrad run x.toml --no-baseline " + options, scratch.path());
+  }
   std::string file(const std::string& name) const { return contents(scratch.path() + "/" + name); }
-  nlohmann::ordered_json results(const std::string& out) const { return outputs::parse_json(file(out + "/results.json")); }
+  nlohmann::ordered_json results(const std::string& out) const {
+    return outputs::parse_json(file(out + "/results.json"));
+  }
 };
 
 /// results.json without what differs between two calls.
@@ -75,7 +79,8 @@ TEST_CASE("option --trace writes a trace a run that viewers show right and whose
   const Called called = experiment.run("--trace --out o");
   REQUIRE(called.exit_code == 0);
   std::uintmax_t bytes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(experiment.scratch.path() + "/o/trace")) bytes += entry.file_size();
+  for (const auto& entry : std::filesystem::directory_iterator(experiment.scratch.path() + "/o/trace"))
+    bytes += entry.file_size();
   CHECK(called.err.find("Traces: o/trace, a file a run, " + outputs::byte_count(static_cast<double>(bytes)) +
                         " in all: open https://ui.perfetto.dev") != std::string::npos);
   CHECK(called.err.find("--trace=gz") == std::string::npos);
@@ -149,7 +154,8 @@ TEST_CASE("where a run has none of the steps asked for, that is said, once a run
   CHECK(called.exit_code == 0);
   CHECK(called.err.find("allreduce, seed 1: the run has steps 0..3: nothing to show\n") != std::string::npos);
   CHECK(Trace(experiment.file("t.json")).slices.empty());
-  CHECK(experiment.run("--trace=t.json --trace-steps 3 --strategy allreduce --out o").err.find("nothing to show") == std::string::npos);
+  CHECK(experiment.run("--trace=t.json --trace-steps 3 --strategy allreduce --out o").err.find("nothing to show") ==
+        std::string::npos);
 }
 
 TEST_CASE("within the steps asked for it shows who is down and who has nothing to do, whatever the step") {
@@ -176,8 +182,8 @@ steps = 4
 [[strategy]]
 kind = "allreduce"
 )");
-  const Called called =
-      call("simgrad run crash.toml --no-baseline --events --trace=t.json --trace-steps 0..1 --out o", experiment.scratch.path());
+  const Called called = call("simgrad run crash.toml --no-baseline --events --trace=t.json --trace-steps 0..1 --out o",
+                             experiment.scratch.path());
   REQUIRE(called.exit_code == 0);
   std::istringstream lines(called.out);
   double down_s = 0.0;
@@ -205,16 +211,21 @@ TEST_CASE("a trace that cannot be written is refused before anything runs") {
     const Called called = experiment.run(std::string("--strategy allreduce --out o --trace=") + file);
     CHECK(called.exit_code == 5);
     CHECK(called.out.empty());
-    CHECK(called.err.starts_with(file == std::string_view("x.toml/t.json") ? "x.toml: cannot be made" : std::string(file) + ": cannot be written"));
+    CHECK(called.err.starts_with(file == std::string_view("x.toml/t.json")
+                                     ? "x.toml: cannot be made"
+                                     : std::string(file) + ": cannot be written"));
     CHECK(called.err.find("perfetto") == std::string::npos);
     CHECK_FALSE(std::filesystem::exists(experiment.scratch.path() + "/o/results.json"));
   }
 }
 
-TEST_CASE("a trace that cannot be written in the end leaves records, table and the other files as they are, and ends with 5") {
+TEST_CASE(
+    "a trace that cannot be written in the end leaves records, table and the other files as they are, and ends with "
+    "5") {
   const Experiment experiment;
   REQUIRE(experiment.run("--out plain").exit_code == 0);
-  const std::string id = experiment.results("plain")["runs"][0]["id"], other = experiment.results("plain")["runs"][1]["id"];
+  const std::string id = experiment.results("plain")["runs"][0]["id"],
+                    other = experiment.results("plain")["runs"][1]["id"];
   std::filesystem::create_directories(experiment.scratch.path() + "/o/trace/" + id + ".json/in the way");
   const Called called = experiment.run("--trace --out o");
   CHECK(called.exit_code == 5);
@@ -233,12 +244,14 @@ TEST_CASE("options of traces that contradict each other, or the plan, are refuse
     CHECK(called.exit_code == 2);
     return called.err;
   };
-  CHECK(refusal("--trace=t.json").find("--trace=t.json is one file, but there are 2 runs; choose one") != std::string::npos);
+  CHECK(refusal("--trace=t.json").find("--trace=t.json is one file, but there are 2 runs; choose one") !=
+        std::string::npos);
   CHECK(refusal("--trace-steps 1..2").find("give one of them, or leave it out") != std::string::npos);
   CHECK(refusal("--trace-flows 5").find("--trace-flows is about --trace") != std::string::npos);
   CHECK(refusal("--trace --trace-steps 3..1").find("the range is empty") != std::string::npos);
   for (const char* steps : {"x", "1..", "-1..3", "1...3", "1..2..3"})
-    CHECK(refusal(std::string("--trace --trace-steps=") + steps).find("expected a..b with 0 <= a <= b") != std::string::npos);
+    CHECK(refusal(std::string("--trace --trace-steps=") + steps).find("expected a..b with 0 <= a <= b") !=
+          std::string::npos);
   CHECK(refusal("--trace --dry-run").find("--dry-run runs nothing") != std::string::npos);
   CHECK(refusal("--events --json").find("--events") != std::string::npos);
   CHECK(refusal("--events --quiet").find("--events") != std::string::npos);
@@ -261,7 +274,8 @@ TEST_CASE("option --events prints every run under a heading, and no table") {
 }
 
 TEST_CASE("Perfetto's trace_processor reads a trace and finds every slice") {
-  if (std::system("command -v trace_processor >/dev/null 2>&1 || command -v trace_processor_shell >/dev/null 2>&1") != 0) {
+  if (std::system("command -v trace_processor >/dev/null 2>&1 || command -v trace_processor_shell >/dev/null 2>&1") !=
+      0) {
     WARN("skipped: trace_processor is not in PATH");
     return;
   }
@@ -271,8 +285,8 @@ TEST_CASE("Perfetto's trace_processor reads a trace and finds every slice") {
   std::size_t slices = 0;
   for (const auto& [lane, all] : trace.slices) slices += all.size();
   experiment.scratch.write("q.sql", "select count(*) as n from slice;\nselect count(*) as n from flow;\n");
-  const Called called =
-      call("$(command -v trace_processor || command -v trace_processor_shell) -q q.sql t.json", experiment.scratch.path());
+  const Called called = call("$(command -v trace_processor || command -v trace_processor_shell) -q q.sql t.json",
+                             experiment.scratch.path());
   CHECK(called.exit_code == 0);
   CHECK(numbers_alone(called.out) == std::vector{slices, trace.starts.size()});
 }

@@ -25,8 +25,10 @@ std::string misuse(const std::string& arguments) {
 
 TEST_CASE("an unknown command is told with the one that was probably meant") {
   CHECK(misuse("rnu x.toml") ==
-        "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, check, report, list, explain, calibrate");
-  CHECK(misuse("fetch a b") == "simgrad: unknown command \"fetch\"; known: run, validate, check, report, list, explain, calibrate");
+        "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, check, report, list, explain, "
+        "calibrate");
+  CHECK(misuse("fetch a b") ==
+        "simgrad: unknown command \"fetch\"; known: run, validate, check, report, list, explain, calibrate");
   CHECK(misuse("") == "simgrad: a command is missing; known: run, validate, check, report, list, explain, calibrate");
 }
 

@@ -27,8 +27,8 @@ std::string every_compressor() {
   const auto with_compression = [&text](std::string_view label, std::string_view compression) {
     text += fmt::format("label = \"{}\"\ncompression = {}\n[[strategy]]\nkind = \"allreduce\"\n", label, compression);
   };
-  for (const char* kind : {"none", "float64", "float32", "float16", "bfloat16", "int8", "qsgd", "sign", "top_k", "random_k",
-                           "power_sgd"})
+  for (const char* kind :
+       {"none", "float64", "float32", "float16", "bfloat16", "int8", "qsgd", "sign", "top_k", "random_k", "power_sgd"})
     with_compression(kind, fmt::format("\"{}\"", kind));
   for (const char* kind : {"top_k", "random_k"})
     for (const char* option : {"k = 2", "fraction = 0.5"})
@@ -59,9 +59,10 @@ const std::vector<std::string> scenarios = {
         "[grid]\n\"cluster.workers\" = [1, 2]\n\"cluster.bandwidth\" = [\"1Gbps\", \"10Gbps\"]\nseed = [3, 4]\n"
         "\"training.optimizer\" = [\"sgd\", { kind = \"momentum\", momentum = 0.5 }]\n"
         "\"strategy.allreduce.label\" = [\"a\", \"b\"]\n",
-    small + "[grid]\n\"cluster.workers\" = [1, 2]\n[[expect]]\nmetric = \"steps\"\nequals = 10\ntolerance = 0.1\n"
-            "where = { \"cluster.workers\" = 2 }\n[[expect]]\nstrategy = \"allreduce\"\nmetric = \"final_loss\"\n"
-            "at_most = 0.5\nat_least = 1e-9\n",
+    small +
+        "[grid]\n\"cluster.workers\" = [1, 2]\n[[expect]]\nmetric = \"steps\"\nequals = 10\ntolerance = 0.1\n"
+        "where = { \"cluster.workers\" = 2 }\n[[expect]]\nstrategy = \"allreduce\"\nmetric = \"final_loss\"\n"
+        "at_most = 0.5\nat_least = 1e-9\n",
 };
 
 /// The lines that are no comments.
@@ -197,7 +198,9 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
   CHECK(scenario["cluster"]["workers"] == 2);
   CHECK(scenario["cluster"]["latency"] == "50us");
   CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
-  CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}, {"compression", "none"}, {"recovery", "cluster"}}}));
+  CHECK(
+      scenario["strategy"] ==
+      Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}, {"compression", "none"}, {"recovery", "cluster"}}}));
   const std::string text = program("validate x.toml", scratch).out;
   for (const auto& [section, options] : scenario.items())
     if (options.is_object())

@@ -67,8 +67,8 @@ struct Stage {
 }  // namespace
 
 TEST_CASE("flows from several hosts to several share both ends, one's last number included, where many send to many") {
-  // Two receive from three: 6, 5 and 5 units. All at a third of B until 15 units are in; then the one that is left of the
-  // first sender's two flows at half of B each, for its own link is full: 17 in all.
+  // Two receive from three: 6, 5 and 5 units. All at a third of B until 15 units are in; then the one that is left of
+  // the first sender's two flows at half of B each, for its own link is full: 17 in all.
   constexpr double unit = 1e6;
   const auto pushed = tests::numbers_of_child([] {
     Cluster cluster(star(5), 5, true);
@@ -84,7 +84,8 @@ TEST_CASE("flows from several hosts to several share both ends, one's last numbe
           for (int sender = 2; sender < 5; ++sender) transfers.push_back(comm.start_receive(sender));
         else
           for (int target = 0; target < 2; ++target)
-            transfers.push_back(comm.start_send(target, timing.zeros((r == 2 ? 6 : 5) * static_cast<std::int64_t>(unit) / 8)));
+            transfers.push_back(
+                comm.start_send(target, timing.zeros((r == 2 ? 6 : 5) * static_cast<std::int64_t>(unit) / 8)));
         for (Pending& transfer : transfers) transfer.wait();
         at.push_back(comm.now());
       });
@@ -187,9 +188,9 @@ TEST_CASE("a receiver waits until the transfer starts and communicates from then
     }
   });
   const double transfer = alpha + 1e8 / B;
-  CHECK(pushed[0] == Approx(3.0).epsilon(1e-12));       // rank 0 computes,
-  CHECK(pushed[1] == Approx(transfer).epsilon(1e-9));   // communicates,
-  CHECK(pushed[2] == Approx(0.0).margin(1e-12));        // and never waits
+  CHECK(pushed[0] == Approx(3.0).epsilon(1e-12));      // rank 0 computes,
+  CHECK(pushed[1] == Approx(transfer).epsilon(1e-9));  // communicates,
+  CHECK(pushed[2] == Approx(0.0).margin(1e-12));       // and never waits
   CHECK(pushed[4] == 0.0);
   CHECK(pushed[5] == Approx(transfer).epsilon(1e-9));
   CHECK(pushed[6] == Approx(3.0).epsilon(1e-12));
@@ -271,8 +272,9 @@ TEST_CASE("a deadlock ends the run and names who waits for whom") {
     comm.world().set_step(comm.rank(), 7);
     comm.receive((comm.rank() + 1) % comm.size());
   };
-  CHECK_THROWS_WITH(Stage::run(2, ring), "deadlock at 0 s of simulated time: rank 0 (step 7) waits to receive from rank 1; "
-                                         "rank 1 (step 7) waits to receive from rank 0");
+  CHECK_THROWS_WITH(Stage::run(2, ring),
+                    "deadlock at 0 s of simulated time: rank 0 (step 7) waits to receive from rank 1; "
+                    "rank 1 (step 7) waits to receive from rank 0");
 }
 
 TEST_CASE("an exception in an actor ends the run with rank, step and virtual time") {

@@ -71,8 +71,11 @@ std::vector<double> by_the_record(int ranks, const std::vector<int>& hosts) {
 /// The same program in SimGrid alone.
 std::vector<double> by_the_plugin(int ranks) {
   return tests::numbers_of_child([&] {
-    std::vector<std::string> words{"bare", "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0",
-                                   "--cfg=network/TCP-gamma:1e30", "--cfg=surf/precision:1e-12",
+    std::vector<std::string> words{"bare",
+                                   "--cfg=network/model:CM02",
+                                   "--cfg=network/crosstraffic:0",
+                                   "--cfg=network/TCP-gamma:1e30",
+                                   "--cfg=surf/precision:1e-12",
                                    "--log=root.thresh:critical"};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -130,8 +133,7 @@ TEST_CASE("a host whose ranks share its cores is no busier than its cores are") 
     // A worker and two servers on a host of one core: 0.6 s of work that each of them has a third of at a time.
     Cluster cluster(star(), 1);
     World world(cluster, "w", 1, 2, {0, 0, 0});
-    for (int r = 0; r < 3; ++r)
-      world.start(r, [&world, r] { world.compute(r, flops(r)); });
+    for (int r = 0; r < 3; ++r) world.start(r, [&world, r] { world.compute(r, flops(r)); });
     cluster.run();
     world.end();
     record::Record record;

@@ -97,7 +97,8 @@ TEST_CASE("what is wrong in a trace is told with line and column") {
   CHECK_THAT(fault("host,down_at,up_at\n0,1,2\nx,1,2\n"), StartsWith(":3:1: host must be a number"));
   CHECK_THAT(fault("host,down_at,up_at\n0.5,1,2\n"), StartsWith(":2:1: host must be the number of a host"));
   CHECK_THAT(fault("host,down_at,up_at\n0,5,4\n"), StartsWith(":2:5: up_at = 4 is before down_at = 5"));
-  CHECK_THAT(fault("host,down_at,up_at\n10,5,6\n10,3,4\n"), StartsWith(":3:4: host 10 goes down at 3 s, before it is back"));
+  CHECK_THAT(fault("host,down_at,up_at\n10,5,6\n10,3,4\n"),
+             StartsWith(":3:4: host 10 goes down at 3 s, before it is back"));
   CHECK_THAT(fault("host,down_at,up_at\n1,5,\n1,8,9\n"), StartsWith(":3:3: host 1 goes down again"));
   CHECK_THAT(fault("host,down_at,up_at\n1,-5,9\n"), StartsWith(":2:3: down_at must be a number of at least 0"));
 }
@@ -110,7 +111,8 @@ struct OneOutage final : FailureProcess {
   double down_s = 0.0;
   int link = 0;  ///< in the order of names: nic-0_DOWN, nic-0_UP, nic-1_DOWN, nic-1_UP
   void describe(base::Describer&) override {}
-  std::optional<Outage> next(int which, std::int64_t count, double, base::Stream&, const Repair& repair) const override {
+  std::optional<Outage> next(int which, std::int64_t count, double, base::Stream&,
+                             const Repair& repair) const override {
     base::Stream none({});
     if (which != link || count > 0) return {};
     return Outage{down_s, down_s + *repair.duration(none)};
@@ -176,5 +178,6 @@ TEST_CASE("a transfer that begins while its link is down goes on at full speed o
   // Its latency passes meanwhile.
   CHECK(arrival(0, 0.1, 2.0, NetworkModel::ideal, 0.2) == Approx(2.1 + 1.0).epsilon(1e-5));
   CHECK(arrival(0, 0.1, 2.0, NetworkModel::tcp, 0.2) == Approx(2.1 + 1.0 / 0.97).epsilon(1e-5));
-  CHECK(arrival(0, 0.1, 0.105, NetworkModel::ideal, 0.2) == Approx(0.21 + 1.0).epsilon(3e-5));  // back within its latency
+  CHECK(arrival(0, 0.1, 0.105, NetworkModel::ideal, 0.2) ==
+        Approx(0.21 + 1.0).epsilon(3e-5));  // back within its latency
 }

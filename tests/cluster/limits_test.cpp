@@ -36,7 +36,8 @@ TEST_CASE("a flow gets at most the limit, and its share where that is less") {
   options.flow_limit_bytes_per_s = 0.4 * B;
   CHECK(transfer_ends(options, 4, {{0, 1, d}}).front() == nine(L + M / (0.4 * B)));
   for (const double end : transfer_ends(options, 4, {{0, 3, d}, {1, 3, d}})) CHECK(end == nine(L + M / (0.4 * B)));
-  for (const double end : transfer_ends(options, 4, {{0, 3, d}, {1, 3, d}, {2, 3, d}})) CHECK(end == nine(L + 3 * M / B));
+  for (const double end : transfer_ends(options, 4, {{0, 3, d}, {1, 3, d}, {2, 3, d}}))
+    CHECK(end == nine(L + 3 * M / B));
 }
 
 TEST_CASE("a slow link is slow both ways, and others are as they were") {

@@ -15,7 +15,8 @@ auto nine(double x) { return Approx(x).epsilon(1e-9); }
 
 }  // namespace
 
-TEST_CASE("a message takes alpha + n/B under ideal, 13.01 alpha + n/(0.97 B) under tcp, alpha + n/(0.96 B) on InfiniBand") {
+TEST_CASE(
+    "a message takes alpha + n/B under ideal, 13.01 alpha + n/(0.97 B) under tcp, alpha + n/(0.96 B) on InfiniBand") {
   const double alpha = 50e-6;
   const double B = 125e6;
   const MessageTimes times = message_times({}, sizes);

@@ -37,8 +37,10 @@ std::vector<double> run(int ranks, const Body& body) {
       world.start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         body(comm, timing, pushed);
-        if (--left == 0) world.end();  // listeners never end by themselves
-        else cluster::World::pause(1e3);
+        if (--left == 0)
+          world.end();  // listeners never end by themselves
+        else
+          cluster::World::pause(1e3);
       });
     cluster.run();
     record::Record record;
@@ -88,11 +90,12 @@ TEST_CASE("ranks that all ask each other at one time, around an odd ring, are al
 
 TEST_CASE("what no answer is given to ends with the question") {
   const auto out = run(2, [](const Communicator& comm, values::Dispatcher& d, std::vector<double>& pushed) {
-    const Responder responder(comm, {1 - comm.rank()},
-                              [&pushed](const Communicator& beside, int source, const Packet&) -> std::optional<Packet> {
-                                if (beside.rank() == 0) pushed.push_back(beside.now() + 1000.0 * source);
-                                return {};
-                              });
+    const Responder responder(
+        comm, {1 - comm.rank()},
+        [&pushed](const Communicator& beside, int source, const Packet&) -> std::optional<Packet> {
+          if (beside.rank() == 0) pushed.push_back(beside.now() + 1000.0 * source);
+          return {};
+        });
     if (comm.rank() == 0) return comm.world().compute(0, 5.0 * speed * transfer);
     responder.start_send(0, d.zeros(n)).wait();
     responder.start_send(0, d.zeros(n)).wait();

@@ -26,8 +26,9 @@ Options star(int workers) {
 }
 
 /// What the ranks push, then of each link: its bytes, those of others, its utilisation; then what its bins hold.
-std::vector<double> stage(const Options& options,
-                          const std::function<void(const Communicator&, values::Dispatcher&, std::vector<double>&)>& body) {
+std::vector<double> stage(
+    const Options& options,
+    const std::function<void(const Communicator&, values::Dispatcher&, std::vector<double>&)>& body) {
   return tests::numbers_of_child([&] {
     alarm(60);
     const auto ranks = static_cast<int>(options.workers);
@@ -52,7 +53,8 @@ std::vector<double> stage(const Options& options,
       pushed.push_back(static_cast<double>(link.background_bytes.value_or(-1)));
       pushed.push_back(link.utilisation);
     }
-    for (const auto& bin : record.link_bins) pushed.insert(pushed.end(), {bin.from_s, bin.to_s, bin.bytes, bin.utilisation});
+    for (const auto& bin : record.link_bins)
+      pushed.insert(pushed.end(), {bin.from_s, bin.to_s, bin.bytes, bin.utilisation});
     return pushed;
   });
 }
@@ -82,7 +84,10 @@ base::Slot<Jitter> jitter(double latency, double transfer) {
 std::vector<double> draws(const Jitter& kind, double variation, std::uint16_t what, int count) {
   std::vector<double> all;
   for (int i = 0; i < count; ++i) {
-    base::Stream stream({.seed = 1, .purpose = base::Purpose::jitter, .step = static_cast<std::uint64_t>(i), .rank = 1,
+    base::Stream stream({.seed = 1,
+                         .purpose = base::Purpose::jitter,
+                         .step = static_cast<std::uint64_t>(i),
+                         .rank = 1,
                          .attempt = what});
     all.push_back(kind.multiple(variation, stream));
   }
@@ -118,13 +123,14 @@ TEST_CASE("exponential jitter comes on top of the nominal time") {
 TEST_CASE("two messages under jitter share a link fairly once both are under way") {
   Options options = star(3);
   options.jitter = jitter<LogNormalJitter>(0.5, 0.0);
-  const auto end = stage(options, [](const Communicator& comm, values::Dispatcher& timing, std::vector<double>& pushed) {
-    if (comm.rank() < 2) return comm.send(2, timing.zeros(12'500'000));  // 0.1 s alone
-    Pending one = comm.start_receive(0), other = comm.start_receive(1);
-    one.wait();
-    other.wait();
-    pushed.push_back(comm.now());
-  })[0];
+  const auto end =
+      stage(options, [](const Communicator& comm, values::Dispatcher& timing, std::vector<double>& pushed) {
+        if (comm.rank() < 2) return comm.send(2, timing.zeros(12'500'000));  // 0.1 s alone
+        Pending one = comm.start_receive(0), other = comm.start_receive(1);
+        one.wait();
+        other.wait();
+        pushed.push_back(comm.now());
+      })[0];
   base::Stream of_0({.seed = 1, .purpose = base::Purpose::jitter, .rank = 2});
   base::Stream of_1({.seed = 1, .purpose = base::Purpose::jitter, .rank = 1 << 16 | 2});
   // The NIC is busy from the first one's start to the end.
@@ -167,7 +173,9 @@ TEST_CASE("a background flow that is on half of the time slows a transfer while 
 TEST_CASE("a deadlock is found though other traffic goes on") {
   Options options = star(2);
   options.background.push_back({});
-  const auto stuck = [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) { comm.receive(1 - comm.rank()); };
+  const auto stuck = [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
+    comm.receive(1 - comm.rank());
+  };
   CHECK_THROWS_WITH(stage(options, stuck), Catch::Contains("deadlock"));
 }
 
@@ -216,15 +224,17 @@ TEST_CASE("a flow whose end crashes has carried what it had until then, and goes
   flow.rate_bytes_per_s = B / 10;
   options.background.push_back(flow);
   const auto carried_bytes = [&](double back_s) {
-    return stage(options, [=](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
-      World& world = comm.world();
-      if (comm.rank() == 0) {
-        world.cluster().at(0.005, [&world] { world.crash(1); });
-        world.cluster().at(back_s, [&world] { world.revive(1); });
-      }
-      World::pause(0.01);
-      if (comm.rank() == 0) world.end();
-    }).at(1);
+    return stage(options,
+                 [=](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
+                   World& world = comm.world();
+                   if (comm.rank() == 0) {
+                     world.cluster().at(0.005, [&world] { world.crash(1); });
+                     world.cluster().at(back_s, [&world] { world.revive(1); });
+                   }
+                   World::pause(0.01);
+                   if (comm.rank() == 0) world.end();
+                 })
+        .at(1);
   };
   CHECK(carried_bytes(1.0) == Approx((0.005 - alpha) * B / 10).epsilon(1e-3));
   CHECK(carried_bytes(0.006) == Approx((0.005 - alpha + 0.004 - alpha) * B / 10).epsilon(1e-3));

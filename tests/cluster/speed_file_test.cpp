@@ -41,7 +41,8 @@ using Pairs = std::vector<std::pair<double, double>>;
 }  // namespace
 
 TEST_CASE("SimGrid's profile format: dates, factors, comments, and how they repeat") {
-  CHECK(first(read("# speeds\n0 1.0\n2 0.5 # slow\n\n4 0.1\n6 1.0\n"), 0, 9) == Pairs{{0, 1}, {2, 0.5}, {4, 0.1}, {6, 1}});
+  CHECK(first(read("# speeds\n0 1.0\n2 0.5 # slow\n\n4 0.1\n6 1.0\n"), 0, 9) ==
+        Pairs{{0, 1}, {2, 0.5}, {4, 0.1}, {6, 1}});
   CHECK(first(read("PERIODICITY 10\n5 0\n8 1\n"), 3, 4) == Pairs{{5, 0}, {8, 1}, {15, 0}, {18, 1}});
   // As SimGrid has it: again so long after the last date.
   CHECK(first(read("5 0\n8 1\nLOOPAFTER 10\n"), 0, 4) == Pairs{{5, 0}, {8, 1}, {23, 0}, {26, 1}});
@@ -65,13 +66,15 @@ TEST_CASE("5 seconds of work at speeds 1, 0.5 from 2 s, 0.1 from 4 s and 1 from 
 
 TEST_CASE("what is wrong in a file of speeds is refused with its line") {
   CHECK(fault("0 1\n5 0.5\n4 1\n") == "speeds.txt:3: date 4 after date 5; expected ascending dates");
-  CHECK(fault("date,factor,rank\n3,1,0\n1,1,1\n2,1,0\n") == "speeds.txt:4: date 2 after date 3; expected ascending dates");
+  CHECK(fault("date,factor,rank\n3,1,0\n1,1,1\n2,1,0\n") ==
+        "speeds.txt:4: date 2 after date 3; expected ascending dates");
   CHECK(fault("0 1\n1 fast\n") == "speeds.txt:2: \"fast\" is no factor; expected a number");
   CHECK(fault("0 1\n1 -0.5\n") == "speeds.txt:2: a factor of -0.5; expected at least 0");
   CHECK(fault("0 1 2\n") == "speeds.txt:1: expected \"date factor\"; found \"0 1 2\"");
   CHECK(fault("time,speed\n0,1\n") == "speeds.txt:1: expected the header \"date,factor\" or \"date,factor,rank\"");
   CHECK(fault("date,factor\n0,1,2\n") == "speeds.txt:2: 3 cells; expected 2");
-  CHECK(fault("0 1\n8 1\nPERIODICITY 5\n") == "speeds.txt:3: a period of 5 s, but the dates span 8 s; expected a longer one");
+  CHECK(fault("0 1\n8 1\nPERIODICITY 5\n") ==
+        "speeds.txt:3: a period of 5 s, but the dates span 8 s; expected a longer one");
   CHECK(fault("0 0\n8 0\nLOOPAFTER 5\n") == "speeds.txt:3: all factors are 0, for ever: the host would never compute");
   CHECK(fault("# nothing\n") == "speeds.txt:1: no date and factor in it");
   CHECK_THROWS_AS(read_speed_file("no/such/file"), base::EnvironmentError);

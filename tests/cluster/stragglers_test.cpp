@@ -21,7 +21,9 @@ namespace {
 std::vector<double> durations(const Stragglers& kind, int draws) {
   std::vector<double> all;
   for (int i = 0; i < draws; ++i) {
-    base::Stream stream({.seed = 7, .purpose = base::Purpose::straggler, .step = static_cast<std::uint64_t>(i / 10),
+    base::Stream stream({.seed = 7,
+                         .purpose = base::Purpose::straggler,
+                         .step = static_cast<std::uint64_t>(i / 10),
                          .rank = static_cast<std::uint32_t>(i % 10)});
     const Stretch stretch = kind.draw(stream);
     all.push_back(stretch.factor + stretch.more_s);

@@ -23,10 +23,10 @@ using namespace simgrad::tests;
 
 namespace {
 
-constexpr double B = 1e9;      // bytes/s
-constexpr double L = 10e-6;    // s
+constexpr double B = 1e9;              // bytes/s
+constexpr double L = 10e-6;            // s
 constexpr std::int64_t d = 1'000'000;  // doubles
-constexpr double M = 8e6;      // their bytes
+constexpr double M = 8e6;              // their bytes
 
 template <class Kind>
 Options with(Kind kind, std::int64_t workers) {

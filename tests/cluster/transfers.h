@@ -19,7 +19,8 @@ struct Transfer {
   std::int64_t numbers = 0;  ///< doubles
 };
 
-inline std::vector<double> transfer_ends(const cluster::Options& options, int hosts, const std::vector<Transfer>& transfers) {
+inline std::vector<double> transfer_ends(const cluster::Options& options, int hosts,
+                                         const std::vector<Transfer>& transfers) {
   return numbers_of_child([&] {
     cluster::Cluster cluster(options, hosts);
     cluster::World world(cluster, "transfers", hosts, 0);

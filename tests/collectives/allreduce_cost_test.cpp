@@ -25,16 +25,15 @@ struct Taken {
 
 Taken taken(const Group& group, const collectives::Allreduce& algorithm, std::int64_t length) {
   Taken all;
-  all.outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return algorithm(comm, dispatcher.zeros(length));
-  });
+  all.outcome = group.run(
+      [&](const Communicator& comm, Dispatcher& dispatcher) { return algorithm(comm, dispatcher.zeros(length)); });
   for (const auto& member : all.outcome.members) all.end_s = std::max(all.end_s, member.end_s);
   return all;
 }
 
 double takes(std::string_view algorithm, int P, bool charged = true, std::int64_t length = d) {
-  return taken({.P = P, .charge_reductions = charged, .numbers = false}, *collectives::allreduces().find(algorithm)->make(),
-               length)
+  return taken({.P = P, .charge_reductions = charged, .numbers = false},
+               *collectives::allreduces().find(algorithm)->make(), length)
       .end_s;
 }
 
@@ -53,7 +52,8 @@ TEST_CASE("an allreduce takes what its cost line says") {
       const int core = 1 << floor_lg(P);
       const double fold = core == P ? 0.0 : 2 * alpha + 2 * M / B + M * g;
       const double core_share = (core - 1.0) / core * M;
-      CHECK(takes("recursive_doubling", P, charged) == Approx(floor_lg(P) * (alpha + M / B + M * g) + fold).epsilon(1e-9));
+      CHECK(takes("recursive_doubling", P, charged) ==
+            Approx(floor_lg(P) * (alpha + M / B + M * g) + fold).epsilon(1e-9));
       CHECK(takes("tree", P, charged) == Approx(ceil_lg(P) * (2 * alpha + 2 * M / B + M * g)).epsilon(1e-9));
       CHECK(takes("naive", P, charged) == Approx(2 * alpha + (P - 1) * (2 * M / B + M * g)).epsilon(1e-9));
       if (core == P || P % 2 == 0)
@@ -67,8 +67,9 @@ TEST_CASE("the golden values of 100 MB at 10 Gb/s and 50 us") {
     int P;
     double ring, doubling, rabenseifner, tree;
   };
-  for (const Golden& golden : {Golden{4, 0.12030, 0.16010, 0.12020, 0.32020}, Golden{8, 0.14070, 0.24015, 0.14030, 0.48030},
-                               Golden{16, 0.15150, 0.32020, 0.15040, 0.64040}}) {
+  for (const Golden& golden :
+       {Golden{4, 0.12030, 0.16010, 0.12020, 0.32020}, Golden{8, 0.14070, 0.24015, 0.14030, 0.48030},
+        Golden{16, 0.15150, 0.32020, 0.15040, 0.64040}}) {
     CAPTURE(golden.P);
     const auto golden_time = [&](std::string_view algorithm) { return takes(algorithm, golden.P, false, 12'500'000); };
     CHECK(golden_time("ring") == Approx(golden.ring).epsilon(1e-9));
@@ -84,8 +85,16 @@ TEST_CASE("bcube has a stage for each factor of P, and sends as few bytes as a r
     std::int64_t base;
     int stages;
   };
-  for (const Case& c : {Case{2, 2, 1}, {8, 2, 3}, {16, 2, 4}, {16, 4, 2}, {16, 16, 1}, {12, 4, 2}, {6, 3, 2}, {7, 4, 1},
-                        {14, 4, 2}, {15, 3, 2}}) {
+  for (const Case& c : {Case{2, 2, 1},
+                        {8, 2, 3},
+                        {16, 2, 4},
+                        {16, 4, 2},
+                        {16, 16, 1},
+                        {12, 4, 2},
+                        {6, 3, 2},
+                        {7, 4, 1},
+                        {14, 4, 2},
+                        {15, 3, 2}}) {
     CAPTURE(c.P, c.base);
     collectives::BCube bcube;
     bcube.base = c.base;
@@ -107,9 +116,7 @@ TEST_CASE("a double binary tree takes its rounds, and for long vectors little mo
       return taken({.P = P, .charge_reductions = false, .numbers = false}, algorithm, long_d).end_s;
     };
     // A round is as long as one chunk; there are as many as the trees are high, and four for each chunk of a half.
-    const auto rounds = [&](int chunks) {
-      return tree(4.0 * long_d / chunks) / (alpha + 4.0 * long_d / chunks / B);
-    };
+    const auto rounds = [&](int chunks) { return tree(4.0 * long_d / chunks) / (alpha + 4.0 * long_d / chunks / B); };
     const double steady = P == 2 ? 2 : 4;  // of two members each sends one half up, and one down
     const double height = rounds(32) - steady * 32;
     CHECK(height == Approx(std::round(height)).margin(1e-6));

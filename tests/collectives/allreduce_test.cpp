@@ -8,13 +8,14 @@
 
 using namespace simgrad;
 using namespace simgrad::tests;
-using collectives::Reduction;
 using cluster::Communicator;
+using collectives::Reduction;
 using values::Dispatcher;
 
 namespace {
 
-Group::Outcome allreduce(const Group& group, std::string_view algorithm, std::int64_t d, Reduction reduction = Reduction::sum) {
+Group::Outcome allreduce(const Group& group, std::string_view algorithm, std::int64_t d,
+                         Reduction reduction = Reduction::sum) {
   const auto chosen = collectives::allreduces().find(algorithm)->make();
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), d)), reduction);
@@ -57,11 +58,13 @@ TEST_CASE("every allreduce gives every rank the sum, bit for bit the same") {
     for (int P = 1; P <= 16; ++P)
       for (const std::int64_t d : lengths(P)) {
         CAPTURE(algorithm, P, d);
-        const Group::Outcome outcome = allreduce({.P = P, .devices = algorithm == "hierarchical" ? 4 : 1}, algorithm, d);
+        const Group::Outcome outcome =
+            allreduce({.P = P, .devices = algorithm == "hierarchical" ? 4 : 1}, algorithm, d);
         const std::vector<double> sum = expected(P, d, Reduction::sum);
         REQUIRE(outcome.members[0].result.size() == sum.size());
         for (const Group::Member& member : outcome.members) REQUIRE(member.result == outcome.members[0].result);
-        for (std::size_t i = 0; i < sum.size(); ++i) REQUIRE(outcome.members[0].result[i] == Approx(sum[i]).epsilon(1e-14));
+        for (std::size_t i = 0; i < sum.size(); ++i)
+          REQUIRE(outcome.members[0].result[i] == Approx(sum[i]).epsilon(1e-14));
       }
 }
 
@@ -155,10 +158,10 @@ TEST_CASE("collectives at the last arrival need an ideal star without failures")
   cluster::Options options;
   const auto fast = [&](const cluster::Options& chosen) {
     return numbers_of_child([&] {
-      cluster::Cluster cluster(chosen, 2);
-      cluster::World world(cluster, "w", 2, 0);
-      return std::vector<double>{world.uncontended() ? 1.0 : 0.0};
-    }) == std::vector<double>{1.0};
+             cluster::Cluster cluster(chosen, 2);
+             cluster::World world(cluster, "w", 2, 0);
+             return std::vector<double>{world.uncontended() ? 1.0 : 0.0};
+           }) == std::vector<double>{1.0};
   };
   CHECK(fast(options));
   cluster::Options changed = options;
@@ -183,7 +186,9 @@ TEST_CASE("collectives at the last arrival need an ideal star without failures")
   CHECK(!fast(changed));
 }
 
-TEST_CASE("hierarchical says what to change where every rank has a host of its own, on a platform file other than on a star") {
+TEST_CASE(
+    "hierarchical says what to change where every rank has a host of its own, on a platform file other than on a "
+    "star") {
   const auto hierarchical = collectives::allreduces().find("hierarchical")->make();
   cluster::Options options;
   CHECK(hierarchical->unfit(options).find("devices = 4") != std::string::npos);

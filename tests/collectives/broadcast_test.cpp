@@ -58,15 +58,15 @@ TEST_CASE("a broadcast takes what its cost line says") {
     CHECK(takes("binomial", P) == Approx(ceil_lg(P) * (alpha + M / B)).epsilon(1e-9));
     CHECK(takes("chain", P) == Approx((P - 2 + 16) * (alpha + M / 16 / B)).epsilon(1e-9));
     if (std::has_single_bit(static_cast<unsigned>(P)))
-      CHECK(takes("van_de_geijn", P) ==
-            Approx((ceil_lg(P) + P - 1) * alpha + 2.0 * (P - 1) / P * M / B).epsilon(1e-9));
+      CHECK(takes("van_de_geijn", P) == Approx((ceil_lg(P) + P - 1) * alpha + 2.0 * (P - 1) / P * M / B).epsilon(1e-9));
   }
 }
 
 TEST_CASE("a chain has no more chunks than numbers") {
   collectives::ChainBroadcast chain;
   chain.chunks = 100;
-  CHECK(end_of(broadcast({.P = 5, .numbers = false}, chain, 2, 10)) == Approx((3 + 10) * (alpha + 8.0 / B)).epsilon(1e-9));
+  CHECK(end_of(broadcast({.P = 5, .numbers = false}, chain, 2, 10)) ==
+        Approx((3 + 10) * (alpha + 8.0 / B)).epsilon(1e-9));
 }
 
 TEST_CASE("a chain of one chunk passes the whole vector on, of many it fills its links") {
@@ -75,6 +75,7 @@ TEST_CASE("a chain of one chunk passes the whole vector on, of many it fills its
   for (const std::int64_t chunks : {1, 10, 100}) {
     chain.chunks = chunks;
     const double c = static_cast<double>(chunks);
-    CHECK(end_of(broadcast({.P = 5, .numbers = false}, chain, 2, d)) == Approx((3 + c) * (alpha + 8.0 * d / c / B)).epsilon(1e-9));
+    CHECK(end_of(broadcast({.P = 5, .numbers = false}, chain, 2, d)) ==
+          Approx((3 + c) * (alpha + 8.0 * d / c / B)).epsilon(1e-9));
   }
 }

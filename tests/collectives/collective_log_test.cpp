@@ -16,7 +16,8 @@ struct Use {
 };
 
 /// Two calls of an allreduce of d numbers.
-Use use_of(const std::string& algorithm, int P, std::int64_t d, std::vector<double> arrivals, cluster::Collectives how) {
+Use use_of(const std::string& algorithm, int P, std::int64_t d, std::vector<double> arrivals,
+           cluster::Collectives how) {
   const std::vector<double> flat = numbers_of_child([&] {
     cluster::Options options;
     options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
@@ -102,7 +103,8 @@ TEST_CASE("calls of one collective may overlap: a member's n-th belongs to the o
 TEST_CASE("the same collective in groups of equal size is one line, of another size another") {
   CollectiveLog log;
   for (const std::vector<int>& group : {std::vector{0, 1}, std::vector{2, 3}, std::vector{4, 5, 6}})
-    log.calls(std::make_shared<const std::vector<int>>(group), 0, "ring", 8, [&] { return static_cast<double>(group.size()); })
+    log.calls(std::make_shared<const std::vector<int>>(group), 0, "ring", 8,
+              [&] { return static_cast<double>(group.size()); })
         .add(1.0, 2.0, 4.0);
   const auto uses = log.uses();
   REQUIRE(uses.size() == 2);

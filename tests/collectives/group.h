@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "catch.h"
@@ -30,9 +30,9 @@ struct Group {
   std::vector<double> arrivals = {};  ///< when each rank calls; the others at once
   bool numbers = true;
   cluster::Collectives collectives = cluster::Collectives::messages;
-  std::vector<double> speeds = {};      ///< relative; the others 1
-  std::optional<double> end_s = {};     ///< the world ends in the middle
-  int devices = 1;                      ///< ranks a host
+  std::vector<double> speeds = {};   ///< relative; the others 1
+  std::optional<double> end_s = {};  ///< the world ends in the middle
+  int devices = 1;                   ///< ranks a host
   double efficiency = 1.0;
   std::optional<double> flow_limit = {};  ///< bytes/s
 
@@ -131,7 +131,8 @@ struct Group {
     }
     flat.push_back(static_cast<double>(record.messages));
     flat.push_back(static_cast<double>(record.bytes));
-    for (const record::LinkUse& link : record.links) flat.insert(flat.end(), {static_cast<double>(link.bytes), link.utilisation});
+    for (const record::LinkUse& link : record.links)
+      flat.insert(flat.end(), {static_cast<double>(link.bytes), link.utilisation});
     return flat;
   }
 };

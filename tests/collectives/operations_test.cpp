@@ -1,4 +1,5 @@
-// The collectives of which there is one algorithm each: reduce, scatter, gather, reduce_scatter, all_gather, all_to_all.
+// The collectives of which there is one algorithm each: reduce, scatter, gather, reduce_scatter, all_gather,
+// all_to_all.
 #include <algorithm>
 #include <bit>
 
@@ -86,7 +87,8 @@ TEST_CASE("scatter gives every member its chunk, and gather gives them back") {
       return collectives::scatter(comm, root, x, d);
     });
     const auto gathered = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-      return collectives::gather(comm, root, dispatcher.constant(part(contribution(root, d), split.chunk(comm.rank()))), d);
+      return collectives::gather(comm, root, dispatcher.constant(part(contribution(root, d), split.chunk(comm.rank()))),
+                                 d);
     });
     for (int r = 0; r < group.P; ++r) {
       CHECK(scattered.members[static_cast<std::size_t>(r)].result == part(contribution(root, d), split.chunk(r)));
@@ -173,17 +175,21 @@ TEST_CASE("these too are the same at the last arrival and message by message, wh
       const auto mine = [d](const Communicator& comm, Dispatcher& dispatcher) {
         return dispatcher.constant(contribution(comm.rank(), d));
       };
-      staggered_both_ways([&](const Communicator& comm, Dispatcher& dispatcher) {
-        return collectives::reduce_scatter(comm, mine(comm, dispatcher));
-      }, P);
-      staggered_both_ways([&](const Communicator& comm, Dispatcher& dispatcher) {
-        return collectives::all_to_all(comm, mine(comm, dispatcher));
-      }, P);
+      staggered_both_ways(
+          [&](const Communicator& comm, Dispatcher& dispatcher) {
+            return collectives::reduce_scatter(comm, mine(comm, dispatcher));
+          },
+          P);
+      staggered_both_ways([&](const Communicator& comm,
+                              Dispatcher& dispatcher) { return collectives::all_to_all(comm, mine(comm, dispatcher)); },
+                          P);
       std::vector<std::int64_t> counts;
       for (int r = 0; r < P; ++r) counts.push_back(r % 2 == 0 ? d : 3 * d + r);
-      staggered_both_ways([&](const Communicator& comm, Dispatcher& dispatcher) {
-        const auto own = counts[static_cast<std::size_t>(comm.rank())];
-        return collectives::all_gather(comm, dispatcher.constant(contribution(comm.rank(), own)), counts);
-      }, P);
+      staggered_both_ways(
+          [&](const Communicator& comm, Dispatcher& dispatcher) {
+            const auto own = counts[static_cast<std::size_t>(comm.rank())];
+            return collectives::all_gather(comm, dispatcher.constant(contribution(comm.rank(), own)), counts);
+          },
+          P);
     }
 }

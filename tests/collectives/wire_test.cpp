@@ -84,10 +84,10 @@ TEST_CASE("a sum of what is gathered sends the codes and keeps the sum alone") {
   constexpr std::int64_t m = 17;
   for (const int P : {2, 3, 8})
     for (const auto how : {Collectives::messages, Collectives::automatic}) {
-      const auto outcome = Group{.P = P, .arrivals = {0.1, 0.0}, .collectives = how}.run(
-          [&](const Communicator& comm, Dispatcher& dispatcher) {
-            return collectives::gathered_sum(comm, values::encoded(rough(dispatcher, d, comm.rank(), Format::float64), m));
-          });
+      const auto outcome = Group{.P = P, .arrivals = {0.1, 0.0}, .collectives = how}.run([&](const Communicator& comm,
+                                                                                             Dispatcher& dispatcher) {
+        return collectives::gathered_sum(comm, values::encoded(rough(dispatcher, d, comm.rank(), Format::float64), m));
+      });
       std::vector<double> sum(d);
       for (int r = 0; r < P; ++r)
         for (std::int64_t i = 0; i < d; ++i)
@@ -109,7 +109,8 @@ TEST_CASE("an all-gather of codes sends the bytes of the codes") {
   const std::vector<std::int64_t> lengths(P, d);
   for (const auto how : {Collectives::messages, Collectives::automatic}) {
     const auto outcome = Group{.P = P, .collectives = how}.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-      return collectives::all_gather(comm, values::encoded(rough(dispatcher, d, comm.rank(), Format::float64), m), lengths);
+      return collectives::all_gather(comm, values::encoded(rough(dispatcher, d, comm.rank(), Format::float64), m),
+                                     lengths);
     });
     // (P-1)(alpha + m beta): everybody passes P - 1 codes on.
     CHECK(outcome.members[0].end_s == Approx((P - 1) * (alpha + m / B)).epsilon(1e-9));

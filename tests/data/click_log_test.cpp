@@ -1,11 +1,12 @@
 // The log of clicks: its shape, its hot keys, its drift; and how sparse rows are split.
+#include "data/click_log.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/errors.h"
 #include "catch.h"
-#include "data/click_log.h"
 #include "data/sparse_rows.h"
 
 using namespace simgrad;
@@ -84,7 +85,8 @@ TEST_CASE("with drift a tenth of the keys has been hot by drift t = 1, and the t
   const auto agreement = [](const Dataset& rows) {
     std::map<std::uint32_t, double> early, late;
     for (std::int64_t row = 0; row < rows.rows; ++row)
-      for (std::int64_t e = rows.sparse.starts[static_cast<std::size_t>(row)]; e < rows.sparse.starts[static_cast<std::size_t>(row) + 1]; ++e) {
+      for (std::int64_t e = rows.sparse.starts[static_cast<std::size_t>(row)];
+           e < rows.sparse.starts[static_cast<std::size_t>(row) + 1]; ++e) {
         const double sign = rows.targets[static_cast<std::size_t>(row)] - 0.5;
         if (row < rows.rows / 5) early[rows.sparse.keys[static_cast<std::size_t>(e)]] += sign;
         if (row >= rows.rows - rows.rows / 5) late[rows.sparse.keys[static_cast<std::size_t>(e)]] += sign;
@@ -104,11 +106,12 @@ TEST_CASE("click_log refuses fewer features than fields, too many entries, and o
   ClickLog log;
   log.fields = 20;
   using data::Task;
-  CHECK(refusal(log, {.task = Task::classification, .samples = 5, .features = 10}).find("features = 10 for nonzeros = 20") !=
+  CHECK(refusal(log, {.task = Task::classification, .samples = 5, .features = 10})
+            .find("features = 10 for nonzeros = 20") != std::string::npos);
+  CHECK(refusal(log, {.task = Task::regression, .samples = 5, .features = 100}).find("makes classes") !=
         std::string::npos);
-  CHECK(refusal(log, {.task = Task::regression, .samples = 5, .features = 100}).find("makes classes") != std::string::npos);
-  CHECK(refusal(log, {.task = Task::classification, .samples = std::int64_t{1} << 40, .features = 100}).find("the limits are") !=
-        std::string::npos);
+  CHECK(refusal(log, {.task = Task::classification, .samples = std::int64_t{1} << 40, .features = 100})
+            .find("the limits are") != std::string::npos);
 }
 
 TEST_CASE("sparse rows are chosen with their values, and a bias is a last entry") {

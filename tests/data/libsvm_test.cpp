@@ -132,14 +132,16 @@ TEST_CASE("as sparse rows a LIBSVM file has its entries, without values where al
   CHECK(valued.fields == 0);
 
   folder.file("t.svm", "1 1:1\n2 4294967297:1\n");
-  CHECK(fault([&] { return libsvm.load(wanted); }).find("t.svm:2: index 4294967297; expected at most 4294967296") != std::string::npos);
+  CHECK(fault([&] { return libsvm.load(wanted); }).find("t.svm:2: index 4294967297; expected at most 4294967296") !=
+        std::string::npos);
 }
 
 TEST_CASE("a sparse LIBSVM file of many blocks is read as one of a single block, with its line numbers") {
   const Folder folder;
   std::string text;
   for (int row = 0; row < 300'000; ++row)
-    text += (row % 2 ? "1 " : "0 ") + std::to_string(row % 1000 + 1) + ":1 " + std::to_string(2000 + row % 77) + ":0.25\n";
+    text +=
+        (row % 2 ? "1 " : "0 ") + std::to_string(row % 1000 + 1) + ":1 " + std::to_string(2000 + row % 77) + ":0.25\n";
   REQUIRE(text.size() > (4u << 20));
   Libsvm libsvm;
   libsvm.path = folder.path("t.svm");

@@ -116,11 +116,13 @@ TEST_CASE("mutated IDX and NPY bytes are read whole or refused by name") {
       if (seed % 2 == 0) {
         data::Idx idx;
         idx.path = idx.labels_path = "t.bin";
-        check_whole(idx.read(mutated(idx_samples, seed), seed % 3 == 0 ? mutated(idx_labels, seed) : idx_labels, request));
+        check_whole(
+            idx.read(mutated(idx_samples, seed), seed % 3 == 0 ? mutated(idx_labels, seed) : idx_labels, request));
       } else {
         data::Npy npy;
         npy.path = npy.labels_path = "t.bin";
-        check_whole(npy.read(mutated(npy_samples, seed), seed % 3 == 0 ? mutated(npy_labels, seed) : npy_labels, request));
+        check_whole(
+            npy.read(mutated(npy_samples, seed), seed % 3 == 0 ? mutated(npy_labels, seed) : npy_labels, request));
       }
       ++whole;
     } catch (const base::ScenarioError& error) {

@@ -44,8 +44,8 @@ TEST_CASE("the data section describes its options and those of the source") {
   CHECK(notes_of(options).keys == Names{"source", "noise", "correlation", "zero_weights", "samples", "features",
                                         "test_fraction", "standardize", "standardize_target"});
   Options file = file_options("csv", "t.csv");
-  CHECK(notes_of(file).keys == Names{"source", "path", "target", "user", "item", "header", "separator", "missing", "samples",
-                                     "features", "test_fraction", "standardize", "standardize_target"});
+  CHECK(notes_of(file).keys == Names{"source", "path", "target", "user", "item", "header", "separator", "missing",
+                                     "samples", "features", "test_fraction", "standardize", "standardize_target"});
 }
 
 TEST_CASE("the default values of every source are within their bounds") {
@@ -84,8 +84,9 @@ TEST_CASE("a file source without a path is refused") {
     CHECK(notes_of(two).refused.count("labels_path") == 0);
     CHECK(data::task_conflict(two, data::Task::clustering).empty());
     CHECK(data::task_conflict(two, data::Task::regression) ==
-          "data source \"" + kind + "\" has no labels, which a regression needs; give labels_path, or a model that needs "
-          "none ([model] kind = \"k_means\")");
+          "data source \"" + kind +
+              "\" has no labels, which a regression needs; give labels_path, or a model that needs "
+              "none ([model] kind = \"k_means\")");
   }
 }
 

@@ -1,9 +1,10 @@
 // Ranks by Zipf's law against the law itself.
+#include "data/zipf.h"
+
 #include <cmath>
 #include <vector>
 
 #include "catch.h"
-#include "data/zipf.h"
 
 using namespace simgrad;
 

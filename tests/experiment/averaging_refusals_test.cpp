@@ -18,7 +18,8 @@ std::string streamed(const std::string& training, const std::string& evaluate = 
 
 TEST_CASE("one average at the end needs an end, and has no rounds to take momentum of") {
   CHECK(planned(strategy("local_sgd", "local_steps = \"all\"\n")).runs.size() == 1);
-  check_refused_text(strategy("local_sgd", "local_steps = \"all\"\nslow_momentum = 0.5\n"), "local_steps = \"all\" is a single round");
+  check_refused_text(strategy("local_sgd", "local_steps = \"all\"\nslow_momentum = 0.5\n"),
+                     "local_steps = \"all\" is a single round");
   std::string timed = strategy("local_sgd", "local_steps = \"all\"\n");
   timed.replace(timed.find("steps = 2"), 9, "time = \"1s\"");
   check_refused_text(timed, "no number of steps, samples or epochs in [stop] says which that is");
@@ -35,6 +36,7 @@ TEST_CASE("a stream's window holds a batch, and half of the rows at most, and on
   CHECK(planned(streamed("batch_size = 30\n" + of_30, "on = \"next\"\n")).runs.size() == 1);
   check_refused_text(streamed("batch_size = 31\n" + of_30), "a batch of 31 samples from the last 30 rows");
   check_refused_text(streamed(of_30), "a batch of 100 samples from the last 30 rows");
-  check_refused_text(streamed("batch_size = 8\npartition = { kind = \"stream\", window = 51 }\n"), "a window of 51 rows of 100");
+  check_refused_text(streamed("batch_size = 8\npartition = { kind = \"stream\", window = 51 }\n"),
+                     "a window of 51 rows of 100");
   check_refused_text(streamed("batch_size = 8\n", "on = \"next\"\n"), "set training.partition = \"stream\"");
 }

@@ -36,9 +36,13 @@ TEST_CASE("an expectation needs a known metric and a bound that something can me
   CHECK(faults(expects("metric = \"final_loss\"\nat_most = 1\n")).empty());
   CHECK(faults(expects("at_most = 1\n")) ==
         Faults{"15:1: an expectation needs a metric, such as speedup_throughput or final_loss"});
-  CHECK(faults(expects("metric = \"final_los\"\nat_most = 1\n")).at(0).starts_with(
-      "16:1: a run has no number \"final_los\"; did you mean \"final_loss\"? Known: seed, simulated_s, "));
-  CHECK(faults(expects("metric = \"status\"\nat_most = 1\n")).at(0).starts_with("16:1: a run has no number \"status\"; "));
+  CHECK(faults(expects("metric = \"final_los\"\nat_most = 1\n"))
+            .at(0)
+            .starts_with(
+                "16:1: a run has no number \"final_los\"; did you mean \"final_loss\"? Known: seed, simulated_s, "));
+  CHECK(faults(expects("metric = \"status\"\nat_most = 1\n"))
+            .at(0)
+            .starts_with("16:1: a run has no number \"status\"; "));
   CHECK(faults(expects("metric = \"steps\"\n")) ==
         Faults{"16:1: an expectation without a bound holds always; give it at_least, at_most or equals"});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nat_most = 1\n")) ==
@@ -48,23 +52,29 @@ TEST_CASE("an expectation needs a known metric and a bound that something can me
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\ntolerance = 0.1\n")) ==
         Faults{"18:1: a tolerance is that of \"equals\"; add \"equals\", or leave the tolerance out"});
   CHECK(faults(expects("metric = \"steps\"\nequals = 0\ntolerance = 0.1\n")) ==
-        Faults{"18:1: a tolerance is a share of \"equals\", and of zero there is none; use at_most and at_least instead"});
+        Faults{
+            "18:1: a tolerance is a share of \"equals\", and of zero there is none; use at_most and at_least instead"});
   CHECK(faults(expects("metric = \"steps\"\nequals = 0\n")).empty());
-  CHECK(faults(expects("metric = \"wall_s\"\nat_most = 60\n")) ==
-        Faults{"16:1: wall_s depends on the machine and its mood; expect something of the simulation, such as simulated_s"});
-  CHECK(faults(expects("metric = \"steps\"\nequals = 2\ntolerance = -1\n")).at(0).starts_with("18:13: tolerance must be at least 0"));
+  CHECK(
+      faults(expects("metric = \"wall_s\"\nat_most = 60\n")) ==
+      Faults{
+          "16:1: wall_s depends on the machine and its mood; expect something of the simulation, such as simulated_s"});
+  CHECK(faults(expects("metric = \"steps\"\nequals = 2\ntolerance = -1\n"))
+            .at(0)
+            .starts_with("18:13: tolerance must be at least 0"));
 }
 
 TEST_CASE("an expectation of a strategy, a key or a value that is not there is refused, all in one pass") {
   CHECK(faults(expects("strategy = \"alreduce\"\nmetric = \"stps\"\nat_least = 1\nwhere = { \"cluster.worker\" = 2 }\n"
-                       "[[expect]]\nmetric = \"steps\"\nat_least = 1\nwhere = { \"cluster.workers\" = 8 }\n")) ==
-        [] {
-          Faults expected = {"16:1: no strategy of the scenario is called \"alreduce\"; did you mean \"allreduce\"? Known: allreduce"};
-          expected.push_back(faults(expects("\nmetric = \"stps\"\nat_least = 1\n")).at(0));
-          expected.push_back("19:1: the grid has no key \"cluster.worker\"; did you mean \"cluster.workers\"? Known: cluster.workers");
-          expected.push_back("23:1: the grid has no point with cluster.workers = 8; it takes 2, 4");
-          return expected;
-        }());
+                       "[[expect]]\nmetric = \"steps\"\nat_least = 1\nwhere = { \"cluster.workers\" = 8 }\n")) == [] {
+    Faults expected = {
+        "16:1: no strategy of the scenario is called \"alreduce\"; did you mean \"allreduce\"? Known: allreduce"};
+    expected.push_back(faults(expects("\nmetric = \"stps\"\nat_least = 1\n")).at(0));
+    expected.push_back(
+        "19:1: the grid has no key \"cluster.worker\"; did you mean \"cluster.workers\"? Known: cluster.workers");
+    expected.push_back("23:1: the grid has no point with cluster.workers = 8; it takes 2, 4");
+    return expected;
+  }());
   CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\nwhere = { \"cluster.workers\" = 4 }\n") ==
         Faults{"16:1: \"where\" names grid points, but the scenario has no [grid]; leave it out, or add a grid"});
   CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\n[grid]\n\"expect.0.equals\" = [1, 2]\n") ==
@@ -72,18 +82,22 @@ TEST_CASE("an expectation of a strategy, a key or a value that is not there is r
 }
 
 TEST_CASE("a strategy is known by its label of any grid point, by its kind, or as a job") {
-  const std::string labels = small + "[[strategy]]\nkind = \"parameter_server\"\n[grid]\n\"strategy.0.servers\" = [1, 2]\n";
+  const std::string labels =
+      small + "[[strategy]]\nkind = \"parameter_server\"\n[grid]\n\"strategy.0.servers\" = [1, 2]\n";
   for (const char* name : {"parameter_server", "parameter_server(servers=2)"})
     CHECK(faults(labels + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"steps\"\nequals = 2\n").empty());
   const std::string jobs = small + ring + "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 2\n";
   for (const char* name : {"a", "allreduce"})
     CHECK(faults(jobs + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"interference\"\nat_most = 2\n").empty());
-  CHECK(faults(jobs + "[[expect]]\nstrategy = \"b\"\nmetric = \"steps\"\nat_most = 2\n").at(0).starts_with(
-      "18:1: no strategy of the scenario is called \"b\""));
+  CHECK(faults(jobs + "[[expect]]\nstrategy = \"b\"\nmetric = \"steps\"\nat_most = 2\n")
+            .at(0)
+            .starts_with("18:1: no strategy of the scenario is called \"b\""));
 }
 
 TEST_CASE("a strategy that cannot be read is one fault, not two") {
-  CHECK(faults(small + "[[strategy]]\nkind = \"alreduce\"\n[[expect]]\nstrategy = \"allreduce\"\nmetric = \"steps\"\nequals = 2\n")
+  CHECK(faults(
+            small +
+            "[[strategy]]\nkind = \"alreduce\"\n[[expect]]\nstrategy = \"allreduce\"\nmetric = \"steps\"\nequals = 2\n")
             .size() == 1);
 }
 
@@ -96,7 +110,8 @@ TEST_CASE("the command line may take away the grid point that an expectation is 
 
 TEST_CASE("expectations change nothing of the runs, and stand in the resolved scenario") {
   const Plan without = planned(scenario_text);
-  const Plan with = planned(expects("metric = \"steps\"\nequals = 2\ntolerance = 0.5\nwhere = { \"cluster.workers\" = 4 }\n"));
+  const Plan with =
+      planned(expects("metric = \"steps\"\nequals = 2\ntolerance = 0.5\nwhere = { \"cluster.workers\" = 4 }\n"));
   REQUIRE(with.runs.size() == without.runs.size());
   for (std::size_t i = 0; i < with.runs.size(); ++i) CHECK(with.runs[i].id == without.runs[i].id);
   for (std::size_t i = 0; i < with.baselines.size(); ++i) CHECK(with.baselines[i].id == without.baselines[i].id);

@@ -9,7 +9,8 @@ using namespace simgrad::experiment;
 namespace {
 
 const std::string server = "[[strategy]]\nkind = \"parameter_server\"\n";
-const std::string asp = "[[strategy]]\nkind = \"parameter_server\"\nlabel = \"asp\"\nconsistency = \"asp\"\nrecovery = \"continue\"\n";
+const std::string asp =
+    "[[strategy]]\nkind = \"parameter_server\"\nlabel = \"asp\"\nconsistency = \"asp\"\nrecovery = \"continue\"\n";
 
 /// The faults of `small` with those strategies and settings.
 std::string faults_of(const std::string& strategies, const Selection& selection, const tests::Scratch& scratch = {}) {
@@ -39,9 +40,9 @@ const std::string crash = "cluster.failures.crash=[{rank=1,at=\"1s\"},{rank=2,at
 TEST_CASE("a trace in which a host is down for good suits no strategy that waits for it") {
   const tests::Scratch scratch;
   scratch.write("tr.csv", "host,down_at,up_at\n1,0.02,0.03\n0,0.01,\n");
-  const std::string trace =
-      "cluster.failures.hosts={kind=\"trace\",path=\"" + scratch.path() + "/tr.csv\"}";
-  CHECK(says(faults_of(ring, {.sets = {trace}}, scratch), "recovery \"restart\" waits for host 0, which never comes back"));
+  const std::string trace = "cluster.failures.hosts={kind=\"trace\",path=\"" + scratch.path() + "/tr.csv\"}";
+  CHECK(says(faults_of(ring, {.sets = {trace}}, scratch),
+             "recovery \"restart\" waits for host 0, which never comes back"));
   CHECK(faults_of(ring, {.sets = {trace, "cluster.failures.recovery=shrink"}}, scratch) == "accepted");
   scratch.write("tr.csv", "host,down_at,up_at\n1,0.02,0.03\n3,0.01,\n");
   const std::string shrinking = ring + "recovery = \"shrink\"\n";
@@ -54,7 +55,8 @@ TEST_CASE("who waits for a host that is never repaired is told once, and what el
   CHECK(count(text, "never repaired") == 1);
   CHECK_FALSE(says(faults_of(single, {.sets = {crash}}), "shrink"));
   CHECK(says(faults_of(ring, {.sets = {"cluster.failures.crash=[{rank=7,at=\"1s\",repair=\"1s\"}]"}}),
-             "--set cluster.failures.crash=[{rank=7,at=\"1s\",repair=\"1s\"}]: a crash of rank 7, but the workers are ranks 0 to 3"));
+             "--set cluster.failures.crash=[{rank=7,at=\"1s\",repair=\"1s\"}]: a crash of rank 7, but the workers are "
+             "ranks 0 to 3"));
 }
 
 TEST_CASE("a strategy that does not run is not asked how it recovers") {
@@ -64,12 +66,13 @@ TEST_CASE("a strategy that does not run is not asked how it recovers") {
 
 TEST_CASE("recoveries can be compared on one scenario") {
   const std::string repaired = "cluster.failures.crash=[{rank=1,at=\"1s\",repair=\"1s\"}]";
-  CHECK(faults_of(ring, {.sets = {repaired}, .grids = {"cluster.failures.recovery=restart,shrink,elastic"}}) == "accepted");
+  CHECK(faults_of(ring, {.sets = {repaired}, .grids = {"cluster.failures.recovery=restart,shrink,elastic"}}) ==
+        "accepted");
   const std::string fail = "cluster.failures.hosts=exponential";
   CHECK(faults_of(ring, {.sets = {fail}}) == "accepted");  // a minute, as links
   CHECK(says(faults_of(ring, {.sets = {fail, "cluster.failures.repair=never"}}), "hosts that are never repaired"));
-  CHECK(faults_of(ring, {.sets = {"cluster.failures.repair=constant"}, .grids = {"cluster.failures.hosts=none,exponential"}}) ==
-        "accepted");
+  CHECK(faults_of(ring, {.sets = {"cluster.failures.repair=constant"},
+                         .grids = {"cluster.failures.hosts=none,exponential"}}) == "accepted");
 }
 
 TEST_CASE("a class that nothing has never fails, which is told") {
@@ -86,9 +89,11 @@ TEST_CASE("a class that nothing has never fails, which is told") {
 }
 
 TEST_CASE("slow links and ends of other traffic that are not there are refused at their place") {
-  CHECK(says(faults_of(ring, {.sets = {"cluster.slow_links=[{link=\"nic-9\",factor=0.5}]"}}), "there is no link \"nic-9\""));
-  CHECK(faults_of(ring, {.sets = {"cluster.slow_links=[{link=\"nic-3\",factor=0.5},{link=\"nic-2_UP\",factor=0.5}]"}}) ==
-        "accepted");
+  CHECK(says(faults_of(ring, {.sets = {"cluster.slow_links=[{link=\"nic-9\",factor=0.5}]"}}),
+             "there is no link \"nic-9\""));
+  CHECK(
+      faults_of(ring, {.sets = {"cluster.slow_links=[{link=\"nic-3\",factor=0.5},{link=\"nic-2_UP\",factor=0.5}]"}}) ==
+      "accepted");
   const std::string flow = "cluster.background=[{from=1,to=4}]";
   CHECK(says(faults_of(ring, {.sets = {flow}}), "there is no host 4 for allreduce, which has hosts 0 to 3"));
   CHECK(faults_of(server, {.sets = {flow}}) == "accepted");

@@ -30,7 +30,8 @@ TEST_CASE("classes of hosts that contradict the ranks or themselves are refused"
                 "the classes have 5 hosts for workers, but workers = 4");
   check_refused({"cluster.hosts=[{class=\"a\"},{class=\"a\"}]"}, ring, "two classes of hosts are called \"a\"");
   check_refused({"cluster.hosts=[{count=2}]"}, ring, "a class of hosts needs a name");
-  check_refused({"cluster.hosts=[{class=\"a\",idle=\"200W\",busy=\"100W\"}]"}, ring, "busy = 100 W is less than idle = 200 W");
+  check_refused({"cluster.hosts=[{class=\"a\",idle=\"200W\",busy=\"100W\"}]"}, ring,
+                "busy = 100 W is less than idle = 200 W");
   check_refused({"cluster.hosts=[{class=\"a\",count=2,role=\"server\"}]"}, server,
                 "2 hosts for servers, but no strategy has more than 1");
   check_refused({"cluster.hosts=[{class=\"a\",speed=\"0GF\"}]"}, ring, "speed");
@@ -39,13 +40,16 @@ TEST_CASE("classes of hosts that contradict the ranks or themselves are refused"
 
 TEST_CASE("shares by speed are refused where nobody knows whose they are") {
   check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}", "cluster.failures.recovery=shrink",
-                 "cluster.failures.crash=[{rank=1,at=\"1s\"}]"}, ring, "recovery = \"shrink\" goes on with fewer");
-  check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}"}, "[[strategy]]\nkind = \"mapreduce\"\nsplits = 2\n",
-                "splits = 2 are taken by whoever is free");
+                 "cluster.failures.crash=[{rank=1,at=\"1s\"}]"},
+                ring, "recovery = \"shrink\" goes on with fewer");
+  check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}"},
+                "[[strategy]]\nkind = \"mapreduce\"\nsplits = 2\n", "splits = 2 are taken by whoever is free");
 }
 
 TEST_CASE("the baseline is one host of the first worker's class, whose runs a single worker's are not") {
-  const Plan plan = planned(small + single, {.sets = {"cluster.hosts=[{class=\"gpu\",speed=\"8GF\",price=\"2$/h\"}]", "prices.worker=\"1$/h\""}});
+  const Plan plan =
+      planned(small + single,
+              {.sets = {"cluster.hosts=[{class=\"gpu\",speed=\"8GF\",price=\"2$/h\"}]", "prices.worker=\"1$/h\""}});
   CHECK(plan.baselines.at(0).settings->cluster.machine.speed_flops_per_s == 8e9);
   REQUIRE(plan.baselines.at(0).settings->cluster.host_classes.size() == 1);  // for its price
   CHECK(plan.baselines.at(0).settings->cluster.host_classes[0].price_dollars_per_hour == 2.0);

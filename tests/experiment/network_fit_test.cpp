@@ -20,9 +20,12 @@ constexpr double flow_B = 0.4e9;
 
 double exact_s(Timed timed, double n, double P) {
   switch (timed) {
-    case Timed::ring: return 2 * (P - 1) * (alpha + n / P / flow_B);
-    case Timed::flat: return alpha + std::max((P - 1) * n / link_B, n / flow_B);
-    case Timed::message: break;
+    case Timed::ring:
+      return 2 * (P - 1) * (alpha + n / P / flow_B);
+    case Timed::flat:
+      return alpha + std::max((P - 1) * n / link_B, n / flow_B);
+    case Timed::message:
+      break;
   }
   return alpha + n / flow_B;
 }
@@ -102,7 +105,8 @@ TEST_CASE("latencies below what zero explains are zero, never negative") {
 }
 
 TEST_CASE("a file that holds no measurements is refused at its place") {
-  CHECK(refusal("bytes,seconds\n1000,0.1\n1e6,abc\n") == ":3:5: seconds is \"abc\"; expected a number of at least 1e-12");
+  CHECK(refusal("bytes,seconds\n1000,0.1\n1e6,abc\n") ==
+        ":3:5: seconds is \"abc\"; expected a number of at least 1e-12");
   CHECK(refusal("bytes,seconds\n1000,0.1\n-3,1\n") == ":3:1: bytes is \"-3\"; expected a number of at least 1");
   CHECK(refusal("bytes,seconds,collective,workers\n1e3,1e-3,tree,4\n1e4,1e-3,ring,4\n") ==
         ":2:10: collective is \"tree\"; expected message, ring or flat");
@@ -112,6 +116,7 @@ TEST_CASE("a file that holds no measurements is refused at its place") {
         ":2:1: a ring among how many? expected a column \"workers\" with a number");
   CHECK(refusal("bytes,second\n1e3,1e-3\n").starts_with(":1:1: unknown column \"second\"; did you mean \"seconds\"?"));
   CHECK(refusal("bytes\n1e3\n").starts_with(":1:1: there is no column \"seconds\""));
-  CHECK(refusal("bytes,seconds\n1e3,1e-3\n1e3,1e-3\n").starts_with(": one size alone does not tell alpha from bandwidth"));
+  CHECK(refusal("bytes,seconds\n1e3,1e-3\n1e3,1e-3\n")
+            .starts_with(": one size alone does not tell alpha from bandwidth"));
   CHECK(refusal("bytes,seconds\n1e3,1e-3,4\n").starts_with(":2: 3 cells, expected 2"));
 }

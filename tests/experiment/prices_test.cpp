@@ -24,11 +24,14 @@ bool says(const std::string& text, const std::string& what) { return text.find(w
 TEST_CASE("prices of classes that there are not are refused, and of classes twice") {
   CHECK(says(refusal({"prices.hosts=[{class=\"gpus\",price=\"1$/h\"}]", "cluster.hosts=[{class=\"gpu\",count=4}]"}),
              "no host is of the class \"gpus\"; did you mean \"gpu\"?"));
-  CHECK(says(refusal({"prices.hosts=[{class=\"host\",price=\"1$/h\"},{class=\"host\",price=\"2$/h\"}]"}), "priced twice"));
-  CHECK(says(refusal({"prices.links=[{class=\"wan\",egress=\"1$/GB\"}]"}), "no link is of the class \"wan\"; known: nic"));
-  CHECK(refusal({"prices.links=[{class=\"rack\",egress=\"1$/GB\"}]", "cluster.topology={kind=\"two_tier\",hosts_per_rack=2}"}) ==
-        "accepted");
-  CHECK(says(refusal({"prices.links=[{class=\"nic\",egress=\"1$/GB\"},{class=\"nic\",egress=\"2$/GB\"}]"}), "priced twice"));
+  CHECK(says(refusal({"prices.hosts=[{class=\"host\",price=\"1$/h\"},{class=\"host\",price=\"2$/h\"}]"}),
+             "priced twice"));
+  CHECK(says(refusal({"prices.links=[{class=\"wan\",egress=\"1$/GB\"}]"}),
+             "no link is of the class \"wan\"; known: nic"));
+  CHECK(refusal({"prices.links=[{class=\"rack\",egress=\"1$/GB\"}]",
+                 "cluster.topology={kind=\"two_tier\",hosts_per_rack=2}"}) == "accepted");
+  CHECK(says(refusal({"prices.links=[{class=\"nic\",egress=\"1$/GB\"},{class=\"nic\",egress=\"2$/GB\"}]"}),
+             "priced twice"));
 }
 
 TEST_CASE("a class that is left without a price beside others is refused") {

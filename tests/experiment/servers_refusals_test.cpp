@@ -12,7 +12,9 @@ namespace {
 
 /// `small` has 4 workers and 3 features, so that the model has 3 parameters.
 void check_refused(const std::string& options, const std::string& why, const std::string& optimizer = "sgd") {
-  check_refused_text(small + "[training]\noptimizer = \"" + optimizer + "\"\n[[strategy]]\nkind = \"parameter_server\"\n" + options, why);
+  check_refused_text(
+      small + "[training]\noptimizer = \"" + optimizer + "\"\n[[strategy]]\nkind = \"parameter_server\"\n" + options,
+      why);
 }
 
 void check_accepted(const std::string& options) {
@@ -23,7 +25,8 @@ void check_accepted(const std::string& options) {
 }  // namespace
 
 TEST_CASE("options of a parameter server that contradict each other are refused with both names") {
-  check_refused("staleness_bound = 2\n", "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"");
+  check_refused("staleness_bound = 2\n",
+                "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"");
   check_refused("consistency = \"asp\"\nbackup_workers = 1\n", "backup_workers are for consistency = \"bsp\"");
   check_refused("backup_workers = 1\nk_batch = 2\n", "backup_workers and k_batch both say how many gradients");
   check_refused("consistency = \"ssp\"\nk_batch = 2\n", "k_batch is for consistency = \"bsp\" or \"asp\"");
@@ -31,9 +34,12 @@ TEST_CASE("options of a parameter server that contradict each other are refused 
   check_refused("staleness_aware = true\n", "staleness_aware: no gradient is stale under bsp");
   check_refused("delay_compensation = 0.1\n", "delay_compensation: no gradient is stale under bsp");
   check_refused("consistency = \"ssp\"\nstaleness_bound = 0\nstaleness_aware = true\n", "no gradient is stale");
-  check_refused("consistency = \"asp\"\nk_batch = 2\nstaleness_aware = true\n", "but k_batch makes an update of several");
-  check_refused("consistency = \"asp\"\nk_batch = 2\ngradient = \"mean\"\n", "but k_batch takes the mean over the rows");
-  check_refused("sharding = \"hash\"\n", "sharding = \"hash\" deals the parameters to several servers, but servers = 1");
+  check_refused("consistency = \"asp\"\nk_batch = 2\nstaleness_aware = true\n",
+                "but k_batch makes an update of several");
+  check_refused("consistency = \"asp\"\nk_batch = 2\ngradient = \"mean\"\n",
+                "but k_batch takes the mean over the rows");
+  check_refused("sharding = \"hash\"\n",
+                "sharding = \"hash\" deals the parameters to several servers, but servers = 1");
 }
 
 TEST_CASE("a parameter server that does not fit the workers, the model or the optimizer is refused with both numbers") {
@@ -46,7 +52,8 @@ TEST_CASE("a parameter server that does not fit the workers, the model or the op
 TEST_CASE("a misfit is told where the option is written, be it in the file or on the command line") {
   const std::string head = small + "[[strategy]]\nkind = \"parameter_server\"\n";
   const auto line = std::ranges::count(head, '\n') + 2;
-  const std::string why = "servers = 5, but least_squares has 3 parameters here; expected at most one server a parameter";
+  const std::string why =
+      "servers = 5, but least_squares has 3 parameters here; expected at most one server a parameter";
   CHECK_THROWS_WITH(planned(head + "sharding = \"hash\"\nservers = 5\n"),
                     Catch::EndsWith(fmt::format("x.toml:{}:1: {}", line, why)));
   for (const std::string set : {"strategy.0.servers=5", "strategy.parameter_server.servers=5"})
@@ -72,8 +79,9 @@ TEST_CASE("a batch that leaves ranks without rows is refused where a rank update
   const auto plan = [](const std::string& strategy, const std::string& batch) {
     return planned(small + "[training]\nbatch_size = " + batch + "\n[[strategy]]\nkind = " + strategy + "\n");
   };
-  for (const char* strategy : {"\"parameter_server\"\nconsistency = \"asp\"", "\"parameter_server\"\nconsistency = \"ssp\"",
-                               "\"parameter_server\"\nk_batch = 2", "\"easgd\"", "\"hogwild\""}) {
+  for (const char* strategy :
+       {"\"parameter_server\"\nconsistency = \"asp\"", "\"parameter_server\"\nconsistency = \"ssp\"",
+        "\"parameter_server\"\nk_batch = 2", "\"easgd\"", "\"hogwild\""}) {
     CAPTURE(strategy);
     CHECK_THROWS_WITH(plan(strategy, "3"), Catch::Contains("batch_size = 3 for 4 workers leaves ranks without rows"));
     CHECK(plan(strategy, "4").runs.size() == 1);

@@ -1,4 +1,6 @@
 // Timelines: what each rank does when adds up to where its time went, and costs the run nothing.
+#include "outputs/timeline.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -9,7 +11,6 @@
 #include "experiment/scenario.h"
 #include "experiment/simulate.h"
 #include "outputs/results.h"
-#include "outputs/timeline.h"
 #include "simulation.h"
 
 using namespace simgrad;
@@ -47,7 +48,8 @@ record::Record recorded(const std::string& text, const std::vector<cluster::Tape
 }
 
 Timeline timeline_of(const std::string& text, const cluster::TapeLimits& limits) {
-  const std::string json = tests::text_of_child([&] { return outputs::timeline_json(recorded(text, {limits}).timelines.front(), "a1"); });
+  const std::string json =
+      tests::text_of_child([&] { return outputs::timeline_json(recorded(text, {limits}).timelines.front(), "a1"); });
   return outputs::timeline_from_json(outputs::parse_json(json), "a1");
 }
 
@@ -71,8 +73,8 @@ std::string fault_of(const record::Record& record) {
     const std::array parts{use.compute_s, use.communicate_s, use.wait_s, use.down_s};
     for (std::size_t kind = 0; kind < parts.size(); ++kind)
       if (std::abs(sums[rank][kind] - parts[kind]) > 1e-9 * std::max(1.0, record.simulated_s))
-        return fmt::format("rank {}: {} s of {}, expected {}", rank, sums[rank][kind], record::name(static_cast<Activity>(kind)),
-                           parts[kind]);
+        return fmt::format("rank {}: {} s of {}, expected {}", rank, sums[rank][kind],
+                           record::name(static_cast<Activity>(kind)), parts[kind]);
     if (std::abs(hands[rank] - record.simulated_s) > 1e-12) return fmt::format("rank {} ends at {}", rank, hands[rank]);
   }
   std::int64_t bytes = 0;
@@ -90,11 +92,12 @@ struct Case {
 
 std::vector<Case> all_strategies() {
   std::vector<Case> all;
-  for (const char* line :
-       {"kind = \"allreduce\"", "kind = \"allreduce\"\nalgorithm = \"recursive_doubling\"", "kind = \"allreduce\"\nalgorithm = \"naive\"",
-        "kind = \"allreduce\"\nbucket_size = \"16B\"", "kind = \"parameter_server\"", "kind = \"parameter_server\"\nconsistency = \"asp\"",
-        "kind = \"parameter_server\"\nservers = 2", "kind = \"gossip\"", "kind = \"local_sgd\"", "kind = \"easgd\"", "kind = \"ad_psgd\"",
-        "kind = \"sgp\"\noverlap = true", "kind = \"async_broadcast\"", "kind = \"mapreduce\"", "kind = \"byteps\""})
+  for (const char* line : {"kind = \"allreduce\"", "kind = \"allreduce\"\nalgorithm = \"recursive_doubling\"",
+                           "kind = \"allreduce\"\nalgorithm = \"naive\"", "kind = \"allreduce\"\nbucket_size = \"16B\"",
+                           "kind = \"parameter_server\"", "kind = \"parameter_server\"\nconsistency = \"asp\"",
+                           "kind = \"parameter_server\"\nservers = 2", "kind = \"gossip\"", "kind = \"local_sgd\"",
+                           "kind = \"easgd\"", "kind = \"ad_psgd\"", "kind = \"sgp\"\noverlap = true",
+                           "kind = \"async_broadcast\"", "kind = \"mapreduce\"", "kind = \"byteps\""})
     all.push_back({line, std::string("[[strategy]]\n") + line + "\n"});
   return all;
 }
@@ -102,14 +105,17 @@ std::vector<Case> all_strategies() {
 std::vector<Case> weathers() {
   return {{"calm", calm},
           {"messages", calm + "collectives = \"messages\"\n"},
-          {"slow rank, a disk", calm + "relative_speeds = [0.3]\n[training.input]\nfrom = \"local\"\nbandwidth = \"1MBps\"\n"},
-          {"a crash", calm + "[cluster.failures]\ncrash = [{ rank = 2, at = \"13ms\", repair = \"7ms\" }]\ndetection = \"1ms\"\n"
-                             "restart_time = \"2ms\"\n"}};
+          {"slow rank, a disk",
+           calm + "relative_speeds = [0.3]\n[training.input]\nfrom = \"local\"\nbandwidth = \"1MBps\"\n"},
+          {"a crash",
+           calm + "[cluster.failures]\ncrash = [{ rank = 2, at = \"13ms\", repair = \"7ms\" }]\ndetection = \"1ms\"\n"
+                  "restart_time = \"2ms\"\n"}};
 }
 
 }  // namespace
 
-TEST_CASE("a rank's spans are its time: no gap, and by kind what the record says, for every strategy in every weather") {
+TEST_CASE(
+    "a rank's spans are its time: no gap, and by kind what the record says, for every strategy in every weather") {
   for (const Case& strategy : all_strategies())
     for (const Case& weather : weathers()) {
       const std::string text = weather.text + conditions + strategy.text;
@@ -119,16 +125,20 @@ TEST_CASE("a rank's spans are its time: no gap, and by kind what the record says
 }
 
 TEST_CASE("where others go on in place, and where hosts are shared, spans are a rank's time, too") {
-  const std::string in_place =
-      calm + "[cluster.failures]\ncrash = [{ rank = 2, at = \"13ms\", repair = \"7ms\" }]\ndetection = \"1ms\"\nrecovery = \"continue\"\n";
-  for (const char* strategy : {"kind = \"parameter_server\"\nconsistency = \"asp\"", "kind = \"gossip\"", "kind = \"ad_psgd\"", "kind = \"easgd\""}) {
+  const std::string in_place = calm +
+                               "[cluster.failures]\ncrash = [{ rank = 2, at = \"13ms\", repair = \"7ms\" }]\ndetection "
+                               "= \"1ms\"\nrecovery = \"continue\"\n";
+  for (const char* strategy : {"kind = \"parameter_server\"\nconsistency = \"asp\"", "kind = \"gossip\"",
+                               "kind = \"ad_psgd\"", "kind = \"easgd\""}) {
     INFO(strategy);
     CHECK(tests::text_of_child([&] {
             return fault_of(recorded(in_place + conditions + "[[strategy]]\n" + strategy + "\n", {everything()}));
           }) == "");
   }
   CHECK(tests::text_of_child([&] {
-          return fault_of(recorded(calm + conditions + "[[strategy]]\nkind = \"parameter_server\"\nplacement = \"colocated\"\n", {everything()}));
+          return fault_of(
+              recorded(calm + conditions + "[[strategy]]\nkind = \"parameter_server\"\nplacement = \"colocated\"\n",
+                       {everything()}));
         }) == "");
 }
 
@@ -140,11 +150,14 @@ std::string difference(const Timeline& a, const Timeline& b) {
   for (std::size_t i = 0; i < a.spans.size(); ++i) {
     const Span &x = a.spans[i], &y = b.spans[i];
     // Who is still waiting at the end knows for whom, but in a meeting not for which of them.
-    const bool known = x.kind != Activity::wait || (x.to_s < a.to_s - 1e-9 && i + 1 < a.spans.size() && a.spans[i + 1].to_s < a.to_s - 1e-9);
+    const bool known = x.kind != Activity::wait ||
+                       (x.to_s < a.to_s - 1e-9 && i + 1 < a.spans.size() && a.spans[i + 1].to_s < a.to_s - 1e-9);
     if (x.rank != y.rank || x.lane != y.lane || x.kind != y.kind || x.step != y.step || x.name != y.name ||
-        (known && (x.peer != y.peer || x.bytes != y.bytes)) || std::abs(x.from_s - y.from_s) > 1e-9 || std::abs(x.to_s - y.to_s) > 1e-9)
-      return fmt::format("rank {} from {}: {} {} to {}, and {} {} to {}", x.rank, x.from_s, record::name(x.kind), a.names[static_cast<std::size_t>(x.name)],
-                         x.to_s, record::name(y.kind), b.names[static_cast<std::size_t>(y.name)], y.to_s);
+        (known && (x.peer != y.peer || x.bytes != y.bytes)) || std::abs(x.from_s - y.from_s) > 1e-9 ||
+        std::abs(x.to_s - y.to_s) > 1e-9)
+      return fmt::format("rank {} from {}: {} {} to {}, and {} {} to {}", x.rank, x.from_s, record::name(x.kind),
+                         a.names[static_cast<std::size_t>(x.name)], x.to_s, record::name(y.kind),
+                         b.names[static_cast<std::size_t>(y.name)], y.to_s);
   }
   const auto sorted = [](const Timeline& timeline) {
     std::map<std::array<std::int64_t, 5>, double> all;  // ends, when, how much, and when it ends
@@ -166,9 +179,11 @@ TEST_CASE("a collective that is computed shows the spans and messages of one tha
   for (const char* algorithm : {"ring", "recursive_doubling", "rabenseifner", "tree", "double_binary_tree", "naive"})
     for (const char* stop : {"steps = 3", "time = \"11.3ms\""}) {
       const auto text = [&](const char* how) {
-        return fmt::format("{}relative_speeds = [1, 0.4, 0.7]\ncollectives = \"{}\"\n[data]\nsamples = 60\nfeatures = 6\n[model]\nkind = "
-                           "\"least_squares\"\n[stop]\n{}\n[[strategy]]\nkind = \"allreduce\"\nalgorithm = \"{}\"\n",
-                           calm, how, stop, algorithm);
+        return fmt::format(
+            "{}relative_speeds = [1, 0.4, 0.7]\ncollectives = \"{}\"\n[data]\nsamples = 60\nfeatures = "
+            "6\n[model]\nkind = "
+            "\"least_squares\"\n[stop]\n{}\n[[strategy]]\nkind = \"allreduce\"\nalgorithm = \"{}\"\n",
+            calm, how, stop, algorithm);
       };
       INFO(algorithm << ", " << stop);
       CHECK(difference(timeline_of(text("auto"), everything()), timeline_of(text("messages"), everything())) == "");
@@ -205,7 +220,8 @@ TEST_CASE("of many ranks the first workers and servers are recorded, and message
   for (const record::Message& message : some.messages) CHECK((message.source == 4) != (message.target == 4));
 }
 
-TEST_CASE("of the steps asked for, all that belongs to them is recorded, and what comes before the first belongs to it") {
+TEST_CASE(
+    "of the steps asked for, all that belongs to them is recorded, and what comes before the first belongs to it") {
   cluster::TapeLimits limits = everything();
   limits.steps = {1, 2};
   const std::string text = calm + conditions + ring;

@@ -26,7 +26,8 @@ outputs::Results results() {
   for (const int workers : {2, 4})
     for (const char* label : {"ring", "tree"})
       for (const std::uint64_t seed : {1, 2})
-        all.runs.push_back(run(label, workers, seed, (label[0] == 'r' ? 8.0 : 12.0) / workers + 0.5 * static_cast<double>(seed)));
+        all.runs.push_back(
+            run(label, workers, seed, (label[0] == 'r' ? 8.0 : 12.0) / workers + 0.5 * static_cast<double>(seed)));
   return all;
 }
 
@@ -39,7 +40,9 @@ Expectation expectation(std::string metric) {
 std::vector<std::string> said(const Expectation& expectation, const outputs::Results& all) {
   std::vector<std::string> texts;
   for (const Verdict& each : verdicts({expectation}, all)) {
-    const char* outcome = each.outcome == Outcome::held ? "ok" : each.outcome == Outcome::failed ? "FAILED" : "untested";
+    const char* outcome = each.outcome == Outcome::held     ? "ok"
+                          : each.outcome == Outcome::failed ? "FAILED"
+                                                            : "untested";
     texts.push_back(std::string(outcome) + " " + each.name + " | " + each.text);
   }
   return texts;
@@ -79,7 +82,8 @@ TEST_CASE("a run that failed meets no expectation, though its numbers are zeros"
   all.runs = {run("ring", 2, 1, 0.0)};
   all.runs[0].record.status = record::Status::failed;
   all.runs[0].record.error = "out of memory";
-  CHECK(said(most, all) == Texts{"FAILED ring: simulated_s at most 1, workers=2 | the run failed: out of memory (seed 1)"});
+  CHECK(said(most, all) ==
+        Texts{"FAILED ring: simulated_s at most 1, workers=2 | the run failed: out of memory (seed 1)"});
 }
 
 TEST_CASE("a null is a failure that says why, and for which seed") {
@@ -97,7 +101,8 @@ TEST_CASE("a null is a failure that says why, and for which seed") {
   loss.at_most = 1.0;
   all.runs.pop_back();
   all.runs[0].record.status = record::Status::diverged;
-  CHECK(said(loss, all) == Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run diverged (seed 1)"});
+  CHECK(said(loss, all) ==
+        Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run diverged (seed 1)"});
   all.runs[0].record.status = record::Status::stopped;
   CHECK(said(loss, all) ==
         Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run has no such number (seed 1)"});
@@ -132,8 +137,10 @@ TEST_CASE("what the command line takes away is untested, what matches no run oth
   Expectation steps = expectation("steps");
   steps.at_least = 0.0;
   steps.where = {{"cluster.workers", "16"}};
-  CHECK(said(steps, results()) == Texts{"untested steps at least 0, workers=16 | the command line leaves no such grid point"});
+  CHECK(said(steps, results()) ==
+        Texts{"untested steps at least 0, workers=16 | the command line leaves no such grid point"});
   steps.where = {{"cluster.workers", "2"}};
   steps.strategy = "gossip";
-  CHECK(said(steps, results()) == Texts{"FAILED gossip: steps at least 0, workers=2 | no run there is of that strategy"});
+  CHECK(said(steps, results()) ==
+        Texts{"FAILED gossip: steps at least 0, workers=2 | no run there is of that strategy"});
 }

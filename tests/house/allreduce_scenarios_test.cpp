@@ -46,8 +46,9 @@ TEST_CASE("hosts_of_devices: summing inside the hosts first spares the cards") {
 TEST_CASE("ring_and_workers: a worker's bytes do not grow with the workers, the latency does") {
   const auto results = results_of("ring_and_workers.toml");
   const auto at = [&](int features, int workers) -> const outputs::Run& {
-    return run_of(*results, "allreduce",
-                  R"({"data.features":)" + std::to_string(features) + R"(,"cluster.workers":)" + std::to_string(workers) + "}");
+    return run_of(
+        *results, "allreduce",
+        R"({"data.features":)" + std::to_string(features) + R"(,"cluster.workers":)" + std::to_string(workers) + "}");
   };
   for (const int workers : {2, 4, 8, 16, 32}) {
     const auto sent = static_cast<double>(at(1'000'000, workers).record.ranks[0].bytes_sent);

@@ -38,7 +38,8 @@ TEST_CASE("paths of a machine are told from others") {
   CHECK(machine_path_in("\"" + slash + "tmp/a\"") == slash + "tmp/a");
   CHECK(machine_path_in("\n" + slash + "home/me") == slash + "home/me");
   CHECK(machine_path_in("\"" + slash + "tmp/simgrad-XXXXXX\"").empty());
-  CHECK(machine_path_in("out" + slash + "tmp" + slash + "a, .." + slash + "work" + slash + "b, <oneapi/tbb/x>").empty());
+  CHECK(
+      machine_path_in("out" + slash + "tmp" + slash + "a, .." + slash + "work" + slash + "b, <oneapi/tbb/x>").empty());
   CHECK(machine_path_in("time " + slash + " work per host").empty());
 }
 

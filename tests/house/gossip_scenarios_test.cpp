@@ -12,7 +12,8 @@ double loss(const outputs::Run& run) { return run.record.final_loss.value(); }
 
 }  // namespace
 
-TEST_CASE("which_graph: a ring needs four times the steps of an exponential graph, four neighbours or a push win in time") {
+TEST_CASE(
+    "which_graph: a ring needs four times the steps of an exponential graph, four neighbours or a push win in time") {
   const auto results = results_of("which_graph.toml");
   for (const outputs::Run& run : results->runs) CHECK(reached(run));
   const auto named = [&](const char* label) -> const outputs::Run& { return run_of(*results, label); };

@@ -50,7 +50,8 @@ std::string fault_of_include(const std::string& file, const std::string& include
   if (!quoted) {
     if (included.starts_with("Eigen/") && file.ends_with(".h")) return says + "no header includes Eigen";
     for (const auto& [beginning, owner] : owner_of_library)
-      if (included.starts_with(beginning) && from != owner && !spectra(file, beginning)) return says + "only " + owner + " may";
+      if (included.starts_with(beginning) && from != owner && !spectra(file, beginning))
+        return says + "only " + owner + " may";
     return {};
   }
   const std::string to = folder_of(included);

@@ -12,7 +12,9 @@ TEST_CASE("joint_task: a cheaper step, which pays unless a task sees too few row
   const auto& [everybody_32, joint_32, everybody_512, joint_512] =
       std::tie(results->runs[0], results->runs[1], results->runs[2], results->runs[3]);
   for (const outputs::Run& run : results->runs) CHECK(reached(run));
-  const auto step_s = [](const outputs::Run& run) { return run.record.simulated_s / static_cast<double>(run.record.steps); };
+  const auto step_s = [](const outputs::Run& run) {
+    return run.record.simulated_s / static_cast<double>(run.record.steps);
+  };
   CHECK(step_s(joint_512) < 0.8 * step_s(everybody_512));
   CHECK(static_cast<double>(joint_512.record.steps) < 1.1 * static_cast<double>(everybody_512.record.steps));
   CHECK(*joint_512.record.time_to_target_s < 0.9 * *everybody_512.record.time_to_target_s);

@@ -18,8 +18,9 @@ std::vector<fs::path> platform_files() {
 /// One step of an allreduce and of a parameter server with so many workers.
 outputs::Results step_on(const fs::path& platform, int workers) {
   const Scratch scratch;
-  scratch.write("x.toml", "[data]\nsamples = 200\nfeatures = 3\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n"
-                          "[[strategy]]\nkind = \"allreduce\"\n");
+  scratch.write("x.toml",
+                "[data]\nsamples = 200\nfeatures = 3\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n"
+                "[[strategy]]\nkind = \"allreduce\"\n");
   const Called called = call("simgrad run x.toml --json --set cluster.workers=" + std::to_string(workers) +
                                  " --set cluster.platform='" + platform.string() + "'",
                              scratch.path());
@@ -55,10 +56,9 @@ TEST_CASE("a step runs on the first hosts of every platform, whose hosts and lin
 }
 
 TEST_CASE("a step runs on all hosts of platforms whose hosts are of several zones") {
-  for (const auto& [name, hosts, classes] :
-       {std::tuple{"three_continents", 24, std::set<std::string>{"nic", "wan"}},
-        std::tuple{"two_racks", 32, std::set<std::string>{"nic", "rack"}},
-        std::tuple{"classroom", 16, std::set<std::string>{"nic", "uplink"}}}) {
+  for (const auto& [name, hosts, classes] : {std::tuple{"three_continents", 24, std::set<std::string>{"nic", "wan"}},
+                                             std::tuple{"two_racks", 32, std::set<std::string>{"nic", "rack"}},
+                                             std::tuple{"classroom", 16, std::set<std::string>{"nic", "uplink"}}}) {
     INFO(name);
     std::set<std::string> found;
     const outputs::Results results = step_on(source_dir() / "platforms" / (std::string(name) + ".xml"), hosts);

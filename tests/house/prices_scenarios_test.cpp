@@ -40,7 +40,6 @@ TEST_CASE("spot_or_on_demand: whether spot pays is decided by the recovery") {
   double paid_s = 0.0;
   for (const record::HostUse& host : asp.record.hosts)
     if (host.spot) paid_s += asp.record.simulated_s - host.down_s;
-  CHECK(asp.bill.cost_usd.value() ==
-        Approx((0.13 * paid_s + 0.40 * asp.record.simulated_s) / 3600.0).epsilon(1e-9));
+  CHECK(asp.bill.cost_usd.value() == Approx((0.13 * paid_s + 0.40 * asp.record.simulated_s) / 3600.0).epsilon(1e-9));
   CHECK(results->runs[3].record.ranks[0].down_s > 0.0);
 }

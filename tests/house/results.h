@@ -43,7 +43,7 @@ inline std::optional<outputs::Results> results_of(const std::string& name, const
 }
 
 inline const outputs::Run& run_of(const outputs::Results& results, const std::string& label,
-                           const std::string& parameters = "") {
+                                  const std::string& parameters = "") {
   for (const outputs::Run& run : results.runs)
     if (run.label == label && (parameters.empty() || run.parameters.dump() == parameters)) return run;
   throw std::runtime_error("no run " + label + " " + parameters);

@@ -193,8 +193,9 @@ TEST_CASE("classroom: the platform's file is read, and twelve computers do not m
 TEST_CASE("large_batches: only a learning rate that grows with the batch turns sixteen workers into time saved") {
   const auto results = results_of("large_batches.toml");
   const auto with = [&](int workers, const std::string& scaling) -> const record::Record& {
-    return run_of(*results, "allreduce", R"({"cluster.workers":)" + std::to_string(workers) +
-                                             R"(,"training.learning_rate_scaling":")" + scaling + "\"}")
+    return run_of(*results, "allreduce",
+                  R"({"cluster.workers":)" + std::to_string(workers) + R"(,"training.learning_rate_scaling":")" +
+                      scaling + "\"}")
         .record;
   };
   const record::Record& one = with(1, "none");
@@ -215,6 +216,7 @@ TEST_CASE("recommendation: eight workers are slower than one with few ratings a 
     CHECK(run.record.curve.back().metric > 0.85);
     CHECK(speedup(run) < 4.0);
   }
-  for (const char* label : {"parameter_server", "allreduce"}) CHECK(speedup(run_of(*results, label, R"({"data.samples":5000})")) < 0.5);
+  for (const char* label : {"parameter_server", "allreduce"})
+    CHECK(speedup(run_of(*results, label, R"({"data.samples":5000})")) < 0.5);
   CHECK(speedup(run_of(*results, "allreduce", R"({"data.samples":100000})")) > 3.0);
 }

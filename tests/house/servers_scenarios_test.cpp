@@ -59,6 +59,7 @@ TEST_CASE("cores_of_one_host: eight cores are eight times as fast, and staleness
   for (const outputs::Run& run : results->runs) {
     CHECK(reached(run));
     CHECK(hogwild.record.time_to_target_s <= run.record.time_to_target_s);
-    if (run.label != "easgd") CHECK(static_cast<double>(run.record.samples) < 1.5 * static_cast<double>(hogwild.record.samples));
+    if (run.label != "easgd")
+      CHECK(static_cast<double>(run.record.samples) < 1.5 * static_cast<double>(hogwild.record.samples));
   }
 }

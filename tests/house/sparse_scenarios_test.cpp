@@ -4,7 +4,8 @@
 using namespace simgrad;
 using namespace simgrad::tests;
 
-TEST_CASE("hot_keys: by range one server has nearly all the load, by hash a quarter, and replicas take it off the servers") {
+TEST_CASE(
+    "hot_keys: by range one server has nearly all the load, by hash a quarter, and replicas take it off the servers") {
   const auto results = results_of("hot_keys.toml");
   REQUIRE(results->runs.size() == 4);
   const auto record = [&](const char* label) { return run_of(*results, label).record; };
@@ -33,7 +34,8 @@ TEST_CASE("key_cache: some steps of staleness save bytes for nothing, many cost 
 TEST_CASE("wide_and_deep: the hybrid is faster than either place for all, and as good") {
   const auto results = results_of("wide_and_deep.toml");
   const auto record = [&](const char* label) { return run_of(*results, label).record; };
-  CHECK(record("all on servers").final_loss.value() == Approx(record("all replicated").final_loss.value()).epsilon(1e-9));
+  CHECK(record("all on servers").final_loss.value() ==
+        Approx(record("all replicated").final_loss.value()).epsilon(1e-9));
   CHECK(record("hybrid").simulated_s < 0.5 * record("all on servers").simulated_s);
   CHECK(record("hybrid").simulated_s < 0.5 * record("all replicated").simulated_s);
   CHECK(record("hybrid").final_loss.value() < 1.01 * record("all replicated").final_loss.value());

@@ -9,7 +9,8 @@ namespace {
 std::string events_of(const std::string& scenario) {
   const Scratch scratch;
   const Called called =
-      call("simgrad run '" + source_dir().string() + "/scenarios/" + scenario + ".toml' --no-baseline --events --out o", scratch.path());
+      call("simgrad run '" + source_dir().string() + "/scenarios/" + scenario + ".toml' --no-baseline --events --out o",
+           scratch.path());
   INFO(called.err);
   CHECK(called.exit_code == 0);
   return called.out;
@@ -21,7 +22,9 @@ std::string golden(const std::string& scenario) {
 
 }  // namespace
 
-TEST_CASE("events_of_a_ring: the transcript, letter for letter") { CHECK(events_of("events_of_a_ring") == golden("events_of_a_ring")); }
+TEST_CASE("events_of_a_ring: the transcript, letter for letter") {
+  CHECK(events_of("events_of_a_ring") == golden("events_of_a_ring"));
+}
 
 TEST_CASE("events_of_a_server: the transcript, letter for letter") {
   CHECK(events_of("events_of_a_server") == golden("events_of_a_server"));

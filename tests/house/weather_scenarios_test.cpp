@@ -34,7 +34,8 @@ TEST_CASE("two_jobs_one_fabric: both jobs are disturbed, and equally") {
   CHECK(results->runs.size() == 2);
   CHECK(run_of(*results, "one").interference.value() > 1.3);
   CHECK(run_of(*results, "one").interference.value() < 2.0);
-  CHECK(run_of(*results, "other").interference.value() == Approx(run_of(*results, "one").interference.value()).epsilon(1e-9));
+  CHECK(run_of(*results, "other").interference.value() ==
+        Approx(run_of(*results, "one").interference.value()).epsilon(1e-9));
 }
 
 TEST_CASE("gang_or_shared: in turns short steps wait for long ones, sharing overlaps them, and both learn the same") {

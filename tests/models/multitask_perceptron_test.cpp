@@ -36,7 +36,8 @@ TEST_CASE("the gradients of single tasks add up to that of all, and touch no oth
     const Stretch shared = multitask.shared(data.problem);
     std::vector<bool> own(w.size());
     std::fill_n(own.begin() + shared.first, shared.count, true);
-    for (const Stretch& head : multitask.heads(data.problem, {t, 1})) std::fill_n(own.begin() + head.first, head.count, true);
+    for (const Stretch& head : multitask.heads(data.problem, {t, 1}))
+      std::fill_n(own.begin() + head.first, head.count, true);
     for (std::size_t j = 0; j < g.size(); ++j)
       if (!own[j]) CHECK(g[j] == 0.0);
   }

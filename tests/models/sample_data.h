@@ -41,7 +41,8 @@ struct Data {
   }
 
   Samples range(std::int64_t first, std::int64_t count) const {
-    return with_entries({.features = x.data(), .targets = y.data(), .columns = problem.features, .first = first, .count = count});
+    return with_entries(
+        {.features = x.data(), .targets = y.data(), .columns = problem.features, .first = first, .count = count});
   }
   Samples list(std::span<const std::int64_t> indices) const {
     return with_entries({.features = x.data(),
@@ -92,11 +93,18 @@ struct Case {
 };
 inline constexpr Case linear_models[] = {
     {"least_squares", 0}, {"logistic_regression", 2}, {"softmax_regression", 2}, {"softmax_regression", 5}};
-inline constexpr Case all_models[] = {{"least_squares", 0},      {"logistic_regression", 2}, {"softmax_regression", 2},
-                                      {"softmax_regression", 5}, {"perceptron", 0},          {"perceptron", 5},
-                                      {"k_means", 0},             {"matrix_factorization", 0},
-                                      {"multitask_perceptron", 5}, {"sparse_logistic", 2},
-                                      {"factorization_machine", 2}, {"wide_and_deep", 2}};
+inline constexpr Case all_models[] = {{"least_squares", 0},
+                                      {"logistic_regression", 2},
+                                      {"softmax_regression", 2},
+                                      {"softmax_regression", 5},
+                                      {"perceptron", 0},
+                                      {"perceptron", 5},
+                                      {"k_means", 0},
+                                      {"matrix_factorization", 0},
+                                      {"multitask_perceptron", 5},
+                                      {"sparse_logistic", 2},
+                                      {"factorization_machine", 2},
+                                      {"wide_and_deep", 2}};
 
 /// A perceptron is 7-4-3-outputs here, and smooth.
 inline std::unique_ptr<Model> make(const Case& c, double l2 = 0.0) {

@@ -26,7 +26,8 @@ double sigmoid(double s) { return 1.0 / (1.0 + std::exp(-s)); }
 }  // namespace
 
 TEST_CASE("sparse_logistic is logistic_regression to rounding") {
-  const Data dense = sample_data({"logistic_regression", 2}, 30, 9), sparse = sample_data({"sparse_logistic", 2}, 30, 9);
+  const Data dense = sample_data({"logistic_regression", 2}, 30, 9),
+             sparse = sample_data({"sparse_logistic", 2}, 30, 9);
   const std::vector<double> w = sample_parameters(9);
   const auto a = gradient(*make("sparse_logistic", 0.1), sparse.problem, sparse.all(), w, 0.5, 1.0);
   const auto b = gradient(*make("logistic_regression", 0.1), dense.problem, dense.all(), w, 0.5, 1.0);
@@ -44,7 +45,8 @@ TEST_CASE("rows without values have ones, and an empty row adds nothing but a lo
   const double r0 = sigmoid(-0.75) - 1.0, r2 = sigmoid(0.25), r3 = sigmoid(2.0) - 1.0;
   const std::vector<double> expected{r2, r0, r3, 0.0, r0 + r2, r2};
   for (std::size_t j = 0; j < 6; ++j) CHECK(g[j] == Approx(expected[j]).epsilon(1e-12));
-  const double loss = std::log1p(std::exp(0.75)) + std::log(2.0) + std::log1p(std::exp(0.25)) + std::log1p(std::exp(-2.0));
+  const double loss =
+      std::log1p(std::exp(0.75)) + std::log(2.0) + std::log1p(std::exp(0.25)) + std::log1p(std::exp(-2.0));
   CHECK(make("sparse_logistic")->score(clicks.problem, clicks.all(), w).loss == Approx(loss).epsilon(1e-12));
 }
 

@@ -38,7 +38,8 @@ TEST_CASE("runs.csv has the contract's columns, one of each parameter, and empty
           "id,strategy,label,options,param.cluster.latency,param.cluster.workers,seed,status,simulated_s,steps,samples,"
           "epochs,final_loss,time_to_target_s,speedup_throughput,speedup_time_to_target,efficiency,compute_s,"
           "communicate_s,wait_s,down_s,bytes,messages,staleness_mean,staleness_max,cost_usd,energy_j,wall_s,error,"
-          "workers,metric_name,final_metric,consensus_distance,spectral_gap,crashes,lost_s,recovery_s,checkpoint_s,goodput,network_model,"
+          "workers,metric_name,final_metric,consensus_distance,spectral_gap,crashes,lost_s,recovery_s,checkpoint_s,"
+          "goodput,network_model,"
           "cost_compute_usd,cost_communicate_usd,cost_wait_usd,cost_down_usd,cost_egress_usd,cost_storage_usd,"
           "cost_to_target_usd,energy_idle_j,energy_busy_j,energy_links_j,energy_overhead_j,co2e_g,notes",
           R"(gossip-2,gossip,gossip,"{""graph"":""ring"",""every"":2}",50us,,1,stopped,2.0,100,2000000,)"

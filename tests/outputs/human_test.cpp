@@ -50,7 +50,7 @@ TEST_CASE("East Asian characters and emoji take two columns, combining marks non
   CHECK(display_width("한글かな") == 8);
   CHECK(display_width("🚀") == 2);
   CHECK(display_width("e\u0301") == 1);
-  CHECK(display_width("\xe7\x8e") == 2);  // the beginning of a character, a byte each
+  CHECK(display_width("\xe7\x8e") == 2);   // the beginning of a character, a byte each
   CHECK(cut("参数服务器", 6) == "参数…");  // three columns are left, which is not two characters
   CHECK(cut("参数服务器", 5) == "参数…");
   CHECK(cut_middle("同步参数服务器", 9) == "同步…务器");

@@ -6,13 +6,12 @@
 using namespace simgrad::outputs;
 
 TEST_CASE("a suite a scenario, a case an expectation, counted above") {
-  const std::vector<TestSuite> suites = {
-      {.name = "a.toml",
-       .cases = {{.name = "ring: steps 10"},
-                 {.name = "ring: loss at most 1", .failure = "found 2"},
-                 {.name = "tree, seed 1", .error = "rank 3 was lost"},
-                 {.name = "ring: steps 10, workers=4", .skipped = "no such point"}}},
-      {.name = "b.toml"}};
+  const std::vector<TestSuite> suites = {{.name = "a.toml",
+                                          .cases = {{.name = "ring: steps 10"},
+                                                    {.name = "ring: loss at most 1", .failure = "found 2"},
+                                                    {.name = "tree, seed 1", .error = "rank 3 was lost"},
+                                                    {.name = "ring: steps 10, workers=4", .skipped = "no such point"}}},
+                                         {.name = "b.toml"}};
   CHECK(junit(suites) == R"(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="4" failures="1" errors="1" skipped="1">
   <testsuite name="a.toml" tests="4" failures="1" errors="1" skipped="1">
@@ -45,19 +44,19 @@ std::string name_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("markup, quotes and line ends in names stay text") {
-  CHECK(name_of("</testsuite><script a=\"b\">&amp;") ==
-        "&lt;/testsuite&gt;&lt;script a=&quot;b&quot;&gt;&amp;amp;");
+  CHECK(name_of("</testsuite><script a=\"b\">&amp;") == "&lt;/testsuite&gt;&lt;script a=&quot;b&quot;&gt;&amp;amp;");
   CHECK(name_of("a\nb\tc\r") == "a&#10;b&#9;c&#13;");
 }
 
 TEST_CASE("characters that XML cannot hold become the replacement character, the others stay") {
   const std::string no = "\xEF\xBF\xBD";
-  CHECK(name_of("gr\xC3\xBC\xC3\x9F \xE4\xB8\xAD \xF0\x9F\x9A\x80") == "gr\xC3\xBC\xC3\x9F \xE4\xB8\xAD \xF0\x9F\x9A\x80");
+  CHECK(name_of("gr\xC3\xBC\xC3\x9F \xE4\xB8\xAD \xF0\x9F\x9A\x80") ==
+        "gr\xC3\xBC\xC3\x9F \xE4\xB8\xAD \xF0\x9F\x9A\x80");
   CHECK(name_of(std::string("a\x01") + "b\x1b[31m") == "a" + no + "b" + no + "[31m");
   CHECK(name_of("\xFFz") == no + "z");
-  CHECK(name_of("\xC3") == no);                            // cut short
-  CHECK(name_of("\xC0\xAF") == no + no);                   // longer than needed
-  CHECK(name_of("\xED\xA0\x80") == no + no + no);          // half of a pair
-  CHECK(name_of("\xEF\xBF\xBE") == no);                    // U+FFFE
+  CHECK(name_of("\xC3") == no);                             // cut short
+  CHECK(name_of("\xC0\xAF") == no + no);                    // longer than needed
+  CHECK(name_of("\xED\xA0\x80") == no + no + no);           // half of a pair
+  CHECK(name_of("\xEF\xBF\xBE") == no);                     // U+FFFE
   CHECK(name_of("\xF4\x90\x80\x80") == no + no + no + no);  // beyond the last
 }

@@ -41,8 +41,10 @@ TEST_CASE("a field without a number is nothing, and texts and lists are no numbe
   const Json json = to_json(run);
   for (const std::string& key : numeric_fields()) {
     INFO(key);
-    if (!json.contains(key) || json.at(key).is_null()) CHECK_FALSE(field(run, key));
-    else CHECK(json.at(key).is_number());
+    if (!json.contains(key) || json.at(key).is_null())
+      CHECK_FALSE(field(run, key));
+    else
+      CHECK(json.at(key).is_number());
   }
   CHECK_FALSE(field(run, "staleness_mean"));
   for (const char* other : {"id", "label", "status", "error", "parameters", "notes", "curve", "network_model"})

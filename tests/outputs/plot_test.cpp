@@ -86,7 +86,8 @@ Loss against simulated time [ms]:
 }
 
 TEST_CASE("where one strategy takes twenty times as long as another, time is logarithmic too") {
-  const std::string text = plot(of({falling("fast", 0.1, 10, linear), falling("slow", 3.0, 10, linear)}), {.width = 80});
+  const std::string text =
+      plot(of({falling("fast", 0.1, 10, linear), falling("slow", 3.0, 10, linear)}), {.width = 80});
   const auto all = lines(text);
   REQUIRE(all.size() == 13);
   // From 0.1 s to 30 s in 68 columns: 1 s is in column 67 ln 10 / ln 300 = 27.05, 10 s in 54.1.
@@ -133,8 +134,9 @@ TEST_CASE("in colour a curve is dots of Braille patterns, painted") {
 }
 
 TEST_CASE("a curve that diverges leaves the plot at ten times its first loss, so that the others are seen") {
-  const auto all = lines(plot(
-      of({falling("ring", 1.0, 8, linear), falling("wild", 1.0, 8, [](int k) { return std::pow(1e6, k); })}), {.width = 60}));
+  const auto all =
+      lines(plot(of({falling("ring", 1.0, 8, linear), falling("wild", 1.0, 8, [](int k) { return std::pow(1e6, k); })}),
+                 {.width = 60}));
   REQUIRE(all.size() == 13);
   const auto column_of_b = [&](std::size_t row) {
     const auto found = all[row].rfind('b');
@@ -150,7 +152,8 @@ TEST_CASE("a curve that diverges leaves the plot at ten times its first loss, so
 TEST_CASE("on a logarithmic time axis the first loss is at its beginning, and a lone point is a dot") {
   // Each has two evaluations, at 0 and at its end; the third diverges at once.
   Run wild = falling("wild", 1.0, 1, [](int k) { return k == 0 ? 0.5 : INFINITY; });
-  const auto all = lines(plot(of({falling("fast", 0.1, 1, linear), falling("slow", 10.0, 1, linear), wild}), {.width = 60}));
+  const auto all =
+      lines(plot(of({falling("fast", 0.1, 1, linear), falling("slow", 10.0, 1, linear), wild}), {.width = 60}));
   REQUIRE(all.size() == 13);
   CHECK(all[1].starts_with("        1 ┤"));
   std::string curve;
@@ -168,10 +171,10 @@ TEST_CASE("losses that differ by an ulp are a line") {
 TEST_CASE("there is no plot where there is nothing to draw") {
   const double nan = std::nan("");
   CHECK(plot(Results{}, {}).empty());
-  CHECK(plot(of({sample_run("ring", 4, {1.0, 0.0, 0.0, 0.0})}), {}).empty());                       // no curve
-  CHECK(plot(of({falling("ring", 1.0, 0, linear)}), {}).empty());                                  // one point
-  CHECK(plot(of({falling("ring", 0.0, 5, linear)}), {}).empty());                                  // no time
-  CHECK(plot(of({falling("ring", 1.0, 5, [&](int) { return nan; })}), {}).empty());                // no loss
+  CHECK(plot(of({sample_run("ring", 4, {1.0, 0.0, 0.0, 0.0})}), {}).empty());        // no curve
+  CHECK(plot(of({falling("ring", 1.0, 0, linear)}), {}).empty());                    // one point
+  CHECK(plot(of({falling("ring", 0.0, 5, linear)}), {}).empty());                    // no time
+  CHECK(plot(of({falling("ring", 1.0, 5, [&](int) { return nan; })}), {}).empty());  // no loss
   CHECK(plot(of({failed(falling("ring", 1.0, 5, linear), "lost")}), {}).empty());
   CHECK(plot(of({falling("ring", 1.0, 5, linear)}), {.width = 29}).empty());
   Run blind = falling("ring", 1.0, 5, linear);
@@ -186,7 +189,8 @@ TEST_CASE("a loss that stays the same is a line, and strange numbers do no harm"
       const auto all = lines(plot(of({falling("ring", 1e-9, steps, flat(loss))}), {}));
       CHECK(all.size() == 13);
       int rows_with_curve = 0;
-      for (std::size_t r = 1; r < 10 && r < all.size(); ++r) rows_with_curve += all[r].find("aaaaaaaa") != std::string::npos;
+      for (std::size_t r = 1; r < 10 && r < all.size(); ++r)
+        rows_with_curve += all[r].find("aaaaaaaa") != std::string::npos;
       CHECK(rows_with_curve == 1);
     }
 }

@@ -10,8 +10,8 @@ using namespace simgrad::outputs;
 
 namespace {
 
-/// An hour of two workers on hosts of their own and a server: 3000 + 300 + 200 + 100 s each, but the server computes for
-/// 360 s only. 2 GB over a network card, 5 GB over an ocean.
+/// An hour of two workers on hosts of their own and a server: 3000 + 300 + 200 + 100 s each, but the server computes
+/// for 360 s only. 2 GB over a network card, 5 GB over an ocean.
 record::RankUse rank_on(std::int64_t host, std::string role, double compute_s, double communicate_s, double wait_s,
                         double down_s) {
   record::RankUse use;

@@ -5,7 +5,8 @@
 
 namespace simgrad::tests {
 
-/// Rank 0 computes until 2 s and sends 8 bytes until 3 s; rank 1 computes until 1 s, waits for the message and takes it.
+/// Rank 0 computes until 2 s and sends 8 bytes until 3 s; rank 1 computes until 1 s, waits for the message and takes
+/// it.
 inline record::Timeline two_ranks() {
   using record::Activity;
   record::Timeline timeline;

@@ -33,12 +33,16 @@ TEST_CASE("a timeline whose columns differ in length, or name what there is not,
     }
     return std::string("accepted");
   };
-  CHECK(refusal([](auto& json) { json["spans"]["rank"].push_back(1); }) == "timeline: \"lane\" has 5 entries, expected 6");
+  CHECK(refusal([](auto& json) { json["spans"]["rank"].push_back(1); }) ==
+        "timeline: \"lane\" has 5 entries, expected 6");
   CHECK(refusal([](auto& json) { json["spans"]["kind"][0] = 4; }) == "timeline: there is no kind 4 of span");
   CHECK(refusal([](auto& json) { json["spans"]["name"][0] = 99; }) == "timeline: there is no name 99");
-  CHECK(refusal([](auto& json) { json["spans"]["from_s"][0] = "x"; }) == "timeline: \"from_s\" is of another type than expected");
+  CHECK(refusal([](auto& json) { json["spans"]["from_s"][0] = "x"; }) ==
+        "timeline: \"from_s\" is of another type than expected");
   CHECK(refusal([](auto& json) { json.erase("messages"); }) == "timeline: \"messages\" is missing");
   CHECK(refusal([](auto& json) { json["schema"] = 2; }) == "timeline: \"schema\" is not 1");
-  CHECK(refusal([](auto& json) { json["run"] = "b2"; }) == "timeline: it is of the run b2, expected a1; type simgrad run again");
-  CHECK(refusal([](auto& json) { json["rank_names"].erase(0); }) == "timeline: \"rank_names\" are not as many as \"ranks\"");
+  CHECK(refusal([](auto& json) { json["run"] = "b2"; }) ==
+        "timeline: it is of the run b2, expected a1; type simgrad run again");
+  CHECK(refusal([](auto& json) { json["rank_names"].erase(0); }) ==
+        "timeline: \"rank_names\" are not as many as \"ranks\"");
 }

@@ -68,8 +68,8 @@ struct Trace {
     } else if (phase == "X") {
       if (const auto& before = slices[{process, thread}]; !before.empty() && before.back().from_ns > ns(event.at("ts")))
         faults.push_back(fmt::format("process {} thread {} is not in the order of time", process, thread));
-      slices[{process, thread}].push_back({ns(event.at("ts")), ns(event.at("ts")) + ns(event.at("dur")), event.at("name"),
-                                           event.at("cat"), event.at("args")});
+      slices[{process, thread}].push_back({ns(event.at("ts")), ns(event.at("ts")) + ns(event.at("dur")),
+                                           event.at("name"), event.at("cat"), event.at("args")});
     } else if (phase == "s") {
       starts[event.at("id")].push_back({process, thread, ns(event.at("ts"))});
     } else if (phase == "f") {
@@ -84,12 +84,13 @@ struct Trace {
 
   void check() {
     for (auto& [lane, all] : slices) {
-      if (!lanes.contains(lane)) faults.push_back(fmt::format("process {} thread {} has no name", lane.first, lane.second));
+      if (!lanes.contains(lane))
+        faults.push_back(fmt::format("process {} thread {} has no name", lane.first, lane.second));
       if (!processes.contains(lane.first)) faults.push_back(fmt::format("process {} has no name", lane.first));
       for (std::size_t i = 1; i < all.size(); ++i)
         if (all[i].from_ns < all[i - 1].to_ns)
-          faults.push_back(fmt::format("process {} thread {}: {} at {} ns begins before {} is over", lane.first, lane.second,
-                                       all[i].name, all[i].from_ns, all[i - 1].name));
+          faults.push_back(fmt::format("process {} thread {}: {} at {} ns begins before {} is over", lane.first,
+                                       lane.second, all[i].name, all[i].from_ns, all[i - 1].name));
     }
     for (const auto& [id, ends] : starts)
       if (ends.size() != 1 || finishes[id].size() != 1 || !inside(ends[0]) || !inside(finishes[id][0]) ||

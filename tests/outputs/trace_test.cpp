@@ -17,7 +17,8 @@ using namespace simgrad::tests;
 
 namespace {
 
-std::string trace_of(const record::Timeline& timeline, const record::Record& record = {}, const TraceOptions& options = {}) {
+std::string trace_of(const record::Timeline& timeline, const record::Record& record = {},
+                     const TraceOptions& options = {}) {
   std::string text;
   ChromeTrace format([&](std::string_view piece) { text += piece; });
   write_trace(timeline, record, {{"label", "gossip \"x\""}}, options, format);
@@ -78,13 +79,15 @@ TEST_CASE("with more messages than are to have arrows there are none") {
 TEST_CASE("losses and links' utilisations are counters with their units, within the timeline") {
   record::Record record;
   record.ranks.resize(2);
-  record.curve = {{0, 0.0, 0, 2.0, {}, {}}, {1, 2.0, 0, 0.5, {}, {}}, {2, 9.0, 0, 0.1, {}, {}}, {3, 2.5, 0, {}, {}, {}}};
+  record.curve = {
+      {0, 0.0, 0, 2.0, {}, {}}, {1, 2.0, 0, 0.5, {}, {}}, {2, 9.0, 0, 0.1, {}, {}}, {3, 2.5, 0, {}, {}, {}}};
   record.link_bins = {{"up-0", 0.0, 1.0, 10.0, 0.25}, {"up-0", 1.0, 2.0, 10.0, 0.5}};
   const Trace trace(trace_of(two_ranks(), record));
   CHECK(trace.faults.empty());
   using Values = std::vector<std::pair<std::int64_t, double>>;
   CHECK(trace.counters.at("loss") == Values{{0, 2.0}, {2'000'000'000, 0.5}});
-  CHECK(trace.counters.at("link up-0 utilisation [%]") == Values{{0, 25.0}, {1'000'000'000, 50.0}, {2'000'000'000, 0.0}});
+  CHECK(trace.counters.at("link up-0 utilisation [%]") ==
+        Values{{0, 25.0}, {1'000'000'000, 50.0}, {2'000'000'000, 0.0}});
   CHECK(trace.processes.at(3) == "run");
 }
 
@@ -109,5 +112,6 @@ TEST_CASE("a file that is not completed leaves nothing, and one that cannot be m
   const Scratch scratch;
   { ByteFile(scratch.path() + "/half").write("x"); }
   CHECK(std::filesystem::is_empty(scratch.path()));
-  CHECK_THROWS_WITH(ByteFile(scratch.path() + "/none/x"), scratch.path() + "/none/x: cannot be written: No such file or directory");
+  CHECK_THROWS_WITH(ByteFile(scratch.path() + "/none/x"),
+                    scratch.path() + "/none/x: cannot be written: No such file or directory");
 }

@@ -69,7 +69,8 @@ TEST_CASE("where few messages keep the ratio of the shares, byteps takes (c+1) (
     }
 }
 
-TEST_CASE("with spare hosts between, byteps is within alpha and the first and last partition of its published optimum") {
+TEST_CASE(
+    "with spare hosts between, byteps is within alpha and the first and last partition of its published optimum") {
   for (const int n : {4, 6, 8})
     for (int k = 1; k < n; k += 2)
       for (const int c : {4, 16}) {

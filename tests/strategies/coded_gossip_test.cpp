@@ -17,7 +17,8 @@ training::Program coded(GossipUpdate update, const Compressor& compression, doub
   strategy->overlap = overlap;
   strategy->compression = compression.slot();
   if (gamma > 0.0) strategy->consensus_step = gamma;
-  if (auto* chosen = dynamic_cast<training::Compressor*>(strategy->compression.object()); update != GossipUpdate::gradient_exchange)
+  if (auto* chosen = dynamic_cast<training::Compressor*>(strategy->compression.object());
+      update != GossipUpdate::gradient_exchange)
     chosen->error_feedback = false;
   return strategies::program(strategy);
 }
@@ -91,8 +92,8 @@ TEST_CASE("copies let replicas agree by two of six numbers a message") {
 TEST_CASE("a step of gossip in float16 takes a quarter of the time on the wire") {
   constexpr std::int64_t n = 4000;
   const auto step_s = [](std::string_view kind, GossipUpdate update = GossipUpdate::adapt_then_combine) {
-    Trial trial{.program = coded(update, Compressor(kind)), .workers = 5, .rows = 10, .features = n,
-                .flops_a_row = 0.0};
+    Trial trial{
+        .program = coded(update, Compressor(kind)), .workers = 5, .rows = 10, .features = n, .flops_a_row = 0.0};
     trial.stop.steps = 10;
     trial.training.numbers = false;
     return trial.run().record.simulated_s / 10.0;
@@ -102,7 +103,8 @@ TEST_CASE("a step of gossip in float16 takes a quarter of the time on the wire")
   CHECK(step_s("none") == Approx(alpha + 2 * M / B + 7.0 * n / speed).epsilon(1e-9));
   // d to encode, 2 d to decode two codes, 2 d for the mean.
   CHECK(step_s("float16") == Approx(alpha + 2 * M / 4 / B + (7.0 + 5.0) * n / speed).epsilon(1e-9));
-  // top_k, 1 %: d for the difference, 3 d to encode, nothing to decode; copies 3 k, combining 5 d, moving 2 d, update 2 d.
+  // top_k, 1 %: d for the difference, 3 d to encode, nothing to decode; copies 3 k, combining 5 d, moving 2 d, update 2
+  // d.
   const double k = n / 100.0;
   const double wire = alpha + 2 * 8.0 * k / B;
   CHECK(step_s("top_k") == Approx(wire + ((1.0 + 3.0 + 5.0 + 2.0 + 2.0) * n + 3.0 * k) / speed).epsilon(1e-9));

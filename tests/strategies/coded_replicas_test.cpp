@@ -105,24 +105,31 @@ TEST_CASE("averages of codes keep the mean: what one side gains the other loses"
 }
 
 TEST_CASE("a step of D2 and of gradient tracking in float16 takes a quarter of the time on the wire") {
-  const auto step_s = [](const training::Program& program) { return timed(program, 5, 1e3).run().record.simulated_s / 20; };
+  const auto step_s = [](const training::Program& program) {
+    return timed(program, 5, 1e3).run().record.simulated_s / 20;
+  };
   const double t_c = timed(single(), 5, 1e3).gradient_s();
   // A ring, degree 2: correction 2 d, combining 5 d, update 2 d; codes: 1 encoded, 2 decoded, 2 d for the mean.
   CHECK(step_s(coded<D2>("none")) == Approx(t_c + alpha + 2 * M / B + 9 * number_s).epsilon(1e-9));
   CHECK(step_s(coded<D2>("float16")) == Approx(t_c + alpha + 2 * m / B + (9 + 5) * number_s).epsilon(1e-9));
   CHECK(step_s(coded<GradientTracking>("none")) == Approx(t_c + alpha + 4 * M / B + 14 * number_s).epsilon(1e-9));
-  CHECK(step_s(coded<GradientTracking>("float16")) == Approx(t_c + alpha + 4 * m / B + (14 + 10) * number_s).epsilon(1e-9));
+  CHECK(step_s(coded<GradientTracking>("float16")) ==
+        Approx(t_c + alpha + 4 * m / B + (14 + 10) * number_s).epsilon(1e-9));
 }
 
 TEST_CASE("a push of float16 takes a quarter of the time on the wire, and keeps what it leaves out in 3 d") {
-  const auto step_s = [](std::string_view kind) { return timed(coded<Sgp>(kind), 8, 1e3).run().record.simulated_s / 20; };
+  const auto step_s = [](std::string_view kind) {
+    return timed(coded<Sgp>(kind), 8, 1e3).run().record.simulated_s / 20;
+  };
   const double t_c = timed(single(), 8, 1e3).gradient_s();
   CHECK(step_s("none") == Approx(t_c + alpha + (M + 8) / B + 5 * number_s).epsilon(1e-9));
   CHECK(step_s("float16") == Approx(t_c + alpha + (m + 8) / B + (5 + 1 + 3 + 1) * number_s).epsilon(1e-9));
 }
 
 TEST_CASE("two that ask each other in float16 encode once and decode once") {
-  const auto step_s = [](std::string_view kind) { return timed(coded<AdPsgd>(kind), 2, 1e3).run().record.simulated_s / 20; };
+  const auto step_s = [](std::string_view kind) {
+    return timed(coded<AdPsgd>(kind), 2, 1e3).run().record.simulated_s / 20;
+  };
   CHECK(step_s("none") == Approx(2 * (alpha + M / B) + 4 * number_s).epsilon(1e-9));
   CHECK(step_s("float16") == Approx(2 * (alpha + m / B) + (4 + 2) * number_s).epsilon(1e-9));
 }

@@ -155,7 +155,10 @@ TEST_CASE("who receives sparse codes adds as many numbers as they have") {
   const auto step_s = [](auto strategy) {
     strategy.compression = compression("top_k");
     Trial trial{.program = strategies::program(std::make_shared<decltype(strategy)>(strategy)),
-                .workers = P, .rows = 16, .features = n, .flops_a_row = 0.0};
+                .workers = P,
+                .rows = 16,
+                .features = n,
+                .flops_a_row = 0.0};
     trial.stop.steps = 10;
     trial.training.numbers = false;
     return trial.run().record.simulated_s / 10.0;
@@ -248,7 +251,8 @@ TEST_CASE("services answer with codes of the sums, with a memory of their own") 
   const Outcome with_memory = trained(compression("sign", {.error_feedback = true}));
   CHECK(relative_distance(with_memory.evaluated.back(), exact.evaluated.back()) < 0.05);
   CHECK(with_memory.evaluated.back() != exact.evaluated.back());
-  // Four services sum 1, 2, 1 and 2 numbers for three workers on other hosts: 8 d each way; signs and a size are 5 bytes.
+  // Four services sum 1, 2, 1 and 2 numbers for three workers on other hosts: 8 d each way; signs and a size are 5
+  // bytes.
   CHECK(exact.record.bytes == 400 * 3 * (8 * d + 8 * d));
   CHECK(with_memory.record.bytes == 400 * 3 * (8 * d + 4 * 5));
 }

@@ -98,7 +98,8 @@ TEST_CASE("codes that do not add up cost an all-gather of them, and decoding all
 
 TEST_CASE("error feedback sends in the end what it left out") {
   // A constant gradient g through top_k: after t steps all of t g has been sent but for what is remembered, so that no
-  // direction is left behind. At lr -> 0 the gradient is nearly constant: 200 small steps move as those without compression.
+  // direction is left behind. At lr -> 0 the gradient is nearly constant: 200 small steps move as those without
+  // compression.
   auto trial = trial_of(ring(Compressor("top_k", {.error_feedback = true, .k = 1})));
   auto plain = trial_of(ring_allreduce());
   for (Trial* each : {&trial, &plain}) {

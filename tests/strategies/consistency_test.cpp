@@ -25,8 +25,8 @@ Trial equal_workers(training::Program program, std::int64_t updates) {
 }
 
 /// So many rows' part of the gradient, as rank r of P computes it in that step.
-std::vector<double> part_of(const Trial& trial, const data::Dataset& set, const std::vector<double>& w, std::int64_t step,
-                            int r) {
+std::vector<double> part_of(const Trial& trial, const data::Dataset& set, const std::vector<double>& w,
+                            std::int64_t step, int r) {
   const training::Batches batches = trial.batches();
   return gradient_of(trial, set, batches.rows(step, r, trial.workers), w, 1.0 / static_cast<double>(batches.batch()));
 }
@@ -127,8 +127,7 @@ TEST_CASE("K-batch-sync takes several gradients of a fast worker, and the slow o
 }
 
 TEST_CASE("K-batch-async with K = 1 is asp with gradient = mean, and with K more it updates once for K gradients") {
-  const Outcome asp =
-      one_slow(servers({.consistency = Consistency::asp, .part = strategies::Part::mean}), 40).run();
+  const Outcome asp = one_slow(servers({.consistency = Consistency::asp, .part = strategies::Part::mean}), 40).run();
   const Outcome one = one_slow(servers({.consistency = Consistency::asp, .k_batch = 1}), 40).run();
   CHECK(one.evaluated == asp.evaluated);
   const Outcome four = one_slow(servers({.consistency = Consistency::asp, .k_batch = 4}), 10).run();

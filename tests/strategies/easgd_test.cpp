@@ -15,7 +15,8 @@ Trial elastic(int P, std::int64_t period, double beta, bool together, std::int64
 
 }  // namespace
 
-TEST_CASE("synchronous easgd is x_i - alpha (x_i - c), c + alpha sum (x_i - c) with x_i and c of before, every period") {
+TEST_CASE(
+    "synchronous easgd is x_i - alpha (x_i - c), c + alpha sum (x_i - c) with x_i and c of before, every period") {
   for (const std::int64_t period : {1, 3}) {
     const Trial trial = elastic(3, period, 0.6, true, 12);
     const Outcome outcome = trial.run();
@@ -55,7 +56,8 @@ TEST_CASE("easgd on one worker that the centre follows entirely is sequential") 
     CHECK(relative_distance(outcome.evaluated[2 * k], sequential.evaluated[k]) < 1e-12);
 }
 
-TEST_CASE("a synchronous round takes period (t_c + update) + 2 alpha + 2 P M beta, and the replica's and centre's moves") {
+TEST_CASE(
+    "a synchronous round takes period (t_c + update) + 2 alpha + 2 P M beta, and the replica's and centre's moves") {
   for (const int P : {1, 4}) {
     Trial trial = elastic(P, 5, 0.9, true, 3);
     trial.features = 10'000;

@@ -28,7 +28,9 @@ int crashes(const record::Record& record) { return static_cast<int>(record.crash
 
 }  // namespace
 
-TEST_CASE("workers and servers fail at the rate of their hosts, and a restarted training ends at the undisturbed parameters") {
+TEST_CASE(
+    "workers and servers fail at the rate of their hosts, and a restarted training ends at the undisturbed "
+    "parameters") {
   for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
     CAPTURE(name);
     Trial trial = fragile(program);
@@ -65,7 +67,8 @@ TEST_CASE("a failure process is the seed's, not the run's") {
 TEST_CASE("a trace crashes hosts when it says, and a class keeps others out") {
   const Scratch scratch;
   auto trace = std::make_unique<cluster::TracedFailures>();
-  trace->path = scratch.write("t.csv", fmt::format("host,down_at,up_at\n2,{0},{1}\n4,{2},{3}\n", 0.01, 0.015, 0.03, 0.05));
+  trace->path =
+      scratch.write("t.csv", fmt::format("host,down_at,up_at\n2,{0},{1}\n4,{2},{3}\n", 0.01, 0.015, 0.03, 0.05));
   Trial trial = fragile(parameter_server(Consistency::bsp));
   const Outcome undisturbed = trial.run();
   trial.cluster.failures.hosts = base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(trace));
@@ -84,7 +87,8 @@ TEST_CASE("a trace crashes hosts when it says, and a class keeps others out") {
 
 TEST_CASE("hosts that fail faster than anything gets done end in a failure that says why") {
   for (const auto& [name, program, recovery] :
-       {std::tuple("allreduce", ring_allreduce(), Recovery::restart), std::tuple("allreduce", ring_allreduce(), Recovery::elastic),
+       {std::tuple("allreduce", ring_allreduce(), Recovery::restart),
+        std::tuple("allreduce", ring_allreduce(), Recovery::elastic),
         std::tuple("asp", parameter_server(Consistency::asp), Recovery::in_place),
         std::tuple("gossip", gossip("ring", GossipUpdate::combine_then_adapt), Recovery::in_place)}) {
     CAPTURE(name, cluster::name(recovery));
@@ -103,7 +107,8 @@ TEST_CASE("hosts that are never repaired are used up") {
     trial.stop.steps = 100'000;
     const Outcome outcome = with_process(trial, 0.02, {}, Recovery::shrink).run();
     CHECK(outcome.record.status == Status::failed);
-    CHECK((outcome.record.error.starts_with("no worker is left") || outcome.record.error.starts_with("no server is left")));
+    CHECK((outcome.record.error.starts_with("no worker is left") ||
+           outcome.record.error.starts_with("no server is left")));
   }
 }
 
@@ -115,7 +120,8 @@ TEST_CASE("links that fail delay everybody and lose nothing") {
     const Outcome undisturbed = trial.run();
     auto process = std::make_unique<cluster::ExponentialFailures>();
     process->mean_s = 0.05;
-    trial.cluster.failures.links = base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(process));
+    trial.cluster.failures.links =
+        base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(process));
     auto repair = std::make_unique<cluster::ConstantRepair>();
     repair->time_s = 0.01;
     trial.cluster.failures.link_repair = base::Slot<cluster::Repair>(cluster::repairs(), std::move(repair));

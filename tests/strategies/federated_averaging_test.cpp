@@ -98,7 +98,8 @@ TEST_CASE("a round takes H (t_c + update) + 2 alpha + 2 m M beta + 2 m d / speed
     trial.training.numbers = false;
     const double d = 10'000;
     const double m = 4 * fraction;
-    const double round = 5 * (trial.gradient_s() + (3 + 2) * d / speed) + 2 * (alpha + m * 8 * d / B) + 2 * m * d / speed;
+    const double round =
+        5 * (trial.gradient_s() + (3 + 2) * d / speed) + 2 * (alpha + m * 8 * d / B) + 2 * m * d / speed;
     CAPTURE(fraction);
     CHECK(trial.run().record.simulated_s == Approx(3 * round).epsilon(1e-9));
   }

@@ -45,7 +45,8 @@ TEST_CASE("a restart reads the checkpoint after the restart time, and the record
     const Outcome outcome = with_crashes(trial, {crash(2, at_s)}).run();
     check_sound(outcome.record);
     const double restart_s = 0.02 + written_s;
-    CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + restart_s + 12 * step_s + 2 * written_s).epsilon(1e-9));
+    CHECK(outcome.record.simulated_s ==
+          Approx(at_s + repair_s + restart_s + 12 * step_s + 2 * written_s).epsilon(1e-9));
     CHECK(outcome.record.crashes == 1);
     CHECK(*outcome.record.lost_s == Approx(step_s + communicating_s).epsilon(1e-9));
     CHECK(*outcome.record.recovery_s == Approx(repair_s + restart_s).epsilon(1e-9));

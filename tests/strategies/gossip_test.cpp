@@ -40,8 +40,12 @@ double contraction(const record::Record& record) {
 }  // namespace
 
 TEST_CASE("disagreement falls at the rate of the second eigenvalue, within 2 % over 100 steps") {
-  for (const auto& [graph, P] : {std::pair<std::string, int>("ring", 12), {"torus_2d", 36}, {"exponential", 33}, {"path", 7},
-                                 {"star", 9}, {"hypercube", 32}}) {
+  for (const auto& [graph, P] : {std::pair<std::string, int>("ring", 12),
+                                 {"torus_2d", 36},
+                                 {"exponential", 33},
+                                 {"path", 7},
+                                 {"star", 9},
+                                 {"hypercube", 32}}) {
     CAPTURE(graph, P);
     const Outcome outcome = averaging(on(graph), P, 110).run();
     REQUIRE(outcome.record.error.empty());
@@ -74,7 +78,9 @@ TEST_CASE("adapt then combine with uniform mixing on the complete graph is an al
                   gossip.mixing.choose("uniform");
                   gossip.update = GossipUpdate::adapt_then_combine;
                 }),
-                .workers = P, .rows = 50, .features = 6};
+                .workers = P,
+                .rows = 50,
+                .features = 6};
     trial.batch = 24;
     trial.stop.steps = 60;
     Trial sum = trial;
@@ -89,7 +95,8 @@ TEST_CASE("a disconnected graph warns, has no gap, and its parts never agree") {
   const Outcome outcome = averaging(made<Gossip>([&](Gossip& gossip) {
                                       auto edges = std::make_unique<strategies::EdgeList>();
                                       edges->path = file;
-                                      gossip.graph = base::Slot<strategies::Graph>(strategies::graphs(), std::move(edges));
+                                      gossip.graph =
+                                          base::Slot<strategies::Graph>(strategies::graphs(), std::move(edges));
                                     }),
                                     5, 300)
                               .run();
@@ -102,14 +109,17 @@ TEST_CASE("a disconnected graph warns, has no gap, and its parts never agree") {
   CHECK(curve.back().consensus_distance.value() == Approx(curve[200].consensus_distance.value()).epsilon(1e-9));
 }
 
-TEST_CASE("overlapped D-PSGD takes the longer of gradient and exchange, then mixing and update, with the same parameters") {
+TEST_CASE(
+    "overlapped D-PSGD takes the longer of gradient and exchange, then mixing and update, with the same parameters") {
   for (const double flops_a_row : {1e3, 1e6})
     for (const std::string graph : {"ring", "complete"}) {
       Trial trial{.program = made<Gossip>([&](Gossip& gossip) {
                     gossip.graph.choose(graph);
                     gossip.overlap = true;
                   }),
-                  .workers = 6, .rows = 48, .features = 2000};
+                  .workers = 6,
+                  .rows = 48,
+                  .features = 2000};
       trial.flops_a_row = flops_a_row;
       trial.stop.steps = 20;
       const double degree = graph == "ring" ? 2 : 5;

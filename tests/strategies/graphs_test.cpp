@@ -1,6 +1,4 @@
 // Who is joined to whom, and what does not exist.
-#include "strategies/graphs/graph.h"
-
 #include <algorithm>
 #include <functional>
 
@@ -8,6 +6,7 @@
 #include "catch.h"
 #include "scratch.h"
 #include "strategies/graphs/edge_list.h"
+#include "strategies/graphs/graph.h"
 #include "strategies/graphs/grids.h"
 #include "strategies/graphs/powers.h"
 #include "strategies/graphs/random.h"
@@ -18,7 +17,9 @@ using namespace simgrad::strategies;
 
 namespace {
 
-Adjacency made(std::string_view kind, int P, std::uint64_t seed = 1) { return graphs().find(kind)->make()->edges(P, seed); }
+Adjacency made(std::string_view kind, int P, std::uint64_t seed = 1) {
+  return graphs().find(kind)->make()->edges(P, seed);
+}
 
 void check_simple(const Adjacency& edges) {
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -120,15 +121,15 @@ TEST_CASE("an Erdos-Renyi graph has about p P (P - 1) / 2 edges, none at 0 and a
     double edges = 0.0;
     constexpr int P = 60, times = 20;
     for (int seed = 0; seed < times; ++seed)
-      for (const auto& own : graph.edges(P, static_cast<std::uint64_t>(seed))) edges += static_cast<double>(own.size()) / 2.0;
+      for (const auto& own : graph.edges(P, static_cast<std::uint64_t>(seed)))
+        edges += static_cast<double>(own.size()) / 2.0;
     const double pairs = times * P * (P - 1) / 2.0;
     CHECK(std::abs(edges - p * pairs) <= 5.0 * std::sqrt(pairs * p * (1.0 - p)));
   }
 }
 
 TEST_CASE("a graph that its number of ranks does not allow is refused with a way out") {
-  CHECK(Hypercube().unfit(6) ==
-        "a hypercube has 2^k ranks, but there are 6 workers; take 4 or 8, or another graph");
+  CHECK(Hypercube().unfit(6) == "a hypercube has 2^k ranks, but there are 6 workers; take 4 or 8, or another graph");
   CHECK(Hypercube().unfit(8).empty());
   RandomRegular regular;
   regular.degree = 6;
@@ -154,7 +155,8 @@ TEST_CASE("an edge list with unknown ranks, loops or other text is refused at fi
   CHECK(refusal(scratch, "0 -1\n") == "edges.txt:1:3: rank -1, but there are 4 workers; expected 0 to 3");
   CHECK(refusal(scratch, "0 99999999999\n") ==
         "edges.txt:1:3: rank 99999999999, but there are 4 workers; expected 0 to 3");
-  CHECK(refusal(scratch, "\n2  2\n") == "edges.txt:2:4: an edge from rank 2 to itself; every rank is joined to itself anyway");
+  CHECK(refusal(scratch, "\n2  2\n") ==
+        "edges.txt:2:4: an edge from rank 2 to itself; every rank is joined to itself anyway");
   CHECK(refusal(scratch, "0 one\n") == "edges.txt:1:3: \"one\" is no rank; expected two whole numbers a line");
   CHECK(refusal(scratch, "0 1.5\n") == "edges.txt:1:3: \"1.5\" is no rank; expected two whole numbers a line");
   CHECK(refusal(scratch, "0 1\n3\n") == "edges.txt:2:1: one rank, \"3\", in the line; expected two");

@@ -9,8 +9,7 @@ namespace {
 
 /// An allreduce of one number, five steps, gradients of g seconds a row; reading takes 100 bytes a row.
 Trial reading(InputFrom from, double bandwidth, std::int64_t prefetch, int workers = 4) {
-  Trial trial{.program = ring_allreduce(), .workers = workers, .rows = 48,
-              .features = 1};
+  Trial trial{.program = ring_allreduce(), .workers = workers, .rows = 48, .features = 1};
   trial.flops_a_row = 1e6;
   trial.stop.steps = 5;
   trial.cluster.charge_reductions = false;

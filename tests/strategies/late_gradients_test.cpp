@@ -10,7 +10,8 @@ namespace {
 
 constexpr double lambda = 0.7;
 
-/// Three workers of slightly different speeds push in turn, so that from the third gradient on each is two updates late.
+/// Three workers of slightly different speeds push in turn, so that from the third gradient on each is two updates
+/// late.
 Trial in_turn(training::Program program) {
   Trial trial{.program = std::move(program), .workers = 3, .rows = 60, .features = 5};
   trial.flops_a_row = 1e6;

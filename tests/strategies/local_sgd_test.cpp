@@ -83,7 +83,8 @@ struct Recursion {
   void step(double momentum = 0.0) {
     const std::int64_t rows = 60 / trial.workers;
     for (std::size_t r = 0; r < x.size(); ++r) {
-      const auto g = gradient_of(trial, set, {static_cast<std::int64_t>(r) * rows, rows, {}}, x[r], 1.0 / static_cast<double>(rows));
+      const auto g = gradient_of(trial, set, {static_cast<std::int64_t>(r) * rows, rows, {}}, x[r],
+                                 1.0 / static_cast<double>(rows));
       for (std::size_t i = 0; i < 6; ++i) {
         m[r][i] = momentum * m[r][i] + g[i];
         x[r][i] -= trial.training.learning_rate * m[r][i];

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "strategies/ad_psgd.h"
 #include "strategies/compressed.h"
 #include "strategies/fragile.h"
-#include "strategies/ad_psgd.h"
 #include "strategies/local_sgd.h"
 #include "strategies/sgp.h"
 
@@ -73,32 +73,26 @@ std::vector<Entry> every_strategy() {
     ps.compression = Compressor("sign", {.error_feedback = true}).slot();
     ps.parameter_compression = Compressor("int8").slot();
   }));
-  all.push_back(entry<strategies::LocalSgd>("local_sgd, int8", [](auto& local) {
-    local.compression = Compressor("int8").slot();
-  }));
-  all.push_back(entry<strategies::Allreduce>("allreduce, random_k", [](auto& allreduce) {
-    allreduce.compression = Compressor("random_k", {.k = 4}).slot();
-  }));
+  all.push_back(entry<strategies::LocalSgd>("local_sgd, int8",
+                                            [](auto& local) { local.compression = Compressor("int8").slot(); }));
+  all.push_back(entry<strategies::Allreduce>(
+      "allreduce, random_k", [](auto& allreduce) { allreduce.compression = Compressor("random_k", {.k = 4}).slot(); }));
   all.push_back(entry<ParameterServer>("bsp, qsgd both ways", [](auto& ps) {
     ps.compression = Compressor("qsgd").slot();
     ps.parameter_compression = Compressor("qsgd").slot();
   }));
-  all.push_back(entry<strategies::Gossip>("gossip, float16", [](auto& gossip) {
-    gossip.compression = Compressor("float16").slot();
-  }));
-  all.push_back(entry<strategies::Gossip>("gossip, copies", [](auto& gossip) {
-    gossip.compression = Compressor("top_k", {.k = 2}).slot();
-  }));
-  all.push_back(entry<strategies::GradientTracking>("gradient_tracking, float16", [](auto& tracking) {
-    tracking.compression = Compressor("float16").slot();
-  }));
+  all.push_back(entry<strategies::Gossip>("gossip, float16",
+                                          [](auto& gossip) { gossip.compression = Compressor("float16").slot(); }));
+  all.push_back(entry<strategies::Gossip>(
+      "gossip, copies", [](auto& gossip) { gossip.compression = Compressor("top_k", {.k = 2}).slot(); }));
+  all.push_back(entry<strategies::GradientTracking>(
+      "gradient_tracking, float16", [](auto& tracking) { tracking.compression = Compressor("float16").slot(); }));
   all.push_back(entry<strategies::Sgp>("sgp, overlapped, float16", [](auto& sgp) {
     sgp.overlap = true;
     sgp.compression = Compressor("float16").slot();
   }));
-  all.push_back(entry<strategies::AdPsgd>("ad_psgd, int8", [](auto& ad_psgd) {
-    ad_psgd.compression = Compressor("int8").slot();
-  }));
+  all.push_back(entry<strategies::AdPsgd>("ad_psgd, int8",
+                                          [](auto& ad_psgd) { ad_psgd.compression = Compressor("int8").slot(); }));
   all.push_back(entry<strategies::AsyncBroadcast>("async_broadcast, sign with memory", [](auto& broadcast) {
     broadcast.compression = Compressor("sign", {.error_feedback = true}).slot();
   }));
@@ -211,10 +205,12 @@ TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbe
       trial.cluster.failures.crashes = {crash(trial.workers - 1, 0.43 * undisturbed.record.simulated_s, 0.01)};
       const Outcome outcome = trial.run();
       check_sound(outcome.record);
-      // Synchronous strategies do the same steps. Others apply, drop or mix gradients in another order, and easgd's replicas
-      // begin again at the centre, and what compressors left out is lost: of what there was to learn a hundredth may be
-      // missing.
-      const double missing = trial.program.synchronous && !entry.remembers_codes ? 0.0 : 0.01 * (*outcome.record.curve.front().loss - least);
+      // Synchronous strategies do the same steps. Others apply, drop or mix gradients in another order, and easgd's
+      // replicas begin again at the centre, and what compressors left out is lost: of what there was to learn a
+      // hundredth may be missing.
+      const double missing = trial.program.synchronous && !entry.remembers_codes
+                                 ? 0.0
+                                 : 0.01 * (*outcome.record.curve.front().loss - least);
       CHECK(*outcome.record.final_loss - least <= 1.05 * (*undisturbed.record.final_loss - least) + missing);
     }
 }

@@ -33,7 +33,8 @@ TEST_CASE("under wait only the step under way is lost, and who comes back is sen
     const Outcome outcome = with_crashes(trial, {crash(2, at_s)}, Recovery::wait).run();
     check_sound(outcome.record);
     if (!name.starts_with("gossip")) CHECK(outcome.final_parameters() == undisturbed.final_parameters());
-    CHECK(outcome.record.notes.back() == fmt::format("resumed at {:.6g} s from step 9 with 4 workers", at_s + repair_s));
+    CHECK(outcome.record.notes.back() ==
+          fmt::format("resumed at {:.6g} s from step 9 with 4 workers", at_s + repair_s));
     const double sent_s = replicated(name) ? sent_state_s : 0.0;
     CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + sent_s + 11 * step_s).epsilon(1e-9));
     CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
@@ -119,7 +120,8 @@ TEST_CASE("a summation service holds no state: the others go on without it at on
   const Outcome outcome = with_crashes(trial, {server_crash(5, at_s, soon_s)}, Recovery::elastic).run();
   check_sound(outcome.record);
   REQUIRE(outcome.record.notes.size() == 3);
-  CHECK(outcome.record.notes[1].starts_with(fmt::format("resumed at {:.6g} s from step {}", at_s + detection_s, steps / 2)));
+  CHECK(outcome.record.notes[1].starts_with(
+      fmt::format("resumed at {:.6g} s from step {}", at_s + detection_s, steps / 2)));
   CHECK(relative_distance(outcome.final_parameters(), undisturbed.final_parameters()) < 1e-12);
 }
 

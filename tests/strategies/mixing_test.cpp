@@ -1,6 +1,4 @@
 // Mixing matrices and their spectra.
-#include "strategies/mixing/matrix.h"
-
 #include <Eigen/Dense>
 #include <cmath>
 #include <numbers>
@@ -9,6 +7,7 @@
 #include "catch.h"
 #include "scratch.h"
 #include "strategies/graphs/powers.h"
+#include "strategies/mixing/matrix.h"
 #include "strategies/mixing/matrix_file.h"
 #include "strategies/mixing/spectrum.h"
 
@@ -38,8 +37,8 @@ Eigen::MatrixXd dense(const MixingMatrix& W) {
   return full;
 }
 
-constexpr auto drawn_from_nothing = {"ring", "path", "star", "complete", "grid_2d", "torus_2d", "hypercube", "exponential",
-                                     "random_regular", "erdos_renyi"};
+constexpr auto drawn_from_nothing = {"ring",     "path",      "star",        "complete",       "grid_2d",
+                                     "torus_2d", "hypercube", "exponential", "random_regular", "erdos_renyi"};
 
 template <class Check>
 void on_every_graph(Check check) {
@@ -51,7 +50,9 @@ void on_every_graph(Check check) {
     }
 }
 
-double gap(std::string_view graph, int P, std::string_view rule = "metropolis") { return *spectral_gap(mixed(rule, graph, P)); }
+double gap(std::string_view graph, int P, std::string_view rule = "metropolis") {
+  return *spectral_gap(mixed(rule, graph, P));
+}
 
 MatrixFile matrix_file(const Scratch& scratch, const std::string& text) {
   MatrixFile file;
@@ -138,7 +139,8 @@ TEST_CASE("spectral gaps are the closed forms") {
             Approx(2.0 / (1.0 + std::ceil(std::log2(P)))).epsilon(1e-9));
   }
   for (const int k : {1, 2, 3, 4, 5}) CHECK(gap("hypercube", 1 << k) == Approx(2.0 / (k + 1.0)).epsilon(1e-9));
-  for (const auto& [P, longer] : {std::pair(16, 4), std::pair(12, 4), std::pair(15, 5), std::pair(36, 6), std::pair(24, 6)})
+  for (const auto& [P, longer] :
+       {std::pair(16, 4), std::pair(12, 4), std::pair(15, 5), std::pair(36, 6), std::pair(24, 6)})
     CHECK(gap("torus_2d", P) == Approx(1.0 - (3.0 + 2.0 * std::cos(2.0 * pi / longer)) / 5.0).epsilon(1e-9));
 }
 
@@ -147,11 +149,13 @@ TEST_CASE("where a graph knows its extreme eigenvalues in closed form they are t
   for (const auto& entry : graphs().entries())
     for (int P = 2; P <= 36; ++P) {
       const auto graph = entry.make();
-      const auto closed = !graph->of_named_ranks() && graph->unfit(P).empty() ? graph->metropolis_extremes(P) : std::nullopt;
+      const auto closed =
+          !graph->of_named_ranks() && graph->unfit(P).empty() ? graph->metropolis_extremes(P) : std::nullopt;
       if (!closed) continue;
       const MixingMatrix W = mixed("metropolis", entry.about.kind, P);
       CAPTURE(entry.about.kind, P);
-      CHECK(std::min(closed->below_one, 1.0 - std::abs(closed->least)) == Approx(*spectral_gap(W)).epsilon(1e-11).margin(1e-13));
+      CHECK(std::min(closed->below_one, 1.0 - std::abs(closed->least)) ==
+            Approx(*spectral_gap(W)).epsilon(1e-11).margin(1e-13));
       CHECK(closed->least == Approx(*spectrum(W)->least).margin(1e-12));
       CHECK(closed->below_one / 2.0 == Approx(*spectral_gap(W.lazy())).margin(1e-12));
       ++known;
@@ -187,7 +191,8 @@ TEST_CASE("a graph in several parts has no gap") {
   CHECK(*spectral_gap(mixed("metropolis", Adjacency(3))) == 0.0);
 }
 
-TEST_CASE("matrices that take turns: one-peer exponential averages exactly after all of them, one matrix is its own gap") {
+TEST_CASE(
+    "matrices that take turns: one-peer exponential averages exactly after all of them, one matrix is its own gap") {
   for (const int P : {2, 4, 8, 16}) {
     std::vector<MixingMatrix> turns;
     for (int hop = 1; hop < P; hop *= 2) {
@@ -203,7 +208,8 @@ TEST_CASE("matrices that take turns: one-peer exponential averages exactly after
   }
 }
 
-TEST_CASE("averages in random pairs: on a complete graph lambda = 1 - 1 / (P - 1), on a ring 1 - (1 - cos(2 pi / P)) / P") {
+TEST_CASE(
+    "averages in random pairs: on a complete graph lambda = 1 - 1 / (P - 1), on a ring 1 - (1 - cos(2 pi / P)) / P") {
   using std::numbers::pi;
   const auto of_pairs = [](std::string_view graph, int P) {
     return *spectral_gap_of_pairs(graphs().find(graph)->make()->edges(P, 1));
@@ -212,14 +218,16 @@ TEST_CASE("averages in random pairs: on a complete graph lambda = 1 - 1 / (P - 1
   for (int P = 3; P <= 20; ++P) {
     CAPTURE(P);
     CHECK(of_pairs("complete", P) == Approx(1.0 - std::pow(1.0 - 1.0 / (P - 1.0), P / 2.0)).epsilon(1e-9));
-    CHECK(of_pairs("ring", P) == Approx(1.0 - std::pow(1.0 - (1.0 - std::cos(2.0 * pi / P)) / P, P / 2.0)).epsilon(1e-9));
+    CHECK(of_pairs("ring", P) ==
+          Approx(1.0 - std::pow(1.0 - (1.0 - std::cos(2.0 * pi / P)) / P, P / 2.0)).epsilon(1e-9));
   }
 }
 
 TEST_CASE("lazy mixing is (I + W) / 2, without negative eigenvalues") {
   const MixingMatrix W = mixed("metropolis", "ring", 6), half = W.lazy();
   for (int i = 0; i < 6; ++i)
-    for (int j = 0; j < 6; ++j) CHECK(half.entry(i, j) == Approx(((i == j ? 1.0 : 0.0) + W.entry(i, j)) / 2.0).epsilon(1e-15));
+    for (int j = 0; j < 6; ++j)
+      CHECK(half.entry(i, j) == Approx(((i == j ? 1.0 : 0.0) + W.entry(i, j)) / 2.0).epsilon(1e-15));
   CHECK(*spectrum(W)->least == Approx(-1.0 / 3.0).epsilon(1e-12));
   CHECK(*spectrum(half)->least == Approx(1.0 / 3.0).epsilon(1e-12));
 }
@@ -253,9 +261,11 @@ TEST_CASE("a matrix file of the wrong size, sums, places or numbers is refused, 
   CHECK(refusal(scratch, "1 0 0\n0 nan 0\n0 0 1\n") == "W.csv:2:3: found \"nan\", expected a finite number");
   for (const std::string row : {"1,,0", ",1,0", "1,0,", "1, ,0"})
     CHECK(refusal(scratch, "0 1 0\n" + row + ",0\n0 0 1\n").find("empty entry") != std::string::npos);
-  CHECK(refusal(scratch, "0 1 0\n1,,0\n0 0 1\n") == "W.csv:2:2: found an empty entry between commas; expected a finite number");
+  CHECK(refusal(scratch, "0 1 0\n1,,0\n0 0 1\n") ==
+        "W.csv:2:2: found an empty entry between commas; expected a finite number");
   CHECK(refusal(scratch, "0.5 0 0.5\n0 1 0\n0.5 0 0.5\n", "path") ==
-        "W.csv:1: row 0 has 0.5 for rank 2, from whom the graph has no edge to rank 0; expected 0, or graph = \"support\", which "
+        "W.csv:1: row 0 has 0.5 for rank 2, from whom the graph has no edge to rank 0; expected 0, or graph = "
+        "\"support\", which "
         "is that of the matrix");
 }
 

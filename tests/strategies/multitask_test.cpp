@@ -129,8 +129,7 @@ TEST_CASE("joint training by codes that leave nothing out is joint training, and
     return all;
   };
   const std::vector<double> plain = losses(multitask());
-  for (const char* exact : {"float64", "power_sgd"})
-    CHECK(relative_distance(losses(multitask(exact)), plain) <= 1e-9);
+  for (const char* exact : {"float64", "power_sgd"}) CHECK(relative_distance(losses(multitask(exact)), plain) <= 1e-9);
   CHECK(relative_distance(losses(multitask("float16")), plain) < 0.01);
   CHECK(losses(multitask("top_k")).size() == plain.size());
 }

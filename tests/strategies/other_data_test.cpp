@@ -37,7 +37,8 @@ Replicas mixed(const strategies::MixingMatrix& W, const Replicas& x) {
   for (int i = 0; i < P; ++i)
     for (std::size_t k = 0; k < x[0].size(); ++k) {
       y[static_cast<std::size_t>(i)][k] = 0.0;
-      for (int j = 0; j < P; ++j) y[static_cast<std::size_t>(i)][k] += W.entry(i, j) * x[static_cast<std::size_t>(j)][k];
+      for (int j = 0; j < P; ++j)
+        y[static_cast<std::size_t>(i)][k] += W.entry(i, j) * x[static_cast<std::size_t>(j)][k];
     }
   return y;
 }
@@ -65,7 +66,9 @@ std::vector<double> mean(const Replicas& x) {
   return w;
 }
 
-Replicas zeros(const Trial& trial) { return Replicas(P, std::vector<double>(static_cast<std::size_t>(trial.features))); }
+Replicas zeros(const Trial& trial) {
+  return Replicas(P, std::vector<double>(static_cast<std::size_t>(trial.features)));
+}
 
 void check_follows(const Outcome& outcome, const std::vector<Replicas>& expected) {
   REQUIRE(outcome.record.error.empty());
@@ -76,7 +79,8 @@ void check_follows(const Outcome& outcome, const std::vector<Replicas>& expected
     double squares = 0.0;
     for (const auto& replica : expected[k])
       for (std::size_t j = 0; j < w.size(); ++j) squares += (replica[j] - w[j]) * (replica[j] - w[j]);
-    REQUIRE(outcome.record.curve[k].consensus_distance.value() == Approx(std::sqrt(squares / P)).epsilon(1e-9).margin(1e-13));
+    REQUIRE(outcome.record.curve[k].consensus_distance.value() ==
+            Approx(std::sqrt(squares / P)).epsilon(1e-9).margin(1e-13));
   }
 }
 
@@ -136,11 +140,13 @@ TEST_CASE("d2 refuses mixing with eigenvalues of -1/3 or less, and matrices that
   CHECK(Asked().unsuited(strategies::Uniform().matrix(star, {})).find("symmetric") != std::string::npos);
 }
 
-TEST_CASE("a step of d2 takes 2 d flops more than gossip's, one of gradient tracking twice the bytes and 3 + 2 degree more") {
+TEST_CASE(
+    "a step of d2 takes 2 d flops more than gossip's, one of gradient tracking twice the bytes and 3 + 2 degree more") {
   Trial trial = other_rows(d2(), 10);
   trial.features = 2000;
   const double M = trial.message_bytes(), d = 2000 / speed;
-  CHECK(trial.run().record.simulated_s == Approx(10 * (trial.gradient_s() + alpha + 2 * M / B + (5 + 2 + 2) * d)).epsilon(1e-9));
+  CHECK(trial.run().record.simulated_s ==
+        Approx(10 * (trial.gradient_s() + alpha + 2 * M / B + (5 + 2 + 2) * d)).epsilon(1e-9));
   trial.program = tracking();
   CHECK(trial.run().record.simulated_s ==
         Approx(10 * (trial.gradient_s() + alpha + 2 * 2 * M / B + (2 * 5 + 2 + 2) * d)).epsilon(1e-9));

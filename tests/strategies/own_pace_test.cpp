@@ -125,7 +125,8 @@ TEST_CASE("replicas under asynchronous broadcast end equal where rates fall, spe
   }
 }
 
-TEST_CASE("a round of asynchronous broadcast takes the longer of gradient and sending to all, at a staleness of P - 1") {
+TEST_CASE(
+    "a round of asynchronous broadcast takes the longer of gradient and sending to all, at a staleness of P - 1") {
   for (const double flops_a_row : {1e4, 1e6}) {
     Trial trial{.program = broadcast(), .workers = 4, .rows = 48, .features = 2000};
     trial.flops_a_row = flops_a_row;
@@ -135,7 +136,8 @@ TEST_CASE("a round of asynchronous broadcast takes the longer of gradient and se
     const double sending = alpha + 3 * trial.message_bytes() / B;
     const double step = trial.gradient_s() + 2 * 2000 / speed;
     // The first two updates wait for no sends: of none, and of the first.
-    CHECK(outcome.record.simulated_s == Approx(step + 19 * std::max(step, sending)).epsilon(flops_a_row > 1e5 ? 1e-9 : 0.05));
+    CHECK(outcome.record.simulated_s ==
+          Approx(step + 19 * std::max(step, sending)).epsilon(flops_a_row > 1e5 ? 1e-9 : 0.05));
     CHECK(outcome.record.staleness_max.value() == 3.0);
   }
 }

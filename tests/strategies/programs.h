@@ -18,8 +18,8 @@
 #include "strategies/gradient_tracking.h"
 #include "strategies/hogwild.h"
 #include "strategies/local_sgd.h"
-#include "strategies/multitask.h"
 #include "strategies/mapreduce.h"
+#include "strategies/multitask.h"
 #include "strategies/parameter_server.h"
 #include "strategies/sgp.h"
 #include "strategies/single.h"
@@ -128,14 +128,14 @@ inline std::vector<Named> every_server() {
           {"asp, three shards by hash",
            servers({.consistency = Consistency::asp, .shards = 3, .dealt_by = training::Sharding::hash})},
           {"colocated", servers({.shards = 4, .placement = strategies::Placement::colocated})},
-          {"asp, colocated", servers({.consistency = Consistency::asp, .shards = 2,
-                                      .placement = strategies::Placement::colocated})},
+          {"asp, colocated",
+           servers({.consistency = Consistency::asp, .shards = 2, .placement = strategies::Placement::colocated})},
           {"ssp", servers({.consistency = Consistency::ssp, .shards = 2, .staleness_bound = 2})},
           {"backup worker", servers({.shards = 2, .backup_workers = 1})},
           {"K-batch-sync", servers({.shards = 2, .k_batch = 3})},
           {"K-batch-async", servers({.consistency = Consistency::asp, .k_batch = 3})},
-          {"delay compensation", servers({.consistency = Consistency::asp, .shards = 2, .staleness_aware = true,
-                                          .delay_compensation = 0.5})},
+          {"delay compensation",
+           servers({.consistency = Consistency::asp, .shards = 2, .staleness_aware = true, .delay_compensation = 0.5})},
           {"easgd", easgd(2, 0.9, false)},
           {"easgd, synchronous", easgd(2, 0.9, true)},
           {"byteps", byteps(2, 3)},
@@ -145,20 +145,21 @@ inline std::vector<Named> every_server() {
 /// All that use the network, one of each kind.
 inline std::vector<Named> parallel_strategies() {
   std::vector<Named> all = every_server();
-  const std::vector<Named> others{{"mapreduce", mapreduce()},
-          {"bsp", parameter_server(Consistency::bsp)},
-          {"asp", parameter_server(Consistency::asp)},
-          {"allreduce", ring_allreduce()},
-          {"allreduce in buckets", allreduce("ring", 8.0)},
-          {"data_parallel", data_parallel()},
-          {"local_sgd", local_sgd(3)},
-          {"federated_averaging", federated({})},
-          {"gossip", gossip("ring", GossipUpdate::combine_then_adapt)},
-          {"d2", strategies::program(std::make_shared<strategies::D2>())},
-          {"gradient_tracking", strategies::program(std::make_shared<strategies::GradientTracking>())},
-          {"sgp", strategies::program(std::make_shared<strategies::Sgp>())},
-          {"ad_psgd", strategies::program(std::make_shared<strategies::AdPsgd>())},
-          {"async_broadcast", strategies::program(std::make_shared<strategies::AsyncBroadcast>())}};
+  const std::vector<Named> others{
+      {"mapreduce", mapreduce()},
+      {"bsp", parameter_server(Consistency::bsp)},
+      {"asp", parameter_server(Consistency::asp)},
+      {"allreduce", ring_allreduce()},
+      {"allreduce in buckets", allreduce("ring", 8.0)},
+      {"data_parallel", data_parallel()},
+      {"local_sgd", local_sgd(3)},
+      {"federated_averaging", federated({})},
+      {"gossip", gossip("ring", GossipUpdate::combine_then_adapt)},
+      {"d2", strategies::program(std::make_shared<strategies::D2>())},
+      {"gradient_tracking", strategies::program(std::make_shared<strategies::GradientTracking>())},
+      {"sgp", strategies::program(std::make_shared<strategies::Sgp>())},
+      {"ad_psgd", strategies::program(std::make_shared<strategies::AdPsgd>())},
+      {"async_broadcast", strategies::program(std::make_shared<strategies::AsyncBroadcast>())}};
   all.insert(all.begin(), others.begin(), others.end());
   return all;
 }

@@ -285,7 +285,8 @@ TEST_CASE("a recovery leaves no backtrace on the standard error") {
 
 TEST_CASE("who waits for a host that never comes back fails, and does not shrink") {
   for (const Recovery recovery : {Recovery::restart, Recovery::wait}) {
-    const Outcome outcome = with_crashes(fragile(ring_allreduce()), {crash(2, 0.01, {}), crash(1, 0.02)}, recovery).run();
+    const Outcome outcome =
+        with_crashes(fragile(ring_allreduce()), {crash(2, 0.01, {}), crash(1, 0.02)}, recovery).run();
     CHECK(outcome.record.status == record::Status::failed);
     CHECK(outcome.record.error.find("the host of rank 2 never comes back") != std::string::npos);
   }

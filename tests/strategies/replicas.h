@@ -28,16 +28,15 @@ training::Program made(const Changes&... changes) {
 inline Trial averaging(training::Program program, int P, std::int64_t steps) {
   Trial trial{.program = std::move(program), .workers = P, .rows = 4 * P, .features = 3};
   trial.stop.steps = steps;
-  trial.training.schedule =
-      base::Slot<training::Schedule>(training::schedules(), std::make_unique<FirstRound>());
+  trial.training.schedule = base::Slot<training::Schedule>(training::schedules(), std::make_unique<FirstRound>());
   return trial;
 }
 
 /// Where they all come to: one step of gradient descent on all rows, from zero.
 inline std::vector<double> one_step(const Trial& trial) {
-  std::vector<double> w = gradient_of(trial, trial.data().train, {0, trial.rows, {}},
-                                      std::vector<double>(static_cast<std::size_t>(trial.features)),
-                                      1.0 / static_cast<double>(trial.rows));
+  std::vector<double> w =
+      gradient_of(trial, trial.data().train, {0, trial.rows, {}},
+                  std::vector<double>(static_cast<std::size_t>(trial.features)), 1.0 / static_cast<double>(trial.rows));
   for (double& each : w) each *= -trial.training.learning_rate;
   return w;
 }

@@ -38,7 +38,8 @@ TEST_CASE("one-peer exponential push averages exactly after log2 P steps") {
 
 TEST_CASE("push to both neighbours of a ring has the ring's spectral gap") {
   // Thirds: eigenvalues (1 + 2 cos(2 pi k / P)) / 3, so that 1 - (1 + 2 cos 60 degrees) / 3 is left.
-  CHECK(averaging(push(false, false, "ring"), 6, 2).run().record.spectral_gap.value() == Approx(1.0 / 3.0).epsilon(1e-9));
+  CHECK(averaging(push(false, false, "ring"), 6, 2).run().record.spectral_gap.value() ==
+        Approx(1.0 / 3.0).epsilon(1e-9));
 }
 
 TEST_CASE("push-sum weights put the mean right where degrees differ, overlapped or not, with one peer or all") {
@@ -72,7 +73,8 @@ TEST_CASE("push to all targets of a directed graph takes a share for each") {
   Trial trial{.program = push(false, false), .workers = 8, .rows = 48, .features = 2000};
   trial.stop.steps = 20;
   const double transfer = alpha + 3 * (trial.message_bytes() + 8) / B;  // to i + 1, i + 2, i + 4
-  CHECK(trial.run().record.simulated_s == Approx(20 * (trial.gradient_s() + transfer + (5 + 2) * 2000 / speed)).epsilon(1e-9));
+  CHECK(trial.run().record.simulated_s ==
+        Approx(20 * (trial.gradient_s() + transfer + (5 + 2) * 2000 / speed)).epsilon(1e-9));
 }
 
 TEST_CASE("overlapped push goes on from a checkpoint with what was under way, bit for bit, codes too") {
@@ -82,7 +84,9 @@ TEST_CASE("overlapped push goes on from a checkpoint with what was under way, bi
                   sgp.overlap = true;
                   sgp.compression = Compressor(kind).slot();
                 }),
-                .workers = 4, .rows = 48, .features = 4};
+                .workers = 4,
+                .rows = 48,
+                .features = 4};
     trial.batch = 12;
     trial.stop.steps = 20;
     trial.training.checkpoint_every_steps = 3;

@@ -53,7 +53,8 @@ TEST_CASE("s dedicated shards: pull and push each take alpha + max(M, n M / s) b
       }
 }
 
-TEST_CASE("n colocated shards: pull and push each take alpha + (n-1) M beta / n, and what stays on a host takes nothing") {
+TEST_CASE(
+    "n colocated shards: pull and push each take alpha + (n-1) M beta / n, and what stays on a host takes nothing") {
   for (int n = 1; n <= 16; ++n) {
     const std::int64_t d = 840 * n;
     const double M = 8.0 * static_cast<double>(d);
@@ -88,7 +89,8 @@ TEST_CASE("the golden values of 100 MB at 10 Gb/s and 50 us, four dedicated serv
     double four_s;
     double colocated_s;
   };
-  for (const Golden& golden : {Golden{4, 0.16010, 0.12010}, Golden{8, 0.32010, 0.14010}, Golden{16, 0.64010, 0.15010}}) {
+  for (const Golden& golden :
+       {Golden{4, 0.16010, 0.12010}, Golden{8, 0.32010, 0.14010}, Golden{16, 0.64010, 0.15010}}) {
     const std::int64_t d = 12'500'000;
     CAPTURE(golden.n);
     CHECK(seconds(silent(servers({.shards = 4}), golden.n, d, 1)) == Approx(golden.four_s).epsilon(1e-9));

@@ -30,7 +30,9 @@ SparseTrial with_model(SparseTrial trial, std::string_view model) {
 
 }  // namespace
 
-TEST_CASE("sparse bsp equals the dense parameter server and one worker, for every model, sharding and place of dense parameters") {
+TEST_CASE(
+    "sparse bsp equals the dense parameter server and one worker, for every model, sharding and place of dense "
+    "parameters") {
   for (const char* model : {"sparse_logistic", "factorization_machine", "wide_and_deep"})
     for (const char* optimizer : {"sgd", "adagrad"}) {
       CAPTURE(model, optimizer);
@@ -50,7 +52,8 @@ TEST_CASE("sparse bsp equals the dense parameter server and one worker, for ever
       check_same(like_dense(sparse_servers({.shards = 3})), expected);
       check_same(like_dense(sparse_servers({.shards = 3, .dealt_by = Sharding::hash})), expected);
       check_same(like_dense(sparse_servers({.shards = 4, .placement = strategies::Placement::colocated})), expected);
-      check_same(like_dense(sparse_servers({.consistency = Consistency::ssp, .shards = 2, .staleness_bound = 0})), expected);
+      check_same(like_dense(sparse_servers({.consistency = Consistency::ssp, .shards = 2, .staleness_bound = 0})),
+                 expected);
       check_same(like_dense(sparse_servers({.shards = 2, .dense = DenseOn::allreduce})), expected);
       check_same(like_dense(sparse_servers({.shards = 2, .dense = DenseOn::allreduce, .hot_keys = 7})), expected);
     }
@@ -129,7 +132,8 @@ TEST_CASE("replicas are all-reduced in the same format as rows are pushed") {
   trial.program = sparse_servers({.values = values::Format::float32});
   const Outcome on_servers = trial.run();
   trial.program = sparse_servers();
-  // A ring of two sends what a push and an answer would, but no server takes part: of each worker once instead of twice.
+  // A ring of two sends what a push and an answer would, but no server takes part: of each worker once instead of
+  // twice.
   const std::int64_t steps = whole.record.steps, dense = (5 * 2 + 1) * 4 + (4 + 1);
   const std::int64_t dense_of_servers = steps * 2 * 2 * dense, dense_of_ring = steps * 2 * dense;
   CHECK(trial.run().record.bytes - whole.record.bytes == 8 * (dense_of_servers - dense_of_ring));
@@ -167,7 +171,8 @@ TEST_CASE("a worker sees its own updates of the keys that it has kept") {
   for (const char* model : {"sparse_logistic", "wide_and_deep"})
     for (const Consistency consistency : {Consistency::bsp, Consistency::asp, Consistency::ssp}) {
       CAPTURE(model, static_cast<int>(consistency));
-      SparseTrial trial = with_model(sparse_servers({.consistency = consistency, .shards = 3, .cache_bound = 3}), model);
+      SparseTrial trial =
+          with_model(sparse_servers({.consistency = consistency, .shards = 3, .cache_bound = 3}), model);
       trial.workers = 1;
       const Outcome cached = trial.run();
       trial.program = single();
@@ -178,8 +183,8 @@ TEST_CASE("a worker sees its own updates of the keys that it has kept") {
 }
 
 TEST_CASE("under adagrad a cached key's numbers are those of the step at which it was fetched") {
-  // One worker, the same rows in every step: with bound b all keys are fetched at steps 0, b + 1, 2 (b + 1), ..., and the
-  // gradients between are the first one's again.
+  // One worker, the same rows in every step: with bound b all keys are fetched at steps 0, b + 1, 2 (b + 1), ..., and
+  // the gradients between are the first one's again.
   SparseTrial trial = sparse_servers({.consistency = Consistency::asp, .cache_bound = 2});
   trial.training.optimizer.choose("adagrad");
   trial.training.learning_rate = 0.1;
@@ -197,16 +202,15 @@ TEST_CASE("under adagrad a cached key's numbers are those of the step at which i
                              .values = entries.values.empty() ? nullptr : entries.values.data()};
   std::vector<double> w(60, 0.0), squares(60, 0.0), g(60);
   for (int step = 0; step < 6; ++step) {
-    if (step % 3 == 0)
-      trial.plain_model()->gradient(trial.problem_of(made->train), rows, w, 1.0 / 30.0, 0.0, g);
+    if (step % 3 == 0) trial.plain_model()->gradient(trial.problem_of(made->train), rows, w, 1.0 / 30.0, 0.0, g);
     for (std::size_t i = 0; i < 60; ++i) {
       squares[i] += g[i] * g[i];
       w[i] -= 0.1 * g[i] / (std::sqrt(squares[i]) + 1e-10);
     }
   }
   CHECK(relative_distance(cached.final_parameters(), w) < 1e-6);
-  // The request for step 3 rides on step 2's push, so that it is answered after that. Of 7 requests, the last one's is never
-  // used, 3 found nothing.
+  // The request for step 3 rides on step 2's push, so that it is answered after that. Of 7 requests, the last one's is
+  // never used, 3 found nothing.
   CHECK(cached.record.cache_hit_rate.value() == Approx(4.0 / 7.0).epsilon(1e-12));
   CHECK(cached.record.staleness_max == 2.0);
   CHECK(cached.record.staleness_mean.value() == Approx(1.0).epsilon(1e-12));
@@ -269,8 +273,8 @@ TEST_CASE("of a stream, only keys of rows that have come in are pulled and chang
 TEST_CASE("the results do not depend on the threads") {
   for (const Consistency consistency : {Consistency::bsp, Consistency::asp, Consistency::ssp})
     for (const DenseOn dense : {DenseOn::servers, DenseOn::allreduce}) {
-      SparseTrial trial = with_model(sparse_servers({.consistency = consistency, .shards = 2, .cache_bound = 2, .dense = dense}),
-                                     "wide_and_deep");
+      SparseTrial trial = with_model(
+          sparse_servers({.consistency = consistency, .shards = 2, .cache_bound = 2, .dense = dense}), "wide_and_deep");
       trial.stop.steps = 40;
       const Outcome inline_ = trial.run();
       trial.threads = 3;
@@ -308,7 +312,8 @@ TEST_CASE("evaluations by time, a limit of samples and a target see what the ser
 TEST_CASE("a restart from a checkpoint goes on with the very same parameters") {
   for (const DenseOn dense : {DenseOn::servers, DenseOn::allreduce})
     for (const char* optimizer : {"sgd", "adagrad"}) {
-      SparseTrial trial = with_model(sparse_servers({.shards = 2, .dealt_by = Sharding::hash, .dense = dense}), "wide_and_deep");
+      SparseTrial trial =
+          with_model(sparse_servers({.shards = 2, .dealt_by = Sharding::hash, .dense = dense}), "wide_and_deep");
       trial.training.optimizer.choose(optimizer);
       trial.training.checkpoint_every_steps = 4;
       trial.cluster.failures.detection_s = 1e-4;

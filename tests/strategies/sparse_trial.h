@@ -25,7 +25,9 @@ class WatchedSparseModel final : public models::SparseModel {
       : owner_(std::move(model)), model_(dynamic_cast<models::SparseModel&>(*owner_)) {}
 
   std::int64_t width() const override { return model_.width(); }
-  std::int64_t dense_parameters(const models::Problem& problem) const override { return model_.dense_parameters(problem); }
+  std::int64_t dense_parameters(const models::Problem& problem) const override {
+    return model_.dense_parameters(problem);
+  }
   void initial_values(const models::Problem& problem, std::uint64_t seed, std::span<double> w) const override {
     model_.initial_values(problem, seed, w);
   }
@@ -101,7 +103,9 @@ struct SparseTrial {
   }
 
   /// In a child process; checks where its time went.
-  Outcome run() const { return in_a_child([this] { return run_here(); }); }
+  Outcome run() const {
+    return in_a_child([this] { return run_here(); });
+  }
 
  private:
   Outcome run_here() const {

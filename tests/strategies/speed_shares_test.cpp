@@ -31,7 +31,8 @@ Trial by_speed(training::Program program) {
 
 }  // namespace
 
-TEST_CASE("with shares by speed all ranks compute equally long, and a step takes what its slowest rank would have saved") {
+TEST_CASE(
+    "with shares by speed all ranks compute equally long, and a step takes what its slowest rank would have saved") {
   const Trial trial = by_speed(ring_allreduce());
   const record::Record record = trial.run().record;
   const double t_c = 10 * 1e6 / 1e9;

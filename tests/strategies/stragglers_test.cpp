@@ -12,7 +12,8 @@ using namespace simgrad::tests;
 
 namespace {
 
-/// Gradients take 0.1 s, everything else nothing (messages of 8 bytes at 1e15 B/s), so that stragglers are all there is.
+/// Gradients take 0.1 s, everything else nothing (messages of 8 bytes at 1e15 B/s), so that stragglers are all there
+/// is.
 Trial with_stragglers(training::Program program, int workers, std::int64_t steps) {
   Trial trial{.program = std::move(program), .workers = workers, .rows = workers, .features = 1};
   trial.flops_a_row = 1e8;
@@ -39,7 +40,9 @@ cluster::ShiftedExponential exponential() {
 
 /// What rank r's gradient of a step takes, as documented: keyed by seed, rank and step.
 double drawn_s(const cluster::Stragglers& kind, int rank, std::int64_t step) {
-  base::Stream stream({.seed = 1, .purpose = base::Purpose::straggler, .step = static_cast<std::uint64_t>(step),
+  base::Stream stream({.seed = 1,
+                       .purpose = base::Purpose::straggler,
+                       .step = static_cast<std::uint64_t>(step),
                        .rank = static_cast<std::uint32_t>(rank)});
   const cluster::Stretch stretch = kind.draw(stream);
   return stretch.factor * D + stretch.more_s;
@@ -69,10 +72,9 @@ TEST_CASE("a synchronous step takes its slowest draw, and on average the order s
   };
   cluster::Pareto pareto;  // a = 2.5: (8,8) 3.472722 times nominal; E[X^2] = G(9) G(1 - 2/a) / G(9 - 2/a)
   const double second = std::tgamma(9.0) * std::tgamma(0.2) / std::tgamma(8.2);
-  const std::vector<Case> cases{
-      {slot(exponential()), 8, 0.371786, deviation(8)},
-      {slot(exponential()), 16, 0.438073, deviation(16)},
-      {slot(pareto), 8, 0.3472722, 0.1 * std::sqrt(second - 3.472722 * 3.472722)}};
+  const std::vector<Case> cases{{slot(exponential()), 8, 0.371786, deviation(8)},
+                                {slot(exponential()), 16, 0.438073, deviation(16)},
+                                {slot(pareto), 8, 0.3472722, 0.1 * std::sqrt(second - 3.472722 * 3.472722)}};
   for (const Case& each : cases) {
     Trial trial = with_stragglers(ring_allreduce(), each.workers, steps);
     trial.cluster.stragglers = each.kind;
@@ -155,7 +157,7 @@ TEST_CASE("seven of eight with a backup worker: better than all of seven, worse 
   }
   CHECK(simulated == Approx(now).epsilon(1e-9));
   const double error = 4.0 * 0.1 * std::sqrt(1.5) / std::sqrt(double{steps});
-  CHECK(simulated / steps > 0.271786 - error);                                        // 7-of-8
+  CHECK(simulated / steps > 0.271786 - error);  // 7-of-8
   CHECK(simulated / steps < 0.1 + 0.1 * (1 + 1. / 2 + 1. / 3 + 1. / 4 + 1. / 5 + 1. / 6 + 1. / 7) + error);
 }
 

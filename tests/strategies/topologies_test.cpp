@@ -37,7 +37,8 @@ TEST_CASE("every strategy takes steps on every topology, servers on the hosts be
     }
 }
 
-TEST_CASE("ring allreduce on a ring of hosts is that of a star, and where one memory carries all its messages share it") {
+TEST_CASE(
+    "ring allreduce on a ring of hosts is that of a star, and where one memory carries all its messages share it") {
   Trial trial{.program = ring_allreduce(), .workers = 4, .rows = 24, .features = 8000};
   trial.stop.steps = 2;
   const double star_s = trial.run().record.simulated_s;

@@ -43,7 +43,8 @@ struct Sender {
   explicit Sender(const training::Compressor& its_compressor) : compressor(its_compressor) {}
 
   training::Occasion occasion(std::int64_t n) {
-    const base::Stream::Key key{.seed = 7, .purpose = base::Purpose::compression, .step = step++, .rank = 3, .attempt = 0};
+    const base::Stream::Key key{
+        .seed = 7, .purpose = base::Purpose::compression, .step = step++, .rank = 3, .attempt = 0};
     base::Stream::Key shared = key;
     shared.rank = 0;
     return {.dispatcher = dispatcher, .draws = key, .shared_draws = shared, .parameters = n, .pieces = {matrix(n)}};

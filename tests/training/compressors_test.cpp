@@ -1,9 +1,9 @@
 // Bytes, unbiasedness and contraction of the compressors, against their papers.
-#include "training/compressors/compressor.h"
+#include "training/compressors.h"
 
 #include <limits>
 
-#include "training/compressors.h"
+#include "training/compressors/compressor.h"
 #include "training/compressors/formats.h"
 #include "training/compressors/int8.h"
 #include "training/compressors/qsgd.h"
@@ -146,8 +146,7 @@ TEST_CASE("top_k keeps the largest, the first of equal ones, in single precision
   const std::vector<double> x{0.1, -4.0, 2.0, 0.3, 2.0, -2.0, 1.0 / 3.0};
   CHECK(Sender(top).sent(x) == std::vector<double>{0, -4, 2, 0, 2, 0, 0});
   top.kept.k = 4;
-  CHECK(Sender(top).sent({1.0 / 3.0, 0.1, 0.2, 0.7, -0.4}) ==
-        std::vector<double>{1.0F / 3.0F, 0.0, 0.2F, 0.7F, -0.4F});
+  CHECK(Sender(top).sent({1.0 / 3.0, 0.1, 0.2, 0.7, -0.4}) == std::vector<double>{1.0F / 3.0F, 0.0, 0.2F, 0.7F, -0.4F});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   top.kept.k = 1;
   CHECK(std::isnan(Sender(top).sent({3.0, nan, 5.0})[1]));
@@ -208,7 +207,10 @@ TEST_CASE("vectors without numbers and with none are compressed as well") {
     Sender sender(*compressor);
     values::Dispatcher timing({.numbers = false});
     const Occasion seen = sender.occasion(d);
-    const Occasion unseen{.dispatcher = timing, .draws = seen.draws, .shared_draws = seen.shared_draws, .parameters = d,
+    const Occasion unseen{.dispatcher = timing,
+                          .draws = seen.draws,
+                          .shared_draws = seen.shared_draws,
+                          .parameters = d,
                           .pieces = seen.pieces};
     CompressorMemory memory;
     CHECK(compressor->encode(timing.zeros(d), unseen, memory).size_bytes() == sender.code(spiky(d)).size_bytes());

@@ -16,7 +16,8 @@ template <class Kind>
 Batches by_speed(std::int64_t rows, std::int64_t batch, std::vector<double> speeds) {
   auto partition = std::make_shared<Kind>();
   partition->shares = BatchShares::speed;
-  return Batches({.rows = rows, .batch = batch, .partition = partition, .seed = 3, .labelled = {}, .speeds = std::move(speeds)});
+  return Batches(
+      {.rows = rows, .batch = batch, .partition = partition, .seed = 3, .labelled = {}, .speeds = std::move(speeds)});
 }
 
 void add(Rows& all, const RowSet& set) {

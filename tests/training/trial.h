@@ -120,13 +120,12 @@ struct Trial {
   models::Problem problem() const { return {.features = features, .classes = 0}; }
   data::Split data() const { return {linear_data(rows, features, seed), linear_data(test_rows, features, seed + 1)}; }
   training::Batches batches() const {
-    return training::Batches(
-        {.rows = rows,
-         .batch = batch.value_or(rows),
-         .partition = training.partition.shared(),
-         .seed = seed,
-         .labelled = {},
-         .speeds = speeds});
+    return training::Batches({.rows = rows,
+                              .batch = batch.value_or(rows),
+                              .partition = training.partition.shared(),
+                              .seed = seed,
+                              .labelled = {},
+                              .speeds = speeds});
   }
   /// The time rank r's gradient takes.
   double gradient_s(int r = 0) const {
@@ -135,7 +134,9 @@ struct Trial {
   }
   double message_bytes() const { return 8.0 * static_cast<double>(features); }
 
-  Outcome run() const { return in_a_child([this] { return run_here(); }); }
+  Outcome run() const {
+    return in_a_child([this] { return run_here(); });
+  }
 
  private:
   Outcome run_here() const {

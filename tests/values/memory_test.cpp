@@ -15,9 +15,9 @@ constexpr std::int64_t length = 1000;
 /// The i-th of many results, each of another number.
 Tensor made(Dispatcher& dispatcher, int i, std::int64_t size = length) {
   const std::uint64_t key[] = {static_cast<std::uint64_t>(i)};
-  return dispatcher.dispatch({.name = "made", .key = key, .seconds = 1.0}, size, {}, [i](auto, std::span<double> result) {
-    std::fill(result.begin(), result.end(), 1.0 / (1.0 + i));
-  });
+  return dispatcher.dispatch(
+      {.name = "made", .key = key, .seconds = 1.0}, size, {},
+      [i](auto, std::span<double> result) { std::fill(result.begin(), result.end(), 1.0 / (1.0 + i)); });
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::array recoveries{
     Choice{"restart", "all wait for the repair, then go on from the last checkpoint"},
-    Choice{"wait", "all wait for the repair, then go on from the last step that all had completed: a living holder's "
-                   "memory, or the last checkpoint if none lives"},
+    Choice{"wait",
+           "all wait for the repair, then go on from the last step that all had completed: a living holder's "
+           "memory, or the last checkpoint if none lives"},
     Choice{"shrink", "the living go on from the last checkpoint at once, with fewer ranks for good"},
     Choice{"elastic", "the living go on from memory at once; who is repaired joins again and is sent the state"},
     Choice{"continue", "nobody stops: the living go on without the lost rank, and with it once it is back"}};
@@ -46,24 +47,28 @@ void Crash::describe(base::Describer& d) {
 void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
   d.component("hosts", hosts, "when hosts fail by themselves; each of workers and servers");
-  d.component("repair", repair, "how long until such a host is back; default under \"exponential\" and \"weibull\": constant; a "
+  d.component("repair", repair,
+              "how long until such a host is back; default under \"exponential\" and \"weibull\": constant; a "
               "trace says it itself");
   d.choice("market", market, markets, "how workers' hosts are rented");
   d.section("spot", spot, "what happens to them while market = \"spot\"");
-  d.component("links", links, "when links fail: they carry nothing until they are repaired, then go on with what they had");
+  d.component("links", links,
+              "when links fail: they carry nothing until they are repaired, then go on with what they had");
   d.component("link_repair", link_repair, "how long until such a link is back");
   d.quantity("detection", detection_s, Unit::seconds, "from a crash until everybody knows", Bounds::at_least(0));
   d.quantity("restart_time", restart_time_s, Unit::seconds,
              "from when all are there until they work again, beside reading the checkpoint", Bounds::between(0, 1e9));
   d.choice("recovery", recovery, recoveries, "what the training does then; a [[strategy]] may have its own");
   if (market == Market::spot && hosts->happens())
-    d.refuse("hosts", fmt::format("hosts = \"{}\" fail, and market = \"spot\" takes them away as well; leave one of them out",
-                                  hosts.kind()));
+    d.refuse("hosts",
+             fmt::format("hosts = \"{}\" fail, and market = \"spot\" takes them away as well; leave one of them out",
+                         hosts.kind()));
   if (links.kind() == TracedFailures::about.kind)
     d.refuse("links", "a trace is of hosts, by their numbers; links = \"exponential\" or \"weibull\"");
   if (links->happens() && link_repair.kind() == NoRepair::about.kind)
-    d.refuse("link_repair", "a link that is never repaired would stall the training for ever; give link_repair = \"constant\" "
-                            "or \"exponential\"");
+    d.refuse("link_repair",
+             "a link that is never repaired would stall the training for ever; give link_repair = \"constant\" "
+             "or \"exponential\"");
 }
 
 }  // namespace simgrad::cluster

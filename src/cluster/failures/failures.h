@@ -51,7 +51,9 @@ struct FailureOptions : base::Described {
   bool any() const { return hosts_fail() || links->happens(); }
   bool hosts_fail() const { return !crashes.empty() || of_hosts().happens(); }
   /// By which hosts fail.
-  const FailureProcess& of_hosts() const { return market == Market::spot ? static_cast<const FailureProcess&>(spot) : *hosts; }
+  const FailureProcess& of_hosts() const {
+    return market == Market::spot ? static_cast<const FailureProcess&>(spot) : *hosts;
+  }
 };
 
 }  // namespace simgrad::cluster

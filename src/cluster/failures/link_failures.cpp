@@ -23,9 +23,9 @@ constexpr std::uint32_t first_link_stream = 1U << 24;
 /// Flows whose latency is not paid yet are looked at again so much later.
 constexpr double again_after_s = 1e-5;
 
-/// SimGrid bounds a flow for good by the bandwidth that its links have when it begins; those that began while a link was
-/// down are freed once it is back. Links that are still down hold them all the same. A new bound makes SimGrid forget a
-/// latency that is not paid yet, so such a flow has to wait.
+/// SimGrid bounds a flow for good by the bandwidth that its links have when it begins; those that began while a link
+/// was down are freed once it is back. Links that are still down hold them all the same. A new bound makes SimGrid
+/// forget a latency that is not paid yet, so such a flow has to wait.
 void free_flows(Cluster& cluster) {
   const double limit_bytes_per_s = cluster.options().flow_limit_bytes_per_s.value_or(-1.0);
   bool latent = false;

@@ -16,8 +16,9 @@ namespace simgrad::cluster {
 
 class Cluster;
 
-/// While a link is down it carries nothing (a byte a second): flows stall, and go on when it is back, as TCP's do. Links fail by themselves,
-/// each direction of a full-duplex cable too; what ranks of one host tell each other never stalls.
+/// While a link is down it carries nothing (a byte a second): flows stall, and go on when it is back, as TCP's do.
+/// Links fail by themselves, each direction of a full-duplex cable too; what ranks of one host tell each other never
+/// stalls.
 class LinkFailures {
  public:
   LinkFailures(Cluster& cluster, std::uint64_t seed);

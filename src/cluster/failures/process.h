@@ -44,8 +44,8 @@ class FailureProcess : public base::Described {
   virtual bool concerns_servers() const { return true; }
   /// Mean time between failures of one; none where there is no such number.
   virtual std::optional<double> mtbf_s() const { return {}; }
-  /// The next failure of number `which`, which has been up since then and has failed `count` times.  stream: of that one
-  /// and that count alone.
+  /// The next failure of number `which`, which has been up since then and has failed `count` times.  stream: of that
+  /// one and that count alone.
   virtual std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
                                      const Repair& repair) const = 0;
   virtual std::vector<std::string> files() const { return {}; }

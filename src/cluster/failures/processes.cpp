@@ -34,8 +34,8 @@ std::optional<double> ExponentialRepair::duration(base::Stream& stream) const {
 }
 
 const base::Registry<Repair>& repairs() {
-  static const base::Registry<Repair> table(
-      {base::entry<Repair, NoRepair>(), base::entry<Repair, ConstantRepair>(), base::entry<Repair, ExponentialRepair>()});
+  static const base::Registry<Repair> table({base::entry<Repair, NoRepair>(), base::entry<Repair, ConstantRepair>(),
+                                             base::entry<Repair, ExponentialRepair>()});
   return table;
 }
 

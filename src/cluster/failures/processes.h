@@ -10,7 +10,8 @@
 namespace simgrad::cluster {
 
 struct NoRepair final : Repair {
-  static constexpr base::About about{.kind = "never", .summary = "what has failed never comes back", .cost = "", .source = ""};
+  static constexpr base::About about{
+      .kind = "never", .summary = "what has failed never comes back", .cost = "", .source = ""};
   std::optional<double> duration(base::Stream&) const override { return {}; }
   std::optional<double> mean_s() const override { return {}; }
 };
@@ -60,9 +61,11 @@ struct ExponentialFailures final : FailureProcess {
 struct WeibullFailures final : FailureProcess {
   static constexpr base::About about{
       .kind = "weibull",
-      .summary = "each fails after a Weibull time since it was last repaired; shape below 1: soon after, or not for long",
+      .summary =
+          "each fails after a Weibull time since it was last repaired; shape below 1: soon after, or not for long",
       .cost = "scale = mtbf / Gamma(1 + 1/shape)",
-      .source = "B. Schroeder, G. A. Gibson, A Large-Scale Study of Failures in High-Performance Computing Systems, 2006"};
+      .source =
+          "B. Schroeder, G. A. Gibson, A Large-Scale Study of Failures in High-Performance Computing Systems, 2006"};
   double mean_s = 86400.0;
   double shape = 0.7;
 

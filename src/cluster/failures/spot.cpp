@@ -11,11 +11,13 @@ void SpotMarket::describe(base::Describer& d) {
   constexpr Bounds durations{.least = 0.0, .most = 1e12, .positive = true};
   d.quantity("interruption", interruption_s, Unit::seconds, "mean time until a machine is taken away; each by itself",
              durations);
-  d.quantity("replacement", replacement_s, Unit::seconds, "until another has taken its place", Bounds::between(0, 1e12));
+  d.quantity("replacement", replacement_s, Unit::seconds, "until another has taken its place",
+             Bounds::between(0, 1e12));
   describe_class(d);
 }
 
-std::optional<Outage> SpotMarket::next(int, std::int64_t, double up_since_s, base::Stream& stream, const Repair&) const {
+std::optional<Outage> SpotMarket::next(int, std::int64_t, double up_since_s, base::Stream& stream,
+                                       const Repair&) const {
   const double down_s = up_since_s - interruption_s * std::log(1.0 - stream.uniform());
   return Outage{down_s, down_s + replacement_s};
 }

@@ -66,9 +66,10 @@ void add(std::vector<std::vector<Outage>>& all, const Row& row) {
   if (!own.empty() && !own.back().up_s)
     row.refuse(1, fmt::format("host {} goes down again, but its line before says that it never comes back", host));
   if (!own.empty() && outage.down_s < *own.back().up_s)
-    row.refuse(1, fmt::format("host {} goes down at {} s, before it is back from the failure before at {} s; dates of a host "
-                              "must ascend",
-                              host, outage.down_s, *own.back().up_s));
+    row.refuse(
+        1, fmt::format("host {} goes down at {} s, before it is back from the failure before at {} s; dates of a host "
+                       "must ascend",
+                       host, outage.down_s, *own.back().up_s));
   own.push_back(outage);
 }
 
@@ -100,8 +101,8 @@ void TracedFailures::describe(base::Describer& d) {
 void TracedFailures::check_files(std::int64_t those) const {
   read_ = std::make_shared<const std::vector<std::vector<Outage>>>(read_outages(path));
   if (std::cmp_greater(read_->size(), those))
-    throw base::ScenarioError(fmt::format("{}:1:1: host {} fails, but the hosts here are 0 to {}", path, read_->size() - 1,
-                                          those - 1));
+    throw base::ScenarioError(
+        fmt::format("{}:1:1: host {} fails, but the hosts here are 0 to {}", path, read_->size() - 1, those - 1));
 }
 
 std::optional<Outage> TracedFailures::next(int which, std::int64_t count, double, base::Stream&, const Repair&) const {

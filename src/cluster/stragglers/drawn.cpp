@@ -14,7 +14,8 @@ void ConstantStragglers::describe(base::Describer& d) {
 }
 
 void LogNormal::describe(base::Describer& d) {
-  d.number("sigma", sigma, "standard deviation of the multiple's logarithm; its mean is 1, its median exp(-sigma^2 / 2)",
+  d.number("sigma", sigma,
+           "standard deviation of the multiple's logarithm; its mean is 1, its median exp(-sigma^2 / 2)",
            Bounds::between(0, 5));
   describe_ranks(d);
 }
@@ -28,7 +29,9 @@ void ShiftedExponential::describe(base::Describer& d) {
   describe_ranks(d);
 }
 
-Stretch ShiftedExponential::draw(Stream& stream) const { return {.more_s = -mean_s * std::log(1.0 - stream.uniform())}; }
+Stretch ShiftedExponential::draw(Stream& stream) const {
+  return {.more_s = -mean_s * std::log(1.0 - stream.uniform())};
+}
 
 void Pareto::describe(base::Describer& d) {
   d.number("shape", shape, "of the tail: the smaller, the heavier", Bounds::between(0.1, 1e6));

@@ -45,8 +45,9 @@ struct ShiftedExponential final : Stragglers {
       .kind = "shifted_exponential",
       .summary = "a gradient takes its nominal time and an exponential one on top",
       .cost = "nominal time D + Exp(mean); the slowest of n: D + mean H_n, the k-th of n: D + mean (H_n - H_(n-k))",
-      .source = "K. Lee, M. Lam, R. Pedarsani, D. Papailiopoulos, K. Ramchandran, \"Speeding Up Distributed Machine Learning "
-                "Using Codes\", IEEE Transactions on Information Theory 64, 2018"};
+      .source =
+          "K. Lee, M. Lam, R. Pedarsani, D. Papailiopoulos, K. Ramchandran, \"Speeding Up Distributed Machine Learning "
+          "Using Codes\", IEEE Transactions on Information Theory 64, 2018"};
   double mean_s = 0.1;
 
   void describe(base::Describer& d) override;
@@ -59,8 +60,9 @@ struct Pareto final : Stragglers {
       .kind = "pareto",
       .summary = "a gradient takes a multiple of at least 1 with a heavy tail: P(multiple > x) = x^-shape",
       .cost = "U^(-1/shape) x nominal time; mean shape / (shape - 1), infinite for shape <= 1",
-      .source = "J. Dean, L. A. Barroso, \"The Tail at Scale\", Communications of the ACM 56, 2013 (tails); the "
-                "distribution is V. Pareto's"};
+      .source =
+          "J. Dean, L. A. Barroso, \"The Tail at Scale\", Communications of the ACM 56, 2013 (tails); the "
+          "distribution is V. Pareto's"};
   double shape = 2.5;
 
   void describe(base::Describer& d) override;

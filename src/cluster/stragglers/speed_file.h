@@ -1,8 +1,8 @@
 /// Speeds of hosts in a file, in SimGrid's profile format or as CSV.
 ///
-/// SimGrid's: lines "date factor", comments after #, and one line "PERIODICITY seconds" (the whole is repeated with that
-/// period) or "LOOPAFTER seconds" (it begins again so long after its last date). CSV: a header line with date, factor and
-/// perhaps rank; lines without a rank are of all hosts.
+/// SimGrid's: lines "date factor", comments after #, and one line "PERIODICITY seconds" (the whole is repeated with
+/// that period) or "LOOPAFTER seconds" (it begins again so long after its last date). CSV: a header line with date,
+/// factor and perhaps rank; lines without a rank are of all hosts.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@
 namespace simgrad::cluster {
 
 struct SpeedFile {
-  std::vector<SpeedChange> all;             ///< of who is not named
+  std::vector<SpeedChange> all;  ///< of who is not named
   std::map<int, std::vector<SpeedChange>> by_rank;
-  std::optional<double> period_s;           ///< the changes come again after that; none: once
+  std::optional<double> period_s;  ///< the changes come again after that; none: once
 
   /// Null where the file says nothing of that rank.
   std::unique_ptr<SpeedChanges> of_rank(std::optional<int> worker) const;

@@ -46,7 +46,8 @@ class Stragglers : public base::Described {
   virtual bool concerns_servers() const { return false; }
   /// Of the host on which that worker (a server: none) lives; its stream is of that host alone.
   /// Errors: ScenarioError with file and line for what is wrong in a file.
-  virtual std::unique_ptr<SpeedChanges> speed_changes(std::optional<int> /*worker*/, const base::Stream& /*stream*/) const {
+  virtual std::unique_ptr<SpeedChanges> speed_changes(std::optional<int> /*worker*/,
+                                                      const base::Stream& /*stream*/) const {
     return nullptr;
   }
   /// Files whose contents matter.

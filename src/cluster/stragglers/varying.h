@@ -18,12 +18,14 @@ struct VaryingSpeed : Stragglers {
 struct Markov final : VaryingSpeed {
   static constexpr base::About about{
       .kind = "markov",
-      .summary = "each host is slow now and then, by itself: two states with exponential durations, stationary at the start",
+      .summary =
+          "each host is slow now and then, by itself: two states with exponential durations, stationary at the start",
       .cost = "slow for slow / (slow + nominal) of the time; mean speed 1 - that share x (1 - factor)",
-      .source = "E. N. Gilbert, \"Capacity of a Burst-Noise Channel\", Bell System Technical Journal 39, 1960 (the chain)"};
+      .source =
+          "E. N. Gilbert, \"Capacity of a Burst-Noise Channel\", Bell System Technical Journal 39, 1960 (the chain)"};
   double nominal_s = 9.0;  ///< mean duration at nominal speed
   double slow_s = 1.0;
-  double factor = 0.5;     ///< of the speed while slow
+  double factor = 0.5;  ///< of the speed while slow
 
   void describe(base::Describer& d) override;
   std::unique_ptr<SpeedChanges> speed_changes(std::optional<int> worker, const base::Stream& stream) const override;

@@ -25,8 +25,10 @@ void Dragonfly::describe(base::Describer& d) {
 std::string Dragonfly::unfit(const Machine& machine, std::int64_t hosts) const {
   const std::int64_t all = groups * routers * hosts_per_router;
   if (hosts > all)
-    return fmt::format("{} groups x {} routers x {} hosts are {}, but the ranks (servers included) are {}; make one of them "
-                       "larger", groups, routers, hosts_per_router, all, hosts);
+    return fmt::format(
+        "{} groups x {} routers x {} hosts are {}, but the ranks (servers included) are {}; make one of them "
+        "larger",
+        groups, routers, hosts_per_router, all, hosts);
   return Wired::unfit(machine, hosts);
 }
 
@@ -50,7 +52,8 @@ std::vector<Cable> Dragonfly::cables(const Blueprint& blueprint) const {
     for (int i = 0; i < a; ++i)
       for (int j = i + 1; j < a; ++j)
         all.push_back({blueprint.hosts + group * a + i, blueprint.hosts + group * a + j, "local",
-                       local_bandwidth_bytes_per_s.value_or(nic.bandwidth_bytes_per_s), local_latency_s.value_or(latency_s)});
+                       local_bandwidth_bytes_per_s.value_or(nic.bandwidth_bytes_per_s),
+                       local_latency_s.value_or(latency_s)});
   for (int group = 0; group < g; ++group)
     for (int other = group + 1; other < g; ++other)
       all.push_back({gateway(blueprint, group, other), gateway(blueprint, other, group), "global",

@@ -10,19 +10,21 @@
 namespace simgrad::cluster {
 
 /// k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4 hosts. Links: nic-i from host i to its
-/// edge switch, half of cluster.latency each; edge-j from an edge switch to an aggregation switch of its pod; core-j from
-/// there to a core switch. The way up is chosen by the receiver's number, so that different receivers take different ways.
+/// edge switch, half of cluster.latency each; edge-j from an edge switch to an aggregation switch of its pod; core-j
+/// from there to a core switch. The way up is chosen by the receiver's number, so that different receivers take
+/// different ways.
 struct FatTree : Wired {
   static constexpr base::About about{
       .kind = "fat_tree",
       .summary = "k-port switches in three levels with as much bandwidth upwards as downwards",
-      .cost = "2, 4 or 6 links from host to host; bisection bandwidth (k^3 / 8) bandwidth; one path for each pair, so that "
-              "flows to different hosts may still meet on a link",
+      .cost =
+          "2, 4 or 6 links from host to host; bisection bandwidth (k^3 / 8) bandwidth; one path for each pair, so that "
+          "flows to different hosts may still meet on a link",
       .source = "M. Al-Fares et al., A Scalable, Commodity Data Center Network Architecture, SIGCOMM 2008"};
 
-  std::optional<std::int64_t> k;            ///< ports of a switch; none: as few as hold the hosts
+  std::optional<std::int64_t> k;                ///< ports of a switch; none: as few as hold the hosts
   std::optional<double> bandwidth_bytes_per_s;  ///< of a link between switches; none: cluster.bandwidth
-  std::optional<double> link_latency_s;     ///< of it, one way; none: half of cluster.latency
+  std::optional<double> link_latency_s;         ///< of it, one way; none: half of cluster.latency
 
   void describe(base::Describer& d) override;
   std::string unfit(const Machine& machine, std::int64_t hosts) const override;

@@ -14,8 +14,11 @@ namespace {
 /// How the nodes behind the devices are numbered: the switches of the hosts, the NICs of each, the network.
 struct Nodes {
   Nodes(const GpuHosts& kind, const Blueprint& blueprint)
-      : devices(static_cast<int>(kind.devices)), nics(static_cast<int>(kind.nics)), ranks(blueprint.hosts),
-        workers(std::min(blueprint.workers, blueprint.hosts)), boxes((workers + devices - 1) / devices) {}
+      : devices(static_cast<int>(kind.devices)),
+        nics(static_cast<int>(kind.nics)),
+        ranks(blueprint.hosts),
+        workers(std::min(blueprint.workers, blueprint.hosts)),
+        boxes((workers + devices - 1) / devices) {}
 
   int box(int device) const { return device / devices; }
   int inside(int device) const { return ranks + box(device); }
@@ -33,7 +36,8 @@ void GpuHosts::describe(base::Describer& d) {
   d.integer("devices", devices, "workers that share a host, each at cluster.speed", Bounds::between(1, most_hosts));
   d.integer("nics", nics, "of each host; its device i takes NIC i mod nics", Bounds::between(1, most_hosts));
   d.quantity("nvlink_bandwidth", nvlink_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of each device, each direction, to the others of its host", Bounds{.least = 0.0, .most = 1e15, .positive = true});
+             "of each device, each direction, to the others of its host",
+             Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("nvlink_latency", nvlink_latency_s, Unit::seconds, "one way, between devices of a host",
              Bounds::between(0, 1e6));
   if (nics > devices)

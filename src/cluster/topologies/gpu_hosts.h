@@ -12,8 +12,10 @@ struct GpuHosts : Wired {
   static constexpr base::About about{
       .kind = "gpu_hosts",
       .summary = "hosts of several devices on an NVLink-like switch, each host with several NICs",
-      .cost = "nvlink_latency + bytes / nvlink_bandwidth within a host; latency + bytes / bandwidth between hosts, devices of "
-              "one NIC sharing it",
+      .cost =
+          "nvlink_latency + bytes / nvlink_bandwidth within a host; latency + bytes / bandwidth between hosts, devices "
+          "of "
+          "one NIC sharing it",
       .source = ""};
 
   std::int64_t devices = 8;

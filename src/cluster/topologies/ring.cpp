@@ -7,8 +7,10 @@ namespace simgrad::cluster {
 std::string RingOfHosts::unfit(const Machine& machine, std::int64_t hosts) const {
   const auto P = static_cast<double>(hosts);
   if (P * P * P / 4.0 > most_route_links)
-    return fmt::format("a ring of {} hosts has ways of {} links on average, which SimGrid takes too long to be told; expected at "
-                       "most 430 hosts", hosts, hosts / 4);
+    return fmt::format(
+        "a ring of {} hosts has ways of {} links on average, which SimGrid takes too long to be told; expected at "
+        "most 430 hosts",
+        hosts, hosts / 4);
   return Wired::unfit(machine, hosts);
 }
 

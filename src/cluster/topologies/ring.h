@@ -8,10 +8,11 @@ namespace simgrad::cluster {
 /// Links: ring-i from host i to the next, each with cluster.bandwidth each way and cluster.latency. A message goes the
 /// shorter way round, and upwards where both are equally long.
 struct RingOfHosts : Wired {
-  static constexpr base::About about{.kind = "ring",
-                                     .summary = "every host is joined to two neighbours; messages go the shorter way round",
-                                     .cost = "hops x latency + bytes / bandwidth; bisection bandwidth 2 bandwidth",
-                                     .source = ""};
+  static constexpr base::About about{
+      .kind = "ring",
+      .summary = "every host is joined to two neighbours; messages go the shorter way round",
+      .cost = "hops x latency + bytes / bandwidth; bisection bandwidth 2 bandwidth",
+      .source = ""};
 
   std::string unfit(const Machine& machine, std::int64_t hosts) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;

@@ -35,8 +35,8 @@ sg4::Host* new_host(sg4::NetZone& zone, const std::string& name, double speed, s
   return host;
 }
 
-/// A host beside machines that are zones of their own: alone in its zone, too. Between a zone and a host that lies in no
-/// zone beside it, SimGrid 3.32 takes links of other hosts, or none.
+/// A host beside machines that are zones of their own: alone in its zone, too. Between a zone and a host that lies in
+/// no zone beside it, SimGrid 3.32 takes links of other hosts, or none.
 sg4::Host* new_lone_host(sg4::NetZone& zone, const std::string& name, double speed, sg4::SplitDuplexLink* arm,
                          sg4::Link* loopback) {
   sg4::NetZone* own = new_star_zone("machine-of-" + name);
@@ -61,8 +61,10 @@ void Star::describe(base::Describer& d) {
              base::Bounds::between(0, 1e6));
   const auto refuse_alone = [&](const char* key, bool is_there) {
     if (is_there && devices_per_host == 1)
-      d.refuse(key, fmt::format("\"{}\" says how the devices of a host are connected, but devices = 1; leave it out, or "
-                                "set devices", key));
+      d.refuse(key,
+               fmt::format("\"{}\" says how the devices of a host are connected, but devices = 1; leave it out, or "
+                           "set devices",
+                           key));
   };
   refuse_alone("device_bandwidth", device_bandwidth_bytes_per_s.has_value());
   refuse_alone("device_latency", device_latency_s.has_value());
@@ -71,8 +73,10 @@ void Star::describe(base::Describer& d) {
 std::string Star::unfit(const Machine& machine, std::int64_t /*hosts*/) const {
   const double inside = device_latency_s.value_or(default_device_latency_s);
   if (devices_per_host == 1 || inside <= machine.latency_s) return {};
-  return fmt::format("device_latency = {} s inside a host is longer than latency = {} s between hosts; expected at most "
-                     "as long", inside, machine.latency_s);
+  return fmt::format(
+      "device_latency = {} s inside a host is longer than latency = {} s between hosts; expected at most "
+      "as long",
+      inside, machine.latency_s);
 }
 
 std::vector<sg4::Host*> Star::build(const Blueprint& blueprint) const {
@@ -98,8 +102,7 @@ std::vector<sg4::Host*> Star::build(const Blueprint& blueprint) const {
     auto* gateway = inside->create_router(fmt::format("gateway-{}", nic));
     inside->seal();
     // A route between hosts crosses two devices' arms and two NICs: the latency in all.
-    auto* arm = new_arm(*zone, fmt::format("nic-{}", nic), machine.bandwidth_bytes_per_s,
-                        machine.latency_s - inside_s);
+    auto* arm = new_arm(*zone, fmt::format("nic-{}", nic), machine.bandwidth_bytes_per_s, machine.latency_s - inside_s);
     zone->add_route(inside->get_netpoint(), nullptr, gateway, nullptr, {{arm, upwards}}, true);
   }
   while (std::cmp_less(built.size(), hosts)) {

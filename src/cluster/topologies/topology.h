@@ -45,8 +45,8 @@ class Topology : public base::Described {
   virtual std::string unfit(const Machine& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
   /// Whether all routes have the same latency.
   virtual bool even_latencies() const { return false; }
-  /// Whether a message between any two hosts takes latency + bytes / bandwidth as long as each sends one and receives one
-  /// at a time, whatever the others do.
+  /// Whether a message between any two hosts takes latency + bytes / bandwidth as long as each sends one and receives
+  /// one at a time, whatever the others do.
   virtual bool uncontended() const { return false; }
 };
 

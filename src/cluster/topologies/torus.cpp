@@ -33,8 +33,10 @@ std::string Torus::unfit(const Machine& machine, std::int64_t hosts) const {
   const std::vector<int> k = sizes(hosts);
   const double mean_links = std::accumulate(k.begin(), k.end(), 0.0) / 4.0;
   if (static_cast<double>(hosts * hosts) * mean_links > most_route_links)
-    return fmt::format("shape = [{}] has ways of {} links on average, which SimGrid takes too long to be told for {} hosts; "
-                       "expected a more even shape", fmt::join(k, ", "), mean_links, hosts);
+    return fmt::format(
+        "shape = [{}] has ways of {} links on average, which SimGrid takes too long to be told for {} hosts; "
+        "expected a more even shape",
+        fmt::join(k, ", "), mean_links, hosts);
   return Wired::unfit(machine, hosts);
 }
 

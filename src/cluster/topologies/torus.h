@@ -5,14 +5,15 @@
 
 namespace simgrad::cluster {
 
-/// Links: torus-i, each with cluster.bandwidth each way and cluster.latency. Host i is at i = x + k_x (y + k_y (z + ...)).
-/// A message goes through the dimensions in order, in each the shorter way round.
+/// Links: torus-i, each with cluster.bandwidth each way and cluster.latency. Host i is at i = x + k_x (y + k_y (z +
+/// ...)). A message goes through the dimensions in order, in each the shorter way round.
 struct Torus : Wired {
   static constexpr base::About about{
       .kind = "torus",
       .summary = "hosts in a wrapped grid, joined to two neighbours in every dimension",
-      .cost = "hops x latency + bytes / bandwidth; bisection bandwidth 2 (hosts / k) bandwidth, k the longest dimension "
-              "(even, above 2)",
+      .cost =
+          "hops x latency + bytes / bandwidth; bisection bandwidth 2 (hosts / k) bandwidth, k the longest dimension "
+          "(even, above 2)",
       .source = "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, 2004"};
 
   std::vector<double> shape;  ///< hosts in each dimension; empty: a square just large enough

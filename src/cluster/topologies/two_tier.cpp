@@ -7,9 +7,10 @@ void TwoTier::describe(base::Describer& d) {
             base::Bounds::between(1, most_hosts));
   d.number("oversubscription", oversubscription, "bandwidth of a full rack's hosts / bandwidth of its uplink",
            base::Bounds::between(1.0 / most_hosts, 1e6));
-  d.quantity("rack_latency", rack_latency_s, base::Unit::seconds,
-             "one way, of an uplink; two of them on top of cluster.latency between racks; default half of cluster.latency",
-             base::Bounds::between(0, 1e6));
+  d.quantity(
+      "rack_latency", rack_latency_s, base::Unit::seconds,
+      "one way, of an uplink; two of them on top of cluster.latency between racks; default half of cluster.latency",
+      base::Bounds::between(0, 1e6));
 }
 
 int TwoTier::machine(int host, int /*workers*/) const { return host / static_cast<int>(hosts_per_rack); }

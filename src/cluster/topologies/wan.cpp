@@ -18,7 +18,8 @@ constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
 
 void Site::describe(base::Describer& d) {
   d.text("name", name, "what pairs call it");
-  d.integer("hosts", hosts, "its hosts; workers take the sites in order, then servers", Bounds::between(1, Wired::most_hosts));
+  d.integer("hosts", hosts, "its hosts; workers take the sites in order, then servers",
+            Bounds::between(1, Wired::most_hosts));
   d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second,
              "of its hosts' NICs, each direction; default cluster.bandwidth", bandwidths);
   d.quantity("latency", latency_s, Unit::seconds, "one way, between its hosts; default cluster.latency",
@@ -28,14 +29,16 @@ void Site::describe(base::Describer& d) {
 void SitePair::describe(base::Describer& d) {
   d.text("from", from, "one of the sites");
   d.text("to", to, "another one; both ways are alike");
-  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "each direction; default the topology's", bandwidths);
+  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "each direction; default the topology's",
+             bandwidths);
   d.quantity("latency", latency_s, Unit::seconds, "one way; default the topology's", Bounds::between(0, 1e6));
 }
 
 void Wan::describe(base::Describer& d) {
   d.list("sites", sites, "the sites: { name, hosts, bandwidth, latency }");
   d.list("pairs", pairs, "what lies between two sites: { from, to, bandwidth, latency }");
-  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "between sites whose pair does not say it", bandwidths);
+  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "between sites whose pair does not say it",
+             bandwidths);
   d.quantity("latency", latency_s, Unit::seconds, "one way, between sites whose pair does not say it",
              Bounds::between(0, 1e6));
   std::set<std::string> names;
@@ -46,7 +49,8 @@ void Wan::describe(base::Describer& d) {
   for (const SitePair& each : pairs) {
     for (const std::string& end : {each.from, each.to})
       if (!names.contains(end)) d.refuse("pairs", fmt::format("there is no site \"{}\"", end));
-    if (each.from == each.to) d.refuse("pairs", fmt::format("a pair of \"{}\" and itself; expected two sites", each.from));
+    if (each.from == each.to)
+      d.refuse("pairs", fmt::format("a pair of \"{}\" and itself; expected two sites", each.from));
     if (!joined.insert(std::minmax(each.from, each.to)).second)
       d.refuse("pairs", fmt::format("\"{}\" and \"{}\" are paired twice", each.from, each.to));
   }
@@ -54,12 +58,14 @@ void Wan::describe(base::Describer& d) {
 
 std::string Wan::unfit(const Machine& machine, std::int64_t hosts) const {
   if (sites.empty())
-    return "a wan needs sites, as in topology = { kind = \"wan\", sites = [{ name = \"eu\", hosts = 4 }, { name = \"us\", "
+    return "a wan needs sites, as in topology = { kind = \"wan\", sites = [{ name = \"eu\", hosts = 4 }, { name = "
+           "\"us\", "
            "hosts = 4 }] }";
   std::int64_t all = 0;
   for (const Site& site : sites) all += site.hosts;
   if (hosts > all)
-    return fmt::format("the sites have {} hosts, but the ranks (servers included) are {}; give one of them more", all, hosts);
+    return fmt::format("the sites have {} hosts, but the ranks (servers included) are {}; give one of them more", all,
+                       hosts);
   return Wired::unfit(machine, hosts);
 }
 

@@ -33,8 +33,9 @@ struct Wan : Wired {
   static constexpr base::About about{
       .kind = "wan",
       .summary = "sites far apart, each a star inside, every two joined by a link with its own bandwidth and latency",
-      .cost = "in a site as in a star; between sites (a site's latencies) / 2 + the link's latency + bytes / the least "
-              "bandwidth on the way",
+      .cost =
+          "in a site as in a star; between sites (a site's latencies) / 2 + the link's latency + bytes / the least "
+          "bandwidth on the way",
       .source = "K. Hsieh et al., Gaia: Geo-Distributed Machine Learning Approaching LAN Speeds, NSDI 2017"};
 
   std::vector<Site> sites;

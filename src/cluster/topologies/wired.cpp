@@ -44,8 +44,10 @@ std::vector<sg4::LinkInRoute> links_along(const std::vector<int>& path, const Ho
 
 std::string Wired::unfit(const Machine& /*machine*/, std::int64_t hosts) const {
   if (hosts <= most_hosts) return {};
-  return fmt::format("{} hosts, but SimGrid is told the way between every two of them, which takes too long beyond {}; "
-                     "have fewer, or take topology = \"star\"", hosts, most_hosts);
+  return fmt::format(
+      "{} hosts, but SimGrid is told the way between every two of them, which takes too long beyond {}; "
+      "have fewer, or take topology = \"star\"",
+      hosts, most_hosts);
 }
 
 std::vector<sg4::Host*> Wired::build(const Blueprint& blueprint) const {
@@ -58,8 +60,8 @@ std::vector<sg4::Host*> Wired::build(const Blueprint& blueprint) const {
   for (int a = 0; a < blueprint.hosts; ++a)
     for (int b = 0; b < blueprint.hosts; ++b) {
       const auto links = a == b ? std::vector{sg4::LinkInRoute(loopback)} : links_along(path(blueprint, a, b), hops);
-      zone->add_route(hosts[static_cast<std::size_t>(a)]->get_netpoint(), hosts[static_cast<std::size_t>(b)]->get_netpoint(),
-                      nullptr, nullptr, links, false);
+      zone->add_route(hosts[static_cast<std::size_t>(a)]->get_netpoint(),
+                      hosts[static_cast<std::size_t>(b)]->get_netpoint(), nullptr, nullptr, links, false);
     }
   for (sg4::Host* host : hosts) host->seal();
   zone->seal();

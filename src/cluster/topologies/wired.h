@@ -12,7 +12,7 @@ namespace simgrad::cluster {
 struct Cable {
   int from = 0;
   int to = 0;
-  std::string kind;  ///< "nic", "core": the class of the link
+  std::string kind;                    ///< "nic", "core": the class of the link
   double bandwidth_bytes_per_s = 0.0;  ///< each direction
   double latency_s = 0.0;              ///< one way
 };

@@ -7,10 +7,8 @@ namespace simgrad::strategies {
 
 /// Lines "i j", two ranks a line; # begins a comment. An edge that is written twice is one.
 struct EdgeList : Graph {
-  static constexpr base::About about{.kind = "file",
-                                     .summary = "edges from a file: two ranks a line, # begins a comment",
-                                     .cost = "",
-                                     .source = ""};
+  static constexpr base::About about{
+      .kind = "file", .summary = "edges from a file: two ranks a line, # begins a comment", .cost = "", .source = ""};
   std::string path;
   bool one_way = false;
 

@@ -41,8 +41,10 @@ std::vector<int> components(const Adjacency& edges) {
 }
 
 int strong_components(const Adjacency& edges) {
-  // S. R. Kosaraju's: in the reverse of the order in which a search leaves them, each search against the edges finds one.
-  const auto search = [](const Adjacency& graph, std::size_t root, std::vector<char>& seen, std::vector<std::size_t>& left) {
+  // S. R. Kosaraju's: in the reverse of the order in which a search leaves them, each search against the edges finds
+  // one.
+  const auto search = [](const Adjacency& graph, std::size_t root, std::vector<char>& seen,
+                         std::vector<std::size_t>& left) {
     std::vector<std::pair<std::size_t, std::size_t>> way{{root, 0}};
     seen[root] = 1;
     while (!way.empty()) {

@@ -25,8 +25,8 @@ class Graph : public base::Described {
   virtual Adjacency edges(int P, std::uint64_t seed) const = 0;
   /// Whether some edges may lead one way only.
   virtual bool directed() const { return false; }
-  /// Whether it names the scenario's ranks: with some of them lost it is what is left of it, and not a smaller graph of its
-  /// kind.
+  /// Whether it names the scenario's ranks: with some of them lost it is what is left of it, and not a smaller graph of
+  /// its kind.
   virtual bool of_named_ranks() const { return false; }
   /// Of W under Metropolis weights, of two ranks or more.
   struct Extremes {

@@ -22,7 +22,8 @@ std::optional<Graph::Extremes> Ring::metropolis_extremes(int P) const {
 std::optional<Graph::Extremes> Path::metropolis_extremes(int P) const {
   if (P <= 2) return Extremes{1.0, 0.0};
   // All edges weigh a third: W = I - L / 3, and L has the eigenvalues 2 - 2 cos(pi k / P).
-  return Extremes{2.0 / 3.0 * (1.0 - std::cos(std::numbers::pi / P)), (1.0 - 2.0 * std::cos(std::numbers::pi / P)) / 3.0};
+  return Extremes{2.0 / 3.0 * (1.0 - std::cos(std::numbers::pi / P)),
+                  (1.0 - 2.0 * std::cos(std::numbers::pi / P)) / 3.0};
 }
 
 Adjacency Path::edges(int P, std::uint64_t) const {

@@ -15,10 +15,11 @@ struct Ring : Graph {
 };
 
 struct Path : Graph {
-  static constexpr base::About about{.kind = "path",
-                                     .summary = "a ring that is open between the last rank and the first",
-                                     .cost = "degree 2, 1 at the ends; gap (2 / 3) (1 - cos(pi / P)) for P of 3 or more",
-                                     .source = ""};
+  static constexpr base::About about{
+      .kind = "path",
+      .summary = "a ring that is open between the last rank and the first",
+      .cost = "degree 2, 1 at the ends; gap (2 / 3) (1 - cos(pi / P)) for P of 3 or more",
+      .source = ""};
   Adjacency edges(int P, std::uint64_t seed) const override;
   std::optional<Extremes> metropolis_extremes(int P) const override;
 };

@@ -19,7 +19,9 @@ struct Exponential : Graph {
   static constexpr base::About about{
       .kind = "exponential",
       .summary = "rank i with i + 1, i + 2, i + 4, ... around the ring",
-      .cost = "degree about 2 log2 P, directed ceil(log2 P); directed under uniform weights, P even: gap 2 / (ceil(log2 P) + 1)",
+      .cost =
+          "degree about 2 log2 P, directed ceil(log2 P); directed under uniform weights, P even: gap 2 / (ceil(log2 P) "
+          "+ 1)",
       .source = "B. Ying et al., Exponential Graph is Provably Efficient for Decentralized Deep Training, 2021"};
   bool one_way = false;
 

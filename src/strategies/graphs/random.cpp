@@ -69,13 +69,15 @@ std::string RandomRegular::unfit(int P) const {
   if (P == 1) return {};
   if (degree >= P) return fmt::format("degree = {} on {} workers; expected at most {}, all others", degree, P, P - 1);
   if (degree * P % 2 == 0) return {};
-  return fmt::format("degree = {} on {} workers: an edge has two ends, so that one of the two numbers must be even", degree, P);
+  return fmt::format("degree = {} on {} workers: an edge has two ends, so that one of the two numbers must be even",
+                     degree, P);
 }
 
 Adjacency RandomRegular::edges(int P, std::uint64_t seed) const {
   if (P == 1) return Adjacency(1);
   const int k = static_cast<int>(degree);
-  const bool dense = 2 * k > P - 1;  // a graph of few edges is drawn more quickly, and who has no edge there has one here
+  const bool dense =
+      2 * k > P - 1;  // a graph of few edges is drawn more quickly, and who has no edge there has one here
   for (std::uint64_t attempt = 0;; ++attempt) {
     base::Stream stream({.seed = seed, .purpose = base::Purpose::graph, .step = attempt});
     Adjacency drawn = drawn_regular(P, dense ? P - 1 - k : k, stream);

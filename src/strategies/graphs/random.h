@@ -5,8 +5,9 @@
 
 namespace simgrad::strategies {
 
-/// Source: A. Steger, N. C. Wormald, "Generating random regular graphs quickly", Combinatorics, Probability and Computing 8,
-/// 1999: two free ends after the other are joined, unless that made a loop or a second edge; again from the start when stuck.
+/// Source: A. Steger, N. C. Wormald, "Generating random regular graphs quickly", Combinatorics, Probability and
+/// Computing 8, 1999: two free ends after the other are joined, unless that made a loop or a second edge; again from
+/// the start when stuck.
 struct RandomRegular : Graph {
   static constexpr base::About about{.kind = "random_regular",
                                      .summary = "drawn among the graphs in which every rank has `degree` neighbours",
@@ -20,10 +21,11 @@ struct RandomRegular : Graph {
 };
 
 struct ErdosRenyi : Graph {
-  static constexpr base::About about{.kind = "erdos_renyi",
-                                     .summary = "every pair of ranks is joined with the same probability",
-                                     .cost = "degree (P - 1) probability on average; connected as a rule above ln P / P",
-                                     .source = "E. N. Gilbert, Random Graphs, 1959; P. Erdos, A. Renyi, On Random Graphs I, 1959"};
+  static constexpr base::About about{
+      .kind = "erdos_renyi",
+      .summary = "every pair of ranks is joined with the same probability",
+      .cost = "degree (P - 1) probability on average; connected as a rule above ln P / P",
+      .source = "E. N. Gilbert, Random Graphs, 1959; P. Erdos, A. Renyi, On Random Graphs I, 1959"};
   double probability = 0.5;
 
   void describe(base::Describer& d) override;

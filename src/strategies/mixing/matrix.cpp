@@ -14,7 +14,8 @@ constexpr double rounding = 1e-9;  // of a matrix that was written down
 
 void normalize(std::vector<double>& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (std::abs(sum) < rounding) weights.assign(weights.size(), 1.0 / static_cast<double>(weights.size()));
+  if (std::abs(sum) < rounding)
+    weights.assign(weights.size(), 1.0 / static_cast<double>(weights.size()));
   else
     for (double& weight : weights) weight /= sum;
 }

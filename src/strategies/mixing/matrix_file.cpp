@@ -46,8 +46,8 @@ class Parser {
       const std::size_t at = std::min(all.find_first_not_of(between, from), all.size());
       const auto commas = std::ranges::count(all.substr(from, at - from), ',');
       if (commas > (row.empty() || at == all.size() ? 0 : 1))
-        throw base::ScenarioError(fmt::format("{}:{}:{}: found an empty entry between commas; expected a finite number", path_, line_,
-                                              all.find(',', from) + 1));
+        throw base::ScenarioError(fmt::format("{}:{}:{}: found an empty entry between commas; expected a finite number",
+                                              path_, line_, all.find(',', from) + 1));
       return at;
     };
     for (std::size_t at = skip(); at < all.size(); at = skip()) {
@@ -65,7 +65,8 @@ class Parser {
     const char* end = word.data() + word.size();
     const auto [stop, error] = std::from_chars(word.data(), end, value);
     if (stop == end && error == std::errc() && std::isfinite(value)) return value;
-    throw base::ScenarioError(fmt::format("{}:{}:{}: found \"{}\", expected a finite number", path_, line_, column, word));
+    throw base::ScenarioError(
+        fmt::format("{}:{}:{}: found \"{}\", expected a finite number", path_, line_, column, word));
   }
 
   const std::string& path_;
@@ -76,7 +77,8 @@ class Parser {
 Written read(const std::string& path, int P) {
   Written written = Parser(path).parse();
   const auto refuse = [&](std::size_t row, const std::string& text) {
-    throw base::ScenarioError(fmt::format("{}:{}: {}", path, row < written.lines.size() ? written.lines[row] : 1, text));
+    throw base::ScenarioError(
+        fmt::format("{}:{}: {}", path, row < written.lines.size() ? written.lines[row] : 1, text));
   };
   if (!std::cmp_equal(written.rows.size(), P))
     refuse(static_cast<std::size_t>(P),
@@ -85,7 +87,8 @@ Written read(const std::string& path, int P) {
   for (std::size_t i = 0; i < written.rows.size(); ++i) {
     const std::vector<double>& row = written.rows[i];
     if (!std::cmp_equal(row.size(), P))
-      refuse(i, fmt::format("row {} of the mixing matrix has {} entries; expected {}, one for each worker", i, row.size(), P));
+      refuse(i, fmt::format("row {} of the mixing matrix has {} entries; expected {}, one for each worker", i,
+                            row.size(), P));
     const double sum = std::accumulate(row.begin(), row.end(), 0.0);
     if (std::abs(sum - 1.0) > 1e-9)
       refuse(i, fmt::format("row {} of the mixing matrix sums to {:.12g}; expected 1, for it is an average", i, sum));
@@ -110,9 +113,10 @@ std::string MatrixFile::unfit(const Adjacency& edges) const {
       for (int j = 0; j < P; ++j) {
         const double entry = W.rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
         if (i == j || entry == 0.0 || std::ranges::binary_search(from[static_cast<std::size_t>(i)], j)) continue;
-        return fmt::format("{}:{}: row {} has {} for rank {}, from whom the graph has no edge to rank {}; expected 0, or "
-                           "graph = \"support\", which is that of the matrix",
-                           path, W.lines[static_cast<std::size_t>(i)], i, entry, j, i);
+        return fmt::format(
+            "{}:{}: row {} has {} for rank {}, from whom the graph has no edge to rank {}; expected 0, or "
+            "graph = \"support\", which is that of the matrix",
+            path, W.lines[static_cast<std::size_t>(i)], i, entry, j, i);
       }
   } catch (const base::ScenarioError& error) {
     return error.what();

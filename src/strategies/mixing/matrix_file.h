@@ -12,7 +12,8 @@ namespace simgrad::strategies {
 struct MatrixFile : Mixing {
   static constexpr base::About about{
       .kind = "file",
-      .summary = "a P x P matrix from a file, a row a line; rows sum to 1, and it has entries only where the graph has edges",
+      .summary =
+          "a P x P matrix from a file, a row a line; rows sum to 1, and it has entries only where the graph has edges",
       .cost = "",
       .source = ""};
   std::string path;

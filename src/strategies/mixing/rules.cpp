@@ -48,13 +48,15 @@ bool regular(const Adjacency& edges, const Adjacency& from) {
 std::string Metropolis::unfit(const Adjacency& edges) const {
   const Adjacency from = sources(edges);
   if (both_ways(edges, from) || regular(edges, from)) return {};
-  return "some edges of the graph lead one way only, and its degrees differ, so that these weights would not preserve the mean; "
+  return "some edges of the graph lead one way only, and its degrees differ, so that these weights would not preserve "
+         "the mean; "
          "use a graph whose edges lead both ways, mixing = \"uniform\", or the strategy sgp, which puts the mean right";
 }
 
 MixingMatrix Metropolis::matrix(const Adjacency& edges, std::span<const int>) const {
   const Adjacency from = sources(edges);
-  return matrix_of(edges, [&](std::size_t i, std::size_t j) { return share(std::max(from[i].size(), from[j].size())); });
+  return matrix_of(edges,
+                   [&](std::size_t i, std::size_t j) { return share(std::max(from[i].size(), from[j].size())); });
 }
 
 MixingMatrix Uniform::matrix(const Adjacency& edges, std::span<const int>) const {

@@ -7,13 +7,14 @@
 
 namespace simgrad::strategies {
 
-/// W_ij = 1 / (1 + max(deg i, deg j)), W_ii what is left: symmetric and doubly stochastic on every graph whose edges lead
-/// both ways.
+/// W_ij = 1 / (1 + max(deg i, deg j)), W_ii what is left: symmetric and doubly stochastic on every graph whose edges
+/// lead both ways.
 struct Metropolis : Mixing {
-  static constexpr base::About about{.kind = "metropolis",
-                                     .summary = "1 / (1 + the larger of two neighbours' degrees), oneself what is left",
-                                     .cost = "",
-                                     .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
+  static constexpr base::About about{
+      .kind = "metropolis",
+      .summary = "1 / (1 + the larger of two neighbours' degrees), oneself what is left",
+      .cost = "",
+      .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
   std::string unfit(const Adjacency& edges) const override;
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const override;
 };
@@ -28,10 +29,11 @@ struct Uniform : Mixing {
 };
 
 struct MaxDegree : Mixing {
-  static constexpr base::About about{.kind = "max_degree",
-                                     .summary = "1 / (1 + the largest degree of all), oneself what is left",
-                                     .cost = "",
-                                     .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
+  static constexpr base::About about{
+      .kind = "max_degree",
+      .summary = "1 / (1 + the largest degree of all), oneself what is left",
+      .cost = "",
+      .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
   std::string unfit(const Adjacency& edges) const override { return Metropolis().unfit(edges); }
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const override;
 };

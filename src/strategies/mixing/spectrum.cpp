@@ -41,13 +41,14 @@ double length(const std::vector<double>& x) {
   return std::sqrt(squares);
 }
 
-/// By powers of W^2, whose eigenvalues have no signs. Nothing if x is no eigenvector yet when the rounds are over: W^2 has an
-/// eigenvalue as near to x^T W^2 x as W^2 x is to that multiple of x (x of length 1).
+/// By powers of W^2, whose eigenvalues have no signs. Nothing if x is no eigenvector yet when the rounds are over: W^2
+/// has an eigenvalue as near to x^T W^2 x as W^2 x is to that multiple of x (x of length 1).
 std::optional<double> second_by_iteration(const MixingMatrix& W) {
   constexpr int fewest_rounds = 50;
   const int most_rounds = 20'000'000 / std::max(1000, W.size());
   std::vector<double> x(static_cast<std::size_t>(W.size()));
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(1.0 + static_cast<double>(i) + 0.01 * static_cast<double>(i * i % 1009));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = std::cos(1.0 + static_cast<double>(i) + 0.01 * static_cast<double>(i * i % 1009));
   for (int round = 0; round < most_rounds; ++round) {
     const double before = length(x);
     if (!(before > 1e-150)) return 0.0;
@@ -73,7 +74,8 @@ std::vector<std::complex<double>> values_of(const Eigen::MatrixXd& W) {
 
 Spectrum of_values(std::vector<std::complex<double>> values) {
   // One eigenvalue 1 is the mean's.
-  values.erase(std::ranges::min_element(values, {}, [](const std::complex<double>& value) { return std::abs(value - 1.0); }));
+  values.erase(
+      std::ranges::min_element(values, {}, [](const std::complex<double>& value) { return std::abs(value - 1.0); }));
   Spectrum found;
   double least = 1.0;
   for (const auto& value : values) {

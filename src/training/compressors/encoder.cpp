@@ -21,8 +21,11 @@ Encoder::Encoder(const Compressor& compressor, const Participant& rank)
 
 Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
   const Learning& learning = training_.learning();
-  Occasion occasion{.dispatcher = learning.dispatcher(), .draws = {}, .shared_draws = {},
-                    .parameters = learning.parameters(), .first = first};
+  Occasion occasion{.dispatcher = learning.dispatcher(),
+                    .draws = {},
+                    .shared_draws = {},
+                    .parameters = learning.parameters(),
+                    .first = first};
   std::int64_t left = n;
   const auto add = [&](std::int64_t begin, std::int64_t count, std::int64_t columns) {
     const std::int64_t from = std::max(first, begin);
@@ -48,14 +51,16 @@ Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, st
     path.vectors = 0;
   }
   const std::uint64_t vector = path.vectors++;
-  now.shared_draws = {.seed = training_.learning().seed(),
-                      .purpose = base::Purpose::compression,
-                      .step = (static_cast<std::uint64_t>(path.step) + (vector >> 16)) | static_cast<std::uint64_t>(first) << 32,
-                      .rank = 0,
-                      .attempt = static_cast<std::uint16_t>(vector)};
+  now.shared_draws = {
+      .seed = training_.learning().seed(),
+      .purpose = base::Purpose::compression,
+      .step = (static_cast<std::uint64_t>(path.step) + (vector >> 16)) | static_cast<std::uint64_t>(first) << 32,
+      .rank = 0,
+      .attempt = static_cast<std::uint16_t>(vector)};
   now.draws = now.shared_draws;
   now.draws.rank = 1 + static_cast<std::uint32_t>(self);
-  const double flops = compressor_.encode_flops(n, now) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);
+  const double flops =
+      compressor_.encode_flops(n, now) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);
   if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
   return now;
 }
@@ -87,7 +92,8 @@ Tensor Encoder::once(const Communicator& comm, const Tensor& x, std::int64_t fir
   return path.last_code;
 }
 
-Tensor Encoder::sum(const Communicator& comm, const Tensor& x, std::int64_t first, const Compressor::SumOverRanks& all) {
+Tensor Encoder::sum(const Communicator& comm, const Tensor& x, std::int64_t first,
+                    const Compressor::SumOverRanks& all) {
   if (x.size() == 0) return x;
   Path& path = paths_[first];
   const Occasion now = begin(path, comm, x.size(), first);

@@ -11,9 +11,9 @@ namespace simgrad::training {
 class Participant;
 class Training;
 
-/// Encodes the vectors that one rank sends. Each stretch of the parameters has a memory of its own. A rank that starts anew,
-/// in a new generation, has a new encoder, and so nothing to remember; its draws are those of its step. A worker that is
-/// alone sends nothing to anybody, so that nothing is encoded: it is the sequential algorithm.
+/// Encodes the vectors that one rank sends. Each stretch of the parameters has a memory of its own. A rank that starts
+/// anew, in a new generation, has a new encoder, and so nothing to remember; its draws are those of its step. A worker
+/// that is alone sends nothing to anybody, so that nothing is encoded: it is the sequential algorithm.
 class Encoder {
  public:
   /// The compressor and the rank's training must outlive it; the rank itself need not.
@@ -34,9 +34,12 @@ class Encoder {
   /// What was sent as so many numbers from `first` on, as float64.  Virtual time: the compressor's decode flops.
   values::Tensor decoded(const cluster::Communicator& comm, const values::Tensor& code, std::int64_t first = 0) const;
   /// Flops for adding one code of n numbers to a sum.
-  double add_flops(std::int64_t n, std::int64_t first = 0) const { return compressor_.add_flops(n, occasion(n, first)); }
+  double add_flops(std::int64_t n, std::int64_t first = 0) const {
+    return compressor_.add_flops(n, occasion(n, first));
+  }
   /// Time for decoding that many codes of n numbers each, which are decoded already.
-  void charge_decoding(const cluster::Communicator& comm, std::int64_t n, std::int64_t codes, std::int64_t first = 0) const;
+  void charge_decoding(const cluster::Communicator& comm, std::int64_t n, std::int64_t codes,
+                       std::int64_t first = 0) const;
 
   Occasion occasion(std::int64_t n, std::int64_t first) const;
 

@@ -64,10 +64,11 @@ struct Float16 : Rounded {
 };
 
 struct BFloat16 : Rounded {
-  static constexpr base::About about{.kind = "bfloat16",
-                                     .summary = "8 significant bits with the range of single precision",
-                                     .cost = "M/4 on the wire; d flops to encode, d to decode",
-                                     .source = "S. Wang, P. Kanwar, BFloat16: The secret to high performance on Cloud TPUs, 2019"};
+  static constexpr base::About about{
+      .kind = "bfloat16",
+      .summary = "8 significant bits with the range of single precision",
+      .cost = "M/4 on the wire; d flops to encode, d to decode",
+      .source = "S. Wang, P. Kanwar, BFloat16: The secret to high performance on Cloud TPUs, 2019"};
   BFloat16() : Rounded(values::Format::bfloat16) {}
 };
 

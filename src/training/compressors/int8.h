@@ -15,7 +15,9 @@ struct Int8 : Compressor {
       .kind = "int8",
       .summary = "whole numbers -127 .. 127 times a unit that a bucket of numbers shares",
       .cost = "d + 4 d/bucket bytes; 4 d flops to encode (nearest: 3 d), d to decode",
-      .source = "S. Gupta, A. Agrawal, K. Gopalakrishnan, P. Narayanan, Deep Learning with Limited Numerical Precision, 2015"};
+      .source =
+          "S. Gupta, A. Agrawal, K. Gopalakrishnan, P. Narayanan, Deep Learning with Limited Numerical Precision, "
+          "2015"};
 
   Rounding rounding = Rounding::stochastic;
   std::int64_t bucket = 1024;

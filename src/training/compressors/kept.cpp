@@ -12,8 +12,7 @@ void Kept::describe(base::Describer& d) {
             base::Bounds::at_least(1));
   d.number("fraction", fraction, "the same as a part of the parameters, where k is left out; default 0.01",
            base::Bounds{.least = 0.0, .most = 1.0, .positive = true});
-  if (k && fraction)
-    d.refuse("k", "k and fraction both say how many numbers are sent; leave one of them out");
+  if (k && fraction) d.refuse("k", "k and fraction both say how many numbers are sent; leave one of them out");
 }
 
 std::int64_t Kept::of(std::int64_t n, const Occasion& occasion) const {

@@ -13,8 +13,8 @@ struct Kept {
   std::optional<double> fraction;  ///< default 0.01
 
   void describe(base::Describer& d);
-  /// Of a vector of n: its share of k. The shares of stretches that follow each other add up to k, but that each keeps at
-  /// least one number, because those of a stretch that keeps none would never be sent.
+  /// Of a vector of n: its share of k. The shares of stretches that follow each other add up to k, but that each keeps
+  /// at least one number, because those of a stretch that keeps none would never be sent.
   std::int64_t of(std::int64_t n, const Occasion& occasion) const;
   /// Why not of so many parameters, or empty.
   std::string unfit(std::int64_t parameters) const;

@@ -15,7 +15,8 @@ constexpr double seconds_per_number = 4e-9;
 SIMGRAD_AVX2_IF_THERE
 void round_to_levels(const double* x, const double* u, double a_unit, double unit, double* result, std::size_t n) {
 #pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) result[i] = std::copysign(std::floor(std::fabs(x[i]) * a_unit + u[i]) * unit, x[i]);
+  for (std::size_t i = 0; i < n; ++i)
+    result[i] = std::copysign(std::floor(std::fabs(x[i]) * a_unit + u[i]) * unit, x[i]);
 }
 
 /// 32 bits each.
@@ -30,14 +31,14 @@ void draw(base::Stream& stream, std::span<double> u) {
 }  // namespace
 
 values::Tensor in_levels(std::string_view name, std::span<const std::uint64_t> key, const values::Tensor& x,
-                         std::int64_t bucket, const Unit& unit, std::optional<base::Stream::Key> draws, std::int64_t bytes,
-                         values::Dispatcher& dispatcher) {
+                         std::int64_t bucket, const Unit& unit, std::optional<base::Stream::Key> draws,
+                         std::int64_t bytes, values::Dispatcher& dispatcher) {
   std::vector<std::uint64_t> all(key.begin(), key.end());
   all.push_back(static_cast<std::uint64_t>(bucket));
   if (draws)
     for (const std::uint64_t word : words(*draws)) all.push_back(word);
-  const auto kernel = [bucket = static_cast<std::size_t>(bucket), unit, draws](std::span<const std::span<const double>> in,
-                                                                               std::span<double> result) {
+  const auto kernel = [bucket = static_cast<std::size_t>(bucket), unit, draws](
+                          std::span<const std::span<const double>> in, std::span<double> result) {
     const std::span<const double> numbers = in.front();
     std::vector<double> u(std::min(bucket, numbers.size()), 0.5);
     std::optional<base::Stream> stream;

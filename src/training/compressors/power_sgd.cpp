@@ -134,12 +134,13 @@ Tensor orthonormal(const Matrices& all, const Tensor& p, const Occasion& occasio
 
 Tensor first_factors(const Matrices& all, const Occasion& occasion) {
   const std::vector<std::uint64_t> key = words(occasion.shared_draws);
-  const values::Operation operation{.name = "power_sgd start", .key = key,
-                                    .seconds = 50e-9 * static_cast<double>(right_size(all))};
-  return occasion.dispatcher.dispatch(operation, right_size(all), {}, [draws = occasion.shared_draws](Inputs, Result q) {
-    base::Stream stream(draws);
-    std::generate(q.begin(), q.end(), [&] { return stream.normal(); });
-  });
+  const values::Operation operation{
+      .name = "power_sgd start", .key = key, .seconds = 50e-9 * static_cast<double>(right_size(all))};
+  return occasion.dispatcher.dispatch(operation, right_size(all), {},
+                                      [draws = occasion.shared_draws](Inputs, Result q) {
+                                        base::Stream stream(draws);
+                                        std::generate(q.begin(), q.end(), [&] { return stream.normal(); });
+                                      });
 }
 
 }  // namespace
@@ -204,8 +205,9 @@ std::string PowerSgd::unfit(std::int64_t, std::span<const models::Layer> layers)
   if (widest == layers.end() || most(*widest) == 0)
     return "the model's parameters are vectors, which are sent as they are; take another kind, or leave it out";
   if (rank <= most(*widest)) return {};
-  return fmt::format("rank = {}, but the model's layers are matrices of a rank of at most {} ({} x {}); expected at most that",
-                     rank, most(*widest), widest->rows, widest->columns);
+  return fmt::format(
+      "rank = {}, but the model's layers are matrices of a rank of at most {} ({} x {}); expected at most that", rank,
+      most(*widest), widest->rows, widest->columns);
 }
 
 }  // namespace simgrad::training

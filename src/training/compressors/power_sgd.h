@@ -1,11 +1,11 @@
-/// Low-rank gradients: of every layer, as a matrix M (n x m), P Q' with P (n x r) orthonormal and Q (m x r), by one step of
-/// power iteration that starts from the last Q.
+/// Low-rank gradients: of every layer, as a matrix M (n x m), P Q' with P (n x r) orthonormal and Q (m x r), by one
+/// step of power iteration that starts from the last Q.
 ///
-/// P = orthonormal(sum of M Q), Q = sum of M' P: two allreduces of r (n + m) numbers in place of n m, whose sums are those
-/// of the matrices' products. With error feedback, as in the paper's Algorithm 2. As there, vectors are sent as they are
-/// (biases, linear models, tables), beside the left factors; so are matrices that are no larger than their factors. A
-/// shard's or bucket's piece of a layer is a matrix with the layer's columns, and zeros for what it lacks of its first and
-/// last row. Q begins with normal draws that all ranks share.
+/// P = orthonormal(sum of M Q), Q = sum of M' P: two allreduces of r (n + m) numbers in place of n m, whose sums are
+/// those of the matrices' products. With error feedback, as in the paper's Algorithm 2. As there, vectors are sent as
+/// they are (biases, linear models, tables), beside the left factors; so are matrices that are no larger than their
+/// factors. A shard's or bucket's piece of a layer is a matrix with the layer's columns, and zeros for what it lacks of
+/// its first and last row. Q begins with normal draws that all ranks share.
 #pragma once
 
 #include "training/compressors/compressor.h"
@@ -16,10 +16,12 @@ struct PowerSgd : Compressor {
   static constexpr base::About about{
       .kind = "power_sgd",
       .summary = "each layer as a product of two thin matrices, by a step of power iteration",
-      .cost = "8 r (n + m) bytes of a layer n x m, 8 n of a vector, in two allreduces; 4 n m r + 4 n r^2 flops to encode, "
-              "2 n m r more with error feedback, 2 n m r to decode",
-      .source = "T. Vogels, S. P. Karimireddy, M. Jaggi, PowerSGD: Practical Low-Rank Gradient Compression for Distributed "
-                "Optimization, 2019"};
+      .cost =
+          "8 r (n + m) bytes of a layer n x m, 8 n of a vector, in two allreduces; 4 n m r + 4 n r^2 flops to encode, "
+          "2 n m r more with error feedback, 2 n m r to decode",
+      .source =
+          "T. Vogels, S. P. Karimireddy, M. Jaggi, PowerSGD: Practical Low-Rank Gradient Compression for Distributed "
+          "Optimization, 2019"};
 
   std::int64_t rank = 2;
 

@@ -14,8 +14,9 @@ struct Qsgd : Compressor {
       .kind = "qsgd",
       .summary = "sign and one of s levels of a bucket's norm, by chance, right in the mean",
       .cost = "d ceil(lg(2 s + 1)) / 8 + 4 d/bucket bytes; 5 d flops to encode, d to decode",
-      .source = "D. Alistarh, D. Grubic, J. Li, R. Tomioka, M. Vojnovic, QSGD: Communication-Efficient SGD via Gradient "
-                "Quantization and Encoding, 2017"};
+      .source =
+          "D. Alistarh, D. Grubic, J. Li, R. Tomioka, M. Vojnovic, QSGD: Communication-Efficient SGD via Gradient "
+          "Quantization and Encoding, 2017"};
 
   std::int64_t levels = 7;
   std::int64_t bucket = 512;

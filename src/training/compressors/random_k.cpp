@@ -18,25 +18,30 @@ constexpr double seconds_per_number = 2e-9;
 Tensor places(std::int64_t k, std::int64_t n, const Occasion& occasion) {
   std::vector<std::uint64_t> key = words(occasion.shared_draws);
   key.push_back(static_cast<std::uint64_t>(n));
-  const values::Operation operation{.name = "places", .key = key, .seconds = seconds_per_place * static_cast<double>(k)};
-  return occasion.dispatcher.dispatch(operation, k, {}, [draws = occasion.shared_draws, n](Inputs, std::span<double> result) {
-    if (static_cast<std::int64_t>(result.size()) == n) return std::iota(result.begin(), result.end(), 0.0);
-    const base::Permutation shuffled(draws, static_cast<std::uint64_t>(n));
-    if (static_cast<std::int64_t>(result.size()) * 32 < n) {
-      for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(shuffled(i));
-      return std::sort(result.begin(), result.end());
-    }
-    std::vector<bool> taken(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < result.size(); ++i) taken[shuffled(i)] = true;
-    auto next = result.begin();
-    for (std::size_t i = 0; i < taken.size(); ++i)
-      if (taken[i]) *next++ = static_cast<double>(i);
-  });
+  const values::Operation operation{
+      .name = "places", .key = key, .seconds = seconds_per_place * static_cast<double>(k)};
+  return occasion.dispatcher.dispatch(operation, k, {},
+                                      [draws = occasion.shared_draws, n](Inputs, std::span<double> result) {
+                                        if (static_cast<std::int64_t>(result.size()) == n)
+                                          return std::iota(result.begin(), result.end(), 0.0);
+                                        const base::Permutation shuffled(draws, static_cast<std::uint64_t>(n));
+                                        if (static_cast<std::int64_t>(result.size()) * 32 < n) {
+                                          for (std::size_t i = 0; i < result.size(); ++i)
+                                            result[i] = static_cast<double>(shuffled(i));
+                                          return std::sort(result.begin(), result.end());
+                                        }
+                                        std::vector<bool> taken(static_cast<std::size_t>(n));
+                                        for (std::size_t i = 0; i < result.size(); ++i) taken[shuffled(i)] = true;
+                                        auto next = result.begin();
+                                        for (std::size_t i = 0; i < taken.size(); ++i)
+                                          if (taken[i]) *next++ = static_cast<double>(i);
+                                      });
 }
 
 Tensor gathered(const Tensor& x, const Tensor& at, const Occasion& occasion) {
   const Tensor inputs[] = {x, at};
-  const values::Operation operation{.name = "gather_places", .seconds = seconds_per_number * static_cast<double>(at.size())};
+  const values::Operation operation{.name = "gather_places",
+                                    .seconds = seconds_per_number * static_cast<double>(at.size())};
   return occasion.dispatcher.dispatch(operation, at.size(), inputs, [](Inputs in, std::span<double> result) {
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = in[0][static_cast<std::size_t>(in[1][i])];
   });
@@ -61,8 +66,9 @@ void RandomK::describe(base::Describer& d) {
   d.flag("unbiased", unbiased, "whether what is sent is multiplied by d/k, so that it is right in the mean");
   describe_error_feedback(d);
   if (error_feedback && unbiased)
-    d.refuse("error_feedback", "error_feedback sends later what is left out now, but unbiased = true multiplies by d/k to make "
-                               "up for it; set unbiased = false, or leave error_feedback out");
+    d.refuse("error_feedback",
+             "error_feedback sends later what is left out now, but unbiased = true multiplies by d/k to make "
+             "up for it; set unbiased = false, or leave error_feedback out");
 }
 
 Tensor RandomK::encode(const Tensor& x, const Occasion& occasion, CompressorMemory& memory) const {

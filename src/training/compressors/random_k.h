@@ -1,5 +1,5 @@
-/// k numbers at places that the seed decides, anew for each vector: all ranks know them, so that the values alone travel,
-/// and can be added on their way.
+/// k numbers at places that the seed decides, anew for each vector: all ranks know them, so that the values alone
+/// travel, and can be added on their way.
 ///
 /// E |C(x) - x|^2 = (1 - k/n) |x|^2; times n/k, right in the mean, E |C(x) - x|^2 = (n/k - 1) |x|^2.
 #pragma once
@@ -28,7 +28,8 @@ struct RandomK : Compressor {
   }
   double add_flops(std::int64_t n, const Occasion& occasion) const override { return decode_flops(n, occasion); }
   bool sums() const override { return true; }
-  Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory&, const SumOverRanks& all) const override;
+  Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory&,
+                const SumOverRanks& all) const override;
   std::string unfit(std::int64_t parameters, std::span<const models::Layer>) const override {
     return kept.unfit(parameters);
   }

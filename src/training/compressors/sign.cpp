@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array scales{
     base::Choice{"l1_mean", "times the mean of the sizes: what error feedback needs"},
-    base::Choice{"majority", "1 or -1; of those that come together the sign of their sum counts, and the update is the vote"}};
+    base::Choice{"majority",
+                 "1 or -1; of those that come together the sign of their sum counts, and the update is the vote"}};
 
 constexpr double seconds_per_number = 2e-9;
 
@@ -34,8 +35,9 @@ void Sign::describe(base::Describer& d) {
   d.choice("scale", scale, scales, "what the signs are multiplied by");
   describe_error_feedback(d);
   if (error_feedback && scale == Scale::majority)
-    d.refuse("error_feedback", "error_feedback adds what a message leaves out of the sizes, but scale = \"majority\" sends "
-                               "none; set scale = \"l1_mean\", or leave error_feedback out");
+    d.refuse("error_feedback",
+             "error_feedback adds what a message leaves out of the sizes, but scale = \"majority\" sends "
+             "none; set scale = \"l1_mean\", or leave error_feedback out");
 }
 
 values::Tensor Sign::encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const {

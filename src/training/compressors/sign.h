@@ -15,8 +15,9 @@ struct Sign : Compressor {
       .kind = "sign",
       .summary = "signs alone: times the mean size, or voting; wants error feedback, or a small learning rate",
       .cost = "d/8 + 4 bytes (majority: d/8); 2 d flops to encode, d to decode",
-      .source = "S. P. Karimireddy, Q. Rebjock, S. U. Stich, M. Jaggi, Error Feedback Fixes SignSGD, 2019; majority: J. "
-                "Bernstein, Y.-X. Wang, K. Azizzadenesheli, A. Anandkumar, signSGD, 2018"};
+      .source =
+          "S. P. Karimireddy, Q. Rebjock, S. U. Stich, M. Jaggi, Error Feedback Fixes SignSGD, 2019; majority: J. "
+          "Bernstein, Y.-X. Wang, K. Azizzadenesheli, A. Anandkumar, signSGD, 2018"};
 
   Scale scale = Scale::l1_mean;
 

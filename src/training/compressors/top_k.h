@@ -1,7 +1,7 @@
 /// The k largest numbers with their places; all others count as zero.
 ///
-/// |C(x) - x|^2 <= (1 - k/n) |x|^2. Places and values (in single precision) are 4 bytes each; with k = n nothing is left
-/// out, and the vector is sent as it is, in as many bytes.
+/// |C(x) - x|^2 <= (1 - k/n) |x|^2. Places and values (in single precision) are 4 bytes each; with k = n nothing is
+/// left out, and the vector is sent as it is, in as many bytes.
 #pragma once
 
 #include "training/compressors/kept.h"
@@ -12,8 +12,9 @@ struct TopK : Compressor {
   static constexpr base::About about{
       .kind = "top_k",
       .summary = "the k largest numbers and their places; wants error feedback",
-      .cost = "k (4 + 4) bytes; 3 d flops to encode, none to decode, k to add; an allreduce becomes an all-gather: (P-1) "
-              "(alpha + 8 k beta)",
+      .cost =
+          "k (4 + 4) bytes; 3 d flops to encode, none to decode, k to add; an allreduce becomes an all-gather: (P-1) "
+          "(alpha + 8 k beta)",
       .source = "S. U. Stich, J.-B. Cordonnier, M. Jaggi, Sparsified SGD with Memory, 2018"};
 
   Kept kept;

@@ -20,10 +20,11 @@ struct Plain : Partition {
 
 /// A step's global batch depends on the seed and the step alone: one worker or sixteen, it is the same training.
 struct Iid : Plain {
-  static constexpr base::About about{.kind = "iid",
-                                     .summary = "a step's batch is drawn from all rows and split over the ranks, evenly or by speed",
-                                     .cost = "",
-                                     .source = ""};
+  static constexpr base::About about{
+      .kind = "iid",
+      .summary = "a step's batch is drawn from all rows and split over the ranks, evenly or by speed",
+      .cost = "",
+      .source = ""};
 
   bool shared() const override { return true; }
   DataShards shards(const Owned& owned, int parts) const override;

@@ -12,7 +12,8 @@ struct Stream : Partition {
       .kind = "stream",
       .summary = "rows come in one after the other in simulated time; a batch is drawn from the last `window` of them",
       .cost = "",
-      .source = "J. Gama, I. Zliobaite, A. Bifet, M. Pechenizkiy, A. Bouchachia, A Survey on Concept Drift Adaptation, 2014"};
+      .source =
+          "J. Gama, I. Zliobaite, A. Bifet, M. Pechenizkiy, A. Bouchachia, A Survey on Concept Drift Adaptation, 2014"};
 
   double duration_s = 60.0;
   std::int64_t window = 1000;
