@@ -13,7 +13,7 @@ using base::Unit;
 
 namespace {
 
-constexpr std::array roles{Choice{"worker", "the workers in order, class by class"},
+constexpr std::array host_roles{Choice{"worker", "the workers in order, class by class"},
                            Choice{"server", "the hosts of servers, class by class"}};
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr std::array roles{Choice{"worker", "the workers in order, class by clas
 void HostClass::describe(base::Describer& d) {
   d.text("class", name, "what ranks.csv and prices call it");
   d.integer("count", count, "how many hosts", Bounds::between(1, 30'000));
-  d.choice("role", role, roles, "who lives on them");
+  d.choice("role", role, host_roles, "who lives on them");
   d.quantity("speed", speed_flops_per_s, Unit::flops_per_second, "sustained speed of each; default cluster.speed",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
   d.quantity("price", price_dollars_per_hour, Unit::dollars_per_hour, "of each", Bounds::at_least(0));

@@ -11,7 +11,7 @@ namespace simgrad::cluster {
 namespace {
 
 /// When the transfer started, negative if it has not.
-double start_of(const simgrid::s4u::Comm* transfer) { return transfer ? transfer->get_start_time() : -1.0; }
+double transfer_start_s(const simgrid::s4u::Comm* transfer) { return transfer ? transfer->get_start_time() : -1.0; }
 
 }  // namespace
 
@@ -39,7 +39,7 @@ std::string World::who_waits() const {
 bool World::stuck() const {
   // Actors beside move messages, too; what has arrived at an inbox is taken by one of them at once.
   const auto moves = [this](const Message& message) {
-    if (start_of(message.transfer) < 0.0) return false;
+    if (transfer_start_s(message.transfer) < 0.0) return false;
     if (message.transfer->get_remaining() > 0.0) return true;
     const Occupation& target = blocked_in(ranks_[static_cast<std::size_t>(message.channel->target)]);
     return target.kind == Occupation::Kind::receiving && target.peer == Occupation::anybody;
@@ -50,7 +50,7 @@ bool World::stuck() const {
          std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
            const Occupation& occupation = blocked_in(rank);
            return !rank.running || (occupation.kind != Occupation::Kind::nothing && !occupation.complete &&
-                                    start_of(occupation.transfer) < 0.0);
+                                    transfer_start_s(occupation.transfer) < 0.0);
          });
 }
 

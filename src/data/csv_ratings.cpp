@@ -49,9 +49,9 @@ std::int64_t renumber(std::vector<double>& numbers) {
   return static_cast<std::int64_t>(different.size());
 }
 
-class Reading {
+class RatingsReading {
  public:
-  Reading(const Csv& options, const CsvTable& table)
+  RatingsReading(const Csv& options, const CsvTable& table)
       : options_(options), table_(table), columns_(columns_of(options, table)) {}
 
   Dataset dataset() {
@@ -110,6 +110,6 @@ class Reading {
 
 }  // namespace
 
-Dataset csv_ratings(const Csv& options, const CsvTable& table) { return Reading(options, table).dataset(); }
+Dataset csv_ratings(const Csv& options, const CsvTable& table) { return RatingsReading(options, table).dataset(); }
 
 }  // namespace simgrad::data

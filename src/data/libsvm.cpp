@@ -49,9 +49,9 @@ std::string_view take_until(std::string_view& text, std::string_view delimiters)
   return taken;
 }
 
-class Parser {
+class RowParser {
  public:
-  explicit Parser(const std::string& path) : path_(path) { rows_.rows.starts.push_back(0); }
+  explicit RowParser(const std::string& path) : path_(path) { rows_.rows.starts.push_back(0); }
 
   /// The next lines, whole ones.
   void feed(std::string_view text) {
@@ -177,14 +177,14 @@ Dataset dense_dataset(Lines lines, const Request& request, const std::string& pa
 
 Dataset Libsvm::load(const Request& request) const {
   if (!request.sparse) return read(text_file(path), request);
-  Parser parser(path);
+  RowParser parser(path);
   for_each_block_of_lines(path, [&](std::string_view lines) { parser.feed(lines); });
   return sparse_dataset(parser.lines(), request, path);
 }
 
 Dataset Libsvm::read(std::string text, const Request& request) const {
   clean_text(text, path);
-  Parser parser(path);
+  RowParser parser(path);
   parser.feed(text);
   text = {};
   return request.sparse ? sparse_dataset(parser.lines(), request, path) : dense_dataset(parser.lines(), request, path);

@@ -11,9 +11,9 @@ namespace simgrad::data {
 
 namespace {
 
-class Parser {
+class HeaderParser {
  public:
-  Parser(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  HeaderParser(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
   NpyHeader header() {
     NpyHeader header;
@@ -122,6 +122,6 @@ class Parser {
 
 }  // namespace
 
-NpyHeader npy_header(std::string_view text, const std::string& path) { return Parser(text, path).header(); }
+NpyHeader npy_header(std::string_view text, const std::string& path) { return HeaderParser(text, path).header(); }
 
 }  // namespace simgrad::data

@@ -79,9 +79,9 @@ bool Expectation::is_about(const Json& parameters) const {
 
 namespace {
 
-class Check {
+class ExpectationCheck {
  public:
-  Check(const std::vector<const Settings*>& points, const Document& document, Faults& faults)
+  ExpectationCheck(const std::vector<const Settings*>& points, const Document& document, Faults& faults)
       : document_(document), faults_(faults) {
     for (const Settings* point : points) add_names(*point);
   }
@@ -144,7 +144,7 @@ class Check {
 
 void check_expectations(const std::vector<const Settings*>& points, const std::vector<Axis>& written,
                         const std::vector<Axis>& taken, const Document& document, Faults& faults) {
-  Check check(points, document, faults);
+  ExpectationCheck check(points, document, faults);
   std::vector<Axis> axes = written;  // what the command line replaces may still be spoken of
   axes.insert(axes.end(), taken.begin(), taken.end());
   for (const Axis& axis : taken)

@@ -14,9 +14,9 @@ using scenario::Faults;
 
 namespace {
 
-class Check {
+class NamesCheck {
  public:
-  Check(const Settings& settings, KnownNames& known, const Document& document, Faults& faults)
+  NamesCheck(const Settings& settings, KnownNames& known, const Document& document, Faults& faults)
       : settings_(settings), known_(known), document_(document), faults_(faults) {}
 
   void failures() {
@@ -100,7 +100,7 @@ const std::vector<std::string>& KnownNames::host_classes() {
 
 void check_names(const Settings& settings, KnownNames& known, const std::vector<std::string>& names,
                  const Document& document, Faults& faults) {
-  Check check(settings, known, document, faults);
+  NamesCheck check(settings, known, document, faults);
   check.failures();
   check.slow_links();
   check.other_traffic(selected(settings, names));

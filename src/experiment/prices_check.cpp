@@ -15,9 +15,9 @@ using scenario::Faults;
 
 namespace {
 
-class Check {
+class PricesCheck {
  public:
-  Check(const Settings& settings, KnownNames& known, const Document& document, Faults& faults)
+  PricesCheck(const Settings& settings, KnownNames& known, const Document& document, Faults& faults)
       : prices_(settings.prices), cluster_(settings.cluster), known_(known), document_(document), faults_(faults) {}
 
   void host_classes() {
@@ -90,7 +90,7 @@ class Check {
 }  // namespace
 
 void check_prices(const Settings& settings, KnownNames& known, const Document& document, Faults& faults) {
-  Check check(settings, known, document, faults);
+  PricesCheck check(settings, known, document, faults);
   check.link_classes();
   check.host_classes();
   if (settings.cluster.platform.empty()) check.no_host_left_out();

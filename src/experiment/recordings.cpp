@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "base/version.h"
 #include "outputs/byte_file.h"
 #include "outputs/chrome_trace.h"
@@ -21,12 +22,6 @@ namespace {
 
 /// Some hundred megabytes while it runs.
 constexpr std::size_t most_spans = 1'000'000;
-
-void make_directory(const std::filesystem::path& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) throw base::EnvironmentError(fmt::format("{}: cannot be made: {}", path.string(), error.message()));
-}
 
 /// Opens it as it will be opened, and leaves nothing.
 void try_file(const std::string& path) {
@@ -111,13 +106,13 @@ std::string events_file(const std::string& out, const std::string& id) {
 }
 
 void prepare(const std::string& out, const Recordings& recordings) {
-  make_directory(out + "/timelines");
+  base::make_directory(out + "/timelines");
   if (recordings.trace) {
     const std::string file = trace_file(out, "run", recordings);
-    if (const auto folder = std::filesystem::path(file).parent_path(); !folder.empty()) make_directory(folder);
+    if (const auto folder = std::filesystem::path(file).parent_path(); !folder.empty()) base::make_directory(folder);
     try_file(file);
   }
-  if (recordings.events) make_directory(out + "/events");
+  if (recordings.events) base::make_directory(out + "/events");
 }
 
 void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,

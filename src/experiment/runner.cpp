@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "base/version.h"
 #include "experiment/children.h"
 #include "experiment/simulate.h"
@@ -115,12 +116,6 @@ void simulate_into(const RunPlan& plan, const std::vector<const RunPlan*>& runs,
   }
 }
 
-void make_directory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) throw base::EnvironmentError(fmt::format("{}: cannot be made: {}", path, error.message()));
-}
-
 /// What each piece of work came to, by its name.
 using Done = std::map<std::string, outputs::Run>;
 
@@ -173,7 +168,7 @@ class Execution {
   Done run() {
     Shelf shelf;
     check_data(queue_, shelf);
-    make_directory(options_.out + "/runs");
+    base::make_directory(options_.out + "/runs");
     prepare(options_.out, options_.recordings);
     Children children(jobs_);
     for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {

@@ -7,6 +7,11 @@
 
 namespace simgrad::models {
 
+std::size_t class_number(double y, std::size_t classes) {
+  base::check(y >= 0.0 && y < static_cast<double>(classes), "a target is a class number");
+  return static_cast<std::size_t>(y);
+}
+
 void Model::describe(base::Describer& d) {
   d.flag("bias", bias, "a constant feature, added as the last column; its weight is penalised like the others");
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));

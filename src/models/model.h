@@ -13,6 +13,9 @@
 
 namespace simgrad::models {
 
+/// The class that a target names, below `classes`.  A target that names none is our own mistake.
+std::size_t class_number(double y, std::size_t classes);
+
 /// Rows of a row-major matrix and their targets: a contiguous range, or the rows that `indices` names.
 struct Samples {
   const double* features = nullptr;  ///< (rows of the data set, columns)

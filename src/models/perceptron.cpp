@@ -24,11 +24,6 @@ double target(const Samples& rows, const OutputBlock& block, std::int64_t i) {
   return rows.targets[rows.row(block.first + i)];
 }
 
-std::size_t class_number(double y, std::size_t classes) {
-  base::check(y >= 0.0 && y < static_cast<double>(classes), "a target is a class number");
-  return static_cast<std::size_t>(y);
-}
-
 std::span<double> outputs_of(const OutputBlock& block, std::int64_t i) {
   const std::size_t width = block.outputs.size() / static_cast<std::size_t>(block.rows);
   return block.outputs.subspan(static_cast<std::size_t>(i) * width, width);

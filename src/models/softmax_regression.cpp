@@ -22,11 +22,6 @@ void scores(const RowBlock& block, std::span<const double> w, std::int64_t d, Cl
   }
 }
 
-std::size_t class_number(double y, std::size_t classes) {
-  base::check(y >= 0.0 && y < static_cast<double>(classes), "a target is a class number");
-  return static_cast<std::size_t>(y);
-}
-
 std::size_t predicted_class(const ClassScores& S, std::size_t i) {
   std::size_t best = 0;
   for (std::size_t c = 1; c < S.size(); ++c)

@@ -10,7 +10,7 @@
 namespace simgrad::outputs {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
+constexpr std::string_view utf8_replacement = "\xEF\xBF\xBD";
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -19,7 +19,7 @@ std::string escaped(std::string_view text) {
     const char c = text.front();
     // XML knows neither of the last two.
     if (!character.sound || character.code == 0xFFFE || character.code == 0xFFFF)
-      result += replacement;
+      result += utf8_replacement;
     else if (character.bytes > 1)
       result += text.substr(0, character.bytes);
     else if (c == '&')
@@ -33,7 +33,7 @@ std::string escaped(std::string_view text) {
     else if (c == '\n' || c == '\t' || c == '\r')
       result += fmt::format("&#{};", static_cast<int>(c));
     else if (static_cast<unsigned char>(c) < 0x20)
-      result += replacement;
+      result += utf8_replacement;
     else
       result += c;
     text.remove_prefix(character.bytes);

@@ -25,30 +25,30 @@ constexpr std::array<std::string_view, 12> colours = {"\033[34m", "\033[33m", "\
                                                       "\033[36m", "\033[31m", "\033[94m", "\033[93m",
                                                       "\033[92m", "\033[95m", "\033[96m", "\033[91m"};
 
-struct Curve {
+struct PlottedCurve {
   std::string label;
   std::vector<const Run*> seeds;
   std::vector<CurvePoint> points;
 };
 
 /// Of the last grid point, in the order of its labels.
-std::vector<Curve> curves_of(const std::vector<Run>& runs) {
-  std::vector<Curve> curves;
+std::vector<PlottedCurve> curves_of(const std::vector<Run>& runs) {
+  std::vector<PlottedCurve> curves;
   for (const Run& run : runs) {
     if (run.parameters != runs.back().parameters || run.record.status == record::Status::failed) continue;
-    auto curve = std::ranges::find(curves, run.label, &Curve::label);
+    auto curve = std::ranges::find(curves, run.label, &PlottedCurve::label);
     if (curve == curves.end()) curve = curves.insert(curves.end(), {.label = run.label, .seeds = {}, .points = {}});
     curve->seeds.push_back(&run);
   }
-  for (Curve& curve : curves) curve.points = mean_curve(curve.seeds);
-  std::erase_if(curves, [](const Curve& curve) { return curve.points.empty(); });
-  if (std::ranges::none_of(curves, [](const Curve& curve) { return curve.points.size() > 1; })) curves.clear();
+  for (PlottedCurve& curve : curves) curve.points = mean_curve(curve.seeds);
+  std::erase_if(curves, [](const PlottedCurve& curve) { return curve.points.empty(); });
+  if (std::ranges::none_of(curves, [](const PlottedCurve& curve) { return curve.points.size() > 1; })) curves.clear();
   return curves;
 }
 
-Axis time_axis(const std::vector<Curve>& curves) {
+Axis time_axis(const std::vector<PlottedCurve>& curves) {
   double shortest = INFINITY, longest = 0.0, first = INFINITY;
-  for (const Curve& curve : curves) {
+  for (const PlottedCurve& curve : curves) {
     const double end_s = curve.points.back().simulated_s;
     if (end_s > 0.0) shortest = std::min(shortest, end_s);
     longest = std::max(longest, end_s);
@@ -59,9 +59,9 @@ Axis time_axis(const std::vector<Curve>& curves) {
   return {.from = logarithmic ? first : 0.0, .to = longest, .logarithmic = logarithmic};
 }
 
-Axis loss_axis(const std::vector<Curve>& curves, std::optional<double> target) {
+Axis loss_axis(const std::vector<PlottedCurve>& curves, std::optional<double> target) {
   double least = target.value_or(INFINITY), most = target.value_or(-INFINITY), first = -INFINITY;
-  for (const Curve& curve : curves) {
+  for (const PlottedCurve& curve : curves) {
     first = std::max(first, curve.points.front().loss);
     for (const auto& [time_s, loss] : curve.points) least = std::min(least, loss), most = std::max(most, loss);
   }
@@ -127,16 +127,16 @@ std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, st
   return rule + '\n' + numbers + '\n';
 }
 
-std::string title(const Results& results, const std::vector<Curve>& curves, std::string_view unit, std::size_t width) {
+std::string title(const Results& results, const std::vector<PlottedCurve>& curves, std::string_view unit, std::size_t width) {
   const std::string point = point_text(results.runs.back().parameters);
-  const bool seeds = std::ranges::any_of(curves, [](const Curve& curve) { return curve.seeds.size() > 1; });
+  const bool seeds = std::ranges::any_of(curves, [](const PlottedCurve& curve) { return curve.seeds.size() > 1; });
   return wrapped(fmt::format("Loss against simulated time [{}]{}{}:", unit, seeds ? ", mean over the seeds" : "",
                              point.empty() ? "" : ", at " + point),
                  width);
 }
 
 /// "a ring   b tree", in lines that fit.
-std::string legend(const std::vector<Curve>& curves, const Canvas& canvas, bool coloured, std::size_t width) {
+std::string legend(const std::vector<PlottedCurve>& curves, const Canvas& canvas, bool coloured, std::size_t width) {
   std::string text, line;
   std::size_t taken = 0;
   const std::size_t mark = coloured ? 2 : 1;
@@ -154,7 +154,7 @@ std::string legend(const std::vector<Curve>& curves, const Canvas& canvas, bool 
 
 std::string plot(const Results& results, const TableStyle& style) {
   const std::size_t width = std::min(static_cast<std::size_t>(std::max(style.width, 0)), width_most);
-  std::vector<Curve> curves = curves_of(results.runs);
+  std::vector<PlottedCurve> curves = curves_of(results.runs);
   const std::size_t left_out = curves.size() > curves_most ? curves.size() - curves_most : 0;
   curves.resize(curves.size() - left_out);
   const Axis time = time_axis(curves);

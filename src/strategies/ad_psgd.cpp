@@ -19,9 +19,9 @@ namespace {
 constexpr std::int64_t only_tell = -1;
 
 /// A rank's replica, and how it stands with its neighbours; actors that answer share it.
-class Replica {
+class AveragingReplica {
  public:
-  Replica(const Worker& worker, const training::Compressor& compressor)
+  AveragingReplica(const Worker& worker, const training::Compressor& compressor)
       : world_(worker.comm().world()),
         training_(worker.training()),
         rank_(worker.comm().world_rank(worker.comm().rank())),
@@ -128,7 +128,7 @@ void AdPsgd::operator()(Worker& worker) const {
   if (comm.rank() == 0)
     if (const auto gap = spectral_gap_of_pairs(*graph_edges)) worker.training().set_spectral_gap(*gap);
   const std::vector<int>& neighbours = (*graph_edges)[static_cast<std::size_t>(comm.rank())];
-  const auto replica = std::make_shared<Replica>(worker, *compression);
+  const auto replica = std::make_shared<AveragingReplica>(worker, *compression);
   const Responder responder(comm, neighbours, [replica](const Communicator& beside, int source, const Packet& asked) {
     return replica->answer(beside, source, asked);
   });

@@ -15,8 +15,8 @@ using cluster::Responder;
 namespace {
 
 /// A rank's copy of the parameters, which its own updates and all others' change.
-struct Replica {
-  Replica(const Worker& worker, const training::Compressor& compressor)
+struct BroadcastReplica {
+  BroadcastReplica(const Worker& worker, const training::Compressor& compressor)
       : training(worker.training()),
         rank(worker.comm().world_rank(worker.comm().rank())),
         P(worker.workers()),
@@ -76,7 +76,7 @@ void AsyncBroadcast::operator()(Worker& worker) const {
   for (int j = 0; j < P; ++j)
     if (j != comm.rank()) others.push_back(j);
   // The actors that apply may outlive this one for a moment, when it loses a peer.
-  const auto replica = std::make_shared<Replica>(worker, *compression);
+  const auto replica = std::make_shared<BroadcastReplica>(worker, *compression);
   State start = worker.start();
   if (!worker.rejoins()) replica->begin(std::move(start));  // before anything comes in
   const Responder responder(comm, others, [replica](const Communicator& beside, int, const Packet& came) {

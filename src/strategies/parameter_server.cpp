@@ -15,7 +15,7 @@ using base::Choice;
 
 namespace {
 
-constexpr std::array shardings{Choice{"range", "contiguous stretches whose lengths differ by at most one"},
+constexpr std::array parameter_shardings{Choice{"range", "contiguous stretches whose lengths differ by at most one"},
                                Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
 
 }  // namespace
@@ -26,7 +26,7 @@ void ParameterServer::describe(base::Describer& d) {
   d.integer("servers", shards, "number of servers, each of which holds a shard of the parameters",
             Bounds::between(1, 30'000));
   d.choice("placement", placement, placement_choices, "where the servers are");
-  d.choice("sharding", dealt_by, shardings, "which parameters are whose, with more servers than one");
+  d.choice("sharding", dealt_by, parameter_shardings, "which parameters are whose, with more servers than one");
   d.integer("staleness_bound", staleness_bound,
             "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
             Bounds::at_least(0));

@@ -17,7 +17,7 @@ using cluster::Recovery;
 
 namespace {
 
-constexpr std::array shardings{
+constexpr std::array key_shardings{
     Choice{"range", "contiguous stretches of keys, whose lengths differ by at most one"},
     Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
 constexpr std::array dense_places{
@@ -36,7 +36,7 @@ void SparseParameterServer::describe(base::Describer& d) {
   d.integer("servers", shards, "number of servers, each of which holds the rows of some keys",
             Bounds::between(1, 30'000));
   d.choice("placement", placement, placement_choices, "where the servers are");
-  d.choice("sharding", dealt_by, shardings, "which keys are whose, with more servers than one");
+  d.choice("sharding", dealt_by, key_shardings, "which keys are whose, with more servers than one");
   d.integer("staleness_bound", staleness_bound,
             "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
             Bounds::at_least(0));

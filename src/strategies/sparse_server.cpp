@@ -49,9 +49,9 @@ State own_state(const SparseLearning& learning, const Server& server, const Stat
 }
 
 /// A server at work.
-class Service {
+class SparseService {
  public:
-  Service(const SparseParameterServer& options, const Server& server, Inbox::Losses losses)
+  SparseService(const SparseParameterServer& options, const Server& server, Inbox::Losses losses)
       : options_(options),
         server_(server),
         learning_(server.training().sparse(options.learning_options())),
@@ -133,7 +133,7 @@ class Service {
 /// Every step: all push, one update by the sum, all are answered.
 void SparseParameterServer::serve_bsp(Server& server) const {
   const auto P = static_cast<std::size_t>(server.workers());
-  Service service(*this, server, Inbox::Losses::untold);
+  SparseService service(*this, server, Inbox::Losses::untold);
   std::vector<Packet> pushed;
   while (service.continues()) {
     for (std::size_t worker = 0; worker < pushed.size(); ++worker)
@@ -156,7 +156,7 @@ void SparseParameterServer::serve_bsp(Server& server) const {
 void SparseParameterServer::serve_stale(Server& server) const {
   const bool bounded = consistency == Consistency::ssp;
   const double factor = part == Part::mean ? server.workers() : 1.0;
-  Service service(*this, server, bounded ? Inbox::Losses::told : Inbox::Losses::untold);
+  SparseService service(*this, server, bounded ? Inbox::Losses::told : Inbox::Losses::untold);
   Clocks clocks(server.workers());
   std::vector<std::pair<int, Packet>> waiting;
   const auto version = [&](int worker) { return bounded ? clocks.slowest_other(worker) : service.step; };

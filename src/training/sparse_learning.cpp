@@ -12,7 +12,7 @@ using values::Tensor;
 
 namespace {
 
-constexpr double flops_per_real_second = 1e9;  // of gathering, adding and scattering
+constexpr double sparse_flops_per_real_second = 1e9;  // of gathering, adding and scattering
 
 /// Rows are short: a call would take longer.
 double* copy_row(const double* from, std::int64_t width, double* to) {
@@ -115,7 +115,7 @@ Tensor SparseLearning::gradient(const std::shared_ptr<const SparseBatch>& batch,
   if (replica) inputs.push_back(replica);
   const std::int64_t size = gradient_first(*batch, options_.servers) + replicated();
   const values::Operation operation{
-      .name = "sparse_gradient", .seconds = flops(*batch) / flops_per_real_second, .numbered = false};
+      .name = "sparse_gradient", .seconds = flops(*batch) / sparse_flops_per_real_second, .numbered = false};
   return learning_.dispatcher().dispatch(
       operation, size, inputs,
       [layout = std::move(layout), in_place](std::span<const std::span<const double>> in, std::span<double> g) {

@@ -17,7 +17,7 @@ using values::Tensor;
 namespace {
 
 constexpr double seconds_a_row = 10e-9;  // a few lines from memory
-constexpr std::size_t rows_ahead = 24;
+constexpr std::size_t table_rows_ahead = 24;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ Tensor SparseTable::read(const TableRows& rows) const {
         const std::vector<std::uint32_t>& which = *rows;
         double* next = out.data();
         for (std::size_t i = 0; i < which.size(); ++i) {
-          if (i + rows_ahead < which.size()) __builtin_prefetch(w + which[i + rows_ahead] * width);
+          if (i + table_rows_ahead < which.size()) __builtin_prefetch(w + which[i + table_rows_ahead] * width);
           const double* const own = w + which[i] * width;
           for (std::size_t k = 0; k < width; ++k) *next++ = own[k];
         }
@@ -155,8 +155,8 @@ std::int64_t SparseTable::update(std::vector<Part> parts, double lr, double fact
                              }
                              const std::vector<std::uint32_t>& which = *rows;
                              for (std::size_t i = 0; i < count; ++i) {
-                               if (i + rows_ahead < count)
-                                 __builtin_prefetch(numbers->w.data() + which[i + rows_ahead] * width, 1);
+                               if (i + table_rows_ahead < count)
+                                 __builtin_prefetch(numbers->w.data() + which[i + table_rows_ahead] * width, 1);
                                numbers->update(which[i] * width, g + i * width, width, lr, factor);
                              }
                              numbers->update(first_dense, g + count * width, dense, lr, factor);

@@ -27,7 +27,7 @@ constexpr std::array markets{
     Choice{"on_demand", "they stay, at the price of [prices] worker or of their class"},
     Choice{"spot", "at a spot price, which is not paid while a machine is away; each is taken away now and then"}};
 
-constexpr std::array roles{Choice{"worker", "one of the workers"},
+constexpr std::array failing_roles{Choice{"worker", "one of the workers"},
                            Choice{"server", "one of the strategy's servers; nothing happens where it has fewer"}};
 
 }  // namespace
@@ -38,7 +38,7 @@ std::span<const base::Choice> recovery_choices() { return recoveries; }
 
 void Crash::describe(base::Describer& d) {
   d.integer("rank", rank, "whose host crashes, among the ranks of its role", Bounds::at_least(0));
-  d.choice("role", role, roles, "who that is");
+  d.choice("role", role, failing_roles, "who that is");
   d.quantity("at", at_s, Unit::seconds, "when", Bounds::at_least(0));
   d.quantity("repair", repair_s, Unit::seconds, "how long until the host is back; without it, never",
              Bounds::at_least(0));

@@ -17,7 +17,7 @@ Outage outage(double down_s, base::Stream& stream, const Repair& repair) {
   return {down_s, duration_s ? std::optional(down_s + *duration_s) : std::nullopt};
 }
 
-constexpr Bounds durations{.least = 0.0, .most = 1e12, .positive = true};
+constexpr Bounds duration_bounds{.least = 0.0, .most = 1e12, .positive = true};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void ConstantRepair::describe(base::Describer& d) {
 }
 
 void ExponentialRepair::describe(base::Describer& d) {
-  d.quantity("mean", mean, Unit::seconds, "from the failure until it is back, on average", durations);
+  d.quantity("mean", mean, Unit::seconds, "from the failure until it is back, on average", duration_bounds);
 }
 
 std::optional<double> ExponentialRepair::duration(base::Stream& stream) const {
@@ -44,7 +44,7 @@ void FailureProcess::describe_class(base::Describer& d) {
 }
 
 void ExponentialFailures::describe(base::Describer& d) {
-  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one", durations);
+  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one", duration_bounds);
   describe_class(d);
 }
 
@@ -55,7 +55,7 @@ std::optional<Outage> ExponentialFailures::next(int, std::int64_t, double up_sin
 }
 
 void WeibullFailures::describe(base::Describer& d) {
-  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one", durations);
+  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one", duration_bounds);
   d.number("shape", shape, "1 is exponential; failures of computers have some 0.7", Bounds::between(0.1, 100));
   describe_class(d);
 }

@@ -11,7 +11,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double equal_within = 0.005;
+constexpr double equal_times_within = 0.005;
 constexpr double no_skew = 1e-9;      ///< of a call: rounding
 constexpr double uneven_from = 1.05;  ///< the slowest worker's computing over the mean
 
@@ -31,7 +31,7 @@ std::string sentence(const View& view, const Collectives& chart) {
   const auto most = std::ranges::max_element(chart.rows, {},
                                              [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
   const auto as_predicted = std::ranges::count_if(
-      chart.rows, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)) <= equal_within; });
+      chart.rows, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)) <= equal_times_within; });
   const auto all = static_cast<std::ptrdiff_t>(chart.rows.size());
   if (as_predicted == all) {
     const auto latest =
@@ -88,7 +88,7 @@ std::string explained(const record::CollectiveUse& use, const Causes& causes) {
   std::string text;
   if (!(use.predicted_s > 0.0))
     text = "no prediction";
-  else if (std::abs(relative) <= equal_within)
+  else if (std::abs(relative) <= equal_times_within)
     text = "as predicted";
   else if (relative > 0.0)
     text = fmt::format("{} more ({}){}", duration(gap(use)), percent(relative), slower_because(causes));
@@ -96,7 +96,7 @@ std::string explained(const record::CollectiveUse& use, const Causes& causes) {
     text = fmt::format("{} less ({}): part of it was done before the last member came", duration(-gap(use)),
                        percent(-relative));
   const double scale = std::max(use.simulated_s, use.predicted_s);
-  if (use.skew_s > equal_within * scale)
+  if (use.skew_s > equal_times_within * scale)
     text += fmt::format("; before it members wait {} on average for the last one{}", duration(use.skew_s),
                         causes.stragglers ? ", a straggler" : "");
   return text;

@@ -11,7 +11,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr std::size_t most_questions = 8;
+constexpr std::size_t most_questions_of_headline = 8;
 
 std::string of_alternatives(const View& view, Measure measure) {
   const auto cases = ranking(view, measure);
@@ -103,11 +103,11 @@ std::string of_questions(const View& view, const std::vector<Question>& all, Mea
   std::string text =
       fmt::format("Which {} depends on {}: ", to_target ? "reaches the target first" : "is fastest", keys);
   const char* separator = "";
-  for (std::size_t i = 0; i < std::min(parts.size(), most_questions); ++i) {
+  for (std::size_t i = 0; i < std::min(parts.size(), most_questions_of_headline); ++i) {
     text += separator + parts[i];
     separator = many_keys ? "; " : ", ";
   }
-  if (parts.size() > most_questions) text += fmt::format(" and {} more", parts.size() - most_questions);
+  if (parts.size() > most_questions_of_headline) text += fmt::format(" and {} more", parts.size() - most_questions_of_headline);
   return text + "." + missing;
 }
 
@@ -119,7 +119,7 @@ std::string of_jobs(const View& view) {
   if (parts.empty())
     return fmt::format("{} share the cluster; how long each takes by itself is not known.",
                        counted(view.strategies.size(), "job"));
-  return "Beside the others, " + listed(parts, most_questions) + ".";
+  return "Beside the others, " + listed(parts, most_questions_of_headline) + ".";
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace simgrad::outputs::report {
 namespace {
 
 /// Money, or energy where nothing has a price.
-struct Price {
+struct ParetoPrice {
   std::optional<double> ParetoRow::*number;
   bool ParetoRow::*front;
   std::string (*text)(double);
@@ -37,7 +37,7 @@ std::vector<ParetoRow> rows_of(const View& view, Measure measure) {
   return rows;
 }
 
-std::string sentence(const View& view, const Pareto& chart, const Price& price) {
+std::string sentence(const View& view, const Pareto& chart, const ParetoPrice& price) {
   std::vector<const ParetoRow*> best;
   for (const ParetoRow& row : chart.rows)
     if (row.*price.front) best.push_back(&row);
@@ -121,9 +121,9 @@ std::optional<Pareto> pareto(const View& view) {
   if (!view.has_cost && !view.has_energy) return std::nullopt;
   const bool costs =
       std::ranges::any_of(view.cases, [](const Case& one) { return one.row.cost_usd.value_or(0.0) > 0.0; });
-  const Price price = costs || !view.has_energy
-                          ? Price{&ParetoRow::cost_usd, &ParetoRow::front, dollars, "cheapest", "cost"}
-                          : Price{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, "most frugal", "energy"};
+  const ParetoPrice price = costs || !view.has_energy
+                          ? ParetoPrice{&ParetoRow::cost_usd, &ParetoRow::front, dollars, "cheapest", "cost"}
+                          : ParetoPrice{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, "most frugal", "energy"};
   Pareto chart;
   chart.time_is = best_measure(view);
   chart.rows = rows_of(view, chart.time_is);

@@ -13,9 +13,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double equal_within = 0.005;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* workers_key = "cluster.workers";
+constexpr double equal_speedup_within = 0.005;
 
 std::string other_parameters(const View& view, const Case& one) {
   nlohmann::ordered_json rest = view.points[one.point].parameters;
@@ -140,7 +138,7 @@ std::string sentence(const View& view, const Speedup& chart) {
   if (of_ideal < 0.95) text += because(*most->cases[best]);
   if (least != most) {
     const std::size_t other = best_of(*least);
-    if (std::abs(least->speedup[other] - most->speedup[best]) > equal_within * most->speedup[best])
+    if (std::abs(least->speedup[other] - most->speedup[best]) > equal_speedup_within * most->speedup[best])
       text += "; at the other end, " + reached_text(view, *least, other) + because(*least->cases[other]);
   }
   if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)

@@ -8,7 +8,6 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// P(|T| <= t).
 double within(double t, int degrees_of_freedom) {

@@ -1,9 +1,12 @@
 /// Statistics over seeds, in closed form.
 #pragma once
 
+#include <limits>
 #include <span>
 
 namespace simgrad::outputs::report {
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// The t with P(|T| <= t) = 0.95 for Student's T with so many degrees of freedom (at least 1).
 /// The distribution is a finite sum for whole degrees of freedom; t is found by bisection.

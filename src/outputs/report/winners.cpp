@@ -10,11 +10,11 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double equal_within = 1.005;
-constexpr std::size_t most_questions = 6;
+constexpr double equal_price_within = 1.005;
+constexpr std::size_t most_questions_of_winners = 6;
 
 /// A price of a case, and how it is written.
-struct Price {
+struct WinnersPrice {
   const char* by;
   std::optional<double> (*of)(const Case&, Measure);
   std::string (*text)(double);
@@ -54,7 +54,7 @@ void add_time(std::vector<Winner>& lines, const View& view, const std::vector<co
 }
 
 /// Of those that cost as little as the least, the fastest comes first.
-void add_price(std::vector<Winner>& lines, const View& view, Measure measure, const Price& price) {
+void add_price(std::vector<Winner>& lines, const View& view, Measure measure, const WinnersPrice& price) {
   std::vector<const Case*> cases;
   for (const Case& one : view.cases)
     if (price.of(one, measure)) cases.push_back(&one);
@@ -63,7 +63,7 @@ void add_price(std::vector<Winner>& lines, const View& view, Measure measure, co
   const double least = of(*std::ranges::min_element(cases, {}, of));
   const double most = of(*std::ranges::max_element(cases, {}, of));
   if (!(most > 0.0)) return;
-  const auto cheapest = [&](const Case* one) { return of(one) <= equal_within * least; };
+  const auto cheapest = [&](const Case* one) { return of(one) <= equal_price_within * least; };
   std::ranges::stable_sort(
       cases, {}, [&](const Case* one) { return std::pair(cheapest(one) ? least : of(one), *measured(*one, measure)); });
   const Case& best = *cases.front();
@@ -71,7 +71,7 @@ void add_price(std::vector<Winner>& lines, const View& view, Measure measure, co
   const auto other = std::ranges::find_if(cases, [&](const Case* one) {
     return view.strategies.size() < 2 ? one != &best : one->strategy != best.strategy;
   });
-  if (cases.size() > 1 && most <= equal_within * least)
+  if (cases.size() > 1 && most <= equal_price_within * least)
     text += fmt::format("; all {} the same", price.verb);
   else if (other != cases.end() && cheapest(*other))
     text += fmt::format("; {} {}s the same", view.named(**other), price.verb);
@@ -83,7 +83,7 @@ void add_price(std::vector<Winner>& lines, const View& view, Measure measure, co
 std::vector<Winner> of_jobs(const View& view) {
   std::vector<Winner> lines;
   for (const Case* one : view.ran()) {
-    if (lines.size() == most_questions) break;
+    if (lines.size() == most_questions_of_winners) break;
     const std::string beside = interference_text(*one);
     lines.push_back({"time", view.label(*one), view.text(*one),
                      duration(one->row.simulated_s.value_or(0.0)) + (beside.empty() ? "" : ", " + beside)});
@@ -99,7 +99,7 @@ std::vector<Winner> winners(const View& view, Measure measure) {
   const auto all = questions(view);
   for (const Question& question : all) {
     const auto cases = ranking(view, question.cases, measure);
-    if (!cases.empty() && lines.size() < most_questions) add_time(lines, view, cases, measure);
+    if (!cases.empty() && lines.size() < most_questions_of_winners) add_time(lines, view, cases, measure);
   }
   if (all.size() > 1) return lines;
   add_price(lines, view, measure, {"cost", cost, dollars, "cost"});

@@ -43,7 +43,6 @@ std::string counted(std::size_t n, const std::string& noun) {
 
 namespace {
 
-constexpr const char* workers_key = "cluster.workers";
 
 nlohmann::ordered_json without_workers(const nlohmann::ordered_json& parameters) {
   nlohmann::ordered_json rest = parameters;

@@ -7,6 +7,9 @@
 
 namespace simgrad::outputs::report {
 
+/// The key of the grid along which a speed-up is drawn.
+inline constexpr const char* workers_key = "cluster.workers";
+
 /// "97 %", "99.6 %", "0.4 %", "0 %".  No share that is not whole is called 100 % or 0 %.
 std::string percent(double share);
 

@@ -7,7 +7,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr std::string_view replacement = "\\ufffd";
+constexpr std::string_view escaped_replacement = "\\ufffd";
 
 /// The length of the UTF-8 character that begins at `i`; 0 if none does.
 std::size_t character_bytes(std::string_view text, std::size_t i) {
@@ -42,7 +42,7 @@ void append_quoted(std::string& text, std::string_view raw) {
     const char c = raw[i];
     const std::size_t bytes = character_bytes(raw, i);
     if (bytes == 0) {
-      text += replacement;
+      text += escaped_replacement;
     } else if (bytes > 1) {
       const std::string_view character = raw.substr(i, bytes);
       if (character == "\u2028" || character == "\u2029")

@@ -14,9 +14,9 @@ namespace simgrad::strategies {
 
 namespace {
 
-class Parser {
+class EdgeListParser {
  public:
-  Parser(const std::string& path, int P, bool directed)
+  EdgeListParser(const std::string& path, int P, bool directed)
       : path_(path), P_(P), directed_(directed), edges_(static_cast<std::size_t>(P)) {}
 
   Adjacency edges() {
@@ -96,7 +96,7 @@ void EdgeList::describe(base::Describer& d) {
 std::string EdgeList::unfit(int P) const {
   if (P == 1) return {};
   try {
-    Parser(path, P, one_way).edges();
+    EdgeListParser(path, P, one_way).edges();
   } catch (const base::ScenarioError& error) {
     return error.what();
   }
@@ -104,7 +104,7 @@ std::string EdgeList::unfit(int P) const {
 }
 
 Adjacency EdgeList::edges(int P, std::uint64_t) const {
-  return P == 1 ? Adjacency(1) : Parser(path, P, one_way).edges();
+  return P == 1 ? Adjacency(1) : EdgeListParser(path, P, one_way).edges();
 }
 
 Adjacency Support::edges(int P, std::uint64_t) const { return Adjacency(static_cast<std::size_t>(P)); }

@@ -21,9 +21,9 @@ struct Written {
   std::vector<int> lines;  ///< on which line each row stands
 };
 
-class Parser {
+class MatrixFileParser {
  public:
-  explicit Parser(const std::string& path) : path_(path) {}
+  explicit MatrixFileParser(const std::string& path) : path_(path) {}
 
   Written parse() {
     const std::string text = data::text_file(path_);
@@ -75,7 +75,7 @@ class Parser {
 };
 
 Written read(const std::string& path, int P) {
-  Written written = Parser(path).parse();
+  Written written = MatrixFileParser(path).parse();
   const auto refuse = [&](std::size_t row, const std::string& text) {
     throw base::ScenarioError(
         fmt::format("{}:{}: {}", path, row < written.lines.size() ? written.lines[row] : 1, text));
@@ -126,7 +126,7 @@ std::string MatrixFile::unfit(const Adjacency& edges) const {
 
 MixingMatrix MatrixFile::matrix(const Adjacency& edges, std::span<const int> ranks) const {
   const std::size_t P = ranks.size();
-  Written written = P == 1 ? Written{{{1.0}}, {1}} : Parser(path).parse();
+  Written written = P == 1 ? Written{{{1.0}}, {1}} : MatrixFileParser(path).parse();
   const auto at = [&](int rank) { return P == 1 ? std::size_t{0} : static_cast<std::size_t>(rank); };
   const Adjacency from = sources(edges);
   MixingMatrix W;

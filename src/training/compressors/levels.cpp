@@ -10,7 +10,7 @@ namespace simgrad::training {
 
 namespace {
 
-constexpr double seconds_per_number = 4e-9;
+constexpr double levels_seconds_per_number = 4e-9;
 
 SIMGRAD_AVX2_IF_THERE
 void round_to_levels(const double* x, const double* u, double a_unit, double unit, double* result, std::size_t n) {
@@ -52,7 +52,7 @@ values::Tensor in_levels(std::string_view name, std::span<const std::uint64_t> k
     }
   };
   const values::Operation operation{
-      .name = name, .key = all, .seconds = seconds_per_number * static_cast<double>(x.size()), .in_place = 1};
+      .name = name, .key = all, .seconds = levels_seconds_per_number * static_cast<double>(x.size()), .in_place = 1};
   return values::encoded(dispatcher.dispatch(operation, x.size(), {&x, 1}, kernel), bytes);
 }
 

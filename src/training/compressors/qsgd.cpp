@@ -10,7 +10,7 @@ namespace simgrad::training {
 
 namespace {
 
-double norm(std::span<const double> numbers) {
+double norm_by_four_sums(std::span<const double> numbers) {
   std::array<double, 4> sums{};
   for (std::size_t i = 0; i < numbers.size(); ++i) sums[i % 4] += numbers[i] * numbers[i];
   return std::sqrt((sums[0] + sums[1]) + (sums[2] + sums[3]));
@@ -20,12 +20,12 @@ double norm(std::span<const double> numbers) {
 
 void Qsgd::describe(base::Describer& d) {
   d.integer("levels", levels, "s: levels above zero; 7 are four bits a number", base::Bounds::between(1, 1 << 20));
-  d.integer("bucket", bucket, "numbers that share a norm", base::Bounds::between(1, 1e9));
+  d.integer("bucket", bucket, "numbers that share a norm_by_four_sums", base::Bounds::between(1, 1e9));
 }
 
 values::Tensor Qsgd::encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const {
   const auto s = static_cast<double>(levels);
-  const auto unit = [s](std::span<const double> numbers) { return float32_above(norm(numbers)) / s; };
+  const auto unit = [s](std::span<const double> numbers) { return float32_above(norm_by_four_sums(numbers)) / s; };
   const std::int64_t bits = std::bit_width(static_cast<std::uint64_t>(2 * levels));  // 2 s + 1 values
   const std::uint64_t key[] = {static_cast<std::uint64_t>(levels)};
   return in_levels("qsgd", key, x, bucket, unit, occasion.draws,

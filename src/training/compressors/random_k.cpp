@@ -11,15 +11,15 @@ using Inputs = std::span<const std::span<const double>>;
 
 namespace {
 
-constexpr double seconds_per_place = 60e-9;
-constexpr double seconds_per_number = 2e-9;
+constexpr double random_k_seconds_per_place = 60e-9;
+constexpr double random_k_seconds_per_number = 2e-9;
 
 /// k of the places 0 .. n-1, in ascending order, as numbers: a tensor that all ranks share.
 Tensor places(std::int64_t k, std::int64_t n, const Occasion& occasion) {
   std::vector<std::uint64_t> key = words(occasion.shared_draws);
   key.push_back(static_cast<std::uint64_t>(n));
   const values::Operation operation{
-      .name = "places", .key = key, .seconds = seconds_per_place * static_cast<double>(k)};
+      .name = "places", .key = key, .seconds = random_k_seconds_per_place * static_cast<double>(k)};
   return occasion.dispatcher.dispatch(operation, k, {},
                                       [draws = occasion.shared_draws, n](Inputs, std::span<double> result) {
                                         if (static_cast<std::int64_t>(result.size()) == n)
@@ -41,7 +41,7 @@ Tensor places(std::int64_t k, std::int64_t n, const Occasion& occasion) {
 Tensor gathered(const Tensor& x, const Tensor& at, const Occasion& occasion) {
   const Tensor inputs[] = {x, at};
   const values::Operation operation{.name = "gather_places",
-                                    .seconds = seconds_per_number * static_cast<double>(at.size())};
+                                    .seconds = random_k_seconds_per_number * static_cast<double>(at.size())};
   return occasion.dispatcher.dispatch(operation, at.size(), inputs, [](Inputs in, std::span<double> result) {
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = in[0][static_cast<std::size_t>(in[1][i])];
   });
@@ -52,7 +52,7 @@ Tensor scattered(const Tensor& values, const Tensor& at, std::int64_t n, double 
   const Tensor inputs[] = {values, at};
   const std::uint64_t key[] = {std::bit_cast<std::uint64_t>(scale)};
   const values::Operation operation{
-      .name = "scatter_places", .key = key, .seconds = seconds_per_number * static_cast<double>(n)};
+      .name = "scatter_places", .key = key, .seconds = random_k_seconds_per_number * static_cast<double>(n)};
   return occasion.dispatcher.dispatch(operation, n, inputs, [scale](Inputs in, std::span<double> result) {
     std::fill(result.begin(), result.end(), 0.0);
     for (std::size_t i = 0; i < in[0].size(); ++i) result[static_cast<std::size_t>(in[1][i])] = scale * in[0][i];

@@ -9,7 +9,7 @@ namespace simgrad::training {
 
 namespace {
 
-constexpr double seconds_per_number = 10e-9;
+constexpr double top_k_seconds_per_number = 10e-9;
 
 /// What is no number counts as the largest, so that it is seen at the other end.
 double size_of(double x) { return std::isnan(x) ? std::numeric_limits<double>::infinity() : std::fabs(x); }
@@ -37,7 +37,7 @@ values::Tensor TopK::encode(const values::Tensor& x, const Occasion& occasion, C
   if (k == x.size()) return x;
   const std::uint64_t key[] = {static_cast<std::uint64_t>(k)};
   const values::Operation operation{
-      .name = "top_k", .key = key, .seconds = seconds_per_number * static_cast<double>(x.size())};
+      .name = "top_k", .key = key, .seconds = top_k_seconds_per_number * static_cast<double>(x.size())};
   const auto kernel = [k](std::span<const std::span<const double>> in, std::span<double> result) {
     keep_largest(in.front(), static_cast<std::size_t>(k), result);
   };

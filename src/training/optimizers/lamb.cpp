@@ -12,14 +12,14 @@ namespace simgrad::training {
 
 namespace {
 
-double norm(std::span<const double> x) {
+double euclidean_norm(std::span<const double> x) {
   double squares = 0.0;
   for (const double x_i : x) squares += x_i * x_i;
   return std::sqrt(squares);
 }
 
 double trust_ratio(std::span<const double> w, std::span<const double> u) {
-  const double w_norm = norm(w), u_norm = norm(u);
+  const double w_norm = euclidean_norm(w), u_norm = euclidean_norm(u);
   return w_norm > 0.0 && u_norm > 0.0 ? w_norm / u_norm : 1.0;
 }
 
