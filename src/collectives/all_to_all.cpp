@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
-#include "collectives/course.h"
+#include "cluster/recording/work_scope.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 
@@ -56,7 +56,7 @@ class Pairwise final : public JointSchedule {
 }  // namespace
 
 Tensor all_to_all(const cluster::Communicator& comm, const Tensor& x) {
-  const cluster::Naming naming(comm, record::Work::all_to_all);
+  const cluster::WorkScope work_scope(comm, record::Work::all_to_all);
   return together(
       comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/run.h"
 
 namespace simgrad::collectives {
@@ -46,7 +46,7 @@ void ChainBroadcast::describe(base::Describer& d) {
 
 cluster::Packet ChainBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                                            std::int64_t length) const {
-  const cluster::Naming naming(comm, record::Work::broadcast);
+  const cluster::WorkScope work_scope(comm, record::Work::broadcast);
   const auto pieces = static_cast<int>(std::clamp<std::int64_t>(length, 1, chunks));  // none is empty
   return run(comm, Chain(length, pieces, comm.size(), root), std::move(packet));
 }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/ring_walk.h"
 
 namespace simgrad::collectives {
@@ -113,25 +113,25 @@ std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) cons
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
-  const cluster::Naming naming(comm, record::Work::reduce_scatter);
+  const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
   return finish(comm, reduction, ring(comm, split, RingSchedule::Part::reduce_scatter, x, combination(reduction)));
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
-  const cluster::Naming naming(comm, record::Work::all_gather);
+  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   return ring(comm, Split(lengths, x.wire()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
-  const cluster::Naming naming(comm, record::Work::all_gather);
+  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Extent extent(x);
   return together(
       comm, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
-  const cluster::Naming naming(comm, record::Work::all_gather);
+  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   return ring(comm, Split({length, x.wire()}, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 

@@ -1,6 +1,6 @@
 #include "collectives/van_de_geijn.h"
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/binomial_rounds.h"
 #include "collectives/run.h"
 
@@ -37,7 +37,7 @@ class ScatterAllGather final : public Schedule {
 
 cluster::Packet VanDeGeijnBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                                                 std::int64_t length) const {
-  const cluster::Naming naming(comm, record::Work::broadcast);
+  const cluster::WorkScope work_scope(comm, record::Work::broadcast);
   return run(comm, ScatterAllGather(length, comm.size(), root), std::move(packet));
 }
 

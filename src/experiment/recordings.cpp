@@ -65,8 +65,8 @@ void write_trace_file(const std::string& path, const RunPlan& plan, const record
 
 }  // namespace
 
-std::vector<cluster::TapeLimits> Recordings::tapes() const {
-  std::vector<cluster::TapeLimits> all{{}};
+std::vector<cluster::TimelineLimits> Recordings::tapes() const {
+  std::vector<cluster::TimelineLimits> all{{}};
   if (more()) {
     constexpr int everybody = std::numeric_limits<int>::max();
     all.push_back({.workers = everybody, .servers = everybody, .spans = most_spans, .steps = steps});

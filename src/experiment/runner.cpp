@@ -104,7 +104,7 @@ void simulate_into(const RunPlan& plan, const std::vector<const RunPlan*>& runs,
                    const RunnerOptions& options, double* progress) {
   outputs::Run run = described(plan);
   const auto start = std::chrono::steady_clock::now();
-  const auto tapes = runs.empty() ? std::vector<cluster::TapeLimits>() : options.recordings.tapes();
+  const auto tapes = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.tapes();
   run.record = simulate(plan, data, threads, progress, tapes);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // First, so that the record stands whatever becomes of the recordings.

@@ -54,7 +54,7 @@ models::Problem problem_of(const data::Split& data) {
 }
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
-                        const std::vector<cluster::TapeLimits>& tapes) {
+                        const std::vector<cluster::TimelineLimits>& tapes) {
   if (!run.jobs.empty()) return simulate_jobs(run, data, threads, progress, tapes);
   const Settings& settings = *run.settings;
   cluster::World* world = nullptr;

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "cluster/cluster.h"
-#include "cluster/tape.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/recording/timeline_recorder.h"
 #include "data/dataset.h"
 #include "experiment/plan.h"
 #include "record/record.h"
@@ -29,11 +29,11 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 /// threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the run goes on; may be null.  tapes: timelines to
 /// record.
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
-                        const std::vector<cluster::TapeLimits>& tapes = {});
+                        const std::vector<cluster::TimelineLimits>& tapes = {});
 
 /// The same for a job, beside the others of its run.
 record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress,
-                             const std::vector<cluster::TapeLimits>& tapes = {});
+                             const std::vector<cluster::TimelineLimits>& tapes = {});
 
 /// Nominal, of each worker's host, where `shares = "speed"` goes by them; else none.  places: the workers' hosts, and
 /// maybe more.

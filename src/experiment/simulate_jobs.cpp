@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "cluster/turns.h"
+#include "cluster/ranks/gang_schedule.h"
 #include "experiment/simulate.h"
 #include "training/training.h"
 
@@ -37,7 +37,7 @@ class JobData {
 };
 
 std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Placed& placed, const JobPlan& plan,
-                                          cluster::Turns* turns) {
+                                          cluster::GangSchedule* turns) {
   const Settings& own = *placed.run.settings;
   training::Program program = strategies::program(placed.run.strategy);
   program.hosts = [hosts = plan.hosts](int) { return hosts; };
@@ -52,13 +52,13 @@ std::unique_ptr<training::Training> train(cluster::Cluster& cluster, const Place
 }  // namespace
 
 record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, double* progress,
-                             const std::vector<cluster::TapeLimits>& tapes) {
+                             const std::vector<cluster::TimelineLimits>& tapes) {
   const Settings& all = *run.fabric;
   values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = {}});
   cluster::Cluster cluster(all.cluster, static_cast<int>(all.cluster.workers), true, run.seed);
-  std::unique_ptr<cluster::Turns> turns;
+  std::unique_ptr<cluster::GangSchedule> turns;
   if (all.cluster.sharing == cluster::Sharing::gang)
-    turns = std::make_unique<cluster::Turns>(static_cast<int>(all.jobs.size()), all.cluster.quantum);
+    turns = std::make_unique<cluster::GangSchedule>(static_cast<int>(all.jobs.size()), all.cluster.quantum);
   JobData data_of_jobs(run, data);
   std::vector<Placed> jobs;
   std::set<int> taken, shared;

@@ -127,7 +127,8 @@ std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, st
   return rule + '\n' + numbers + '\n';
 }
 
-std::string title(const Results& results, const std::vector<PlottedCurve>& curves, std::string_view unit, std::size_t width) {
+std::string title(const Results& results, const std::vector<PlottedCurve>& curves, std::string_view unit,
+                  std::size_t width) {
   const std::string point = point_text(results.runs.back().parameters);
   const bool seeds = std::ranges::any_of(curves, [](const PlottedCurve& curve) { return curve.seeds.size() > 1; });
   return wrapped(fmt::format("Loss against simulated time [{}]{}{}:", unit, seeds ? ", mean over the seeds" : "",

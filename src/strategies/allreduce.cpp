@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/overlap.h"
+#include "cluster/ranks/side_stream.h"
 #include "strategies/compressed_sum.h"
 
 namespace simgrad::strategies {
 
 using cluster::Communicator;
-using cluster::Overlap;
+using cluster::SideStream;
 
 namespace {
 
@@ -50,7 +50,7 @@ void Allreduce::operator()(Worker& worker) const {
 
 void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker);
-  Overlap beside(worker.comm());
+  SideStream beside(worker.comm());
   State state = worker.start();
   if (worker.comm().rank() == 0 && state.step == 0 && worker.training().learning().layers().size() == 1)
     worker.training().note(

@@ -1,6 +1,6 @@
 #include "strategies/easgd.h"
 
-#include "cluster/inbox.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/parameter_store.h"
 
 namespace simgrad::strategies {

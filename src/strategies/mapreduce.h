@@ -55,7 +55,7 @@ struct MapReduce : Strategy {
   void reduce_splits(Server& server) const;
   double map_flops(const training::Learning& learning, int split, int all) const;
   Tensor mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const;
-  bool deals_splits(const training::Training& training) const { return splits > 1 || training.in_place(); }
+  bool deals_splits(const training::Training& training) const { return splits > 1 || training.keeps_going(); }
   std::int64_t sum_size(const training::Learning& learning) const;
 
   /// Blocks until every reducer's stretch of the parameters is there.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "cluster/inbox.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/job_tracker.h"
 #include "strategies/mapreduce.h"
 #include "strategies/parameter_store.h"
@@ -132,7 +132,7 @@ void MapReduce::map_splits(Worker& worker) const {
   const training::Learning& learning = worker.training().learning();
   const int master = worker.server();
   const int all = worker.workers() * static_cast<int>(splits);
-  const bool waits_for_orders = speculative || worker.training().in_place();
+  const bool waits_for_orders = speculative || worker.training().keeps_going();
   training::Encoder sum_code(*compression, worker);
   const training::Encoder parameter_code(*parameter_compression, worker);
   News news(worker, parameter_code);

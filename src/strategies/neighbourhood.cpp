@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 
 namespace simgrad::strategies {
 
@@ -41,7 +41,7 @@ State Neighbourhood::start() const {
 
 void Neighbourhood::welcome(const State& state) const {
   const Communicator& comm = worker_.comm();
-  if (!worker_.training().in_place()) return;
+  if (!worker_.training().keeps_going()) return;
   for (const int rank : worker_.training().joiners(comm.world_rank(comm.rank()), state.step)) {
     Pending sending = comm.start_send_unless_lost(rank, Packet(state.w, state.step));  // in place everybody is a member
     if (sending.under_way()) sending.wait_unless_lost();
@@ -49,13 +49,13 @@ void Neighbourhood::welcome(const State& state) const {
 }
 
 bool Neighbourhood::takes_part(int member, std::int64_t step) const {
-  return !worker_.training().in_place() || worker_.training().takes_part(worker_.comm().world_rank(member), step);
+  return !worker_.training().keeps_going() || worker_.training().takes_part(worker_.comm().world_rank(member), step);
 }
 
 Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step, std::span<const int> sources,
                                              std::span<const int> targets) const {
   const Communicator& comm = worker_.comm();
-  const cluster::Naming naming(comm, record::Work::gossip);
+  const cluster::WorkScope work_scope(comm, record::Work::gossip);
   Exchange exchange;
   for (const int j : sources)
     if (takes_part(j, step)) exchange.sources.push_back(j);
@@ -66,7 +66,7 @@ Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step,
 }
 
 std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
-  const cluster::Naming naming(worker_.comm(), record::Work::gossip);
+  const cluster::WorkScope work_scope(worker_.comm(), record::Work::gossip);
   std::vector<Packet> received;
   for (std::size_t i = 0; i < exchange.sources.size(); ++i) {
     auto packet = exchange.receives[i].wait_unless_lost();

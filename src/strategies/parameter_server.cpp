@@ -15,8 +15,9 @@ using base::Choice;
 
 namespace {
 
-constexpr std::array parameter_shardings{Choice{"range", "contiguous stretches whose lengths differ by at most one"},
-                               Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
+constexpr std::array parameter_shardings{
+    Choice{"range", "contiguous stretches whose lengths differ by at most one"},
+    Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
 
 }  // namespace
 

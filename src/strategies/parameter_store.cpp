@@ -77,7 +77,7 @@ Service::Service(const Server& its_server, const training::Compressor& its_gradi
       state(server.start()),
       answers(server, its_parameters),
       pushes(server.comm(), 0, server.workers(), losses),
-      in_place(server.training().in_place()) {
+      keeps_going(server.training().keeps_going()) {
   answers.send_all(state);
 }
 
@@ -102,7 +102,7 @@ Tensor Service::sum(std::vector<Tensor> parts) const {
 }
 
 void Service::answer_the_rest() {
-  while (in_place)  // the training ends it
+  while (keeps_going)  // the training ends it
     if (const auto push = pushes.next(); !push.lost) answers.send(push.source, state);
 }
 

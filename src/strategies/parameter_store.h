@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "cluster/communicator.h"
-#include "cluster/inbox.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/compression.h"
 #include "training/compressors/encoder.h"
 
@@ -81,7 +81,7 @@ struct Service {
   State state;
   Answers answers;
   cluster::Inbox pushes;
-  bool in_place;
+  bool keeps_going;
 };
 
 }  // namespace simgrad::strategies

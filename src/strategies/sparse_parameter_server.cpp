@@ -120,7 +120,7 @@ std::vector<int> SparseParameterServer::hosts(int P) const {
 /// A table that has changed in place is the checkpoint's or nobody's. Workers come and go where nobody waits for all.
 std::vector<Recovery> SparseParameterServer::recoveries() const {
   std::vector all{Recovery::restart};
-  if (stale() && dense == DenseOn::servers) all.push_back(Recovery::in_place);
+  if (stale() && dense == DenseOn::servers) all.push_back(Recovery::keep_going);
   return all;
 }
 

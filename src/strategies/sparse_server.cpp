@@ -84,7 +84,7 @@ class SparseService {
 
   /// In place, servers may be through one after the other: whoever is goes on answering.
   void answer_the_rest() {
-    while (server_.training().in_place())  // the training ends it
+    while (server_.training().keeps_going())  // the training ends it
       if (const auto push = pushes.next(); !push.lost) answer(push.source, push.packet, step);
   }
 

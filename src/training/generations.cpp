@@ -118,7 +118,7 @@ void Training::count_members() {
     const bool worker = rank < world_.workers();
     if (worker) alongside_[static_cast<std::size_t>(rank)].active = world_.alive(rank);
     // In place those that are lost stay members, and come back to their places.
-    if (!world_.alive(rank) && !(in_place() && worker)) continue;
+    if (!world_.alive(rank) && !(keeps_going() && worker)) continue;
     living.push_back(rank);
     ++(rank < world_.workers() ? living_workers_ : living_servers_);
   }

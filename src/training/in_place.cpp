@@ -30,7 +30,7 @@ std::vector<int> Training::joiners(int from, std::int64_t step) {
 }
 
 bool Training::goes_on_without(int rank) const {
-  if (!in_place()) return false;
+  if (!keeps_going()) return false;
   for (int each = world_.workers(); each < world_.size(); ++each)
     if (world_.same_host(each, rank)) return false;
   if (holder() != Holder::workers) return true;

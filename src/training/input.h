@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "base/describe.h"
-#include "cluster/overlap.h"
-#include "cluster/storage.h"
+#include "cluster/ranks/side_stream.h"
+#include "cluster/ranks/storage.h"
 
 namespace simgrad::training {
 
@@ -44,7 +44,7 @@ class InputPipeline {
   const cluster::Storage* storage_;
   double bytes_per_row_;
   std::int64_t prefetch_;
-  std::optional<cluster::Overlap> beside_;
+  std::optional<cluster::SideStream> beside_;
   std::int64_t ahead_ = 0;  ///< batches that are being read
   int asked_ = 0;
 };

@@ -130,7 +130,7 @@ bool Recovery::revive_repaired() {
   const double now = world.now();
   for (const Repair& repair : repairs_) {
     if (repair.back_s > now) continue;
-    if (pending_ || !training_.in_place()) {
+    if (pending_ || !training_.keeps_going()) {
       world.revive(repair.rank);
       continue;
     }
@@ -144,7 +144,7 @@ bool Recovery::revive_repaired() {
 void Recovery::come_back() {
   if (over() || !revive_repaired()) return;
   if (pending_) return resume();
-  if (training_.in_place()) return;
+  if (training_.keeps_going()) return;
   training_.join_begins();
   pending_ = true;  // under elastic the others have gone on: all start again with who is back
   revoke();
@@ -163,7 +163,7 @@ std::optional<int> Recovery::lost_for_good() const {
 bool Recovery::ready() const {
   const cluster::World& world = training_.world();
   if (repairs_.empty() || training_.recovery() == cluster::Recovery::shrink) return true;
-  if (training_.recovery() != cluster::Recovery::elastic && !training_.in_place()) return false;
+  if (training_.recovery() != cluster::Recovery::elastic && !training_.keeps_going()) return false;
   bool works = false;
   for (int rank = 0; rank < world.workers(); ++rank) works = works || world.alive(rank);
   const bool holds = training_.holder() == Holder::servers;

@@ -21,7 +21,7 @@ class Recovery {
   /// Those that the scenario names, and those of the hosts' failure process.
   void schedule_crashes();
   /// Whether the ranks are between a crash and the next generation: nothing moves, and that is no deadlock.
-  bool pending() const { return pending_ || (training_.in_place() && expects()); }
+  bool pending() const { return pending_ || (training_.keeps_going() && expects()); }
   /// Whether a host is still to come back.
   bool expects() const { return !repairs_.empty(); }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "training/recovery.h"
 #include "training/training.h"
 
@@ -72,9 +72,9 @@ void Training::write_checkpoint(const cluster::Communicator& comm, const State& 
     return;
   }
   const bool writes = holder() != Holder::workers || program_.replicas_differ || place(rank) == 0;
-  const cluster::Naming naming(comm, record::Work::checkpoint);
+  const cluster::WorkScope work_scope(comm, record::Work::checkpoint);
   if (stable_storage_ && writes) stable_storage_->read(comm, static_cast<std::int64_t>(bytes_of(state)));
-  const bool alone = in_place() && holder() == Holder::workers;  // those that are lost write nothing
+  const bool alone = keeps_going() && holder() == Holder::workers;  // those that are lost write nothing
   const auto at_work = alone ? std::ranges::count_if(alongside_, &Alongside::active) : reporters();
   if (!checkpoints_.keep(rank, state, static_cast<int>(at_work))) return;
   losses_.wrote(checkpoint_cost_s_);
@@ -93,7 +93,7 @@ void Training::restart(const cluster::Communicator& comm) const {
   const int rank = comm.world_rank(comm.rank());
   const bool worker = rank < world_.workers();
   if (generation_ == 0 && !(worker && rejoins(rank))) return;
-  const cluster::Naming naming(comm, record::Work::restart);
+  const cluster::WorkScope work_scope(comm, record::Work::restart);
   cluster::World::pause(cluster_.options().failures.restart_time_s);
   if (source_ != &checkpoints_ || !stable_storage_ || (worker && rejoins(rank))) return;
   const Holder who = holder();
@@ -112,7 +112,7 @@ void Training::record_losses() {
   if (cluster_.options().failures.hosts_fail()) {
     record_.crashes = crashes_;
     // Of a rank that is lost while the others go on nobody knows what its work would have been worth.
-    if (!in_place() || crashes_ == 0) record_.lost_s = losses_.lost_s();
+    if (!keeps_going() || crashes_ == 0) record_.lost_s = losses_.lost_s();
     record_.recovery_s = losses_.recovery_s(record_.simulated_s);
   }
   if (checkpoint_clock_) record_.checkpoint_s = losses_.checkpoint_s();

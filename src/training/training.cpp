@@ -73,7 +73,7 @@ void Training::start() {
   schedule_timers();
   plan_checkpoints();
   recovery_->schedule_crashes();
-  if (in_place()) world_.set_in_place();
+  if (keeps_going()) world_.set_keeps_going();
   launch();
 }
 
@@ -94,7 +94,7 @@ double Training::rounds(std::int64_t step) const {
 /// Those that the state has seen: ranks that run ahead have computed more than the steps that are complete, servers may
 /// be ahead of each other, and cores of one host go on at the moment of the end.
 std::int64_t Training::samples_at(const Observed& state) const {
-  if (in_place() && holder() == Holder::workers) return state.samples;
+  if (keeps_going() && holder() == Holder::workers) return state.samples;
   if (synchronous()) return lost_samples_ + state.step * learning_.batches().batch();
   return state.samples;
 }
@@ -149,7 +149,7 @@ bool Training::arrive(int rank, const State& state) {
   cluster_.watch();
   if (program_.own_pace) return arrive_at_own_pace(rank, state);
   if (stores_.empty()) keep(rank, state);
-  if (in_place() && holder() == Holder::workers) return arrive_in_place(rank, state);
+  if (keeps_going() && holder() == Holder::workers) return arrive_in_place(rank, state);
   Arrivals& arrivals = arrivals_[state.step];
   arrivals.replicas.resize(static_cast<std::size_t>(reporters()));
   arrivals.replicas[place(rank)] = state.w;
@@ -232,7 +232,7 @@ void Training::finish(Status status) {
   if (world_.ended()) return;
   record_.status = status;
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
-  const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step) && !in_place();
+  const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step) && !keeps_going();
   const std::string left = complete ? world_.left_behind() : std::string();
   world_.end();
   if (setup_.turns) setup_.turns->leave(setup_.job);

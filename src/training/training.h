@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cluster/cluster.h"
-#include "cluster/communicator.h"
-#include "cluster/storage.h"
-#include "cluster/turns.h"
-#include "cluster/world.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/storage.h"
+#include "cluster/ranks/world.h"
 #include "record/record.h"
 #include "training/checkpoints.h"
 #include "training/learning.h"
@@ -39,7 +39,7 @@ class Training {
     StopOptions stop;
     EvaluateOptions evaluate;
     std::optional<cluster::Recovery> recovery = {};  ///< default: the cluster's
-    cluster::Turns* turns = nullptr;                 ///< in which several jobs compute; null: whenever they like
+    cluster::GangSchedule* turns = nullptr;          ///< in which several jobs compute; null: whenever they like
     int job = 0;                                     ///< its number among the jobs of the run
   };
   /// workers: at nominal speed times their relative one; the program's servers come on top.
@@ -121,7 +121,7 @@ class Training {
 
   // Of trainings that go on in place when a worker is lost (in_place.cpp).
 
-  bool in_place() const { return recovery() == cluster::Recovery::in_place; }
+  bool keeps_going() const { return recovery() == cluster::Recovery::keep_going; }
   /// Whether the rank has come back during this generation, and begins in the middle of it.
   bool rejoins(int rank) const;
   /// Where replicas are trained: whether the rank is at work on its own.

@@ -1,6 +1,6 @@
 #include "training/worker.h"
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 
 namespace simgrad::training {
 
@@ -16,7 +16,7 @@ bool Participant::continues(const State& state) const {
   training_.world().set_step(world_rank(), state.step);
   if (!training_.arrive(world_rank(), state)) return false;
   training_.write_checkpoint(comm_, state);
-  const cluster::Naming naming(comm_, Work::turn);
+  const cluster::WorkScope work_scope(comm_, Work::turn);
   training_.await_turn(state.step);
   return true;
 }
@@ -25,7 +25,7 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
   training_.world().set_step(world_rank(), step);
   if (!training_.arrive(world_rank(), step, store)) return false;
   training_.write_checkpoint(comm_, step, *store);
-  const cluster::Naming naming(comm_, Work::turn);
+  const cluster::WorkScope work_scope(comm_, Work::turn);
   training_.await_turn(step);
   return true;
 }

@@ -20,8 +20,8 @@
 #include "cluster/topologies/star.h"
 #include "collectives/all_to_all.h"
 #include "collectives/binomial.h"
-#include "collectives/course.h"
 #include "collectives/ring.h"
+#include "collectives/timed_schedule.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

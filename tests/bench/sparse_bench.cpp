@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 #include "data/click_log.h"
 #include "models/sparse_model.h"
 #include "simulation.h"

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "cluster/speed_timeline.h"
+#include "cluster/fabric/speed_timeline.h"
+#include "cluster/ranks/world.h"
 #include "cluster/stragglers/drawn.h"
 #include "cluster/stragglers/varying.h"
-#include "cluster/world.h"
 #include "scratch.h"
 #include "simulation.h"
 

@@ -141,7 +141,7 @@ TEST_CASE("the MTBF of the job is of the hosts that fail, and of no others") {
 }
 
 TEST_CASE("what a rank's work under way was worth to those that go on without it is not known") {
-  Trial trial = with_crashes(fragile(parameter_server(Consistency::asp)), {crash(1, 0.01)}, Recovery::in_place);
+  Trial trial = with_crashes(fragile(parameter_server(Consistency::asp)), {crash(1, 0.01)}, Recovery::keep_going);
   const Outcome outcome = trial.run();
   check_sound(outcome.record);
   CHECK(outcome.record.crashes == 1);

@@ -170,7 +170,7 @@ TEST_CASE("an average of which only a weight of 0 is left is oneself") {
               }),
               .workers = 3};
   trial.stop.steps = 40;
-  trial.cluster.failures.recovery = cluster::Recovery::in_place;
+  trial.cluster.failures.recovery = cluster::Recovery::keep_going;
   trial.cluster.failures.crashes.resize(2);
   for (const int r : {1, 2}) {
     trial.cluster.failures.crashes[static_cast<std::size_t>(r - 1)].rank = r;

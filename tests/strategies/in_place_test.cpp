@@ -27,12 +27,12 @@ std::vector<Named> that_go_on() {
 Trial going_on(const training::Program& program) {
   Trial trial = fragile(program);
   if (!program.synchronous) trial.stop.steps = 80;
-  trial.cluster.failures.recovery = Recovery::in_place;
+  trial.cluster.failures.recovery = Recovery::keep_going;
   return trial;
 }
 
 Trial crashing(Trial trial, std::vector<Crash> crashes) {
-  return with_crashes(std::move(trial), std::move(crashes), Recovery::in_place);
+  return with_crashes(std::move(trial), std::move(crashes), Recovery::keep_going);
 }
 
 }  // namespace

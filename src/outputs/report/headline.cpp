@@ -107,7 +107,8 @@ std::string of_questions(const View& view, const std::vector<Question>& all, Mea
     text += separator + parts[i];
     separator = many_keys ? "; " : ", ";
   }
-  if (parts.size() > most_questions_of_headline) text += fmt::format(" and {} more", parts.size() - most_questions_of_headline);
+  if (parts.size() > most_questions_of_headline)
+    text += fmt::format(" and {} more", parts.size() - most_questions_of_headline);
   return text + "." + missing;
 }
 

@@ -121,9 +121,10 @@ std::optional<Pareto> pareto(const View& view) {
   if (!view.has_cost && !view.has_energy) return std::nullopt;
   const bool costs =
       std::ranges::any_of(view.cases, [](const Case& one) { return one.row.cost_usd.value_or(0.0) > 0.0; });
-  const ParetoPrice price = costs || !view.has_energy
-                          ? ParetoPrice{&ParetoRow::cost_usd, &ParetoRow::front, dollars, "cheapest", "cost"}
-                          : ParetoPrice{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, "most frugal", "energy"};
+  const ParetoPrice price =
+      costs || !view.has_energy
+          ? ParetoPrice{&ParetoRow::cost_usd, &ParetoRow::front, dollars, "cheapest", "cost"}
+          : ParetoPrice{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, "most frugal", "energy"};
   Pareto chart;
   chart.time_is = best_measure(view);
   chart.rows = rows_of(view, chart.time_is);

@@ -14,7 +14,6 @@ namespace {
 using record::Evaluation;
 using Moment = std::vector<const Evaluation*>;  ///< one evaluation of each seed, at one step
 
-
 /// Ascending steps: of a step that was come to again, the last time.
 std::vector<const Evaluation*> last_times(const std::vector<Evaluation>& curve) {
   std::vector<const Evaluation*> found;

@@ -8,7 +8,6 @@
 namespace simgrad::outputs::report {
 namespace {
 
-
 /// P(|T| <= t).
 double within(double t, int degrees_of_freedom) {
   const int n = degrees_of_freedom;

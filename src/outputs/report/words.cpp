@@ -43,7 +43,6 @@ std::string counted(std::size_t n, const std::string& noun) {
 
 namespace {
 
-
 nlohmann::ordered_json without_workers(const nlohmann::ordered_json& parameters) {
   nlohmann::ordered_json rest = parameters;
   rest.erase(workers_key);
