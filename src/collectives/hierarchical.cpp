@@ -38,7 +38,7 @@ Reduction reduction(Combination how) {
 
 }  // namespace
 
-std::string Hierarchical::unfit(const cluster::Options& cluster) const {
+std::string Hierarchical::refusal(const cluster::Options& cluster) const {
   if (cluster.platform.empty() && cluster.topology->has_machines()) return {};
   if (!cluster.platform.empty())
     return "algorithm = \"hierarchical\" works inside hosts first, but on the hosts of cluster.platform there is one "

@@ -84,9 +84,9 @@ class Lengths {
 
 /// What a member does in one round; took is told of what came.
 template <class Given, class Took>
-void go(const cluster::Communicator& comm, const Turn& turn, std::int64_t version, Given given, Took took) {
+void go(const cluster::Communicator& comm, const Turn& turn, const cluster::Note& note, Given given, Took took) {
   Pending sending;
-  if (turn.target >= 0) sending = comm.start_send(turn.target, Packet(given(turn.sent), version));
+  if (turn.target >= 0) sending = comm.start_send(turn.target, Packet(given(turn.sent), note));
   Packet received;
   if (turn.source >= 0) received = comm.receive(turn.source);
   if (turn.target >= 0) sending.wait();
@@ -103,20 +103,20 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
     Lengths lengths(x.tensor);
     for (int round = 0; round < rounds; ++round)
       go(
-          comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return lengths.take(sent.count); },
+          comm, schedule.turn(round, comm.rank()), x.attached, [&](Stretch sent) { return lengths.take(sent.count); },
           [](const Turn&, const Packet&) {});
-    return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.version);
+    return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.attached);
   }
   Parts parts(schedule.brings(comm.rank()), std::exchange(x.tensor, Tensor()));
   for (int round = 0; round < rounds; ++round)
     go(
-        comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
+        comm, schedule.turn(round, comm.rank()), x.attached, [&](Stretch sent) { return parts.take(sent); },
         [&](const Turn& turn, Packet received) {
-          if (!turn.reduce) x.version = received.version;
+          if (!turn.reduce) x.attached = received.attached;
           parts.put(turn.received,
                     turn.reduce ? values::combine(how, received.tensor, parts.take(turn.received)) : received.tensor);
         });
-  return Packet(parts.take(schedule.keeps(comm.rank())), x.version);
+  return Packet(parts.take(schedule.keeps(comm.rank())), x.attached);
 }
 
 }  // namespace simgrad::collectives

@@ -68,6 +68,10 @@ struct Layer {
   std::int64_t columns = 0;     ///< rows * columns <= count: the rest, biases say, is a vector
 };
 
+class KMeans;
+class MultitaskPerceptron;
+class SparseModel;
+
 class Model : public base::Described {
  public:
   bool bias = false;  ///< a constant feature, added as the data's last column by whoever loads it
@@ -81,7 +85,11 @@ class Model : public base::Described {
   /// Whether whoever loads the data is to add a last column of ones.
   virtual bool constant_feature() const { return bias; }
   /// Whether it takes sparse rows, and no others.
-  virtual bool takes_sparse_rows() const { return false; }
+  bool takes_sparse_rows() const { return sparse() != nullptr; }
+  /// The model as one of the kinds that can do more; null where it is another.
+  virtual const KMeans* k_means() const { return nullptr; }
+  virtual const MultitaskPerceptron* multitask() const { return nullptr; }
+  virtual const SparseModel* sparse() const { return nullptr; }
   /// Why the model cannot be fitted to such data, or empty.
   virtual std::string unfit(const Problem& problem) const;
 

@@ -66,8 +66,9 @@ void Training::catch_up(const cluster::Communicator& comm) const {
     if (joiners[i] == comm.rank()) comm.receive(from);
     if (from != comm.rank()) continue;
     const State state = start_state(comm.world_rank(from));
-    cluster::Packet packet(state.w, state.step);
-    for (const Tensor& each : state.memory) packet.more_bytes += each.size_bytes();
+    cluster::Packet packet(state.w);
+    for (const auto* vectors : {&state.optimizer, &state.own})
+      for (const Tensor& each : *vectors) packet.extra_bytes += each.size_bytes();
     sends.push_back(comm.start_send(joiners[i], std::move(packet)));
   }
   for (cluster::Pending& send : sends) send.wait();
@@ -87,11 +88,12 @@ void Training::relaunch() {
 
 /// Of the state gone back to, too: a generation may have fewer servers than the one before.
 void Training::deal_shards() {
-  const Sharding sharding = program_.sharding.value_or(Sharding::range);
-  const int servers = program_.sharding ? living_servers_ : 1;
+  const bool deals = traits_.deals_parameters();
+  const Sharding sharding = deals ? traits_.sharding : Sharding::range;
+  const int servers = deals ? living_servers_ : 1;
   const std::optional<Shards> before =
       std::exchange(shards_, Shards(sharding, servers, learning_.parameters(), learning_.dispatcher()));
-  if (!program_.sharding || !source_ || before->servers() == servers) return;
+  if (!deals || !source_ || before->servers() == servers) return;
   Snapshots::States& kept = source_->states();
   const auto dealt_again = [&](const auto& vector_of) {
     std::vector<Tensor> parts;
@@ -100,11 +102,12 @@ void Training::deal_shards() {
   };
   const std::vector<Tensor> w = dealt_again([](const State& state) { return state.w; });
   std::vector<State> states;
-  for (const Tensor& part : w) states.push_back({.w = part, .memory = {}, .step = restored_step()});
-  for (std::size_t m = 0; m < kept.begin()->second.memory.size(); ++m) {
-    const std::vector<Tensor> parts = dealt_again([m](const State& state) { return state.memory[m]; });
-    for (std::size_t j = 0; j < parts.size(); ++j) states[j].memory.push_back(parts[j]);
-  }
+  for (const Tensor& part : w) states.push_back({.w = part, .step = restored_step()});
+  for (const auto vectors : {&State::optimizer, &State::own})
+    for (std::size_t m = 0; m < (kept.begin()->second.*vectors).size(); ++m) {
+      const std::vector<Tensor> parts = dealt_again([&](const State& state) { return (state.*vectors)[m]; });
+      for (std::size_t j = 0; j < parts.size(); ++j) (states[j].*vectors).push_back(parts[j]);
+    }
   kept.clear();
   for (std::size_t j = 0; j < states.size(); ++j)
     kept[(*members_)[static_cast<std::size_t>(living_workers_) + j]] = std::move(states[j]);
@@ -148,11 +151,11 @@ State Training::start_state(int rank) const {
     const auto own = kept.find(rank);
     State state =
         own != kept.end() ? own->second : kept.begin()->second;  // workers of a server have no state of their own
-    if (!resumes_whole_) state.carried = {};
+    if (!resumes_whole_) state.joint = {};
     return state;
   }
-  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
-  if (program_.sharding && rank >= world_.workers()) state.w = shards_->split(state.w)[place(rank)];
+  State state{.w = learning_.initial_values()};
+  if (traits_.deals_parameters() && rank >= world_.workers()) state.w = shards_->split(state.w)[place(rank)];
   setup_.options.optimizer->start(state);
   return state;
 }

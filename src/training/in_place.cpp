@@ -43,7 +43,7 @@ void Training::lose(int rank) {
   Alongside& lost = alongside_.at(static_cast<std::size_t>(rank));
   lost.active = false;
   lost.joins_from.reset();
-  if (program_.own_pace) return lose_at_own_pace(rank);
+  if (traits_.own_pace()) return lose_at_own_pace(rank);
   observe_complete_steps();
 }
 

@@ -46,8 +46,8 @@ double squared_deviation(const data::Dataset& set) {
 
 Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
     : setup_(std::move(setup)),
-      k_means_(dynamic_cast<const models::KMeans*>(setup_.model.get())),
-      multitask_(dynamic_cast<const models::MultitaskPerceptron*>(setup_.model.get())),
+      k_means_(setup_.model->k_means()),
+      multitask_(setup_.model->multitask()),
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
@@ -65,10 +65,10 @@ const data::Dataset& Learning::evaluation_set() const {
 }
 
 std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
-  State state{.w = dispatcher_.zeros(parameters_), .memory = {}, .step = 0};
+  State state{.w = dispatcher_.zeros(parameters_)};
   optimizer.start(state);
   std::int64_t bytes = state.w.size_bytes();
-  for (const Tensor& moment : state.memory) bytes += moment.size_bytes();
+  for (const Tensor& moment : state.optimizer) bytes += moment.size_bytes();
   return bytes;
 }
 

@@ -13,9 +13,9 @@ namespace {
 
 double bytes_of(const State& state) {
   double bytes = static_cast<double>(state.w.size_bytes());
-  for (const values::Tensor& each : state.memory) bytes += static_cast<double>(each.size_bytes());
-  for (const values::Tensor& each : state.carried.vectors) bytes += static_cast<double>(each.size_bytes());
-  return bytes + 8.0 * static_cast<double>(state.carried.numbers.size());
+  for (const auto* vectors : {&state.optimizer, &state.own, &state.joint.vectors})
+    for (const values::Tensor& each : *vectors) bytes += static_cast<double>(each.size_bytes());
+  return bytes + 8.0 * static_cast<double>(state.joint.numbers.size());
 }
 
 }  // namespace
@@ -27,12 +27,12 @@ double Training::storage_s(double bytes) const {
 
 /// Of the largest part that one rank writes.
 double Training::state_bytes() const {
-  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
+  State state{.w = learning_.initial_values()};
   setup_.options.optimizer->start(state);
   const double bytes = bytes_of(state);
-  if (program_.keyed) return bytes / world_.servers();
-  if (!program_.sharding || world_.servers() <= 1) return bytes;
-  const Shards shards(*program_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
+  if (traits_.sharding == Sharding::keys) return bytes / world_.servers();
+  if (!traits_.deals_parameters() || world_.servers() <= 1) return bytes;
+  const Shards shards(traits_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
   std::int64_t most = 0;
   for (int server = 0; server < world_.servers(); ++server) most = std::max(most, shards.count(server));
   return bytes * static_cast<double>(most) / static_cast<double>(learning_.parameters());
@@ -63,7 +63,7 @@ void Training::write_checkpoint(const cluster::Communicator& comm, const State& 
   const int rank = comm.world_rank(comm.rank());
   if (!checkpoint_clock_ || world_.ended()) return;
   State state = reached;
-  if (program_.own_pace) {
+  if (traits_.own_pace()) {
     if (latest_.step == 0) return;
     const auto due = due_at_own_pace(rank, reached);
     if (!due) return;
@@ -71,7 +71,7 @@ void Training::write_checkpoint(const cluster::Communicator& comm, const State& 
   } else if (state.step == 0 || !checkpoint_clock_->due(state.step, world_.now(), checkpoint_cost_s_)) {
     return;
   }
-  const bool writes = holder() != Holder::workers || program_.replicas_differ || place(rank) == 0;
+  const bool writes = holder() != Holder::workers || traits_.replicas_differ || place(rank) == 0;
   const cluster::WorkScope work_scope(comm, record::Work::checkpoint);
   if (stable_storage_ && writes) stable_storage_->read(comm, static_cast<std::int64_t>(bytes_of(state)));
   const bool alone = keeps_going() && holder() == Holder::workers;  // those that are lost write nothing

@@ -37,13 +37,14 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     : cluster_(cluster),
       learning_(learning),
       program_(std::move(program)),
+      traits_(program_.traits(workers)),
       setup_(std::move(setup)),
       world_(cluster, fmt::format("train{}", setup_.job > 0 ? fmt::format("-{}", setup_.job) : ""), workers,
-             static_cast<int>(program_.places(workers).size()) - workers, program_.places(workers)),
+             traits_.servers, traits_.places(workers)),
       sample_limit_(sample_limit(setup_.stop, learning.rows())),
       recovery_(std::make_unique<Recovery>(*this)) {
   step_limit_ = setup_.stop.steps;
-  if (program_.synchronous && sample_limit_) {
+  if (traits_.lockstep() && sample_limit_) {
     const std::int64_t batch = learning.batches().batch();
     step_limit_ = smaller(step_limit_, (*sample_limit_ + batch - 1) / batch);
     sample_limit_.reset();
@@ -87,8 +88,8 @@ base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step
 }
 
 double Training::rounds(std::int64_t step) const {
-  if (program_.synchronous || program_.gradients_an_update == 0) return static_cast<double>(step);
-  return static_cast<double>(step * program_.gradients_an_update) / living_workers_;
+  if (traits_.lockstep() || traits_.gradients_an_update == 0) return static_cast<double>(step);
+  return static_cast<double>(step * traits_.gradients_an_update) / living_workers_;
 }
 
 /// Those that the state has seen: ranks that run ahead have computed more than the steps that are complete, servers may
@@ -99,9 +100,7 @@ std::int64_t Training::samples_at(const Observed& state) const {
   return state.samples;
 }
 
-Holder Training::holder() const {
-  return program_.holder.value_or(world_.servers() > 0 ? Holder::servers : Holder::workers);
-}
+Holder Training::holder() const { return traits_.holder; }
 
 int Training::reporters() const {
   switch (holder()) {
@@ -147,7 +146,7 @@ std::size_t Training::place(int rank) const {
 bool Training::arrive(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
-  if (program_.own_pace) return arrive_at_own_pace(rank, state);
+  if (traits_.own_pace()) return arrive_at_own_pace(rank, state);
   if (stores_.empty()) keep(rank, state);
   if (keeps_going() && holder() == Holder::workers) return arrive_in_place(rank, state);
   Arrivals& arrivals = arrivals_[state.step];
@@ -207,14 +206,14 @@ void Training::evaluate(const Observed& state) {
                          .loss = {},
                          .metric = {},
                          .consensus_distance = {}};
-  const Tensor w = !stores_.empty()    ? sparse_->whole(looked_at(state.replicas))
-                   : program_.sharding ? shards_->whole(state.replicas)
-                   : program_.assembly ? program_.assembly(state.replicas, learning_)
-                                       : mean(state.replicas);
+  const Tensor w = !stores_.empty()             ? sparse_->whole(looked_at(state.replicas))
+                   : traits_.deals_parameters() ? shards_->whole(state.replicas)
+                   : traits_.assembly           ? traits_.assembly(state.replicas, learning_)
+                                                : mean(state.replicas);
   const Score score = learning_.score(w, elapsed_s());
   row.loss = score.loss;
   row.metric = score.metric;
-  if (holder() == Holder::workers && stores_.empty() && !program_.assembly && world_.workers() > 1 &&
+  if (holder() == Holder::workers && stores_.empty() && !traits_.assembly && world_.workers() > 1 &&
       learning_.dispatcher().numbers())
     row.consensus_distance = consensus_distance(state.replicas, w);
   record_.curve.push_back(row);
@@ -232,7 +231,7 @@ void Training::finish(Status status) {
   if (world_.ended()) return;
   record_.status = status;
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
-  const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step) && !keeps_going();
+  const bool complete = status == Status::stopped && traits_.lockstep() && last_step(latest_.step) && !keeps_going();
   const std::string left = complete ? world_.left_behind() : std::string();
   world_.end();
   if (setup_.turns) setup_.turns->leave(setup_.job);
@@ -288,7 +287,7 @@ void Training::update_progress(std::int64_t step) {
 
 /// What a server of keys carried, and what a cache has saved.
 void Training::record_keys() {
-  if (!sparse_ || !program_.keyed) return;
+  if (!sparse_ || traits_.sharding != Sharding::keys) return;
   if (sparse_->caches && sparse_->keys_needed > 0)
     record_.cache_hit_rate = static_cast<double>(sparse_->keys_cached) / static_cast<double>(sparse_->keys_needed);
   double most = 0.0, sum = 0.0;

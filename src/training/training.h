@@ -109,7 +109,7 @@ class Training {
   SparseLearning& sparse(const SparseLearning::Options& options);
   /// Where batches are read from; null where they are in memory.
   const cluster::Storage* input() const { return input_ ? &*input_ : nullptr; }
-  bool synchronous() const { return program_.synchronous; }
+  bool synchronous() const { return traits_.lockstep(); }
   /// After so many steps every worker has given so many gradients, on average.
   double rounds(std::int64_t step) const;
 
@@ -231,6 +231,7 @@ class Training {
   cluster::Cluster& cluster_;
   const Learning& learning_;
   Program program_;
+  Traits traits_;
   Setup setup_;
   cluster::World world_;
   record::Record record_;

@@ -1,6 +1,7 @@
 #include "training/worker.h"
 
 #include "cluster/recording/work_scope.h"
+#include "training/training.h"
 
 namespace simgrad::training {
 
@@ -10,7 +11,21 @@ using values::Tensor;
 Participant::Participant(Training& training, int position)
     : training_(training), comm_(training.world(), training.members(), position, training.generation()) {}
 
+int Participant::workers() const { return training_.living_workers(); }
+const Learning& Participant::learning() const { return training_.learning(); }
+const Optimizer& Participant::optimizer() const { return *training_.setup().options.optimizer; }
+const Shards& Participant::shards() const { return training_.shards(); }
+SparseLearning& Participant::sparse(const SparseLearning::Options& options) const { return training_.sparse(options); }
 State Participant::start() const { return training_.start_state(world_rank()); }
+void Participant::note(std::string text) const { training_.note(std::move(text)); }
+bool Participant::keeps_going() const { return training_.keeps_going(); }
+
+void Participant::compute(double flops, Work work) const { training_.world().compute(world_rank(), flops, work); }
+
+double Participant::flops_in(double seconds) const {
+  const cluster::World& world = training_.world();
+  return seconds * world.cluster().speed(world.host(world_rank())) * world.relative_speed(world_rank());
+}
 
 bool Participant::continues(const State& state) const {
   training_.world().set_step(world_rank(), state.step);
@@ -36,27 +51,27 @@ void Participant::update(State& state, const Tensor& g, double rate_factor) cons
 }
 
 void Participant::charge_update(const State& state) const {
-  const double flops = training_.setup().options.optimizer->flops();
-  comm_.charge_reduction(flops * static_cast<double>(state.w.size()), Work::update);
+  charge(optimizer().flops() * static_cast<double>(state.w.size()), Work::update);
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
-  training_.setup().options.optimizer->update(state, g, learning_rate_after(rounds) * rate_factor,
-                                              training_.learning().layers());
+  optimizer().update(state, g, learning_rate_after(rounds) * rate_factor, learning().layers());
   ++state.step;
   training_.world().set_step(world_rank(), state.step);
 }
 
 double Participant::learning_rate(std::int64_t step) const { return learning_rate_after(training_.rounds(step)); }
 
+std::int64_t Participant::rounds(std::int64_t step) const { return static_cast<std::int64_t>(training_.rounds(step)); }
+
 double Participant::learning_rate_after(double rounds) const {
   const Options& options = training_.setup().options;
-  return options.scaled_learning_rate(training_.learning().batches().batch()) * options.rate_factor(rounds);
+  return options.scaled_learning_rate(batch()) * options.rate_factor(rounds);
 }
 
 void Participant::move_centres(State& state, const Tensor& sums) const {
-  comm_.charge_reduction(static_cast<double>(state.w.size()), Work::update);
-  state.w = training_.learning().centres(state.w, sums);
+  charge(static_cast<double>(state.w.size()), Work::update);
+  state.w = learning().centres(state.w, sums);
   ++state.step;
   training_.world().set_step(world_rank(), state.step);
 }
@@ -67,29 +82,63 @@ Worker::Worker(Training& training, int position)
       iteration_(
           static_cast<std::int64_t>(training.rounds(rejoins() ? training.latest_step() : training.start_step()))) {}
 
+bool Worker::continues(const State& state) const {
+  if (!Participant::continues(state)) return false;
+  for (const auto& call : calls_) call(state);
+  return true;
+}
+
+bool Worker::rejoins() const { return training().rejoins(world_rank()); }
+std::int64_t Worker::latest_step() const { return training().latest_step(); }
+bool Worker::at_work(int member) const { return comm().alive(member) && training().active(comm().world_rank(member)); }
+
+bool Worker::takes_part(int member, std::int64_t step) const {
+  return !keeps_going() || training().takes_part(comm().world_rank(member), step);
+}
+
+void Worker::join(std::int64_t step, int from) const { training().join(world_rank(), step, comm().world_rank(from)); }
+
+std::vector<int> Worker::joiners(std::int64_t step) const {
+  return training().joiners(world_rank(), step);  // where trainings go on in place, everybody is a member
+}
+
+std::function<void(const State&)> Worker::shows() const {
+  return [&training = training(), self = world_rank()](const State& state) { training.show(self, state); };
+}
+
+State& Worker::shared_memory() const { return training().memory(); }
+std::int64_t Worker::updates() const { return training().updates(); }
+bool Worker::ends_after(std::int64_t step) const { return training().last_step(step); }
+void Worker::report_spectral_gap(double gap) const { training().set_spectral_gap(gap); }
+bool Worker::begins_the_run() const { return training().generation() == 0 && !rejoins(); }
+int Worker::all_workers() const { return training().world().workers(); }
+void Worker::count_samples(std::int64_t rows) const { training().add_samples(rows); }
+
+base::Stream Worker::draws(base::Purpose purpose, std::int64_t step) const {
+  return training().stream(purpose, world_rank(), step);
+}
+
 std::optional<std::int64_t> Worker::arrived() const {
-  const Batches& batches = training().learning().batches();
+  const Batches& batches = learning().batches();
   if (!batches.flows_in()) return {};
   return batches.arrived(training().elapsed_s());
 }
 
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   training().world().set_step(world_rank(), step);
-  const Learning& learning = training().learning();
   iteration_ = step + 1;
-  const Tensor g = learning.gradient(w, step, comm().rank(), workers(), arrived());
-  compute(learning.gradient_flops(comm().rank(), workers()), step);
+  const Tensor g = learning().gradient(w, step, rank(), workers(), arrived());
+  pass_over_rows(learning().gradient_flops(rank(), workers()), step);
   return g;
 }
 
 Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
   training().world().set_step(world_rank(), iteration_);
-  const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
-  const Tensor g = learning.gradient(w, step, comm().rank(), workers(), arrived());
-  const std::int64_t rows = learning.batches().count(comm().rank(), workers());
-  read_rows(rows);
-  const std::vector<models::Layer>& layers = learning.layers();
+  const Tensor g = learning().gradient(w, step, rank(), workers(), arrived());
+  const std::int64_t count = rows();
+  read_rows(count);
+  const std::vector<models::Layer>& layers = learning().layers();
   double forward_flops = 0.0, backward_flops = 0.0;
   for (const models::Layer& layer : layers) {
     forward_flops += layer.forward_flops;
@@ -97,8 +146,8 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
   }
   const auto pass = [&](double flops_a_row, Work what) {
     training().world().compute(world_rank(),
-                               stretched(flops_a_row * static_cast<double>(rows),
-                                         (forward_flops + backward_flops) * static_cast<double>(rows), step),
+                               stretched(flops_a_row * static_cast<double>(count),
+                                         (forward_flops + backward_flops) * static_cast<double>(count), step),
                                what);
   };
   pass(forward_flops, Work::forward);
@@ -106,37 +155,35 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
     pass(layer->backward_flops, Work::backward);
     ready(g, *layer);
   }
-  training().add_samples(rows);
+  training().add_samples(count);
   return g;
 }
 
 Tensor Worker::assignments(const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
-  const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
-  const Tensor sums = learning.assignments(w, step, comm().rank(), workers(), arrived());
-  compute(learning.assignment_flops(comm().rank(), workers()), step);
+  const Tensor sums = learning().assignments(w, step, rank(), workers(), arrived());
+  pass_over_rows(learning().assignment_flops(rank(), workers()), step);
   return sums;
 }
 
 std::shared_ptr<const SparseBatch> Worker::sparse_batch(SparseLearning& learning) {
-  return learning.batch(iteration_++, comm().rank(), workers(), arrived());
+  return learning.batch(iteration_++, rank(), workers(), arrived());
 }
 
 Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
                                const Tensor& at, const Tensor& replica) {
   training().world().set_step(world_rank(), batch->step);
   const Tensor g = learning.gradient(batch, at, replica);
-  compute(learning.flops(*batch), batch->step);
+  pass_over_rows(learning.flops(*batch), batch->step);
   return g;
 }
 
 Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {
   training().world().set_step(world_rank(), iteration_);
-  const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
-  const Tensor g = learning.task_gradient(w, tasks, step, comm().rank(), workers(), arrived());
-  compute(learning.task_gradient_flops(tasks, comm().rank(), workers()), step);
+  const Tensor g = learning().task_gradient(w, tasks, step, rank(), workers(), arrived());
+  pass_over_rows(learning().task_gradient_flops(tasks, rank(), workers()), step);
   return g;
 }
 
@@ -150,33 +197,32 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
   return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
 }
 
-void Worker::compute(double flops, std::int64_t step) {
-  read_rows(training().learning().batches().count(comm().rank(), workers()));
+void Worker::pass_over_rows(double flops, std::int64_t step) {
+  read_rows(rows());
   training().world().compute(world_rank(), stretched(flops, flops, step), Work::gradient);
-  if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
+  if (training().synchronous()) training().add_samples(rows());
 }
 
 std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w) {
   training().world().set_step(world_rank(), iteration_);
-  const Learning& learning = training().learning();
-  const double flops = learning.gradient_flops(comm().rank(), workers());
-  read_rows(learning.batches().count(comm().rank(), workers()));
+  const double flops = learning().gradient_flops(rank(), workers());
+  read_rows(rows());
   if (!news.compute(stretched(flops, flops, iteration_))) {
     ++given_up_;
     return {};
   }
   given_up_ = 0;
-  return learning.gradient(w, iteration_++, comm().rank(), workers(), arrived());
+  return learning().gradient(w, iteration_++, rank(), workers(), arrived());
 }
 
 void Worker::count(std::int64_t staleness) const {
-  training().add_samples(training().learning().batches().count(comm().rank(), workers()));
+  training().add_samples(rows());
   training().add_staleness(staleness);
 }
 
 State Worker::start_alone(const Tensor& w, std::int64_t step) {
-  State state{.w = w, .memory = {}, .step = step};
-  training().setup().options.optimizer->start(state);
+  State state{.w = w, .step = step};
+  optimizer().start(state);
   iteration_ = step;
   return state;
 }
@@ -186,13 +232,9 @@ void Worker::update_alone(State& state, const Tensor& g) const {
   apply(static_cast<double>(state.step), state, g);
 }
 
-void Worker::update_beside(const cluster::Communicator& by, const Training& training, State& state, const Tensor& g,
-                           double rounds) {
-  const Options& options = training.setup().options;
-  by.charge_reduction(options.optimizer->flops() * static_cast<double>(state.w.size()), Work::update);
-  const double learning_rate =
-      options.scaled_learning_rate(training.learning().batches().batch()) * options.rate_factor(rounds);
-  options.optimizer->update(state, g, learning_rate, training.learning().layers());
+void Worker::update_in_round(State& state, const Tensor& g, double round) const {
+  charge_update(state);
+  optimizer().update(state, g, learning_rate_after(round), learning().layers());
   ++state.step;
 }
 
@@ -202,9 +244,8 @@ void Server::count(int worker, std::optional<std::int64_t> staleness) const {
   if (staleness) training().add_staleness(*staleness);
 }
 
-void Server::apply_late(State& state, const Tensor& part, int worker, std::int64_t computed_at_step) const {
-  count(worker, state.step - computed_at_step);
-  update(state, part);
+void Server::count_staleness(std::int64_t updates) const {
+  if (shard() == 0) training().add_staleness(updates);
 }
 
 }  // namespace simgrad::training

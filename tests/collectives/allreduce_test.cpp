@@ -191,9 +191,9 @@ TEST_CASE(
     "star") {
   const auto hierarchical = collectives::allreduces().find("hierarchical")->make();
   cluster::Options options;
-  CHECK(hierarchical->unfit(options).find("devices = 4") != std::string::npos);
+  CHECK(hierarchical->refusal(options).find("devices = 4") != std::string::npos);
   options.platform = "hosts.xml";
-  const std::string advice = hierarchical->unfit(options);
+  const std::string advice = hierarchical->refusal(options);
   CHECK(advice.find("platform") != std::string::npos);
   CHECK(advice.find("devices = 4") == std::string::npos);
   CHECK(advice.find("ring") != std::string::npos);
@@ -201,5 +201,5 @@ TEST_CASE(
   auto star = std::make_unique<cluster::Star>();
   star->devices_per_host = 2;
   several.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
-  CHECK(hierarchical->unfit(several).empty());
+  CHECK(hierarchical->refusal(several).empty());
 }

@@ -1,5 +1,6 @@
 // BytePS: the published optimum is what the network cards' arithmetic gives, as far as pushes and pulls overlap.
 #include "strategies/servers/byteps.h"
+#include "strategies/servers/summation_shares.h"
 
 #include <algorithm>
 

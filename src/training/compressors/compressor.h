@@ -73,7 +73,9 @@ class Compressor : public base::Described {
   /// Whether it does nothing at all.
   virtual bool exact() const { return false; }
   /// Why it cannot compress the gradients of such a model, or empty.
-  virtual std::string unfit(std::int64_t /*parameters*/, std::span<const models::Layer> /*layers*/) const { return {}; }
+  virtual std::string refusal(std::int64_t /*parameters*/, std::span<const models::Layer> /*layers*/) const {
+    return {};
+  }
 
  protected:
   void describe_error_feedback(base::Describer& d);

@@ -8,15 +8,15 @@
 
 namespace simgrad::training {
 
+class Learning;
 class Participant;
-class Training;
 
 /// Encodes the vectors that one rank sends. Each stretch of the parameters has a memory of its own. A rank that starts
 /// anew, in a new generation, has a new encoder, and so nothing to remember; its draws are those of its step. A worker
 /// that is alone sends nothing to anybody, so that nothing is encoded: it is the sequential algorithm.
 class Encoder {
  public:
-  /// The compressor and the rank's training must outlive it; the rank itself need not.
+  /// The compressor and the learning problem must outlive it; the rank itself need not.
   Encoder(const Compressor& compressor, const Participant& rank);
 
   /// none for a worker that is alone.
@@ -56,7 +56,7 @@ class Encoder {
   void remember(Path& path, const values::Tensor& wanted, const values::Tensor& sent) const;
 
   const Compressor& compressor_;
-  const Training& training_;
+  const Learning& learning_;
   std::map<std::int64_t, Path> paths_;  ///< by the first parameter
 };
 

@@ -17,7 +17,7 @@ struct Kept {
   /// at least one number, because those of a stretch that keeps none would never be sent.
   std::int64_t of(std::int64_t n, const Occasion& occasion) const;
   /// Why not of so many parameters, or empty.
-  std::string unfit(std::int64_t parameters) const;
+  std::string refusal(std::int64_t parameters) const;
 };
 
 }  // namespace simgrad::training
