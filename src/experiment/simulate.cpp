@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "training/training.h"
+#include "training/session/training.h"
 
 namespace simgrad::experiment {
 

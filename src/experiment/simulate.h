@@ -8,7 +8,7 @@
 #include "data/dataset.h"
 #include "experiment/plan.h"
 #include "record/record.h"
-#include "training/learning.h"
+#include "training/learning/learning.h"
 
 namespace simgrad::experiment {
 

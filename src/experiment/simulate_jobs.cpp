@@ -8,7 +8,7 @@
 
 #include "cluster/ranks/gang_schedule.h"
 #include "experiment/simulate.h"
-#include "training/training.h"
+#include "training/session/training.h"
 
 namespace simgrad::experiment {
 

@@ -7,7 +7,7 @@
 
 #include "strategies/server_choices.h"
 #include "strategies/sparse_store.h"
-#include "training/sparse_table.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {
 

@@ -5,7 +5,7 @@
 
 #include "strategies/clocks.h"
 #include "strategies/sparse_store.h"
-#include "training/sparse_table.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {
 

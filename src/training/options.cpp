@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "training/checkpoints.h"
+#include "training/checkpoints/checkpoints.h"
 
 namespace simgrad::training {
 

@@ -8,9 +8,9 @@
 
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
-#include "training/input.h"
+#include "training/learning/input.h"
+#include "training/session/training.h"
 #include "training/state.h"
-#include "training/training.h"
 
 namespace simgrad::training {
 

@@ -3,7 +3,7 @@
 
 #include "cluster/failures/processes.h"
 #include "strategies/fragile.h"
-#include "training/checkpoints.h"
+#include "training/checkpoints/checkpoints.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;

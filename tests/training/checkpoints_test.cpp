@@ -1,5 +1,5 @@
 // Checkpoint intervals against golden values, and when a step's state is kept.
-#include "training/checkpoints.h"
+#include "training/checkpoints/checkpoints.h"
 
 #include "catch.h"
 

@@ -1,7 +1,7 @@
 /// The partitions that look at nothing but the number of rows.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

@@ -1,7 +1,7 @@
 /// Ranks have unequally many rows, each a random sample of all.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

@@ -1,7 +1,7 @@
 /// Rows that come in while the training goes on.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "training/distinct_keys.h"
-#include "training/optimizer.h"
-#include "training/store.h"
+#include "training/optimizers/optimizer.h"
+#include "training/sparse/distinct_keys.h"
+#include "training/sparse/store.h"
 #include "values/dispatcher.h"
 
 namespace simgrad::training {

@@ -1,4 +1,4 @@
-#include "training/snapshots.h"
+#include "training/checkpoints/snapshots.h"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
-#include "training/sparse_batch.h"
+#include "training/sparse/sparse_batch.h"
 
 #include <algorithm>
 
-#include "training/sparse_learning.h"
+#include "training/sparse/sparse_learning.h"
 
 namespace simgrad::training {
 

@@ -1,10 +1,10 @@
-#include "training/recovery.h"
+#include "training/session/recovery.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "training/training.h"
+#include "training/session/training.h"
 
 namespace simgrad::training {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "training/training.h"
+#include "training/session/training.h"
 
 namespace simgrad::training {
 

@@ -1,4 +1,4 @@
-#include "training/shards.h"
+#include "training/learning/shards.h"
 
 #include <array>
 #include <numeric>

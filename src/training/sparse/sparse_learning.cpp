@@ -1,4 +1,4 @@
-#include "training/sparse_learning.h"
+#include "training/sparse/sparse_learning.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "training/learning.h"
+#include "training/learning/learning.h"
 
 #include <algorithm>
 #include <array>

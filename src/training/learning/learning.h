@@ -12,7 +12,7 @@
 #include "models/k_means.h"
 #include "models/model.h"
 #include "models/multitask_perceptron.h"
-#include "training/batches.h"
+#include "training/learning/batches.h"
 #include "training/options.h"
 #include "values/dispatcher.h"
 

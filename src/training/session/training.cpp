@@ -1,4 +1,4 @@
-#include "training/training.h"
+#include "training/session/training.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "training/recovery.h"
+#include "training/session/recovery.h"
 #include "training/worker.h"
 
 namespace simgrad::training {

@@ -20,15 +20,15 @@
 #include "cluster/ranks/storage.h"
 #include "cluster/ranks/world.h"
 #include "record/record.h"
-#include "training/checkpoints.h"
-#include "training/learning.h"
+#include "training/checkpoints/checkpoints.h"
+#include "training/checkpoints/snapshots.h"
+#include "training/learning/learning.h"
+#include "training/learning/shards.h"
 #include "training/options.h"
 #include "training/program.h"
-#include "training/shards.h"
-#include "training/snapshots.h"
-#include "training/sparse_learning.h"
+#include "training/sparse/sparse_learning.h"
+#include "training/sparse/store.h"
 #include "training/state.h"
-#include "training/store.h"
 
 namespace simgrad::training {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/sparse_model.h"
-#include "training/sparse_table.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::training {
 

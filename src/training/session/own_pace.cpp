@@ -1,7 +1,7 @@
 /// Trainings in which every worker updates a replica of its own at its own pace: a step is as many of their updates as
 /// there are workers.
-#include "training/recovery.h"
-#include "training/training.h"
+#include "training/session/recovery.h"
+#include "training/session/training.h"
 
 namespace simgrad::training {
 

@@ -1,4 +1,4 @@
-#include "training/checkpoints.h"
+#include "training/checkpoints/checkpoints.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "training/input.h"
+#include "training/learning/input.h"
 
 #include <array>
 #include <cmath>

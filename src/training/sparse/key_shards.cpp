@@ -1,4 +1,4 @@
-#include "training/key_shards.h"
+#include "training/sparse/key_shards.h"
 
 namespace simgrad::training {
 

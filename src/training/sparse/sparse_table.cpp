@@ -1,4 +1,4 @@
-#include "training/sparse_table.h"
+#include "training/sparse/sparse_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include "base/errors.h"
 #include "base/huge_pages.h"
-#include "training/distinct_keys.h"
 #include "training/optimizers/adagrad.h"
 #include "training/optimizers/sgd.h"
+#include "training/sparse/distinct_keys.h"
 
 namespace simgrad::training {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cluster/recording/work_scope.h"
-#include "training/recovery.h"
-#include "training/training.h"
+#include "training/session/recovery.h"
+#include "training/session/training.h"
 
 namespace simgrad::training {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "training/recovery.h"
-#include "training/training.h"
+#include "training/session/recovery.h"
+#include "training/session/training.h"
 #include "training/worker.h"
 
 namespace simgrad::training {

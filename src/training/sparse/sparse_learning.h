@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "models/sparse_model.h"
-#include "training/distinct_keys.h"
-#include "training/key_shards.h"
-#include "training/learning.h"
-#include "training/sparse_batch.h"
+#include "training/learning/learning.h"
+#include "training/sparse/distinct_keys.h"
+#include "training/sparse/key_shards.h"
+#include "training/sparse/sparse_batch.h"
 
 namespace simgrad::training {
 

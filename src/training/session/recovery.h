@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "training/training.h"
+#include "training/session/training.h"
 
 namespace simgrad::training {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "training/shards.h"
+#include "training/learning/shards.h"
 
 namespace simgrad::training {
 
