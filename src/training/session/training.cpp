@@ -6,29 +6,28 @@
 #include <cmath>
 #include <utility>
 
-#include "base/errors.h"
-#include "training/session/recovery.h"
-#include "training/worker.h"
+#include "cluster/recording/work_scope.h"
+#include "training/session/async_replicas.h"
+#include "training/session/keep_going.h"
+#include "training/session/lockstep.h"
 
 namespace simgrad::training {
 
 using record::Status;
-using values::Tensor;
 
 namespace {
 
-std::optional<std::int64_t> smaller(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
+std::string name_of(const Training::Setup& setup) {
+  return setup.job > 0 ? fmt::format("train-{}", setup.job) : "train";
 }
 
-/// The samples after which a rule says stop.
-std::optional<std::int64_t> sample_limit(const StopOptions& stop, std::int64_t rows) {
-  std::optional<std::int64_t> by_epochs;
-  // Beyond 4e18, which no run reaches, lies the end of the integers.
-  if (stop.epochs)
-    by_epochs = static_cast<std::int64_t>(std::min(std::ceil(*stop.epochs * static_cast<double>(rows)), 4e18));
-  return smaller(stop.samples, by_epochs);
+/// A step's samples where every step is one update by all gradients of the step.
+std::optional<std::int64_t> lockstep_batch(const Program& program, const Learning& learning) {
+  return program.synchronous ? std::optional(learning.batches().batch()) : std::nullopt;
+}
+
+bool from_memory(cluster::Recovery recovery) {
+  return recovery == cluster::Recovery::wait || recovery == cluster::Recovery::elastic;
 }
 
 }  // namespace
@@ -38,16 +37,19 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       learning_(learning),
       program_(std::move(program)),
       setup_(std::move(setup)),
-      world_(cluster, fmt::format("train{}", setup_.job > 0 ? fmt::format("-{}", setup_.job) : ""), workers,
-             static_cast<int>(program_.places(workers).size()) - workers, program_.places(workers)),
-      sample_limit_(sample_limit(setup_.stop, learning.rows())),
-      recovery_(std::make_unique<Recovery>(*this)) {
-  step_limit_ = setup_.stop.steps;
-  if (program_.synchronous && sample_limit_) {
-    const std::int64_t batch = learning.batches().batch();
-    step_limit_ = smaller(step_limit_, (*sample_limit_ + batch - 1) / batch);
-    sample_limit_.reset();
-  }
+      world_(cluster, name_of(setup_), workers, static_cast<int>(program_.places(workers).size()) - workers,
+             program_.places(workers)),
+      tally_(program_.synchronous),
+      stop_rules_(setup_.stop, learning.rows(), lockstep_batch(program_, learning)),
+      replicas_(recovery() == cluster::Recovery::keep_going, [this](int rank) { return world_.alive(rank); }),
+      checkpoints_(cluster, from_memory(recovery())),
+      curve_(learning, setup_.evaluate, [this](const auto& replicas) { return assemble(replicas); }),
+      progress_(make_progress()),
+      recovery_driver_(world_, replicas_, *this,
+                       {.seed = learning.seed(),
+                        .recovery = recovery(),
+                        .servers_hold = holder() == Holder::servers,
+                        .workers_hold = holder() == Holder::workers}) {
   const std::vector<double>& speeds = cluster.options().relative_speeds;
   for (int rank = 0; rank < world_.size(); ++rank) {
     // A server on a worker's host is as fast as that worker.
@@ -65,16 +67,41 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
 
 Training::~Training() = default;
 
+std::unique_ptr<Progress> Training::make_progress() {
+  Progress::Hooks hooks{.observe =
+                            [this](Observed state) {
+                              observe(std::move(state));
+                              return !world_.ended();
+                            },
+                        .remember =
+                            [this](int rank, const State& state, int reporters) {
+                              if (!shared_.in_stores()) checkpoints_.remember(rank, state, reporters);
+                            }};
+  if (program_.own_pace)
+    return std::make_unique<AsyncReplicas>(
+        std::move(hooks), [this](int rank) { return world_.alive(rank); }, tally_, stop_rules_, replicas_);
+  if (replicas_.keep_going() && holder() == Holder::workers)
+    return std::make_unique<KeepGoing>(std::move(hooks), learning_.batches(), replicas_);
+  return std::make_unique<Lockstep>(std::move(hooks), lockstep_batch(program_, learning_), tally_, stop_rules_);
+}
+
 void Training::start() {
   world_.begin();
   // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
   world_.on_peer_lost = [](int) {};
-  world_.recovering = [this] { return recovery_->pending(); };
+  world_.recovering = [this] { return recovery_driver_.pending(); };
   schedule_timers();
-  plan_checkpoints();
-  recovery_->schedule_crashes();
-  if (keeps_going()) world_.set_keeps_going();
+  const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
+  for (std::string& text : checkpoints_.plan(
+           setup_.options, [this] { return checkpoint_bytes(); }, failing_hosts))
+    tally_.note(std::move(text));
+  recovery_driver_.schedule_crashes();
+  if (replicas_.keep_going()) world_.set_keeps_going();
   launch();
+}
+
+Holder Training::holder() const {
+  return program_.holder.value_or(world_.servers() > 0 ? Holder::servers : Holder::workers);
 }
 
 base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry) const {
@@ -83,214 +110,79 @@ base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step
                        // 32 bits of step, and in a run of several jobs another stream for each.
                        .step = static_cast<std::uint64_t>(step) | static_cast<std::uint64_t>(setup_.job) << 32,
                        .rank = static_cast<std::uint32_t>(rank) | retry << 16,  // fewer ranks than 2^15
-                       .attempt = static_cast<std::uint16_t>(generation_)});
-}
-
-double Training::rounds(std::int64_t step) const {
-  if (program_.synchronous || program_.gradients_an_update == 0) return static_cast<double>(step);
-  return static_cast<double>(step * program_.gradients_an_update) / living_workers_;
-}
-
-/// Those that the state has seen: ranks that run ahead have computed more than the steps that are complete, servers may
-/// be ahead of each other, and cores of one host go on at the moment of the end.
-std::int64_t Training::samples_at(const Observed& state) const {
-  if (keeps_going() && holder() == Holder::workers) return state.samples;
-  if (synchronous()) return lost_samples_ + state.step * learning_.batches().batch();
-  return state.samples;
-}
-
-Holder Training::holder() const {
-  return program_.holder.value_or(world_.servers() > 0 ? Holder::servers : Holder::workers);
-}
-
-int Training::reporters() const {
-  switch (holder()) {
-    case Holder::workers:
-      return living_workers_;
-    case Holder::servers:
-      return living_servers_;
-    case Holder::master:
-    case Holder::memory:
-      break;
-  }
-  return 1;
+                       .attempt = static_cast<std::uint16_t>(generation_->number())});
 }
 
 State& Training::memory() {
-  if (!memory_) memory_ = start_state(members_->front());
-  return *memory_;
+  return shared_.memory([this] { return generation_->start_state(generation_->members()->front()); });
 }
 
-void Training::add_staleness(std::int64_t updates) {
-  if (world_.ended()) return;  // who was busy at the very end goes on for that moment, but no state has its update
-  ++stalenesses_;
-  ++record_.staleness_counts[updates];
-  staleness_sum_ += static_cast<double>(updates);
-  record_.staleness_max = std::max(record_.staleness_max.value_or(0.0), static_cast<double>(updates));
-}
-
-SparseLearning& Training::sparse(const SparseLearning::Options& options) {
-  if (!sparse_) sparse_.emplace(learning_, options);
-  return *sparse_;
-}
-
-bool Training::last_step(std::int64_t step) const {
-  return (step_limit_ && step >= *step_limit_) || (last_by_samples_ && step >= *last_by_samples_);
-}
-
-std::size_t Training::place(int rank) const {
-  const auto at = std::lower_bound(members_->begin(), members_->end(), rank) - members_->begin();
-  if (holder() == Holder::memory || holder() == Holder::master) return 0;
-  return static_cast<std::size_t>(holder() == Holder::servers ? at - living_workers_ : at);
-}
-
-bool Training::arrive(int rank, const State& state) {
+bool Training::report(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
-  if (program_.own_pace) return arrive_at_own_pace(rank, state);
-  if (stores_.empty()) keep(rank, state);
-  if (keeps_going() && holder() == Holder::workers) return arrive_in_place(rank, state);
-  Arrivals& arrivals = arrivals_[state.step];
-  arrivals.replicas.resize(static_cast<std::size_t>(reporters()));
-  arrivals.replicas[place(rank)] = state.w;
-  if (place(rank) == 0) {  // it counts the samples
-    arrivals.samples = samples_;
-    if (sample_limit_ && samples_ >= *sample_limit_ && !last_by_samples_) last_by_samples_ = state.step;
-  }
-  if (++arrivals.reports == reporters()) {
-    Observed observed{state.step, std::move(arrivals.replicas), arrivals.samples};
-    arrivals_.erase(state.step);
-    observe(std::move(observed));
-  }
-  return !world_.ended() && !last_step(state.step);
+  const std::int64_t judged = progress_->arrive(rank, state);
+  return !world_.ended() && !last_step(judged);
 }
 
 bool Training::arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store) {
   if (world_.ended()) return false;
   State state;
-  if (due(step)) state = store->state();
+  if (curve_.due(step, last_step(step))) state = store->state();
   state.step = step;
-  stores_[rank] = std::move(store);
-  return arrive(rank, state);
+  shared_.keep_store(rank, std::move(store));
+  return report(rank, state);
 }
 
-std::vector<Tensor> Training::looked_at(const std::vector<Tensor>& replicas) const {
-  std::vector<Tensor> all = replicas;
-  const int first = holder() == Holder::servers ? living_workers_ : 0;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!all[i]) all[i] = stores_.at((*members_)[static_cast<std::size_t>(first) + i])->state().w;
-  return all;
-}
-
-bool Training::due(std::int64_t step) const {
-  if (step == 0 || resumed_ || last_step(step)) return true;
-  const auto& every = setup_.evaluate.every_steps;
-  if (!every && setup_.evaluate.every_s) return false;
-  return step % every.value_or(1) == 0;
-}
-
-void Training::observe(Observed state) {
-  latest_ = std::move(state);
-  const std::int64_t step = latest_.step;
-  evaluated_latest_ = false;
-  update_progress(step);
-  if (due(step)) evaluate(latest_);
-  resumed_ = false;
-  if (!world_.ended() && last_step(step)) finish(Status::stopped);
-}
-
-void Training::evaluate(const Observed& state) {
-  evaluated_latest_ = true;
-  record::Evaluation row{.step = state.step,
-                         .simulated_s = world_.now() - world_.start_s(),
-                         .samples = samples_at(state),
-                         .loss = {},
-                         .metric = {},
-                         .consensus_distance = {}};
-  const Tensor w = !stores_.empty()    ? sparse_->whole(looked_at(state.replicas))
-                   : program_.sharding ? shards_->whole(state.replicas)
-                   : program_.assembly ? program_.assembly(state.replicas, learning_)
-                                       : mean(state.replicas);
-  const Score score = learning_.score(w, elapsed_s());
-  row.loss = score.loss;
-  row.metric = score.metric;
-  if (holder() == Holder::workers && stores_.empty() && !program_.assembly && world_.workers() > 1 &&
-      learning_.dispatcher().numbers())
-    row.consensus_distance = consensus_distance(state.replicas, w);
-  record_.curve.push_back(row);
-  if (!score.loss) return;
-  if (!std::isfinite(*score.loss)) {
-    record_.notes.push_back(fmt::format("the loss is not finite at step {}", state.step));
-    finish(Status::diverged);
-  } else if (setup_.stop.loss && *score.loss <= *setup_.stop.loss) {
-    record_.time_to_target_s = world_.now() - world_.start_s();
-    finish(Status::reached);
-  }
-}
-
-void Training::finish(Status status) {
-  if (world_.ended()) return;
-  record_.status = status;
-  // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
-  const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step) && !keeps_going();
-  const std::string left = complete ? world_.left_behind() : std::string();
-  world_.end();
-  if (setup_.turns) setup_.turns->leave(setup_.job);
-  update_progress(latest_.step);
-  // A strategy that sends what nobody receives is wrong, however well its losses look.
-  if (!left.empty()) cluster_.fail(left);
-}
-
-void Training::schedule_timers() {
-  if (setup_.stop.time_s) cluster_.at(world_.start_s() + *setup_.stop.time_s, [this] { finish_at_time_limit(); });
-  if (setup_.evaluate.every_s) look_every(*setup_.evaluate.every_s, 1);
-}
-
-/// Asked by callbacks of the clock, which go on when no rank does. In a recovery nothing moves, and all is well.
-bool Training::deadlocked() {
-  if (recovery_->pending() || !world_.stuck()) return false;
-  cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(), world_.who_waits()));
-  return true;
-}
-
-void Training::look_every(double period_s, std::int64_t count) {
-  cluster_.at(world_.start_s() + period_s * static_cast<double>(count), [this, period_s, count] {
-    if (world_.ended() || deadlocked()) return;
-    try {
-      cluster_.watch();
-      if (!latest_.replicas.empty()) evaluate(latest_);
-    } catch (const std::exception& error) {  // no actor's guard stands around a callback
-      return cluster_.fail(error.what());
-    }
-    if (!world_.ended()) look_every(period_s, count + 1);
+void Training::write_checkpoint(const cluster::Communicator& comm, const State& reached) {
+  if (!checkpoints_.writes() || world_.ended()) return;
+  const int rank = comm.world_rank(comm.rank());
+  const auto state =
+      progress_->due_checkpoint(rank, reached, [this](std::int64_t step) { return checkpoints_.chosen(step); });
+  if (!state) return;
+  const bool writes = holder() != Holder::workers || program_.replicas_differ || generation_->place(rank) == 0;
+  checkpoints_.write(comm, *state, writes, [this] {
+    const bool some_are_lost = replicas_.keep_going() && holder() == Holder::workers;
+    return some_are_lost ? replicas_.active_count() : generation_->reporters();
   });
 }
 
-void Training::finish_at_time_limit() {
-  if (world_.ended() || deadlocked()) return;
-  // The last state stands in the curve too, at the time when the run ends.
-  try {
-    if (!evaluated_latest_ && !latest_.replicas.empty()) evaluate(latest_);
-  } catch (const std::exception& error) {
-    return cluster_.fail(error.what());
-  }
-  if (!world_.ended()) finish(Status::stopped);
+void Training::write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store) {
+  if (!checkpoints_.writes() || step == 0 || world_.ended() || !checkpoints_.chosen(step)) return;
+  State state = store.state();
+  state.step = step;
+  write_checkpoint(comm, state);
 }
 
-void Training::update_progress(std::int64_t step) {
-  if (!progress_) return;
-  double done = world_.ended() ? 1.0 : 0.0;
-  if (step_limit_) done = std::max(done, static_cast<double>(step) / static_cast<double>(*step_limit_));
-  if (sample_limit_) done = std::max(done, static_cast<double>(samples_) / static_cast<double>(*sample_limit_));
-  if (setup_.stop.time_s) done = std::max(done, (world_.now() - world_.start_s()) / *setup_.stop.time_s);
-  *progress_ = std::min(done, 1.0);
+void Training::await_turn(std::int64_t step) const {
+  if (setup_.turns) setup_.turns->come(setup_.job, step, generation_->reporters());
 }
 
-/// What a server of keys carried, and what a cache has saved.
+bool Training::arrive(const cluster::Communicator& comm, const State& state) {
+  if (!report(comm.world_rank(comm.rank()), state)) return false;
+  write_checkpoint(comm, state);
+  const cluster::WorkScope work_scope(comm, record::Work::turn);
+  await_turn(state.step);
+  return true;
+}
+
+bool Training::arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) {
+  if (!arrive(comm.world_rank(comm.rank()), step, store)) return false;
+  write_checkpoint(comm, step, *store);
+  const cluster::WorkScope work_scope(comm, record::Work::turn);
+  await_turn(step);
+  return true;
+}
+
+void Training::show(int rank, const State& state) {
+  if (!world_.ended()) progress_->show(rank, state);
+}
+
+/// Records what a server of keys carried, and what a cache has saved.
 void Training::record_keys() {
-  if (!sparse_ || !program_.keyed) return;
-  if (sparse_->caches && sparse_->keys_needed > 0)
-    record_.cache_hit_rate = static_cast<double>(sparse_->keys_cached) / static_cast<double>(sparse_->keys_needed);
+  const SparseLearning* const sparse = shared_.sparse();
+  if (!sparse || !program_.keyed) return;
+  if (sparse->caches && sparse->keys_needed > 0)
+    record_.cache_hit_rate = static_cast<double>(sparse->keys_cached) / static_cast<double>(sparse->keys_needed);
   double most = 0.0, sum = 0.0;
   for (const record::RankUse& use : record_.ranks) {
     if (use.role != "server") continue;
@@ -302,19 +194,18 @@ void Training::record_keys() {
 }
 
 record::Record Training::take_record() {
-  if (const int more = failures_told_ - most_failures_told; more > 0)
-    note(fmt::format("and {} more crashes and resumptions", more));
+  tally_.fill(record_);
   world_.fill(record_);
-  record_losses();
+  checkpoints_.fill(record_, replicas_.keep_going());
   record_keys();
-  record_.steps = latest_.step;
+  record_.steps = latest_step();
   record_.stored_bytes = learning_.rows() * learning_.row_bytes();
   if (setup_.options.checkpoint_every_steps > 0)
     record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);
-  record_.samples = samples_at(latest_);
+  record_.samples = progress_->samples_at(curve_.latest());
   record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
+  record_.curve = curve_.take_rows();
   if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;
-  if (stalenesses_ > 0) record_.staleness_mean = staleness_sum_ / static_cast<double>(stalenesses_);
   return std::move(record_);
 }
 

@@ -1,6 +1,5 @@
-#include "training/checkpoints/checkpoints.h"
+#include "training/checkpoints/checkpoint_clock.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace simgrad::training {
@@ -11,10 +10,6 @@ double daly_interval_s(double mtbf_s, double cost_s) {
   if (cost_s >= 2.0 * mtbf_s) return mtbf_s;
   const double ratio = cost_s / (2.0 * mtbf_s);
   return young_interval_s(mtbf_s, cost_s) * (1.0 + std::sqrt(ratio) / 3.0 + ratio / 9.0) - cost_s;
-}
-
-double checkpoint_efficiency(double interval_s, double mtbf_s, double cost_s, double restart_s) {
-  return interval_s / (mtbf_s * std::exp(restart_s / mtbf_s) * std::expm1((interval_s + cost_s) / mtbf_s));
 }
 
 bool CheckpointClock::due(std::int64_t step, double now, double cost_s) {
@@ -36,31 +31,6 @@ void CheckpointClock::restart(std::int64_t step, double now) {
   decided_ = step;
   last_s_ = now;
   chosen_.clear();
-}
-
-void Losses::secured(double now) {
-  since_s_ = now;
-  if (!down_since_s_) return;
-  // The others have finished it before they noticed the crash: nothing is lost, and until now nobody recovered.
-  lost_s_ = lost_before_s_;
-  recovery_s_ = recovery_before_s_;
-  down_since_s_ = now;
-}
-
-void Losses::crashed(double now) {
-  lost_before_s_ = lost_s_;
-  recovery_before_s_ = recovery_s_;
-  if (now < since_s_)  // in the middle of a restart, which was counted in full
-    recovery_s_ -= since_s_ - now;
-  else
-    lost_s_ += now - since_s_;
-  down_since_s_ = now;
-}
-
-void Losses::resumed(double now, double restart_s) {
-  recovery_s_ += now - down_since_s_.value_or(now) + restart_s;
-  down_since_s_.reset();
-  since_s_ = now + restart_s;
 }
 
 }  // namespace simgrad::training
