@@ -68,6 +68,10 @@ struct Layer {
   std::int64_t columns = 0;     ///< rows * columns <= count: the rest, biases say, is a vector
 };
 
+class KMeans;
+class MultitaskPerceptron;
+class SparseModel;
+
 class Model : public base::Described {
  public:
   bool bias = false;  ///< a constant feature, added as the data's last column by whoever loads it
@@ -84,6 +88,11 @@ class Model : public base::Described {
   virtual bool takes_sparse_rows() const { return false; }
   /// Why the model cannot be fitted to such data, or empty.
   virtual std::string unfit(const Problem& problem) const;
+
+  // Models that offer more than a gradient; null of all others.
+  virtual const SparseModel* sparse() const { return nullptr; }
+  virtual const KMeans* clustering() const { return nullptr; }
+  virtual const MultitaskPerceptron* multitask() const { return nullptr; }
 
   /// Length of w.
   virtual std::int64_t parameters(const Problem& problem) const = 0;

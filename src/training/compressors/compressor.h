@@ -16,8 +16,8 @@
 
 namespace simgrad::training {
 
-/// A part of a layer: numbers that follow each other.
-struct Piece {
+/// A contiguous part of a layer.
+struct LayerPiece {
   std::int64_t count = 0;
   std::int64_t columns = 0;  ///< of the matrix that it is cut from, row by row; 0: from a vector
   std::int64_t column = 0;   ///< its first number's
@@ -26,11 +26,11 @@ struct Piece {
 /// What one compression depends on beside the vector.
 struct Occasion {
   values::Dispatcher& dispatcher;
-  base::Stream::Key draws;         ///< of this rank, for this vector
-  base::Stream::Key shared_draws;  ///< the same on all ranks
-  std::int64_t parameters = 0;     ///< of the model, of which the vector may be a part
-  std::int64_t first = 0;          ///< the vector's first number, among the parameters
-  std::vector<Piece> pieces = {};  ///< the vector, piece after piece
+  base::Stream::Key draws;              ///< of this rank, for this vector
+  base::Stream::Key shared_draws;       ///< the same on all ranks
+  std::int64_t parameters = 0;          ///< of the model, of which the vector may be a part
+  std::int64_t first = 0;               ///< the vector's first number, among the parameters
+  std::vector<LayerPiece> pieces = {};  ///< the vector, piece after piece
 };
 
 /// What a sender remembers from one vector to the next.

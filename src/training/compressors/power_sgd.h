@@ -46,6 +46,6 @@ struct LowRank {
   std::int64_t columns = 0;
   std::int64_t rank = 0;  ///< at most that of any such matrix; 0: it is sent as it is
 };
-std::vector<LowRank> low_ranks(std::span<const Piece> pieces, std::int64_t rank);
+std::vector<LowRank> low_ranks(std::span<const LayerPiece> pieces, std::int64_t rank);
 
 }  // namespace simgrad::training

@@ -1,4 +1,4 @@
-/// Which rows a rank's gradient of a step is taken over: a function of (seed, step), never of who asked before.
+/// The rows that a rank's gradient of a step is taken over: a function of (seed, step), never of earlier calls.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,14 @@
 #include "training/partitions/partition.h"
 
 namespace simgrad::training {
+
+/// One rank's share of a step's batch: part `part` of `parts`.
+struct Share {
+  std::int64_t step = 0;
+  int part = 0;
+  int parts = 1;
+  std::optional<std::int64_t> arrived = {};  ///< Batches::arrived where rows come in during the training; none: all
+};
 
 /// Rows of one rank in one step: a contiguous range, or the rows named one by one.
 struct RowSet {
@@ -41,8 +49,7 @@ class Batches {
   /// (if the batch is that large), and the others go by the sizes of the shards. Shares by speed are those of the
   /// method of largest remainders, as long as all the ranks are there.
   std::int64_t count(int part, int parts) const;
-  /// arrived: see below; by default all.
-  RowSet rows(std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived = {}) const;
+  RowSet rows(const Share& share) const;
   /// Whether rows come in during the training.
   bool flows_in() const { return options_.partition->inflow().has_value(); }
   /// How many rows there are so long after the beginning: all, unless they come in during the
@@ -50,7 +57,7 @@ class Batches {
   std::int64_t arrived(double elapsed_s) const;
   /// The rows that come next then. Only where rows come in.
   RowSet next(double elapsed_s) const;
-  /// How many rows it draws them from: its shard; with iid, where nobody owns a row, an even share of all.
+  /// The size of the shard that part r draws its rows from. iid has none: an even share of all rows.
   std::int64_t rows_of(int part, int parts) const;
   bool full() const { return options_.batch == options_.rows; }
 
@@ -61,11 +68,11 @@ class Batches {
   bool by_speed(int parts) const { return std::cmp_equal(options_.speeds.size(), parts); }
   std::int64_t first_of_batch(int part, int parts) const;
   const DataShards& shards(int parts) const;
-  RowSet latest_rows(std::int64_t step, int part, int parts, std::int64_t arrived) const;
-  std::int64_t share(const DataShards& shards, int part, int parts) const;
+  RowSet latest_rows(const Share& share) const;
+  std::int64_t count_of_shard(const DataShards& shards, int part, int parts) const;
 
   Options options_;
-  std::shared_ptr<Table> table_;  ///< what is dealt by P, made when first asked for
+  std::shared_ptr<Table> table_;  ///< the deals by P, each made when it is first needed
 };
 
 }  // namespace simgrad::training

@@ -60,30 +60,41 @@ class Learning {
   values::Dispatcher& dispatcher() const { return dispatcher_; }
 
   values::Tensor initial_values() const;
-  /// Part `part` of P of the gradient of the mean loss over the step's batch at w, penalty included in proportion to
-  /// its rows: the parts of all ranks add up to the gradient.  w: (d).  Returns (d).
-  /// arrived: how many rows there are (Batches::arrived); by default all.
-  values::Tensor gradient(const values::Tensor& w, std::int64_t step, int part, int parts,
-                          std::optional<std::int64_t> arrived = {}) const;
+  /// This share of the gradient of the mean loss over the step's batch at w, penalty included in proportion to its
+  /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d).
+  values::Tensor gradient(const values::Tensor& w, const Share& share) const;
   double gradient_flops(int part, int parts) const;
 
   /// Whether the model is k-means: its rows can be assigned to centres.
   bool clusters() const { return k_means_ != nullptr; }
-  /// Part `part` of P of the map of Lloyd's algorithm over the step's batch: for each centre in w the sum of its rows,
-  /// then their number. The parts of all ranks add up.  w: (k x d).  Returns (k x (d + 1)).  Only where clusters().
-  values::Tensor assignments(const values::Tensor& w, std::int64_t step, int part, int parts,
-                             std::optional<std::int64_t> arrived = {}) const;
+  /// This share of the map of Lloyd's algorithm over the step's batch: for each centre in w the sum of its rows, then
+  /// their number. The shares of all ranks add up.  w: (k x d).  Returns (k x (d + 1)).  Only where clusters().
+  values::Tensor assignments(const values::Tensor& w, const Share& share) const;
   double assignment_flops(int part, int parts) const;
-  /// Its reduce: each centre moves to the mean of its rows, or stays where it has none.  sums: as above, of all parts.
+  /// The reduce of Lloyd's algorithm: each centre moves to the mean of its rows, or stays where it has none.
+  /// sums: the assignments of all ranks, added.
   values::Tensor centres(const values::Tensor& w, const values::Tensor& sums) const;
 
   /// The model where it has several tasks on shared layers, else null.
   const models::MultitaskPerceptron* multitask() const { return multitask_; }
-  /// Part `part` of P of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero
-  /// for the outputs of other tasks. Only where multitask().
-  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
-                               int parts, std::optional<std::int64_t> arrived = {}) const;
+  /// This share of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero for
+  /// the outputs of other tasks. Only where multitask().
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, const Share& share) const;
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
+
+  // For callers that still name a share's fields one by one.
+  values::Tensor gradient(const values::Tensor& w, std::int64_t step, int part, int parts,
+                          std::optional<std::int64_t> arrived = {}) const {
+    return gradient(w, {step, part, parts, arrived});
+  }
+  values::Tensor assignments(const values::Tensor& w, std::int64_t step, int part, int parts,
+                             std::optional<std::int64_t> arrived = {}) const {
+    return assignments(w, {step, part, parts, arrived});
+  }
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
+                               int parts, std::optional<std::int64_t> arrived = {}) const {
+    return task_gradient(w, tasks, {step, part, parts, arrived});
+  }
 
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
   /// elapsed_s: since the training began; it says which rows come next, where those are evaluated on.
@@ -91,12 +102,11 @@ class Learning {
 
  private:
   const data::Dataset& evaluation_set() const;
-  /// variant: tells apart works of one name.  A function of w and of part `part`'s rows, as models::Samples.  work(w,
-  /// samples, result)
+  /// A function of w and of the share's rows, as models::Samples.  work(w, samples, result).  variant: tells apart
+  /// works of one name.
   template <class Work>
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
-                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived,
-                                  Work work, std::uint64_t variant = 0) const;
+                                  const Share& share, Work work, std::uint64_t variant = 0) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w, RowSet rows) const;
   RowSet evaluation_rows(double elapsed_s) const;
 

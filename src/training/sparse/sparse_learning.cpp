@@ -24,7 +24,7 @@ double* copy_row(const double* from, std::int64_t width, double* to) {
 
 SparseLearning::SparseLearning(const Learning& learning, const Options& options)
     : learning_(learning),
-      model_(learning.shared_model(), dynamic_cast<const models::SparseModel*>(&learning.model())),
+      model_(learning.shared_model(), learning.model().sparse()),
       options_(options),
       width_(model_ ? model_->width() : 1),
       dense_(model_ ? model_->dense_parameters(learning.problem()) : 0),

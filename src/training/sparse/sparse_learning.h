@@ -38,10 +38,13 @@ class SparseLearning {
   std::int64_t replicated() const { return options_.dense_replicated ? dense_ + hot() * width_ : 0; }
   std::int64_t hot() const { return static_cast<std::int64_t>(hot_.size()); }
 
-  /// Of part `part` of P.  Real time: that of finding the distinct keys, in the caller.
-  /// arrived: how many rows there are (Batches::arrived); by default all.
+  /// The rows of a share, with their keys numbered.  Real time: that of finding the distinct keys, in the caller.
+  std::shared_ptr<const SparseBatch> batch(const Share& share);
+  /// For callers that still name a share's fields one by one.
   std::shared_ptr<const SparseBatch> batch(std::int64_t step, int part, int parts,
-                                           std::optional<std::int64_t> arrived = {});
+                                           std::optional<std::int64_t> arrived = {}) {
+    return batch(Share{step, part, parts, arrived});
+  }
   double flops(const SparseBatch& batch) const;
   /// The gradient of the mean loss over the step's batch, this part of it.
   /// at: the batch's keys' rows, then all dense parameters.  replica: (replicated()), or none.
