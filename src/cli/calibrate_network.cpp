@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "base/units.h"
 #include "experiment/network_fit.h"
-#include "outputs/human.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
 

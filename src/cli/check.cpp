@@ -13,8 +13,8 @@
 #include "experiment/runner.h"
 #include "experiment/verdicts.h"
 #include "outputs/comparison.h"
-#include "outputs/human.h"
-#include "outputs/junit.h"
+#include "outputs/files/junit.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::cli {
 

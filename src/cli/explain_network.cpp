@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "cluster/fabric/message_times.h"
-#include "outputs/human.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
 

@@ -16,8 +16,8 @@
 #include "cli/selection.h"
 #include "cli/tracing.h"
 #include "experiment/runner.h"
-#include "outputs/plot.h"
 #include "outputs/report/page.h"
+#include "outputs/terminal/plot.h"
 
 namespace simgrad::cli {
 

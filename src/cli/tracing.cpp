@@ -7,7 +7,7 @@
 
 #include "base/errors.h"
 #include "outputs/comparison.h"
-#include "outputs/human.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
 

@@ -5,8 +5,8 @@
 
 #include "catch.h"
 #include "cli/program.h"
-#include "outputs/human.h"
 #include "outputs/results.h"
+#include "outputs/text/number_text.h"
 #include "outputs/trace_reading.h"
 #include "unpacked.h"
 
