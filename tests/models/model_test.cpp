@@ -1,5 +1,4 @@
-// What a model says about itself: options, shapes, costs, the data it refuses; and its scores on rows worked out by
-// hand.
+// A model's options, shapes, costs and refusals, and its scores on rows computed by hand.
 #include <cmath>
 #include <limits>
 
@@ -147,18 +146,18 @@ TEST_CASE("a model says why it cannot be fitted to data of another kind, and wha
   };
   CHECK(unfit("least_squares", 0).empty());
   CHECK(unfit("least_squares", 2) ==
-        "least_squares needs a regression, the data have 2 classes; use logistic_regression");
+        "least_squares needs a regression, but the data have 2 classes; use logistic_regression");
   CHECK(unfit("least_squares", 3) ==
-        "least_squares needs a regression, the data have 3 classes; use softmax_regression");
+        "least_squares needs a regression, but the data have 3 classes; use softmax_regression");
   CHECK(unfit("logistic_regression", 0) ==
-        "logistic_regression needs two classes, the data are a regression; use least_squares");
-  CHECK(unfit("logistic_regression", 1) == "logistic_regression needs two classes, the data have 1");
+        "logistic_regression needs two classes, but the data are a regression; use least_squares");
+  CHECK(unfit("logistic_regression", 1) == "logistic_regression needs two classes, but the data have 1");
   CHECK(unfit("logistic_regression", 2).empty());
   CHECK(unfit("logistic_regression", 3) ==
-        "logistic_regression needs two classes, the data have 3; use softmax_regression");
+        "logistic_regression needs two classes, but the data have 3; use softmax_regression");
   CHECK(unfit("softmax_regression", 0) ==
-        "softmax_regression needs classes, the data are a regression; use least_squares");
-  CHECK(unfit("softmax_regression", 1) == "softmax_regression needs two classes or more, the data have 1");
+        "softmax_regression needs classes, but the data are a regression; use least_squares");
+  CHECK(unfit("softmax_regression", 1) == "softmax_regression needs two classes or more, but the data have 1");
   CHECK(unfit("softmax_regression", 2).empty());
 }
 

@@ -122,7 +122,7 @@ TEST_CASE("the flops of sparse models go by the entries of the rows") {
   CHECK(make("sparse_logistic")->gradient_flops(problem, 3) == 4.0 * 5 * 3);
 }
 
-TEST_CASE("sparse models refuse what is not two classes, wide_and_deep rows of different lengths") {
+TEST_CASE("sparse models refuse data of other than two classes, wide_and_deep rows of different lengths") {
   const Problem numbers{.features = 3, .classes = 0, .nonzeros = 2.0};
   CHECK(make("sparse_logistic")->unfit(numbers).find("a number to predict") != std::string::npos);
   const Problem three{.features = 3, .classes = 3, .nonzeros = 2.0};
