@@ -89,7 +89,7 @@ TEST_CASE("one dimension is one feature") {
   CHECK(read(idx_header(0x08, {2}) + bytes_of(Octets{5, 6}, true), labels).columns == 1);
 }
 
-TEST_CASE("what is no IDX file is refused") {
+TEST_CASE("a file that is not IDX is refused") {
   for (const char* bytes : {"", "\x00\x00", "1,2\n3,4\n", "PK\x03\x04"})
     CHECK(refusal(bytes, labels) ==
           "t.idx: does not begin with two zero bytes, a type and a number of dimensions, expected an IDX file");
