@@ -81,7 +81,7 @@ TEST_CASE("option --trace writes a trace a run that viewers show right and whose
   std::uintmax_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(experiment.scratch.path() + "/o/trace"))
     bytes += entry.file_size();
-  CHECK(called.err.find("Traces: o/trace, a file a run, " + outputs::byte_count(static_cast<double>(bytes)) +
+  CHECK(called.err.find("Traces: o/trace, one file for each run, " + outputs::byte_count(static_cast<double>(bytes)) +
                         " in all: open https://ui.perfetto.dev") != std::string::npos);
   CHECK(called.err.find("--trace=gz") == std::string::npos);
   for (const auto& run : experiment.results("o")["runs"]) {
@@ -219,9 +219,7 @@ TEST_CASE("a trace that cannot be written is refused before anything runs") {
   }
 }
 
-TEST_CASE(
-    "a trace that cannot be written in the end leaves records, table and the other files as they are, and ends with "
-    "5") {
+TEST_CASE("a trace that cannot be written in the end leaves all other output complete, and ends with 5") {
   const Experiment experiment;
   REQUIRE(experiment.run("--out plain").exit_code == 0);
   const std::string id = experiment.results("plain")["runs"][0]["id"],
