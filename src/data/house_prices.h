@@ -11,8 +11,8 @@ namespace simgrad::data {
 ///
 /// Features: standardised, feature j is +-z_j with z_1 ~ N(0, 1) and z_j = c z_{j-1} + sqrt(1 - c^2) N(0, 1), so that
 /// features i and j have correlation +-c^|i-j|. The eigenvalues of that matrix lie between (1-c)/(1+c) and (1+c)/(1-c)
-/// whatever the number of features: 1/3 and 3 for the default, so gradient descent on the standardised data is stable
-/// up to a learning rate of 2/3 and no direction is slower than 1/9 of the fastest.
+/// for any number of features: 1/3 and 3 for the default, so gradient descent on the standardised data is stable up to
+/// a learning rate of 2/3 and no direction is slower than 1/9 of the fastest.
 ///
 /// Weights: floor(zero_weights * features) of them are zero, evenly spread (by default every fourth feature, beginning
 /// with the house number). A weight's size per standard deviation of its feature is uniform in [0.5, 1.5] before

@@ -25,7 +25,7 @@ class Zipf {
 
   double s_;
   std::int64_t n_;
-  double area_first_;  ///< of the hat below 1.5, with the whole of rank 1
+  double area_first_;  ///< the hat's below 1.5, with the whole of rank 1
   double area_last_;
   double surely_;  ///< a draw at most so far below its rounding is accepted without a test
 };

@@ -17,7 +17,7 @@ namespace simgrad::models {
 
 /// The widths of a network's layers and the activation of its hidden units.
 struct DenseShape {
-  std::vector<std::int64_t> widths;  ///< of the inputs, the hidden layers, the outputs
+  std::vector<std::int64_t> widths;  ///< inputs, hidden layers, outputs
   bool bias = true;
   Activation activation = Activation::relu;
 };

@@ -61,11 +61,11 @@ struct Score {
 /// A stretch of w whose gradient is complete at one point of the backward pass.
 struct Layer {
   std::int64_t first = 0;       ///< where it begins in w
-  std::int64_t count = 0;       ///< how many parameters
+  std::int64_t count = 0;       ///< number of parameters
   double forward_flops = 0.0;   ///< a sample's, for the forward pass
   double backward_flops = 0.0;  ///< a sample's, for the gradients of the parameters and of the layer below
-  std::int64_t rows = 0;        ///< of the matrix, stored row by row, with which it begins; 0: none
-  std::int64_t columns = 0;     ///< of that matrix; the other count - rows * columns parameters (biases) are a vector
+  std::int64_t rows = 0;        ///< the rows of the matrix, stored row by row, with which it begins; 0: none
+  std::int64_t columns = 0;     ///< the matrix's; the other parameters (biases), if any, are a vector
 };
 
 class Model : public base::Described {

@@ -123,7 +123,7 @@ struct OptionText {
   std::string fallback;  ///< the default as a scenario writes it, or "" for none
   std::string range;     ///< "at least 1", or ""
   std::string meaning;
-  std::vector<std::pair<std::string, std::string>> choices;  ///< of an enumeration: each value and its meaning
+  std::vector<std::pair<std::string, std::string>> choices;  ///< an enumeration's values with their meanings
 };
 /// The options of a component: sections and lists of tables with their own options, components with the names of their
 /// kinds only.

@@ -36,7 +36,7 @@ struct Operation {
   std::span<const std::uint64_t> key = {};  ///< scalars, and identities of other data that it reads
   double seconds = 0.0;         ///< estimated real time on one core: decides whether it runs inline or in the pool
   bool numbered = true;         ///< false: never shared, not even with an equal operation
-  WireFormat wire_format = {};  ///< of the result; the name or the key must tell results of different formats apart
+  WireFormat wire_format = {};  ///< the result's; results of different formats must differ in name or key
   int overwrites = 0;  ///< the result may overwrite so many leading inputs: elements i are read before i is written
 };
 
@@ -75,9 +75,9 @@ class Dispatcher {
   /// Counts for tests and benchmarks.
   struct Statistics {
     std::int64_t dispatched = 0;  ///< calls of dispatch
-    std::int64_t shared = 0;      ///< of them, answered by a value that existed already
-    std::int64_t inlined = 0;     ///< of them, computed in the caller
-    std::int64_t live_bytes = 0;  ///< of numbers held now
+    std::int64_t shared = 0;      ///< calls answered by a value that existed already
+    std::int64_t inlined = 0;     ///< calls computed in the caller
+    std::int64_t live_bytes = 0;  ///< bytes of all numbers held now
     std::int64_t peak_bytes = 0;
   };
   Statistics statistics() const;

@@ -78,7 +78,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   int pumps_ = 0;  // tasks of the pool that are running or queued
   std::int64_t live_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
-  std::vector<std::unique_ptr<Work>> dropped_;  // work whose node died, to be destroyed without the lock
+  std::vector<std::unique_ptr<Work>> dropped_;  // work whose node was destroyed; it is destroyed without the lock
   bool draining_ = false;
   bool working_here_ = false;  // without a pool: the timeline is running work that was put off
 };

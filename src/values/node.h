@@ -75,7 +75,7 @@ struct Node : std::enable_shared_from_this<Node> {
   std::int64_t first = 0;      ///< a slice's place in its base
   Buffer buffer;
   std::unique_ptr<Work> work;                ///< null once it has run
-  std::unique_ptr<const std::string> error;  ///< of a failed node: the whole text
+  std::unique_ptr<const std::string> error;  ///< a failed node's error message
 
   // Fields of the Numbering. `key` is null for a node that is not in its table.
   std::unique_ptr<std::uint64_t[]> key;

@@ -29,7 +29,7 @@ class Tensor {
 
   explicit operator bool() const { return node_ != nullptr; }
   std::int64_t size() const;              ///< known at once
-  std::int64_t size_bytes() const;        ///< of a message that carries it
+  std::int64_t size_bytes() const;        ///< in a message
   const WireFormat& wire_format() const;  ///< float64 unless it was rounded or encoded
   std::uint64_t identity() const;         ///< equal for equal value numbers; never reused
   bool timing_only() const;               ///< shape without numbers

@@ -1,4 +1,4 @@
-// `list` and `explain`: nothing that a scenario may say goes undocumented.
+// `list` and `explain`: every name and option of a scenario is documented.
 #include <regex>
 #include <set>
 
@@ -18,7 +18,7 @@ std::string said(const std::string& command) {
   return called.out;
 }
 
-/// The keys that the parser says it knows in a table, when it is given one that is like none of them.
+/// The keys of a table, as the parser lists them in the error for an unknown key.
 std::vector<std::string> keys_known(const std::string& scenario) {
   const Scratch scratch;
   scratch.write("x.toml", scenario);
@@ -37,7 +37,7 @@ std::vector<std::string> keys_known(const std::string& scenario) {
 
 const std::string unknown = "q0q0q0q0q0q0q0q0q0q0q = 1\n";
 
-/// Each key must stand at the beginning of a line of the explanation: "  workers (integer, ...", nested or not.
+/// Each key must be at the beginning of a line of the explanation: "  workers (integer, ...", nested or not.
 void check_explained(const std::string& scenario, const std::string& explanation) {
   for (const std::string& key : keys_known(scenario)) {
     INFO(key << " in\n" << explanation);

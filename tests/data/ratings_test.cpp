@@ -1,4 +1,4 @@
-// Ratings: made, read from CSV files, and what standardising leaves alone.
+// Ratings: generated, read from CSV files, and standardised.
 #include "data/ratings.h"
 
 #include <cmath>
@@ -57,7 +57,7 @@ TEST_CASE("made ratings have mean 3 and standard deviation 1, evenly drawn users
     REQUIRE((set.features[2 * i] >= 0.0 && set.features[2 * i] < 400.0));
     REQUIRE((set.features[2 * i + 1] >= 0.0 && set.features[2 * i + 1] < 300.0));
   }
-  // Ratings of one user hang together: the sums vary more than those of 40000 free draws.
+  // Ratings of one user are correlated: the sums vary more than those of 40000 independent draws.
   CHECK(sum / 40000 == Approx(3.0).epsilon(0.02));
   CHECK(squares / 40000 == Approx(1.0).epsilon(0.1));
   CHECK(users / 40000 == Approx(399.0 / 2).epsilon(0.01));

@@ -101,7 +101,7 @@ TEST_CASE("a gradient costs 4 flops a parameter and sample") {
   // d = 3, 7 rows: 3 multiplications, 3 additions for the score; 3 and 3 for r x into g.
   CHECK(make("least_squares")->gradient_flops({.features = 3, .classes = 0}, 7) == 7 * (3 + 3 + 3 + 3));
   CHECK(make("logistic_regression")->gradient_flops({.features = 3, .classes = 2}, 7) == 7 * (3 + 3 + 3 + 3));
-  // The same for each of 5 classes.
+  // As many for each of 5 classes.
   CHECK(make("softmax_regression")->gradient_flops({.features = 3, .classes = 5}, 7) == 5 * 7 * (3 + 3 + 3 + 3));
   // 1e12 rows of 1e6 features: more than an integer of 32 or 64 bits counts.
   CHECK(make("least_squares")->gradient_flops({.features = 1'000'000, .classes = 0}, 1'000'000'000'000) == 4e18);

@@ -19,7 +19,7 @@ namespace simgrad::training {
 /// A part of a layer: consecutive numbers.
 struct Piece {
   std::int64_t count = 0;
-  std::int64_t columns = 0;  ///< of the matrix from which the piece is cut, row by row; 0: it is cut from a vector
+  std::int64_t columns = 0;  ///< the columns of the layer's matrix, row by row; 0: the layer is a vector
   std::int64_t column = 0;   ///< the column of its first number
 };
 
@@ -28,7 +28,7 @@ struct Occasion {
   values::Dispatcher& dispatcher;
   base::Stream::Key draws;         ///< for this rank and vector
   base::Stream::Key shared_draws;  ///< for this vector, the same on all ranks
-  std::int64_t parameters = 0;     ///< of the whole model; the vector may be a part of it
+  std::int64_t parameters = 0;     ///< the whole model's; the vector may be a part of it
   std::int64_t first = 0;          ///< the vector's first number, among the parameters
   std::vector<Piece> pieces = {};  ///< the vector, piece after piece
 };
