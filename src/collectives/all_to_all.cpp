@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "cluster/recording/work_scope.h"
-#include "collectives/timed_schedule.h"
+#include "cluster/naming.h"
+#include "collectives/course.h"
 
 namespace simgrad::collectives {
 

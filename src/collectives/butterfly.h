@@ -5,7 +5,7 @@
 /// and gets the result at the end.
 #pragma once
 
-#include "collectives/timed_schedule.h"
+#include "collectives/course.h"
 
 namespace simgrad::collectives {
 

@@ -4,7 +4,7 @@
 /// Parallel Computing 35, 2009.
 #pragma once
 
-#include "collectives/timed_schedule.h"
+#include "collectives/course.h"
 
 namespace simgrad::collectives {
 

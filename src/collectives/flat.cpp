@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cluster/recording/work_scope.h"
+#include "cluster/naming.h"
 
 namespace simgrad::collectives {
 

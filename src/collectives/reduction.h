@@ -1,7 +1,7 @@
 /// What a reduction makes of the members' vectors.
 #pragma once
 
-#include "cluster/ranks/communicator.h"
+#include "cluster/communicator.h"
 #include "values/tensor.h"
 
 namespace simgrad::collectives {

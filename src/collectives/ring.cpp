@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cluster/recording/work_scope.h"
+#include "cluster/naming.h"
 #include "collectives/ring_walk.h"
 
 namespace simgrad::collectives {

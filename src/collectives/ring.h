@@ -9,7 +9,7 @@
 #include <span>
 
 #include "collectives/reduction.h"
-#include "collectives/timed_schedule.h"
+#include "collectives/course.h"
 
 namespace simgrad::collectives {
 

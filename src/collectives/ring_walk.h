@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/meeting.h"
 #include "collectives/split.h"
 
 namespace simgrad::collectives {

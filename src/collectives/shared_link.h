@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/meeting.h"
 
 namespace simgrad::collectives {
 

@@ -1,4 +1,4 @@
-#include "collectives/timed_schedule.h"
+#include "collectives/course.h"
 
 #include <fmt/format.h>
 

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "cluster/fabric/cluster.h"
-#include "cluster/recording/timeline_recorder.h"
+#include "cluster/cluster.h"
+#include "cluster/tape.h"
 #include "data/dataset.h"
 #include "experiment/plan.h"
 #include "record/record.h"
-#include "training/learning.h"
+#include "training/learning/learning.h"
 
 namespace simgrad::experiment {
 

@@ -1,9 +1,9 @@
-#include "strategies/ad_psgd.h"
+#include "strategies/gossip/ad_psgd.h"
 
 #include <map>
 #include <utility>
 
-#include "cluster/ranks/responder.h"
+#include "cluster/responder.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

@@ -1,10 +1,10 @@
-#include "strategies/allreduce.h"
+#include "strategies/replicas/allreduce.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "cluster/ranks/side_stream.h"
-#include "strategies/compressed_sum.h"
+#include "cluster/overlap.h"
+#include "strategies/replicas/compressed_sum.h"
 
 namespace simgrad::strategies {
 

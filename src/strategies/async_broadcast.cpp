@@ -1,8 +1,8 @@
-#include "strategies/async_broadcast.h"
+#include "strategies/gossip/async_broadcast.h"
 
 #include <utility>
 
-#include "cluster/ranks/responder.h"
+#include "cluster/responder.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

@@ -1,10 +1,10 @@
-#include "strategies/byteps.h"
+#include "strategies/servers/byteps.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "cluster/ranks/communicator.h"
+#include "cluster/communicator.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

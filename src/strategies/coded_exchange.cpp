@@ -1,4 +1,4 @@
-#include "strategies/coded_exchange.h"
+#include "strategies/gossip/coded_exchange.h"
 
 #include <algorithm>
 #include <utility>

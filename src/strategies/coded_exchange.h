@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "strategies/neighbourhood.h"
+#include "strategies/gossip/neighbourhood.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

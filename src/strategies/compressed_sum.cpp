@@ -1,4 +1,4 @@
-#include "strategies/compressed_sum.h"
+#include "strategies/replicas/compressed_sum.h"
 
 #include <utility>
 

@@ -1,9 +1,9 @@
-#include "strategies/d2.h"
+#include "strategies/gossip/d2.h"
 
 #include <fmt/format.h>
 
-#include "strategies/coded_exchange.h"
-#include "strategies/mixing/spectrum.h"
+#include "strategies/gossip/coded_exchange.h"
+#include "strategies/gossip/mixing/spectrum.h"
 
 namespace simgrad::strategies {
 

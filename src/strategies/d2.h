@@ -9,7 +9,7 @@
 #pragma once
 
 #include "strategies/compression.h"
-#include "strategies/on_graph.h"
+#include "strategies/gossip/on_graph.h"
 
 namespace simgrad::strategies {
 

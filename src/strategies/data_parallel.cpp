@@ -1,4 +1,4 @@
-#include "strategies/data_parallel.h"
+#include "strategies/replicas/data_parallel.h"
 
 #include <vector>
 

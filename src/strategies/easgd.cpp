@@ -1,7 +1,7 @@
-#include "strategies/easgd.h"
+#include "strategies/servers/easgd.h"
 
-#include "cluster/ranks/inbox.h"
-#include "strategies/parameter_store.h"
+#include "cluster/inbox.h"
+#include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/federated_averaging.h"
+#include "strategies/servers/federated_averaging.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/random.h"
-#include "cluster/ranks/inbox.h"
-#include "strategies/parameter_store.h"
+#include "cluster/inbox.h"
+#include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {
 

@@ -1,8 +1,8 @@
-#include "strategies/gossip.h"
+#include "strategies/gossip/gossip.h"
 
 #include <array>
 
-#include "strategies/neighbourhood.h"
+#include "strategies/gossip/neighbourhood.h"
 
 namespace simgrad::strategies {
 

@@ -7,9 +7,9 @@
 /// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update.
 #pragma once
 
-#include "strategies/coded_exchange.h"
+#include "strategies/gossip/coded_exchange.h"
 #include "strategies/compression.h"
-#include "strategies/on_graph.h"
+#include "strategies/gossip/on_graph.h"
 
 namespace simgrad::strategies {
 

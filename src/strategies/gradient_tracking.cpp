@@ -1,8 +1,8 @@
-#include "strategies/gradient_tracking.h"
+#include "strategies/gossip/gradient_tracking.h"
 
 #include <array>
 
-#include "strategies/coded_exchange.h"
+#include "strategies/gossip/coded_exchange.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/hogwild.h"
+#include "strategies/replicas/hogwild.h"
 
 namespace simgrad::strategies {
 

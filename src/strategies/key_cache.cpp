@@ -1,4 +1,4 @@
-#include "strategies/key_cache.h"
+#include "strategies/servers/key_cache.h"
 
 #include <algorithm>
 

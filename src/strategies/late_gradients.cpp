@@ -1,4 +1,4 @@
-#include "strategies/late_gradients.h"
+#include "strategies/servers/late_gradients.h"
 
 #include <algorithm>
 #include <array>

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "strategies/parameter_server.h"
-#include "strategies/parameter_store.h"
+#include "strategies/servers/parameter_server.h"
+#include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {
 

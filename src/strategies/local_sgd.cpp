@@ -1,4 +1,4 @@
-#include "strategies/local_sgd.h"
+#include "strategies/replicas/local_sgd.h"
 
 #include <array>
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "collectives/allreduce.h"
-#include "strategies/compressed_sum.h"
+#include "strategies/replicas/compressed_sum.h"
 #include "strategies/compression.h"
 
 namespace simgrad::strategies {

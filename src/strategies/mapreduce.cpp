@@ -1,4 +1,4 @@
-#include "strategies/mapreduce.h"
+#include "strategies/mapreduce/mapreduce.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/flat.h"
-#include "strategies/parameter_store.h"
+#include "strategies/servers/parameter_store.h"
 #include "strategies/single.h"
 
 namespace simgrad::strategies {

@@ -13,7 +13,7 @@
 #include "collectives/broadcast.h"
 #include "strategies/compression.h"
 #include "strategies/job.h"
-#include "strategies/storage.h"
+#include "strategies/mapreduce/storage.h"
 #include "strategies/strategy.h"
 #include "training/compressors/encoder.h"
 

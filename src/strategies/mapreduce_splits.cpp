@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "cluster/ranks/inbox.h"
-#include "strategies/job_tracker.h"
-#include "strategies/mapreduce.h"
-#include "strategies/parameter_store.h"
+#include "cluster/inbox.h"
+#include "strategies/mapreduce/job_tracker.h"
+#include "strategies/mapreduce/mapreduce.h"
+#include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/multitask.h"
+#include "strategies/replicas/multitask.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "strategies/compressed_sum.h"
+#include "strategies/replicas/compressed_sum.h"
 
 namespace simgrad::strategies {
 

@@ -1,8 +1,8 @@
-#include "strategies/neighbourhood.h"
+#include "strategies/gossip/neighbourhood.h"
 
 #include <algorithm>
 
-#include "cluster/recording/work_scope.h"
+#include "cluster/naming.h"
 
 namespace simgrad::strategies {
 

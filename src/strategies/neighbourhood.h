@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "strategies/mixing/matrix.h"
+#include "strategies/gossip/mixing/matrix.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {

@@ -1,4 +1,4 @@
-#include "strategies/on_graph.h"
+#include "strategies/gossip/on_graph.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "strategies/graphs/lines.h"
+#include "strategies/gossip/graphs/lines.h"
 
 namespace simgrad::strategies {
 

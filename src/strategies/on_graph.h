@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "strategies/mixing/matrix.h"
-#include "strategies/mixing/spectrum.h"
+#include "strategies/gossip/mixing/matrix.h"
+#include "strategies/gossip/mixing/spectrum.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {

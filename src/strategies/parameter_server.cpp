@@ -1,12 +1,12 @@
-#include "strategies/parameter_server.h"
+#include "strategies/servers/parameter_server.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <numeric>
 
-#include "strategies/parameter_store.h"
-#include "strategies/server_choices.h"
+#include "strategies/servers/parameter_store.h"
+#include "strategies/servers/server_choices.h"
 
 namespace simgrad::strategies {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "strategies/clocks.h"
-#include "strategies/late_gradients.h"
-#include "strategies/parameter_server.h"
-#include "strategies/parameter_store.h"
+#include "strategies/servers/clocks.h"
+#include "strategies/servers/late_gradients.h"
+#include "strategies/servers/parameter_server.h"
+#include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {
 

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "collectives/flat.h"
-#include "strategies/parameter_server.h"
-#include "strategies/parameter_store.h"
+#include "strategies/servers/parameter_server.h"
+#include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/parameter_store.h"
+#include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {
 

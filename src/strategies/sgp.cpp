@@ -1,4 +1,4 @@
-#include "strategies/sgp.h"
+#include "strategies/gossip/sgp.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "strategies/graphs/powers.h"
-#include "strategies/neighbourhood.h"
+#include "strategies/gossip/graphs/powers.h"
+#include "strategies/gossip/neighbourhood.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

@@ -1,6 +1,6 @@
 #include "strategies/single.h"
 
-#include "strategies/sparse_single.h"
+#include "strategies/in_place.h"
 
 namespace simgrad::strategies {
 

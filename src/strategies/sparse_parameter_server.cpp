@@ -1,13 +1,13 @@
-#include "strategies/sparse_parameter_server.h"
+#include "strategies/servers/sparse_parameter_server.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <numeric>
 
-#include "strategies/server_choices.h"
-#include "strategies/sparse_store.h"
-#include "training/sparse_table.h"
+#include "strategies/servers/server_choices.h"
+#include "strategies/servers/sparse_store.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {
 

@@ -16,7 +16,7 @@
 /// 8 w) beta + updates.
 #pragma once
 
-#include "strategies/parameter_server.h"
+#include "strategies/servers/parameter_server.h"
 #include "values/wire_format.h"
 
 namespace simgrad::strategies {

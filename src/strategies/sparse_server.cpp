@@ -3,9 +3,9 @@
 #include <deque>
 #include <vector>
 
-#include "strategies/clocks.h"
-#include "strategies/sparse_store.h"
-#include "training/sparse_table.h"
+#include "strategies/servers/clocks.h"
+#include "strategies/servers/sparse_store.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/sparse_store.h"
+#include "strategies/servers/sparse_store.h"
 
 #include <algorithm>
 #include <numeric>

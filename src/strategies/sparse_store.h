@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "strategies/key_cache.h"
-#include "strategies/sparse_parameter_server.h"
+#include "strategies/servers/key_cache.h"
+#include "strategies/servers/sparse_parameter_server.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/storage.h"
+#include "strategies/mapreduce/storage.h"
 
 namespace simgrad::strategies {
 

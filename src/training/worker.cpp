@@ -1,6 +1,6 @@
 #include "training/worker.h"
 
-#include "cluster/recording/work_scope.h"
+#include "cluster/naming.h"
 
 namespace simgrad::training {
 

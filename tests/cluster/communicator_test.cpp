@@ -1,4 +1,4 @@
-#include "cluster/ranks/communicator.h"
+#include "cluster/communicator.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/ranks/responder.h"
+#include "cluster/responder.h"
 
 #include "catch.h"
 #include "simulation.h"

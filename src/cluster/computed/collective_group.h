@@ -3,7 +3,7 @@
 
 #include <simgrid/s4u.hpp>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/meeting.h"
 
 namespace simgrad::cluster {
 

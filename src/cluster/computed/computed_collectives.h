@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/recording/track.h"
+#include "cluster/lane.h"
 #include "values/tensor.h"
 
 namespace simgrad::cluster {

@@ -1,4 +1,4 @@
-#include "cluster/fabric/jitter.h"
+#include "cluster/jitter.h"
 
 #include <cmath>
 

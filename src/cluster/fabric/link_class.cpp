@@ -1,10 +1,10 @@
-#include "cluster/fabric/link_class.h"
+#include "cluster/link_class.h"
 
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <vector>
 
-#include "cluster/fabric/inventory.h"
+#include "cluster/classes.h"
 
 namespace simgrad::cluster {
 

@@ -1,4 +1,4 @@
-#include "cluster/ranks/account.h"
+#include "cluster/account.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/ranks/world.h"
+#include "cluster/world.h"
 
 namespace simgrad::cluster {
 

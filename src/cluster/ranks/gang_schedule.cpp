@@ -1,4 +1,4 @@
-#include "cluster/ranks/gang_schedule.h"
+#include "cluster/turns.h"
 
 #include <simgrid/s4u.hpp>
 

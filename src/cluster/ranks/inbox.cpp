@@ -1,4 +1,4 @@
-#include "cluster/ranks/inbox.h"
+#include "cluster/inbox.h"
 
 #include <algorithm>
 #include <deque>

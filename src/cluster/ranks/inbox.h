@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "cluster/ranks/communicator.h"
+#include "cluster/communicator.h"
 
 namespace simgrad::cluster {
 

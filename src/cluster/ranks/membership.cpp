@@ -4,7 +4,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
-#include "cluster/ranks/world.h"
+#include "cluster/world.h"
 
 namespace simgrad::cluster {
 

@@ -1,10 +1,10 @@
-#include "cluster/ranks/responder.h"
+#include "cluster/responder.h"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
-#include "cluster/recording/recorder.h"
+#include "cluster/recorder.h"
 
 namespace simgrad::cluster {
 

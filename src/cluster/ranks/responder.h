@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "cluster/ranks/communicator.h"
+#include "cluster/communicator.h"
 
 namespace simgrad::cluster {
 

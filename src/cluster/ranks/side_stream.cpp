@@ -1,4 +1,4 @@
-#include "cluster/ranks/side_stream.h"
+#include "cluster/overlap.h"
 
 #include <deque>
 #include <simgrid/s4u.hpp>

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "cluster/ranks/communicator.h"
+#include "cluster/communicator.h"
 
 namespace simgrad::cluster {
 

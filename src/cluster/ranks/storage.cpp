@@ -1,4 +1,4 @@
-#include "cluster/ranks/storage.h"
+#include "cluster/storage.h"
 
 #include <simgrid/s4u.hpp>
 

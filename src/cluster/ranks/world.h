@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/fabric/cluster.h"
-#include "cluster/ranks/account.h"
-#include "cluster/ranks/core_load.h"
-#include "cluster/usage/link_bins.h"
+#include "cluster/cluster.h"
+#include "cluster/account.h"
+#include "cluster/core_load.h"
+#include "cluster/link_bins.h"
 #include "record/record.h"
 #include "values/tensor.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/recording/recorder.h"
+#include "cluster/recorder.h"
 
 #include <algorithm>
 

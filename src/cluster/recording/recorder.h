@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/recording/timeline_recorder.h"
-#include "cluster/recording/track.h"
+#include "cluster/tape.h"
+#include "cluster/lane.h"
 
 namespace simgrad::cluster {
 

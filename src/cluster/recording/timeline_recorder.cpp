@@ -1,4 +1,4 @@
-#include "cluster/recording/timeline_recorder.h"
+#include "cluster/tape.h"
 
 #include <algorithm>
 #include <tuple>

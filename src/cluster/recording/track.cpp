@@ -1,8 +1,8 @@
-#include "cluster/recording/track.h"
+#include "cluster/lane.h"
 
 #include <algorithm>
 
-#include "cluster/recording/recorder.h"
+#include "cluster/recorder.h"
 
 namespace simgrad::cluster {
 

@@ -1,7 +1,7 @@
 /// Names for what is recorded.
 #pragma once
 
-#include "cluster/ranks/communicator.h"
+#include "cluster/communicator.h"
 
 namespace simgrad::cluster {
 

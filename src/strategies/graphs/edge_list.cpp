@@ -1,4 +1,4 @@
-#include "strategies/graphs/edge_list.h"
+#include "strategies/gossip/graphs/edge_list.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 /// Graphs that are written down: edges in a file, or the entries of a mixing matrix.
 #pragma once
 
-#include "strategies/graphs/graph.h"
+#include "strategies/gossip/graphs/graph.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/graphs/graph.h"
+#include "strategies/gossip/graphs/graph.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "strategies/graphs/grids.h"
+#include "strategies/gossip/graphs/grids.h"
 
 #include <fmt/format.h>
 

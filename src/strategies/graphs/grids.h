@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "strategies/graphs/graph.h"
+#include "strategies/gossip/graphs/graph.h"
 
 namespace simgrad::strategies {
 

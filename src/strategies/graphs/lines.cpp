@@ -1,4 +1,4 @@
-#include "strategies/graphs/lines.h"
+#include "strategies/gossip/graphs/lines.h"
 
 #include <cmath>
 #include <numbers>

@@ -1,7 +1,7 @@
 /// Graphs in one dimension, and those with a rank in the middle or none: ring, path, star, complete.
 #pragma once
 
-#include "strategies/graphs/graph.h"
+#include "strategies/gossip/graphs/graph.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/graphs/powers.h"
+#include "strategies/gossip/graphs/powers.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 /// Graphs that cross P ranks in about log2 P hops: hypercube and exponential.
 #pragma once
 
-#include "strategies/graphs/graph.h"
+#include "strategies/gossip/graphs/graph.h"
 
 namespace simgrad::strategies {
 

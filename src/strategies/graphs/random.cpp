@@ -1,4 +1,4 @@
-#include "strategies/graphs/random.h"
+#include "strategies/gossip/graphs/random.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 /// Graphs that the run's seed draws: the same for all strategies of that seed and option.
 #pragma once
 
-#include "strategies/graphs/graph.h"
+#include "strategies/gossip/graphs/graph.h"
 
 namespace simgrad::strategies {
 

@@ -1,8 +1,8 @@
-#include "strategies/graphs/edge_list.h"
-#include "strategies/graphs/grids.h"
-#include "strategies/graphs/lines.h"
-#include "strategies/graphs/powers.h"
-#include "strategies/graphs/random.h"
+#include "strategies/gossip/graphs/edge_list.h"
+#include "strategies/gossip/graphs/grids.h"
+#include "strategies/gossip/graphs/lines.h"
+#include "strategies/gossip/graphs/powers.h"
+#include "strategies/gossip/graphs/random.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/mixing/matrix.h"
+#include "strategies/gossip/mixing/matrix.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "strategies/graphs/graph.h"
+#include "strategies/gossip/graphs/graph.h"
 
 namespace simgrad::strategies {
 

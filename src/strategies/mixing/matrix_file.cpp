@@ -1,4 +1,4 @@
-#include "strategies/mixing/matrix_file.h"
+#include "strategies/gossip/mixing/matrix_file.h"
 
 #include <fmt/format.h>
 

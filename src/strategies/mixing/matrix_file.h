@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "strategies/mixing/matrix.h"
+#include "strategies/gossip/mixing/matrix.h"
 
 namespace simgrad::strategies {
 

@@ -1,5 +1,5 @@
-#include "strategies/mixing/matrix_file.h"
-#include "strategies/mixing/rules.h"
+#include "strategies/gossip/mixing/matrix_file.h"
+#include "strategies/gossip/mixing/rules.h"
 
 namespace simgrad::strategies {
 

@@ -1,4 +1,4 @@
-#include "strategies/mixing/rules.h"
+#include "strategies/gossip/mixing/rules.h"
 
 #include <algorithm>
 #include <cmath>

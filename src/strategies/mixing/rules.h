@@ -3,7 +3,7 @@
 /// Source: L. Xiao, S. Boyd, "Fast linear iterations for distributed averaging", Systems & Control Letters 53, 2004.
 #pragma once
 
-#include "strategies/mixing/matrix.h"
+#include "strategies/gossip/mixing/matrix.h"
 
 namespace simgrad::strategies {
 

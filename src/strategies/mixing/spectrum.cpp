@@ -1,4 +1,4 @@
-#include "strategies/mixing/spectrum.h"
+#include "strategies/gossip/mixing/spectrum.h"
 
 #include <Eigen/Dense>
 #include <algorithm>

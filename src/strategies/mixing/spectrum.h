@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "strategies/mixing/matrix.h"
+#include "strategies/gossip/mixing/matrix.h"
 
 namespace simgrad::strategies {
 

@@ -2,7 +2,7 @@
 /// w <- w - lr m' / (sqrt(s') + epsilon), in update t with m' = m / (1 - beta1^t), s' = s / (1 - beta2^t).
 #pragma once
 
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 namespace simgrad::training {
 

@@ -3,7 +3,7 @@
 /// If one of the norms is zero, their ratio counts as 1, as in the authors' program.
 #pragma once
 
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 namespace simgrad::training {
 

@@ -1,7 +1,7 @@
 /// Each class's rows go to the ranks in random proportions: ranks differ in their classes and in size.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

@@ -1,7 +1,7 @@
 /// The partitions that depend on the number of rows alone.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

@@ -1,7 +1,7 @@
 /// Shards of different sizes, each a random sample of all rows.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

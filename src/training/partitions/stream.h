@@ -1,7 +1,7 @@
 /// Rows that arrive during the training.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 
