@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "cluster/message_times.h"
+#include "cluster/fabric/message_times.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::cli {

@@ -9,9 +9,9 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
-#include "cluster/background.h"
-#include "cluster/host_class.h"
-#include "cluster/jitter.h"
+#include "cluster/fabric/background.h"
+#include "cluster/fabric/host_class.h"
+#include "cluster/fabric/jitter.h"
 #include "cluster/failures/failures.h"
 #include "cluster/stragglers/stragglers.h"
 #include "cluster/topologies/topology.h"

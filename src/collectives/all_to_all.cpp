@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
-#include "collectives/course.h"
+#include "cluster/recording/work_scope.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 

@@ -6,7 +6,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/reduction.h"
 
 namespace simgrad::cluster {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/binomial_rounds.h"
 #include "collectives/run.h"
 

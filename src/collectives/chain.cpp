@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/run.h"
 
 namespace simgrad::collectives {

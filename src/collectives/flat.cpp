@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 
 namespace simgrad::collectives {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 #include "collectives/flat.h"
 #include "collectives/shared_link.h"
 #include "collectives/split.h"

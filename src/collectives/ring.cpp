@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/ring_walk.h"
 
 namespace simgrad::collectives {

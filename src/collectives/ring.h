@@ -9,7 +9,7 @@
 #include <span>
 
 #include "collectives/reduction.h"
-#include "collectives/course.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 

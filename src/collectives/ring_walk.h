@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 #include "collectives/split.h"
 
 namespace simgrad::collectives {

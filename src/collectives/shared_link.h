@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 
 namespace simgrad::collectives {
 

@@ -1,4 +1,4 @@
-#include "collectives/course.h"
+#include "collectives/timed_schedule.h"
 
 #include <fmt/format.h>
 

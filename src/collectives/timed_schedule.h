@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cluster/meeting.h"
-#include "cluster/communicator.h"
+#include "cluster/computed/computed_collectives.h"
+#include "cluster/ranks/communicator.h"
 #include "collectives/allreduce.h"
 #include "collectives/schedule.h"
 

@@ -1,6 +1,6 @@
 #include "collectives/van_de_geijn.h"
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/binomial_rounds.h"
 #include "collectives/run.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 #include "experiment/recoveries.h"
 #include "outputs/results.h"
 

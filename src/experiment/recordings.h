@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/tape.h"
+#include "cluster/recording/timeline_recorder.h"
 #include "experiment/plan.h"
 
 namespace simgrad::experiment {

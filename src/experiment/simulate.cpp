@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "cluster/turns.h"
+#include "cluster/ranks/gang_schedule.h"
 #include "training/training.h"
 
 namespace simgrad::experiment {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "cluster/cluster.h"
-#include "cluster/tape.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/recording/timeline_recorder.h"
 #include "data/dataset.h"
 #include "experiment/plan.h"
 #include "record/record.h"

@@ -1,4 +1,4 @@
-#include "strategies/in_place.h"
+#include "strategies/sparse_single.h"
 
 #include "training/sparse/sparse_table.h"
 

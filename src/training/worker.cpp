@@ -1,6 +1,6 @@
 #include "training/worker.h"
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 
 namespace simgrad::training {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "cluster/communicator.h"
-#include "cluster/inbox.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/inbox.h"
 #include "training/learning/input.h"
 #include "training/session/training.h"
 #include "training/state.h"

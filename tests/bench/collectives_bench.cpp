@@ -21,7 +21,7 @@
 #include "collectives/all_to_all.h"
 #include "collectives/binomial.h"
 #include "collectives/ring.h"
-#include "collectives/course.h"
+#include "collectives/timed_schedule.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 #include "data/click_log.h"
 #include "models/sparse_model.h"
 #include "simulation.h"
 #include "strategies/servers/sparse_parameter_server.h"
-#include "training/session/training.h"
+#include "training/training.h"
 
 namespace {
 

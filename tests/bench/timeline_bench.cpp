@@ -13,7 +13,7 @@
 
 #include "bench/bare.h"
 #include "bench/measure.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

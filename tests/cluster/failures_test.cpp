@@ -3,10 +3,10 @@
 
 #include "base/errors.h"
 #include "catch.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/failures/processes.h"
-#include "cluster/communicator.h"
-#include "cluster/world.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/world.h"
 #include "scratch.h"
 #include "simulation.h"
 #include "values/dispatcher.h"

@@ -1,11 +1,11 @@
 // Classes of hosts: who is of which, how fast it computes, and what links are called.
-#include "cluster/host_class.h"
+#include "cluster/fabric/host_class.h"
 
 #include <simgrid/s4u.hpp>
 
 #include "catch.h"
-#include "cluster/link_class.h"
-#include "cluster/communicator.h"
+#include "cluster/fabric/link_class.h"
+#include "cluster/ranks/communicator.h"
 #include "simulation.h"
 
 using namespace simgrad;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "catch.h"
-#include "cluster/overlap.h"
+#include "cluster/ranks/side_stream.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/errors.h"
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/responder.h"
+#include "cluster/ranks/responder.h"
 
 #include "catch.h"
 #include "simulation.h"

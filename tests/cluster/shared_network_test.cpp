@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "catch.h"
-#include "cluster/communicator.h"
-#include "cluster/inbox.h"
-#include "cluster/link_bins.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/inbox.h"
+#include "cluster/usage/link_bins.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "cluster/speed_timeline.h"
-#include "cluster/world.h"
+#include "cluster/fabric/speed_timeline.h"
+#include "cluster/ranks/world.h"
 #include "cluster/stragglers/drawn.h"
 #include "cluster/stragglers/varying.h"
 #include "scratch.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "cluster/topologies/wired.h"
 #include "simulation.h"
 #include "values/dispatcher.h"

@@ -1,5 +1,5 @@
 // What is kept of each collective: what it would take by itself, what it took, how far apart its members came.
-#include "cluster/collective_log.h"
+#include "cluster/computed/collective_log.h"
 
 #include "collectives/allreduce.h"
 #include "collectives/group.h"

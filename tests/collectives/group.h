@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "cluster/topologies/star.h"
 #include "simulation.h"
 #include "values/dispatcher.h"

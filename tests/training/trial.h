@@ -15,7 +15,7 @@
 
 #include "base/random.h"
 #include "catch.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 #include "data/dataset.h"
 #include "models/model.h"
 #include "simulation.h"

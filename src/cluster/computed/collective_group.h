@@ -3,7 +3,7 @@
 
 #include <simgrid/s4u.hpp>
 
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 
 namespace simgrad::cluster {
 

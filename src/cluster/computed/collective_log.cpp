@@ -1,4 +1,4 @@
-#include "cluster/collective_log.h"
+#include "cluster/computed/collective_log.h"
 
 #include <algorithm>
 

@@ -1,14 +1,14 @@
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 
 #include <algorithm>
 #include <numeric>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/meeting_group.h"
-#include "cluster/collective_log.h"
-#include "cluster/world.h"
-#include "cluster/recorder.h"
+#include "cluster/computed/collective_group.h"
+#include "cluster/computed/collective_log.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/recorder.h"
 
 namespace simgrad::cluster {
 

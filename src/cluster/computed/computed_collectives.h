@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/lane.h"
+#include "cluster/recording/track.h"
 #include "values/tensor.h"
 
 namespace simgrad::cluster {

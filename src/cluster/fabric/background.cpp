@@ -1,4 +1,4 @@
-#include "cluster/background.h"
+#include "cluster/fabric/background.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "base/random.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 
 namespace simgrad::cluster {
 

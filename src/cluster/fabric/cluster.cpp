@@ -1,4 +1,4 @@
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include <simgrid/s4u.hpp>
 
 #include "base/errors.h"
-#include "cluster/network_model.h"
-#include "cluster/simgrid_versions.h"
-#include "cluster/slow_links.h"
+#include "cluster/fabric/network_model.h"
+#include "cluster/fabric/simgrid_versions.h"
+#include "cluster/fabric/slow_links.h"
 #include "cluster/failures/link_failures.h"
-#include "cluster/world.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

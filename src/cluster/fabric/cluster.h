@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/speed_timeline.h"
+#include "cluster/fabric/speed_timeline.h"
 #include "cluster/options.h"
 
 namespace simgrid::s4u {

@@ -1,4 +1,4 @@
-#include "cluster/host_class.h"
+#include "cluster/fabric/host_class.h"
 
 #include <fmt/format.h>
 

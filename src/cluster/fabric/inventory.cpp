@@ -1,12 +1,12 @@
-#include "cluster/classes.h"
+#include "cluster/fabric/inventory.h"
 
 #include <algorithm>
 #include <set>
 #include <simgrid/s4u.hpp>
 
 #include "base/child_process.h"
-#include "cluster/cluster.h"
-#include "cluster/link_class.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/fabric/link_class.h"
 
 namespace simgrad::cluster {
 

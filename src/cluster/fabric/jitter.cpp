@@ -1,4 +1,4 @@
-#include "cluster/jitter.h"
+#include "cluster/fabric/jitter.h"
 
 #include <cmath>
 

@@ -1,10 +1,10 @@
-#include "cluster/link_class.h"
+#include "cluster/fabric/link_class.h"
 
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <vector>
 
-#include "cluster/classes.h"
+#include "cluster/fabric/inventory.h"
 
 namespace simgrad::cluster {
 

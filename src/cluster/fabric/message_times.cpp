@@ -1,4 +1,4 @@
-#include "cluster/message_times.h"
+#include "cluster/fabric/message_times.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "base/child_process.h"
 #include "base/errors.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "values/dispatcher.h"
 
 namespace simgrad::cluster {

@@ -1,4 +1,4 @@
-#include "cluster/network_model.h"
+#include "cluster/fabric/network_model.h"
 
 #include <boost/intrusive/list.hpp>
 #include <memory>

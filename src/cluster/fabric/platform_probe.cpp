@@ -10,7 +10,7 @@
 
 #include "base/child_process.h"
 #include "base/errors.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 
 namespace simgrad::cluster {
 

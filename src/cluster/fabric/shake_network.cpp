@@ -3,8 +3,8 @@
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 
-#include "cluster/cluster.h"
-#include "cluster/network_model.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/fabric/network_model.h"
 
 namespace simgrad::cluster {
 

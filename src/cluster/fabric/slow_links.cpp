@@ -1,4 +1,4 @@
-#include "cluster/slow_links.h"
+#include "cluster/fabric/slow_links.h"
 
 #include <fmt/format.h>
 

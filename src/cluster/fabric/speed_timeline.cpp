@@ -1,4 +1,4 @@
-#include "cluster/speed_timeline.h"
+#include "cluster/fabric/speed_timeline.h"
 
 #include <limits>
 

@@ -6,8 +6,8 @@
 #include <simgrid/kernel/ProfileBuilder.hpp>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/cluster.h"
-#include "cluster/world.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

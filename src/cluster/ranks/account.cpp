@@ -1,4 +1,4 @@
-#include "cluster/account.h"
+#include "cluster/ranks/account.h"
 
 #include <algorithm>
 

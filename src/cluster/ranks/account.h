@@ -1,7 +1,7 @@
 /// Where one rank's virtual time went: compute, communicate, wait, down; the four add up to the run.
 #pragma once
 
-#include "cluster/lane.h"
+#include "cluster/recording/track.h"
 #include "record/record.h"
 
 namespace simgrad::cluster {

@@ -1,4 +1,4 @@
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 #include <algorithm>
 #include <simgrid/Exception.hpp>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 
 namespace simgrad::cluster {
 

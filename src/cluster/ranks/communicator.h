@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/collective_log.h"
-#include "cluster/world.h"
+#include "cluster/computed/collective_log.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

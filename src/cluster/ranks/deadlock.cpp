@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/world.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

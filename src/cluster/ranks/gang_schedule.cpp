@@ -1,4 +1,4 @@
-#include "cluster/turns.h"
+#include "cluster/ranks/gang_schedule.h"
 
 #include <simgrid/s4u.hpp>
 

@@ -1,4 +1,4 @@
-#include "cluster/inbox.h"
+#include "cluster/ranks/inbox.h"
 
 #include <algorithm>
 #include <deque>

@@ -4,7 +4,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
-#include "cluster/world.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

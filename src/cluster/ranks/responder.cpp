@@ -1,10 +1,10 @@
-#include "cluster/responder.h"
+#include "cluster/ranks/responder.h"
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
-#include "cluster/recorder.h"
+#include "cluster/recording/recorder.h"
 
 namespace simgrad::cluster {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 namespace simgrad::cluster {
 

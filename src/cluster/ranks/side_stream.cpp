@@ -1,4 +1,4 @@
-#include "cluster/overlap.h"
+#include "cluster/ranks/side_stream.h"
 
 #include <deque>
 #include <simgrid/s4u.hpp>

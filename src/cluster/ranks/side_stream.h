@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 namespace simgrad::cluster {
 

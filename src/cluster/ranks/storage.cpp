@@ -1,4 +1,4 @@
-#include "cluster/storage.h"
+#include "cluster/ranks/storage.h"
 
 #include <simgrid/s4u.hpp>
 

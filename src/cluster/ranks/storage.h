@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 namespace simgrid::s4u {
 class Disk;

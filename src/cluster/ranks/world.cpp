@@ -1,4 +1,4 @@
-#include "cluster/world.h"
+#include "cluster/ranks/world.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "cluster/collective_log.h"
-#include "cluster/meeting.h"
-#include "cluster/link_class.h"
-#include "cluster/recorder.h"
+#include "cluster/computed/collective_log.h"
+#include "cluster/computed/computed_collectives.h"
+#include "cluster/fabric/link_class.h"
+#include "cluster/recording/recorder.h"
 
 namespace simgrad::cluster {
 

@@ -1,7 +1,7 @@
 /// Computed collectives as a timeline shows them: every message, as if each had been sent.
-#include "cluster/meeting_group.h"
-#include "cluster/world.h"
-#include "cluster/recorder.h"
+#include "cluster/computed/collective_group.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/recorder.h"
 
 namespace simgrad::cluster {
 

@@ -1,4 +1,4 @@
-#include "cluster/recorder.h"
+#include "cluster/recording/recorder.h"
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/tape.h"
-#include "cluster/lane.h"
+#include "cluster/recording/timeline_recorder.h"
+#include "cluster/recording/track.h"
 
 namespace simgrad::cluster {
 

@@ -1,4 +1,4 @@
-#include "cluster/tape.h"
+#include "cluster/recording/timeline_recorder.h"
 
 #include <algorithm>
 #include <tuple>

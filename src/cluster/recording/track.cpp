@@ -1,8 +1,8 @@
-#include "cluster/lane.h"
+#include "cluster/recording/track.h"
 
 #include <algorithm>
 
-#include "cluster/recorder.h"
+#include "cluster/recording/recorder.h"
 
 namespace simgrad::cluster {
 

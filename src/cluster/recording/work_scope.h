@@ -1,7 +1,7 @@
 /// Names for what is recorded.
 #pragma once
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 namespace simgrad::cluster {
 

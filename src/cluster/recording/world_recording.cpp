@@ -4,10 +4,10 @@
 #include <simgrid/s4u.hpp>
 
 #include "base/errors.h"
-#include "cluster/meeting.h"
-#include "cluster/world.h"
-#include "cluster/recorder.h"
-#include "cluster/naming.h"
+#include "cluster/computed/computed_collectives.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/recorder.h"
+#include "cluster/recording/work_scope.h"
 
 namespace simgrad::cluster {
 

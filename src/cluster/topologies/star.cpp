@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/simgrid_versions.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/topologies/loopback.h"
 
 namespace simgrad::cluster {

@@ -6,7 +6,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
-#include "cluster/simgrid_versions.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/topologies/loopback.h"
 
 namespace simgrad::cluster {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <vector>
 
-#include "cluster/meeting.h"
-#include "cluster/classes.h"
-#include "cluster/routes.h"
-#include "cluster/world.h"
+#include "cluster/computed/computed_collectives.h"
+#include "cluster/fabric/inventory.h"
+#include "cluster/fabric/routes.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

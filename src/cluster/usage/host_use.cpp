@@ -5,7 +5,7 @@
 
 #include "base/errors.h"
 #include "base/units.h"
-#include "cluster/world.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

@@ -1,4 +1,4 @@
-#include "cluster/link_bins.h"
+#include "cluster/usage/link_bins.h"
 
 #include <algorithm>
 

@@ -4,10 +4,10 @@
 #include <map>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/meeting.h"
-#include "cluster/link_class.h"
-#include "cluster/routes.h"
-#include "cluster/world.h"
+#include "cluster/computed/computed_collectives.h"
+#include "cluster/fabric/link_class.h"
+#include "cluster/fabric/routes.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

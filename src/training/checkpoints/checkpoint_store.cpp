@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "training/options.h"
 
 namespace simgrad::training {

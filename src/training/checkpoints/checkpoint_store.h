@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/storage.h"
+#include "cluster/ranks/storage.h"
 #include "record/record.h"
 #include "training/checkpoints/checkpoint_clock.h"
 #include "training/checkpoints/losses.h"

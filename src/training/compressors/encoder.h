@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "training/compressors/compressor.h"
 
 namespace simgrad::training {

@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "base/describe.h"
-#include "cluster/overlap.h"
-#include "cluster/storage.h"
+#include "cluster/ranks/side_stream.h"
+#include "cluster/ranks/storage.h"
 
 namespace simgrad::training {
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "training/session/generation.h"
 
 namespace simgrad::training {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "training/session/catch_up.h"
 #include "training/session/training.h"
 #include "training/worker.h"

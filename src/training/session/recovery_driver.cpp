@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cluster/world.h"
+#include "cluster/ranks/world.h"
 #include "training/session/replicas.h"
 
 namespace simgrad::training {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "training/session/async_replicas.h"
 #include "training/session/keep_going.h"
 #include "training/session/lockstep.h"

@@ -10,11 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "cluster/cluster.h"
-#include "cluster/communicator.h"
-#include "cluster/turns.h"
-#include "cluster/storage.h"
-#include "cluster/world.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/storage.h"
+#include "cluster/ranks/world.h"
 #include "record/record.h"
 #include "training/checkpoints/checkpoint_store.h"
 #include "training/learning/learning.h"

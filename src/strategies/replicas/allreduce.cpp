@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/overlap.h"
+#include "cluster/ranks/side_stream.h"
 #include "strategies/replicas/compressed_sum.h"
 
 namespace simgrad::strategies {

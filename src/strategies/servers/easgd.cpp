@@ -1,6 +1,6 @@
 #include "strategies/servers/easgd.h"
 
-#include "cluster/inbox.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {

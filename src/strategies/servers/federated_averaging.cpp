@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "cluster/inbox.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/servers/parameter_store.h"
 
 namespace simgrad::strategies {

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "strategies/servers/parameter_server.h"
-#include "values/wire_format.h"
+#include "values/wire.h"
 
 namespace simgrad::strategies {
 

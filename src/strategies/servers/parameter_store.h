@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "cluster/communicator.h"
-#include "cluster/inbox.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/compression.h"
 #include "training/compressors/encoder.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cluster/responder.h"
+#include "cluster/ranks/responder.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "cluster/inbox.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/mapreduce/job_tracker.h"
 #include "strategies/mapreduce/mapreduce.h"
 #include "strategies/servers/parameter_store.h"

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "collectives/allreduce.h"
-#include "strategies/replicas/compressed_sum.h"
 #include "strategies/compression.h"
+#include "strategies/replicas/compressed_sum.h"
 
 namespace simgrad::strategies {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "cluster/responder.h"
+#include "cluster/ranks/responder.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

@@ -7,8 +7,8 @@
 /// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update.
 #pragma once
 
-#include "strategies/gossip/coded_exchange.h"
 #include "strategies/compression.h"
+#include "strategies/gossip/coded_exchange.h"
 #include "strategies/gossip/on_graph.h"
 
 namespace simgrad::strategies {

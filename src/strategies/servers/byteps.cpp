@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {

@@ -11,7 +11,7 @@
 /// + M gamma + t_update/P.
 #pragma once
 
-#include "cluster/inbox.h"
+#include "cluster/ranks/inbox.h"
 #include "strategies/compression.h"
 
 namespace simgrad::strategies {
