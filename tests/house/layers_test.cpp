@@ -157,7 +157,7 @@ TEST_CASE("what the layers forbid is found") {
   CHECK_FALSE(quoted("cli/run.cpp", "cli/no_such_file.h").empty());
   // Libraries.
   CHECK(angled("cluster/topologies/star.cpp", "simgrid/s4u.hpp").empty());
-  CHECK_FALSE(angled("training/session/recovery.cpp", "simgrid/s4u.hpp").empty());
+  CHECK_FALSE(angled("training/recovery.cpp", "simgrid/s4u.hpp").empty());
   CHECK_FALSE(angled("cli/run.cpp", "toml++/toml.h").empty());
   CHECK_FALSE(angled("experiment/plan.cpp", "CLI/CLI.hpp").empty());
   CHECK(angled("models/rows.cpp", "Eigen/Core").empty());

@@ -8,7 +8,9 @@ namespace simgrad::training {
 struct Adagrad : Optimizer {
   static constexpr base::About about{
       .kind = "adagrad",
-      .summary = "s <- s + g^2; w <- w - lr g / (sqrt(s) + epsilon): parameters that rarely move move far",
+      .summary =
+          "s <- s + g^2; w <- w - lr g / (sqrt(s) + epsilon): parameters with small or rare gradients take larger "
+          "steps",
       .cost = "7 d flops an update",
       .source =
           "J. Duchi, E. Hazan, Y. Singer, Adaptive Subgradient Methods for Online Learning and Stochastic "
