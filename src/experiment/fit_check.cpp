@@ -3,6 +3,7 @@
 
 #include "data/limits.h"
 #include "experiment/settings.h"
+#include "strategies/circumstances.h"
 
 namespace simgrad::experiment {
 
@@ -50,25 +51,27 @@ void check_fit(const Settings& settings, const models::Problem& problem, std::in
                            data::cells_most));
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const strategies::Strategy& strategy = *settings.strategies[i].strategy;
-    const auto why = strategy.unfit({.parameters = parameters,
-                                     .workers = strategy.workers(settings.cluster.workers),
-                                     .optimizer = *settings.training.optimizer,
-                                     .optimizer_kind = settings.training.optimizer.kind(),
-                                     .model = *settings.model.model,
-                                     .model_kind = settings.model.model.kind(),
-                                     .cluster = settings.cluster,
-                                     .stop = settings.stop,
-                                     .layers = settings.model.model->layers(problem),
-                                     .seed = static_cast<std::uint64_t>(settings.seed),
-                                     .keys = problem.features,
-                                     .numbers = settings.training.numbers});
+    const auto why = strategy.refusal({.parameters = parameters,
+                                       .workers = strategy.workers(settings.cluster.workers),
+                                       .optimizer = *settings.training.optimizer,
+                                       .optimizer_kind = settings.training.optimizer.kind(),
+                                       .model = *settings.model.model,
+                                       .model_kind = settings.model.model.kind(),
+                                       .cluster = settings.cluster,
+                                       .stop = settings.stop,
+                                       .layers = settings.model.model->layers(problem),
+                                       .seed = static_cast<std::uint64_t>(settings.seed),
+                                       .keys = problem.features,
+                                       .numbers = settings.training.numbers,
+                                       .shares_by_speed = settings.training.partition->by_speed()});
     const Settings::Places::Strategy& place = settings.places.strategies.at(i);
     if (why) {
       const auto option = place.options.find(why->option);
       faults.add(option == place.options.end() ? place.table : option->second, why->text);
     }
     const std::int64_t P = strategy.workers(settings.cluster.workers);
-    if (const std::int64_t batch = settings.batch(rows); !strategy.synchronous() && batch < P && P <= rows)
+    if (const std::int64_t batch = settings.batch(rows);
+        !strategy.traits(static_cast<int>(P)).lockstep() && batch < P && P <= rows)
       faults.add(
           place.table,
           fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; give "

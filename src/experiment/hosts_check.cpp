@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "strategies/mapreduce/mapreduce.h"
-
 namespace simgrad::experiment {
 
 using scenario::Document;
@@ -35,7 +33,7 @@ void check_hosts(const Settings& settings, const Document& document, Faults& fau
   check_servers(settings, document, faults);
 }
 
-void check_shares(const Settings& settings, const Document& document, Faults& faults) {
+void check_shares(const Settings& settings, Faults& faults) {
   if (!settings.training.partition->by_speed()) return;
   const bool any_fail = settings.cluster.failures.any();
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
@@ -46,12 +44,6 @@ void check_shares(const Settings& settings, const Document& document, Faults& fa
           fmt::format("shares = \"speed\" deals the batch to all ranks for good, but recovery = \"{}\" goes on with "
                       "fewer; set recovery = \"restart\", or shares = \"equal\"",
                       name(recovery)));
-    const auto* mapreduce = dynamic_cast<const strategies::MapReduce*>(settings.strategies[i].strategy.shared().get());
-    if (mapreduce && mapreduce->splits > 1)
-      faults.add(document.position(fmt::format("strategy.{}", i)),
-                 fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but splits = {} are taken by "
-                             "whoever is free; set splits = 1, or shares = \"equal\"",
-                             mapreduce->splits));
   }
 }
 

@@ -9,6 +9,6 @@ namespace simgrad::experiment {
 void check_hosts(const Settings& settings, const scenario::Document& document, scenario::Faults& faults);
 
 /// Adds a fault for shares by speed where nobody knows whose they are.
-void check_shares(const Settings& settings, const scenario::Document& document, scenario::Faults& faults);
+void check_shares(const Settings& settings, scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

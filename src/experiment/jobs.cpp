@@ -138,7 +138,8 @@ std::vector<JobPlan> place_jobs(const Settings& settings, const scenario::Docume
         fault("hosts", fmt::format("host {}, but the cluster has hosts 0 to {}", host, settings.cluster.workers - 1));
       free.erase(host);
     }
-    if (settings.cluster.sharing == cluster::Sharing::gang && !settings.strategies[*strategy].strategy->synchronous())
+    if (settings.cluster.sharing == cluster::Sharing::gang &&
+        !settings.strategies[*strategy].strategy->traits(static_cast<int>(job.workers)).lockstep())
       fault("strategy",
             fmt::format("cluster.sharing = \"gang\" takes turns step by step, but \"{}\" has no steps that all "
                         "ranks make together; use a synchronous strategy, or sharing = \"processor\"",

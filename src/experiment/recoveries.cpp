@@ -25,7 +25,7 @@ std::string listed(const std::vector<Recovery>& recoveries) {
 void check_allowed(const Settings& settings, std::size_t i, Faults& faults) {
   const StrategyEntry& entry = settings.strategies[i];
   const Recovery recovery = entry.effective(settings.cluster);
-  const std::vector<Recovery> allowed = entry.strategy->recoveries();
+  const std::vector<Recovery> allowed = entry.strategy->traits(static_cast<int>(settings.cluster.workers)).recoveries;
   if (std::ranges::find(allowed, recovery) != allowed.end()) return;
   const auto& options = settings.places.strategies.at(i).options;
   const auto own = options.find("recovery");
@@ -46,7 +46,7 @@ bool waits(Recovery recovery) { return recovery == Recovery::restart || recovery
 /// What a strategy that waits could do instead; empty where it can do nothing else.
 std::string or_another_way(const StrategyEntry& entry) {
   std::string ways;
-  for (const Recovery each : entry.strategy->recoveries())
+  for (const Recovery each : entry.strategy->traits(1).recoveries)
     if (!waits(each)) ways += fmt::format("{}\"{}\"", ways.empty() ? "" : " or ", name(each));
   return ways.empty() ? "" : fmt::format(", or let {} recover by {}", entry.name(), ways);
 }

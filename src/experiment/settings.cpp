@@ -201,7 +201,7 @@ void check_strategies(Settings& settings, const Document& document, Faults& faul
 /// Options of the optimizer where no strategy uses it.
 void check_optimizer(const Settings& settings, const Document& document, Faults& faults) {
   for (const StrategyEntry& entry : settings.strategies)
-    if (!entry.strategy || entry.strategy->optimizes()) return;
+    if (!entry.strategy || entry.strategy->traits(static_cast<int>(settings.cluster.workers)).optimizes) return;
   const training::Options& training = settings.training;
   const auto refuse = [&](bool given, const char* key) {
     if (given)
@@ -306,7 +306,7 @@ void fill_in(Settings& settings, const Document& document, Faults& faults) {
 /// Whether the parts of one sound training suit each other.
 void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
-  check_shares(settings, document, faults);
+  check_shares(settings, faults);
   check_data(settings, faults);
 }
 

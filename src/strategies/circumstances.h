@@ -8,7 +8,7 @@
 #include "cluster/options.h"
 #include "models/model.h"
 #include "strategies/strategy.h"
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 #include "training/options.h"
 
 namespace simgrad::strategies {

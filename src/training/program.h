@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/failures/failures.h"
-#include "training/shards.h"
+#include "training/learning/shards.h"
 
 namespace simgrad::training {
 

@@ -11,21 +11,21 @@
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
-#include "training/input.h"
-#include "training/learning.h"
-#include "training/optimizer.h"
-#include "training/sparse_learning.h"
+#include "training/learning/input.h"
+#include "training/learning/learning.h"
+#include "training/optimizers/optimizer.h"
+#include "training/sparse/sparse_learning.h"
+#include "training/sparse/store.h"
 #include "training/state.h"
-#include "training/store.h"
 
 namespace simgrad::training {
 
-class Training;
+class Session;
 
 /// The common part of workers and servers.
 class Participant {
  public:
-  Participant(Training& training, int position);
+  Participant(Session& session, int position);
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
 
@@ -79,20 +79,22 @@ class Participant {
 
  protected:
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
-  Training& training() const { return training_; }
+  Session& session() const { return session_; }
+  /// For the texts of errors, and the draws of codes.
+  void set_step(std::int64_t step) const;
   void charge_update(const State& state) const;
   double learning_rate_after(double rounds) const;
   /// One update at the learning rate of that many rounds, times a factor; takes no time.
   void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 
  private:
-  Training& training_;
+  Session& session_;
   cluster::Communicator comm_;
 };
 
 class Worker : public Participant {
  public:
-  Worker(Training& training, int position);
+  Worker(Session& session, int position);
 
   using Participant::rows;
   std::int64_t rows() const { return rows(rank()); }  ///< its share of a step's batch
@@ -191,7 +193,9 @@ class Worker : public Participant {
   int servers() const { return comm().size() - workers(); }
 
  private:
-  /// Passes over this rank's share of that step's batch.
+  /// Its share of that step's batch, of the rows that there are by now.
+  Share share(std::int64_t step) const;
+  /// Passes over it.
   void pass_over_rows(double flops, std::int64_t step);
 
   InputPipeline input_;

@@ -1,10 +1,10 @@
 // BytePS: the published optimum is what the network cards' arithmetic gives, as far as pushes and pulls overlap.
 #include "strategies/servers/byteps.h"
-#include "strategies/servers/summation_shares.h"
 
 #include <algorithm>
 
 #include "strategies/programs.h"
+#include "strategies/servers/summation_shares.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;

@@ -54,7 +54,7 @@ Replicas sum(double a, const Replicas& x, double b, const Replicas& y) {
 Replicas gradients(const Trial& trial, const Replicas& x) {
   Replicas g;
   for (int i = 0; i < P; ++i)
-    g.push_back(gradient_of(trial, trial.data().train, trial.batches().rows(0, i, P), x[static_cast<std::size_t>(i)],
+    g.push_back(gradient_of(trial, trial.data().train, trial.batches().rows({0, i, P}), x[static_cast<std::size_t>(i)],
                             static_cast<double>(P) / static_cast<double>(trial.rows)));
   return g;
 }
@@ -135,7 +135,8 @@ TEST_CASE("d2 refuses mixing with eigenvalues of -1/3 or less, and matrices that
   CHECK(Asked().matrix_refusal(ring(true)).empty());
   Asked eager;
   eager.lazy = false;
-  CHECK(eager.matrix_refusal(ring(false)).find("the least of these is -0.333333; set lazy = true") != std::string::npos);
+  CHECK(eager.matrix_refusal(ring(false)).find("the least of these is -0.333333; set lazy = true") !=
+        std::string::npos);
   const auto star = strategies::graphs().find("star")->make()->edges(4, 1);
   CHECK(Asked().matrix_refusal(strategies::Uniform().matrix(star, {})).find("symmetric") != std::string::npos);
 }

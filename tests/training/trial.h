@@ -20,7 +20,7 @@
 #include "models/model.h"
 #include "simulation.h"
 #include "training/outcome.h"
-#include "training/training.h"
+#include "training/session/training.h"
 #include "training/watched_model.h"
 #include "training/worker.h"
 #include "values/dispatcher.h"
@@ -144,7 +144,8 @@ struct Trial {
     model->flops_a_row = flops_a_row;
     model->layers_made = layers;
     values::Dispatcher dispatcher({.threads = threads, .numbers = training.numbers, .label = {}});
-    cluster::Cluster hosts(cluster, program.hosts_needed(workers), program.many_to_many);
+    const training::Traits traits = program.traits(workers);
+    cluster::Cluster hosts(cluster, traits.hosts_needed(workers), traits.many_to_many);
     const training::Learning learning({.data = training.numbers ? std::make_shared<const data::Split>(data()) : nullptr,
                                        .model = model,
                                        .problem = problem(),

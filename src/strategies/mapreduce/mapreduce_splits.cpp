@@ -19,7 +19,7 @@ double MapReduce::map_flops(const training::Learning& learning, int split, int a
 
 Tensor MapReduce::mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split,
                          int all) const {
-  return job == Job::gradient ? learning.gradient(w, step, split, all) : learning.assignments(w, step, split, all);
+  return job == Job::gradient ? learning.gradient(w, {step, split, all}) : learning.assignments(w, {step, split, all});
 }
 
 std::int64_t MapReduce::sum_size(const training::Learning& learning) const {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "training/sparse_batch.h"
+#include "training/sparse/sparse_batch.h"
 
 namespace simgrad::strategies {
 

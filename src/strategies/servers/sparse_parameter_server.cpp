@@ -4,7 +4,7 @@
 
 #include "strategies/circumstances.h"
 #include "strategies/servers/sparse_store.h"
-#include "training/sparse_table.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {
 

@@ -11,7 +11,7 @@
 #include "cluster/ranks/inbox.h"
 #include "strategies/servers/sparse_parameter_server.h"
 #include "strategies/servers/worker_watcher.h"
-#include "training/sparse_table.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {
 

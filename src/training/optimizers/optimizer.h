@@ -1,0 +1,40 @@
+/// How a gradient becomes an update.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "base/describe.h"
+#include "base/registry.h"
+#include "models/model.h"
+#include "training/state.h"
+
+namespace simgrad::training {
+
+/// An update of single numbers in place, for a table of which an update touches a few rows: sgd's, or adagrad's.
+struct RowUpdate {
+  std::optional<double> adagrad_epsilon = {};  ///< none: sgd's
+};
+
+/// One file a kind in optimizers/. Conventions and defaults are those of torch.optim.
+class Optimizer : public base::Described {
+ public:
+  void describe(base::Describer&) override {}
+  /// Flops a parameter and update: additions, multiplications, divisions and roots, one each.
+  virtual double flops() const = 0;
+  /// Whether a parameter's update depends on its own gradients alone, so that parts of w can be updated apart.
+  virtual bool elementwise() const { return true; }
+  /// Its update of single rows, where rows whose gradient is zero stay as they are; else none.
+  virtual std::optional<RowUpdate> row_update() const { return {}; }
+  /// The state's vectors before the first update.
+  virtual void start(State& state) const;
+  /// state.w and state.optimizer after one update with gradient g at learning rate lr; the step is the caller's.
+  /// layers: of the whole w; those that are element-wise do without, and take a part of w with its part of g.
+  virtual void update(State& state, const values::Tensor& g, double lr,
+                      std::span<const models::Layer> layers) const = 0;
+};
+
+/// The optimizers a scenario can name.
+const base::Registry<Optimizer>& optimizers();
+
+}  // namespace simgrad::training
