@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
 #include "training/training.h"
 
 namespace simgrad::experiment {
@@ -60,7 +63,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
   cluster::World* world = nullptr;
   values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = [&world]() -> values::Label {
                                    const int rank = world ? world->current_rank() : -1;
-                                   return {rank, rank >= 0 ? world->step(rank) : -1};
+                                   return {rank, rank >= 0 ? world->ranks().step(rank) : -1};
                                  }});
   const auto workers = static_cast<int>(run.workers);
   training::Program program = strategies::program(run.strategy);
@@ -74,7 +77,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
       workers);
   world = &training.world();
   training.show_progress_in(progress);
-  training.world().record(tapes);
+  training.world().recording().start(tapes);
   std::string error;
   try {
     training.start();

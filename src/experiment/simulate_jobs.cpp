@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
 #include "experiment/simulate.h"
 #include "training/training.h"
 
@@ -80,9 +83,9 @@ record::Record simulate_jobs(const RunPlan& run, const Data& data, int threads, 
   }
   if (!turns)
     for (const Placed& placed : jobs)
-      for (const int host : shared) placed.training->world().share_cores(host);
+      for (const int host : shared) placed.training->world().ranks().share_cores(host);
   jobs[mine].training->show_progress_in(progress);
-  jobs[mine].training->world().record(tapes);
+  jobs[mine].training->world().recording().start(tapes);
   std::string error;
   try {
     for (std::size_t j = 0; j < jobs.size(); ++j)

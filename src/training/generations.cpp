@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
 #include "training/recovery.h"
 #include "training/training.h"
 #include "training/worker.h"
@@ -127,14 +128,14 @@ void Training::count_members() {
 
 void Training::start_rank(int rank, int position) {
   if (rank < world_.workers()) {
-    world_.start(rank, [this, position] {
+    world_.ranks().start(rank, [this, position] {
       Worker worker(*this, position);
       restart(worker.comm());
       catch_up(worker.comm());
       program_.work(worker);
     });
   } else {
-    world_.start(rank, [this, position] {
+    world_.ranks().start(rank, [this, position] {
       Server server(*this, position);
       restart(server.comm());
       program_.serve(server);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/world.h"
 #include "training/training.h"
 
 namespace simgrad::training {
@@ -85,9 +87,9 @@ void Recovery::crash(int rank, std::optional<double> repair_s) {
   if (over() || !world.alive(rank) || hopeless()) return;
   const bool goes_on = !pending_ && training_.goes_on_without(rank);
   if (goes_on)
-    world.crash_in_place(rank);
+    world.membership().lose(rank);
   else
-    world.crash(rank);
+    world.membership().crash(rank);
   for (int each = 0; each < world.size(); ++each)
     if (world.same_host(each, rank)) training_.forget(each);
   training_.note_failure(fmt::format("rank {} crashed at {:.6g} s", rank, world.now()));
@@ -112,8 +114,9 @@ void Recovery::crash_in_place(int rank) {
   }
   if (!works && repairs_.empty()) return training_.fail_without("worker");
   training_.cluster().at(world.now() + training_.cluster().options().failures.detection_s,
-                         [&world, rank, which = world.incarnation(rank)] {
-                           if (!world.ended() && world.incarnation(rank) == which) world.announce(rank);
+                         [&world, rank, which = world.membership().incarnation(rank)] {
+                           if (!world.ended() && world.membership().incarnation(rank) == which)
+                             world.membership().announce(rank);
                          });
 }
 
@@ -131,10 +134,10 @@ bool Recovery::revive_repaired() {
   for (const Repair& repair : repairs_) {
     if (repair.back_s > now) continue;
     if (pending_ || !training_.keeps_going()) {
-      world.revive(repair.rank);
+      world.membership().revive(repair.rank);
       continue;
     }
-    world.revive_in_place(repair.rank);
+    world.membership().rejoin(repair.rank);
     for (int rank = 0; rank < world.workers(); ++rank)
       if (world.same_host(rank, repair.rank)) training_.bring_back(rank);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cluster/ranks/ranks.h"
 #include "cluster/recording/work_scope.h"
 #include "training/recovery.h"
 #include "training/training.h"
@@ -94,7 +95,7 @@ void Training::restart(const cluster::Communicator& comm) const {
   const bool worker = rank < world_.workers();
   if (generation_ == 0 && !(worker && rejoins(rank))) return;
   const cluster::WorkScope work_scope(comm, record::Work::restart);
-  cluster::World::pause(cluster_.options().failures.restart_time_s);
+  cluster::pause(cluster_.options().failures.restart_time_s);
   if (source_ != &checkpoints_ || !stable_storage_ || (worker && rejoins(rank))) return;
   const Holder who = holder();
   const bool reads = who == Holder::servers   ? !worker

@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "cluster/ranks/deadlock.h"
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
 #include "training/recovery.h"
 #include "training/worker.h"
 
@@ -53,7 +56,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     // A server on a worker's host is as fast as that worker.
     const int as = rank < workers ? rank : world_.host(rank);
     if (as < workers && std::cmp_less(as, speeds.size()))
-      world_.set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
+      world_.ranks().set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
   }
   if (const InputOptions& input = setup_.options.input; input.from != InputFrom::memory)
     input_.emplace(cluster,
@@ -68,12 +71,12 @@ Training::~Training() = default;
 void Training::start() {
   world_.begin();
   // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
-  world_.on_peer_lost = [](int) {};
+  world_.ranks().on_peer_lost = [](int) {};
   world_.recovering = [this] { return recovery_->pending(); };
   schedule_timers();
   plan_checkpoints();
   recovery_->schedule_crashes();
-  if (keeps_going()) world_.set_keeps_going();
+  if (keeps_going()) world_.membership().set_keeps_going();
   launch();
 }
 
@@ -233,7 +236,7 @@ void Training::finish(Status status) {
   record_.status = status;
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
   const bool complete = status == Status::stopped && program_.synchronous && last_step(latest_.step) && !keeps_going();
-  const std::string left = complete ? world_.left_behind() : std::string();
+  const std::string left = complete ? cluster::left_behind(world_) : std::string();
   world_.end();
   if (setup_.turns) setup_.turns->leave(setup_.job);
   update_progress(latest_.step);
@@ -248,8 +251,9 @@ void Training::schedule_timers() {
 
 /// Asked by callbacks of the clock, which go on when no rank does. In a recovery nothing moves, and all is well.
 bool Training::deadlocked() {
-  if (recovery_->pending() || !world_.stuck()) return false;
-  cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(), world_.who_waits()));
+  if (recovery_->pending() || !cluster::stuck(world_)) return false;
+  cluster_.fail(
+      fmt::format("deadlock before {} s of simulated time: {}", world_.now(), cluster::blocked_ranks(world_)));
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
+#include "cluster/ranks/world.h"
 #include "training/input.h"
 #include "training/state.h"
 #include "training/training.h"
