@@ -121,7 +121,7 @@ Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduct
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
-  return ring(comm, Split(lengths, x.wire()), RingSchedule::Part::all_gather, x, Combination::add);
+  return ring(comm, Split(lengths, x.wire_format()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
@@ -133,7 +133,7 @@ Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
-  return ring(comm, Split({length, x.wire()}, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
+  return ring(comm, Split({length, x.wire_format()}, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 }  // namespace simgrad::collectives

@@ -56,7 +56,7 @@ Tensor compensated(values::Dispatcher& dispatcher, const Tensor& g, const Tensor
   const std::array inputs{g, w, v};
   const std::array key{std::bit_cast<std::uint64_t>(lambda)};
   const values::Operation operation{
-      .name = "compensate_delay", .key = key, .seconds = 3e-9 * static_cast<double>(g.size()), .in_place = 1};
+      .name = "compensate_delay", .key = key, .seconds = 3e-9 * static_cast<double>(g.size()), .overwrites = 1};
   return dispatcher.dispatch(operation, g.size(), inputs,
                              [lambda](std::span<const std::span<const double>> in, std::span<double> out) {
                                for (std::size_t i = 0; i < out.size(); ++i)

@@ -35,8 +35,8 @@ struct Operation {
   std::span<const std::uint64_t> key = {};  ///< scalars and identities of what is read beside the inputs
   double seconds = 0.0;                     ///< estimated real time on one core: decides inline or pool
   bool numbered = true;                     ///< false: never shared, not even with an equal operation
-  Wire wire = {};    ///< of the result; the name or the key must tell results of different formats apart
-  int in_place = 0;  ///< so many leading inputs may lend the result their storage: it reads i before it writes i
+  WireFormat wire_format = {};  ///< of the result; the name or the key must tell results of different formats apart
+  int overwrites = 0;  ///< the result may overwrite so many leading inputs: elements i are read before i is written
 };
 
 /// Inputs' numbers in the order given, and where the result goes (all of it is written; it starts undefined).

@@ -29,7 +29,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   Tensor constant(std::vector<double> numbers);
   Tensor dispatch(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs, Kernel kernel);
   /// Elements of a tensor, counted in the one that owns its numbers, without a copy.
-  Tensor view(const Tensor& a, std::int64_t first, std::int64_t count, const Wire& wire);
+  Tensor view(const Tensor& a, std::int64_t first, std::int64_t count, const WireFormat& wire);
   Statistics statistics() const;
 
   // execution.cpp: waiting, running, ending.
@@ -40,7 +40,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  std::shared_ptr<Node> make_node(std::int64_t size, const Wire& wire = {});
+  std::shared_ptr<Node> make_node(std::int64_t size, const WireFormat& wire = {});
   std::shared_ptr<Node> known(const Numbering::Key& key);
   bool runs_here(const Operation& operation, std::span<const Tensor> inputs) const;
   void run_here(Node& node, const Operation& operation, std::span<const Tensor> inputs, const Kernel& kernel);

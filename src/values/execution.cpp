@@ -102,7 +102,7 @@ std::shared_ptr<Node> Dispatcher::Impl::next() {
 /// Such a node is reachable through the table alone, so it is erased from there first.
 Node* Dispatcher::Impl::lender(const Node& node) {
   const auto& inputs = node.work->inputs;
-  const auto candidates = std::min(inputs.size(), static_cast<std::size_t>(node.work->in_place));
+  const auto candidates = std::min(inputs.size(), static_cast<std::size_t>(node.work->overwrites));
   for (std::size_t i = 0; i < candidates; ++i) {
     Node& input = Node::of(inputs[i]);
     if (!input.buffer || input.size != node.size || input.weak_from_this().use_count() != 1) continue;

@@ -18,7 +18,7 @@ Tensor mapped(std::string_view name, std::span<const double> scalars, std::span<
       .name = name,
       .key = key,
       .seconds = seconds_per_number * static_cast<double>(operands.size() * static_cast<std::size_t>(size)),
-      .in_place = static_cast<int>(operands.size())};
+      .overwrites = static_cast<int>(operands.size())};
   return Node::of(operands.front()).dispatcher->dispatch(operation, size, operands, std::move(kernel));
 }
 

@@ -36,7 +36,7 @@ struct Work {
   Kernel kernel;
   std::string_view name;
   Label label;
-  int in_place = 0;
+  int overwrites = 0;
   Node* lender = nullptr;  ///< the input whose storage the result takes over
 
   std::map<std::uint64_t, Node*> consumers;  ///< those that have not run, by identity: the first is the oldest
@@ -49,8 +49,8 @@ struct Work {
 struct Node : std::enable_shared_from_this<Node> {
   enum class State : std::uint8_t { pending, complete, failed };
 
-  Node(std::shared_ptr<Dispatcher::Impl> owner, std::uint64_t identity, std::int64_t length, const Wire& weight)
-      : dispatcher(std::move(owner)), id(identity), size(length), wire(weight) {}
+  Node(std::shared_ptr<Dispatcher::Impl> owner, std::uint64_t identity, std::int64_t length, const WireFormat& weight)
+      : dispatcher(std::move(owner)), id(identity), size(length), wire_format(weight) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node();
@@ -69,7 +69,7 @@ struct Node : std::enable_shared_from_this<Node> {
   const std::shared_ptr<Dispatcher::Impl> dispatcher;
   const std::uint64_t id;
   const std::int64_t size;
-  const Wire wire;
+  const WireFormat wire_format;
   std::shared_ptr<Node> base;  ///< of a slice, or of a tensor that only weighs otherwise
   std::int64_t first = 0;      ///< a slice's place in its base
   Buffer buffer;

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "values/wire.h"
+#include "values/wire_format.h"
 
 namespace simgrad::values {
 

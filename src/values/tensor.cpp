@@ -6,8 +6,8 @@
 namespace simgrad::values {
 
 std::int64_t Tensor::size() const { return Node::of(*this).size; }
-std::int64_t Tensor::size_bytes() const { return wire().bytes(size()); }
-const Wire& Tensor::wire() const { return Node::of(*this).wire; }
+std::int64_t Tensor::size_bytes() const { return wire_format().bytes(size()); }
+const WireFormat& Tensor::wire_format() const { return Node::of(*this).wire_format; }
 std::uint64_t Tensor::identity() const { return Node::of(*this).id; }
 bool Tensor::timing_only() const { return !Node::of(*this).dispatcher->numbers(); }
 

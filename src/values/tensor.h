@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "values/wire.h"
+#include "values/wire_format.h"
 
 namespace simgrad::values {
 
@@ -28,11 +28,11 @@ class Tensor {
   Tensor() = default;  ///< no tensor at all: only assignment and the test below are allowed
 
   explicit operator bool() const { return node_ != nullptr; }
-  std::int64_t size() const;        ///< known at once
-  std::int64_t size_bytes() const;  ///< what it weighs on the wire
-  const Wire& wire() const;         ///< float64 unless it was rounded or encoded
-  std::uint64_t identity() const;   ///< equal for equal value numbers; never reused
-  bool timing_only() const;         ///< shape without numbers
+  std::int64_t size() const;              ///< known at once
+  std::int64_t size_bytes() const;        ///< what it weighs on the wire
+  const WireFormat& wire_format() const;  ///< float64 unless it was rounded or encoded
+  std::uint64_t identity() const;         ///< equal for equal value numbers; never reused
+  bool timing_only() const;               ///< shape without numbers
 
   /// The numbers; waits in real time, never in virtual time, until they are there. Valid while a handle lives.
   /// Errors: what the computation threw, as ValueError; an invariant breaks on a timing-only tensor.

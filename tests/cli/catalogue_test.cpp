@@ -110,7 +110,7 @@ TEST_CASE("strategies, models and optimizers have a cost line, and what comes fr
       CHECK(contains(text, "\n  cost: "));
       CHECK((name == "single" || contains(text, "\n  source: ")));
     }
-  for (const char* name : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lamb"})
+  for (const char* name : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lamb"})
     CHECK(contains(said("explain " + std::string(name)), "\n  cost: "));
   CHECK(contains(said("explain ring"), "\n  cost: 2(P-1) alpha"));
 }
@@ -161,7 +161,7 @@ TEST_CASE("every key that the parser knows in a component is explained") {
   for (const std::string& name : sources)
     check_explained(with(small, "\"house_prices\"\n", "\"" + name + "\"\n" + unknown),
                     said("explain " + name) + said("explain data"));
-  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lamb"})
+  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lamb"})
     check_explained(
         with(small, "[stop]", "[training.optimizer]\nkind = \"" + std::string(optimizer) + "\"\n" + unknown + "[stop]"),
         said("explain " + std::string(optimizer)) + "  kind (");

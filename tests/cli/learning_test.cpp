@@ -93,7 +93,7 @@ TEST_CASE("scaling the learning rate with the workers contradicts a batch that d
 }
 
 TEST_CASE("every optimizer and schedule descends, and charges its flops") {
-  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "lamb"}) {
+  for (const char* optimizer : {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lamb"}) {
     CAPTURE(optimizer);
     const Json results = results_of(
         with(with_model("kind = \"least_squares\"\nbias = true", "source = \"house_prices\""), "learning_rate = 0.1",

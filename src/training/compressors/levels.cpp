@@ -52,7 +52,7 @@ values::Tensor in_levels(std::string_view name, std::span<const std::uint64_t> k
     }
   };
   const values::Operation operation{
-      .name = name, .key = all, .seconds = levels_seconds_per_number * static_cast<double>(x.size()), .in_place = 1};
+      .name = name, .key = all, .seconds = levels_seconds_per_number * static_cast<double>(x.size()), .overwrites = 1};
   return values::encoded(dispatcher.dispatch(operation, x.size(), {&x, 1}, kernel), bytes);
 }
 

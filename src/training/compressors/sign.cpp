@@ -44,7 +44,7 @@ values::Tensor Sign::encode(const values::Tensor& x, const Occasion& occasion, C
   const bool votes = scale == Scale::majority;
   const std::uint64_t key[] = {votes ? 1U : 0U};
   const values::Operation operation{
-      .name = "sign", .key = key, .seconds = sign_seconds_per_number * static_cast<double>(x.size()), .in_place = 1};
+      .name = "sign", .key = key, .seconds = sign_seconds_per_number * static_cast<double>(x.size()), .overwrites = 1};
   const auto kernel = [votes](std::span<const std::span<const double>> in, std::span<double> result) {
     const double size = votes ? 1.0 : static_cast<double>(static_cast<float>(mean_size(in.front())));
     signs(in.front().data(), size, result.data(), result.size());

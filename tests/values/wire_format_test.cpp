@@ -1,5 +1,5 @@
 // What tensors weigh on the wire, and which operations keep their formats.
-#include "values/wire.h"
+#include "values/wire_format.h"
 
 #include "catch.h"
 #include "values/kernels.h"
@@ -15,7 +15,7 @@ TEST_CASE("a tensor weighs eight bytes a number unless it was rounded or encoded
   CHECK(rounded(x, Format::float16).size_bytes() == 10);
   CHECK(rounded(x, Format::bfloat16).size_bytes() == 10);
   CHECK(encoded(x, 7).size_bytes() == 7);
-  CHECK(encoded(x, 7).wire().format == Format::encoded);
+  CHECK(encoded(x, 7).wire_format().format == Format::encoded);
   CHECK(rounded(x, Format::float64).identity() == x.identity());
 }
 
@@ -32,11 +32,11 @@ TEST_CASE("sums in a rounding format are rounded to it, and others are float64")
     const Tensor terms[] = {a, b};
     CHECK(numbers_of(combine_around(Combination::add, terms, starts, 0)) == sum);
     for (const Tensor& kept : {a + b, combine_around(Combination::add, terms, starts, 0), maximum(a, b), minimum(a, b)})
-      CHECK(kept.wire() == wire(Format::float16));
+      CHECK(kept.wire_format() == wire_format(Format::float16));
     const Tensor other = rounded(dispatcher.constant({1, 1, 1}), Format::bfloat16);
     CHECK(numbers_of(a + other) == std::vector<double>{2049, 2, 65505});
     for (const Tensor& plain : {a + other, a - b, 2.0 * a, add_scaled(a, 1.0, b), encoded(a, 3) + encoded(b, 3)})
-      CHECK(plain.wire() == Wire{});
+      CHECK(plain.wire_format() == WireFormat{});
   }
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("slices and concatenations weigh what their parts weigh") {
   const Tensor parts[] = {front, back};
   CHECK(concatenate(parts).identity() == x.identity());
   const Tensor turned[] = {back, front};
-  CHECK(concatenate(turned).wire() == wire(Format::float16));
+  CHECK(concatenate(turned).wire_format() == wire_format(Format::float16));
   CHECK(numbers_of(concatenate(turned)) == std::vector<double>{4, 1, 2, 3});
   const Tensor mixed[] = {decoded(front), encoded(back, 1)};
   CHECK(concatenate(mixed).size_bytes() == 25);
@@ -60,7 +60,7 @@ TEST_CASE("what weighs otherwise is not copied, and found again") {
   Dispatcher dispatcher({});
   const Tensor x = rounded(dispatcher.constant({0.1, 0.2, 0.3, 0.4}), Format::float16);
   const Tensor plain = decoded(x);
-  CHECK(plain.wire() == Wire{});
+  CHECK(plain.wire_format() == WireFormat{});
   CHECK(plain.value().data() == x.value().data());
   CHECK(decoded(x).identity() == plain.identity());
   CHECK(plain.identity() != x.identity());
@@ -70,7 +70,7 @@ TEST_CASE("what weighs otherwise is not copied, and found again") {
   CHECK(slice(x, 1, 2).size_bytes() == 4);
   CHECK(decoded(slice(x, 1, 2)).identity() == slice(plain, 1, 2).identity());
   CHECK(numbers_of(slice(plain, 1, 2)) == numbers_of(slice(x, 1, 2)));
-  CHECK(encoded(plain, 8).wire() == encoded(x, 8).wire());
+  CHECK(encoded(plain, 8).wire_format() == encoded(x, 8).wire_format());
 }
 
 TEST_CASE("timing-only tensors have their weights") {

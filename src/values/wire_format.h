@@ -1,4 +1,4 @@
-/// What a number weighs on the wire, and which numbers can travel so.
+/// The format in which numbers travel, and its bytes.
 #pragma once
 
 #include <cmath>
@@ -13,22 +13,23 @@ enum class Format : unsigned char {
   float32,
   float16,
   bfloat16,
-  encoded  ///< what a decoder makes of some code, with the bytes of the code
+  encoded  ///< numbers decoded from a compressor's code; their bytes are the code's
 };
 
-/// Of each number of a tensor. A code's bytes a number may be a fraction, its bytes together are whole.
-struct Wire {
+/// The format of a tensor's numbers in a message. A code may take a fraction of a byte for each number; a tensor takes
+/// whole bytes.
+struct WireFormat {
   Format format = Format::float64;
   double bytes_per_number = 8.0;
 
   std::int64_t bytes(std::int64_t numbers) const {
     return std::llround(bytes_per_number * static_cast<double>(numbers));
   }
-  bool operator==(const Wire&) const = default;
+  bool operator==(const WireFormat&) const = default;
 };
 
-/// Of a format that is not `encoded`.
-constexpr Wire wire(Format format) {
+/// The wire format of a number format other than `encoded`.
+constexpr WireFormat wire_format(Format format) {
   const double bytes = format == Format::float64 ? 8.0 : format == Format::float32 ? 4.0 : 2.0;
   return {format, bytes};
 }
