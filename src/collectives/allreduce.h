@@ -31,7 +31,7 @@ class Allreduce : public base::Described {
   /// Whether several members send to several at a time.
   virtual bool many_to_many() const { return false; }
   /// Why it makes no sense on such a cluster, or empty.
-  virtual std::string unfit(const cluster::Options& /*cluster*/) const { return {}; }
+  virtual std::string refusal(const cluster::Options& /*cluster*/) const { return {}; }
 
  protected:
   virtual values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,

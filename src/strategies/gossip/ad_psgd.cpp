@@ -3,7 +3,9 @@
 #include <map>
 #include <utility>
 
+#include "cluster/ranks/membership.h"
 #include "cluster/ranks/responder.h"
+#include "cluster/ranks/world.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
@@ -79,7 +81,7 @@ class AveragingReplica {
   /// Who has come back counts from the beginning.
   Talk& with(const Communicator& comm, int peer) {
     Talk& talk = talks_[peer];
-    const int incarnation = world_.incarnation(comm.world_rank(peer));
+    const int incarnation = world_.membership().incarnation(comm.world_rank(peer));
     if (talk.incarnation != incarnation) talk = Talk{0, 0, 0, incarnation, {}};
     return talk;
   }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "collectives/flat.h"
 #include "strategies/servers/parameter_store.h"
 #include "strategies/single.h"
@@ -118,12 +120,12 @@ std::vector<Packet> MapReduce::sliced(const Worker& worker, training::Encoder& c
 double MapReduce::disk_flops(const training::Participant& self, double bytes) const {
   const cluster::World& world = self.training().world();
   const int rank = self.comm().world_rank(self.comm().rank());
-  return storage->seconds(bytes) * world.cluster().speed(world.host(rank)) * world.relative_speed(rank);
+  return storage->seconds(bytes) * world.cluster().speed(world.host(rank)) * world.ranks().relative_speed(rank);
 }
 
 void MapReduce::use_disk(const training::Participant& self, double bytes) const {
-  self.training().world().compute(self.comm().world_rank(self.comm().rank()), disk_flops(self, bytes),
-                                  record::Work::read);
+  self.training().world().ranks().compute(self.comm().world_rank(self.comm().rank()), disk_flops(self, bytes),
+                                          record::Work::read);
 }
 
 void MapReduce::operator()(Worker& worker) const {
@@ -166,7 +168,7 @@ void MapReduce::operator()(Server& server) const {
   std::vector<int> members(static_cast<std::size_t>(P));
   std::iota(members.begin(), members.end(), 0);
   members.push_back(server.comm().rank());
-  const cluster::Communicator group = server.comm().part(members);
+  const cluster::Communicator group = server.comm().subgroup(members);
   const training::Encoder sum_code(*compression, server);
   training::Encoder parameter_code(*parameter_compression, server);
   const std::int64_t first = first_parameter(server.shards(), server.shard());

@@ -27,7 +27,7 @@ struct Allreduce : Strategy {
   void describe(base::Describer& d) override;
   bool many_to_many() const override { return algorithm->many_to_many(); }
   std::optional<Unfit> unfit(const Fit& fit) const override {
-    const std::string why = algorithm->unfit(fit.cluster);
+    const std::string why = algorithm->refusal(fit.cluster);
     return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
   }
   void operator()(Worker& worker) const override;

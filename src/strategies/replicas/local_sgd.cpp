@@ -49,7 +49,7 @@ void LocalSgd::describe(base::Describer& d) {
 }
 
 std::optional<Strategy::Unfit> LocalSgd::unfit(const Fit& fit) const {
-  if (const std::string why = algorithm->unfit(fit.cluster); !why.empty()) return Unfit{"algorithm", why};
+  if (const std::string why = algorithm->refusal(fit.cluster); !why.empty()) return Unfit{"algorithm", why};
   if (!local_steps && !fit.stop.steps && !fit.stop.samples && !fit.stop.epochs)
     return Unfit{"local_steps",
                  "local_steps = \"all\" averages after the last step, but no number of steps, samples or "

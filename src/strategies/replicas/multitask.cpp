@@ -84,7 +84,7 @@ std::optional<Strategy::Unfit> Multitask::unfit(const Fit& fit) const {
                  fmt::format("under optimizer = \"{}\" the update of one parameter depends on others, which another "
                              "group has; take an optimizer that works element by element",
                              fit.optimizer_kind)};
-  const std::string why = algorithm->unfit(fit.cluster);
+  const std::string why = algorithm->refusal(fit.cluster);
   return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
 }
 
@@ -97,7 +97,7 @@ void Multitask::operator()(Worker& worker) const {
   const std::vector<Stretch> heads = model.heads(learning.problem(), own.tasks);
   std::vector<int> members(static_cast<std::size_t>(own.size));
   std::iota(members.begin(), members.end(), own.first);
-  const Communicator group = worker.comm().part(members);
+  const Communicator group = worker.comm().subgroup(members);
 
   CompressedSum sum(*compression, *algorithm, worker);
   State state = worker.start();
