@@ -8,7 +8,7 @@
 namespace simgrad::outputs {
 namespace {
 
-/// Fields of the summary that are not numbers.
+/// Fields of the summary that hold something else.
 constexpr std::array<std::string_view, 10> others = {"id",     "strategy", "label",       "options",       "parameters",
                                                      "status", "error",    "metric_name", "network_model", "notes"};
 

@@ -10,10 +10,10 @@
 
 namespace simgrad::outputs {
 
-/// Returns all names, in the order of results.json.
+/// All names, in the order of results.json.
 const std::vector<std::string>& numeric_fields();
 
-/// Returns the number of that name; nothing if the run has none (null).
+/// The number of that name; nothing where the run has none (null).
 std::optional<double> field(const Run& run, const std::string& name);
 
 }  // namespace simgrad::outputs

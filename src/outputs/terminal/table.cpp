@@ -5,7 +5,7 @@
 /// if even these do not fit, lines are cut.
 #include <algorithm>
 
-#include "outputs/columns.h"
+#include "outputs/terminal/columns.h"
 #include "outputs/terminal/table_footer.h"
 #include "outputs/text/text_layout.h"
 
