@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "outputs/report/charts/curves.h"
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 
 namespace simgrad::outputs::report {
 namespace {

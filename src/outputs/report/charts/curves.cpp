@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/number_text.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"

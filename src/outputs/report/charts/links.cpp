@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/explanation.h"
-#include "outputs/report/sentences/phrases.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 

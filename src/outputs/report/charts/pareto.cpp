@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/number_text.h"
 

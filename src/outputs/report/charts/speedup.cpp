@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/data/statistics.h"
-#include "outputs/report/sentences/phrases.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::outputs::report {

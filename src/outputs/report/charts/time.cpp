@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/explanation.h"
-#include "outputs/report/sentences/phrases.h"
 
 namespace simgrad::outputs::report {
 namespace {

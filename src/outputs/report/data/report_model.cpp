@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/summary.h"
 #include "outputs/text/text_layout.h"
 

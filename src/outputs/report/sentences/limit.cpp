@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {

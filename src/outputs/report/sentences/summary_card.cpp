@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/data/writer.h"
 #include "outputs/report/sentences/headline.h"
-#include "outputs/report/sentences/phrases.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {

@@ -1,4 +1,4 @@
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 
 #include <fmt/format.h>
 
