@@ -63,7 +63,7 @@ std::string read_file(const std::string& path) {
 void write_all(const Results& results, const std::string& directory) {
   std::error_code fault;
   std::filesystem::create_directories(directory, fault);
-  if (fault) refuse(directory, "cannot be created", fault.value());
+  if (fault) refuse(directory, "cannot be made", fault.value());
   const std::filesystem::path folder(directory);
   write_file(folder / "runs.csv", runs_csv(results));
   write_file(folder / "curves.csv", curves_csv(results));
