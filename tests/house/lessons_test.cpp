@@ -64,8 +64,7 @@ std::string command_of(const std::string& block) { return block.substr(0, block.
 }  // namespace
 
 TEST_CASE("every lesson has its parts, in both languages") {
-  const std::vector<std::string> parts{"Question", "Predict", "Run", "Explanation", "Limits of the model",
-                                       "Exercise"};
+  const std::vector<std::string> parts{"Question", "Predict", "Run", "Explanation", "Limits of the model", "Exercise"};
   const std::vector<std::string> parts_in_chinese{"问题", "先预测", "运行", "解释", "模型的局限", "练习"};
   REQUIRE(lessons().size() == lesson_count);
   for (const fs::path& page : lessons()) {

@@ -22,7 +22,7 @@ TEST_CASE("a timeline that is written and read back is the same") {
   CHECK(after.whole);
 }
 
-TEST_CASE("a timeline whose columns differ in length, or whose names are out of bounds, is refused with the member's name") {
+TEST_CASE("a timeline with columns of unlike lengths or names out of bounds is refused with the member's name") {
   const auto refusal = [](auto change) {
     auto json = parse_json(timeline_json(tests::two_ranks(), "a1"));
     change(json);
