@@ -23,7 +23,7 @@ class TreeSchedule final : public JointSchedule {
 
   std::string_view name() const override { return "tree"; }
   int rounds() const override { return 2 * tree_.count(); }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     const bool up = round < tree_.count();
     const auto pair = tree_.pair(1 << (up ? round : 2 * tree_.count() - 1 - round), r);
     const int source = up ? pair.upper : pair.lower;
@@ -56,7 +56,7 @@ class OneWay final : public Schedule {
       : Schedule(from_the_root(length, P, root)), what_(what), P_(P), root_(root), tree_(P, root) {}
 
   int rounds() const override { return tree_.count(); }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     const bool up = what_ == What::reduce || what_ == What::gather;
     const auto pair = tree_.pair(1 << (up ? round : tree_.count() - 1 - round), r);
     const bool parts = what_ == What::scatter || what_ == What::gather;

@@ -14,7 +14,7 @@
 namespace simgrad::collectives {
 
 /// A schedule of that kind. In every round a member sends to at most one and receives from at most one, so that on a
-/// fabric that does not block every transfer has its way for itself.
+/// costs that does not block every transfer has its way for itself.
 class JointSchedule : public Schedule {
  public:
   using Schedule::Schedule;
@@ -25,10 +25,11 @@ class JointSchedule : public Schedule {
   /// One member's part, message by message.
   virtual values::Tensor by_messages(const cluster::Communicator& comm, values::Tensor x,
                                      values::Combination how) const;
-  /// When each member is through, round by round; see cluster::Course.
-  virtual std::vector<cluster::Passage> passages(const cluster::Fabric& fabric, std::span<const double> arrivals,
-                                                 double until) const;
-  virtual cluster::Loads loads(const cluster::Fabric& fabric, std::span<const double> arrivals, double until) const;
+  /// When each member is through, round by round; see cluster::CollectiveTiming.
+  virtual std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs,
+                                                     std::span<const double> arrivals, double until) const;
+  virtual cluster::SentByPair loads(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                    double until) const;
 };
 
 /// An allreduce that is such a schedule.
@@ -43,8 +44,8 @@ class ScheduledAllreduce : public Allreduce {
 /// This member's part.  make: the schedule, the same on every member.  x: what it brings.  Returns what it keeps.
 /// Virtual time, bytes and numbers are the same on both ways.
 /// Errors: cluster::PeerLost.
-values::Tensor together(const cluster::Communicator& comm,
-                        const std::function<std::shared_ptr<const JointSchedule>()>& make, values::Tensor x,
-                        values::Combination how = values::Combination::add);
+values::Tensor run_collective(const cluster::Communicator& comm,
+                              const std::function<std::shared_ptr<const JointSchedule>()>& make, values::Tensor x,
+                              values::Combination how = values::Combination::add);
 
 }  // namespace simgrad::collectives

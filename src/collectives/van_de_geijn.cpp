@@ -15,7 +15,7 @@ class ScatterAllGather final : public Schedule {
       : Schedule(Split(length, P)), P_(P), root_(root), tree_(P, root) {}
 
   int rounds() const override { return tree_.count() + P_ - 1; }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     if (round < tree_.count()) {
       const auto pair = tree_.pair(1 << (tree_.count() - 1 - round), r);
       const Stretch what = split().chunks(pair.first, pair.end);

@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
 #include "training/session/training.h"
 
 namespace simgrad::experiment {
@@ -125,7 +128,7 @@ class Simulation {
     for (Part& part : parts_) prepare(part);
     if (turns_) return;  // one job at a time has a host
     for (const int host : shared_hosts(parts_))
-      for (const Part& part : parts_) part.training->world().share_cores(host);
+      for (const Part& part : parts_) part.training->world().ranks().share_cores(host);
   }
 
   training::Training& training(std::size_t job) {
@@ -155,7 +158,7 @@ class Simulation {
   values::Label label() const {
     for (const Part& part : parts_)
       if (const int rank = part.training ? part.training->world().current_rank() : -1; rank >= 0)
-        return {rank, part.training->world().step(rank)};
+        return {rank, part.training->world().ranks().step(rank)};
     return {};
   }
 
@@ -209,7 +212,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, doubl
   Simulation simulation(run, data, threads);
   training::Training& own = simulation.training(run.job);
   own.show_progress_in(progress);
-  own.world().record(tapes);
+  own.world().recording().start(tapes);
   std::string error = simulation.run();
   const bool complete = own.world().ended();
   if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";

@@ -85,14 +85,13 @@ class Model : public base::Described {
   /// Whether the data need a last column of ones.
   virtual bool constant_feature() const { return bias; }
   /// Whether this model takes sparse rows, and no others.
-  virtual bool takes_sparse_rows() const { return false; }
+  bool takes_sparse_rows() const { return sparse() != nullptr; }
+  /// The model as one of the kinds that can do more; null where it is another.
+  virtual const KMeans* k_means() const { return nullptr; }
+  virtual const MultitaskPerceptron* multitask() const { return nullptr; }
+  virtual const SparseModel* sparse() const { return nullptr; }
   /// The reason why the model cannot be fitted to such data, or empty.
   virtual std::string unfit(const Problem& problem) const;
-
-  // Models that offer more than a gradient; null of all others.
-  virtual const SparseModel* sparse() const { return nullptr; }
-  virtual const KMeans* clustering() const { return nullptr; }
-  virtual const MultitaskPerceptron* multitask() const { return nullptr; }
 
   /// Length of w.
   virtual std::int64_t parameters(const Problem& problem) const = 0;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "training/session/generation.h"
 #include "training/session/replicas.h"
 #include "training/session/session.h"
@@ -29,11 +31,13 @@ SparseLearning& Participant::sparse(const SparseLearning::Options& options) cons
   return session_.shared().sparse(learning(), options);
 }
 
-void Participant::compute(double flops, Work work) const { session_.world().compute(world_rank(), flops, work); }
+void Participant::compute(double flops, Work work) const {
+  session_.world().ranks().compute(world_rank(), flops, work);
+}
 
 double Participant::flops_in(double seconds) const {
   const cluster::World& world = session_.world();
-  return seconds * world.cluster().speed(world.host(world_rank())) * world.relative_speed(world_rank());
+  return seconds * world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
 }
 
 bool Participant::continues(const State& state) const {
@@ -46,7 +50,7 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
   return session_.arrive(comm_, step, store);
 }
 
-void Participant::set_step(std::int64_t step) const { session_.world().set_step(world_rank(), step); }
+void Participant::set_step(std::int64_t step) const { session_.world().ranks().set_step(world_rank(), step); }
 
 void Participant::update(State& state, const Tensor& g, double rate_factor) const {
   charge_update(state);
@@ -201,7 +205,7 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
   if (!stragglers.draws() || !stragglers.concerns(world_rank()) || !(whole > 0.0)) return flops;
   base::Stream stream = session().stream(base::Purpose::straggler, world_rank(), step, given_up_);
   const cluster::Stretch stretch = stragglers.draw(stream);
-  const double speed = world.cluster().speed(world.host(world_rank())) * world.relative_speed(world_rank());
+  const double speed = world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
   return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
 }
 

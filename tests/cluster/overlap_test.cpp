@@ -1,7 +1,9 @@
 #include <numeric>
 
 #include "catch.h"
+#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/side_stream.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -23,14 +25,14 @@ std::vector<double> run(const std::function<void(const Communicator&, values::Di
   return tests::numbers_of_child([&] {
     cluster::Options options;
     options.workers = 2;
-    options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
     cluster::Cluster cluster(options, 2);
     cluster::World world(cluster, "w", 2, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
     std::vector<double> pushed;
     const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1});
     for (int r = 0; r < 2; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         body(comm, timing, pushed);
       });
@@ -44,7 +46,7 @@ std::vector<double> run(const std::function<void(const Communicator&, values::Di
   });
 }
 
-SideStream::Piece exchange(const values::Tensor& x) {
+SideStream::Task exchange(const values::Tensor& x) {
   return [x](const Communicator& comm) { return comm.exchange(x, 1 - comm.rank(), 1 - comm.rank()).tensor; };
 }
 
@@ -56,7 +58,7 @@ TEST_CASE("a piece beside goes on while its rank computes, and only the rest of 
   const auto pushed = run([&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
     SideStream overlap(comm);
     const int piece = overlap.start(exchange(d.zeros(n)));
-    comm.world().compute(comm.rank(), speed * 0.25 * transfer);
+    comm.world().ranks().compute(comm.rank(), speed * 0.25 * transfer);
     CHECK(overlap.wait(piece).size() == n);
     if (comm.rank() == 0) out.push_back(comm.now());
   });
@@ -72,7 +74,7 @@ TEST_CASE("a rank that is blocked on a piece beside waits as long as that one wa
   constexpr std::int64_t n = 1000;
   const auto pushed = run([&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
     SideStream overlap(comm);
-    if (comm.rank() == 1) comm.world().compute(1, speed * 0.01);
+    if (comm.rank() == 1) comm.world().ranks().compute(1, speed * 0.01);
     overlap.wait(overlap.start(exchange(d.zeros(n))));
     if (comm.rank() == 0) out.push_back(comm.now());
   });
@@ -118,7 +120,7 @@ TEST_CASE("a world that ends while a rank is blocked on a piece beside cuts its 
       [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>&) {
         SideStream overlap(comm);
         const int piece = overlap.start(exchange(d.zeros(n)));
-        comm.world().compute(comm.rank(), speed * 0.25 * transfer);
+        comm.world().ranks().compute(comm.rank(), speed * 0.25 * transfer);
         overlap.wait(piece);
       },
       0.5 * transfer);

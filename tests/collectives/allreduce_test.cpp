@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "collectives/group.h"
 
 using namespace simgrad;
@@ -143,7 +145,7 @@ TEST_CASE("several collectives, one after the other, are the same on both ways")
     const auto body = [&](const Communicator& comm, Dispatcher& dispatcher) {
       values::Tensor x = dispatcher.constant(contribution(comm.rank(), 100));
       for (int step = 0; step < 5; ++step) {
-        comm.world().compute(comm.rank(), 1e4 * ((step + 3 * comm.rank()) % 7));
+        comm.world().ranks().compute(comm.rank(), 1e4 * ((step + 3 * comm.rank()) % 7));
         x = (*chosen)(comm, x);
       }
       return x;

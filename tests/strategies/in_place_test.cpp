@@ -146,7 +146,7 @@ TEST_CASE("a server that crashes takes all back to its last checkpoint, whoever 
 
 TEST_CASE("asp loses nothing but the worker's own time") {
   Trial trial = going_on(parameter_server(Consistency::asp));
-  trial.cluster.machine.bandwidth_bytes_per_s = B;
+  trial.cluster.host_spec.bandwidth_bytes_per_s = B;
   const Outcome undisturbed = trial.run();
   const double T = undisturbed.record.simulated_s;
   const Outcome outcome = crashing(trial, {crash(2, 0.25 * T, 0.5 * T)}).run();

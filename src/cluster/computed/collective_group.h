@@ -8,17 +8,17 @@
 namespace simgrad::cluster {
 
 /// One collective under way.
-struct Meetings::Meeting {
-  Meeting(std::shared_ptr<const Course> its_course, std::size_t members)
+struct ComputedCollectives::Collective {
+  Collective(std::shared_ptr<const CollectiveTiming> its_course, std::size_t members)
       : course(std::move(its_course)),
         arrivals(members, std::numeric_limits<double>::infinity()),
         tensors(members),
         inside(members, false) {}
 
-  std::shared_ptr<const Course> course;
+  std::shared_ptr<const CollectiveTiming> course;
   std::vector<double> arrivals;
   std::vector<values::Tensor> tensors;  ///< brought, then taken away
-  std::vector<Passage> passages;
+  std::vector<MemberTiming> timings;
   std::vector<char> inside;
   std::size_t come = 0;
   std::size_t gone = 0;
@@ -26,13 +26,14 @@ struct Meetings::Meeting {
 };
 
 /// The members of a communicator, and what they have behind them.
-struct Meetings::Group {
+struct ComputedCollectives::Group {
   Members members;
-  Fabric fabric;
+  AlphaBetaGamma costs;
   std::vector<simgrid::s4u::SemaphorePtr> wake;  ///< each member sleeps at its own
-  std::shared_ptr<Meeting> open;                 ///< not everybody has come
-  std::vector<std::shared_ptr<Meeting>> live;
-  std::map<std::string, std::pair<std::shared_ptr<const Course>, std::int64_t>> over;  ///< by signature: how many
+  std::shared_ptr<Collective> open;              ///< not everybody has come
+  std::vector<std::shared_ptr<Collective>> live;
+  std::map<std::string, std::pair<std::shared_ptr<const CollectiveTiming>, std::int64_t>>
+      over;  ///< by signature: how many
 };
 
 }  // namespace simgrad::cluster

@@ -16,15 +16,17 @@ namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 using values::Tensor;
 
-double Course::alone_s(const Fabric& fabric, std::size_t members) const {
-  return last_end_s(passages(fabric, std::vector(members, 0.0), uncut));
+double CollectiveTiming::alone_s(const AlphaBetaGamma& costs, std::size_t members) const {
+  return last_end_s(timings(costs, std::vector(members, 0.0), uncut));
 }
 
-double last_end_s(std::span<const Passage> passages) { return std::ranges::max(passages, {}, &Passage::end_s).end_s; }
+double last_end_s(std::span<const MemberTiming> timings) {
+  return std::ranges::max(timings, {}, &MemberTiming::end_s).end_s;
+}
 
-Meetings::~Meetings() = default;
+ComputedCollectives::~ComputedCollectives() = default;
 
-Meetings::Group& Meetings::group(const Members& members, int generation) {
+ComputedCollectives::Group& ComputedCollectives::group(const Members& members, int generation) {
   const auto known = known_.find({generation, members.get()});
   if (known != known_.end()) return *known->second;
   std::shared_ptr<Group>& found = groups_[{generation, *members}];
@@ -33,29 +35,30 @@ Meetings::Group& Meetings::group(const Members& members, int generation) {
   found->members = members;  // kept, so that no other communicator's members come to lie at their place
   known_[{generation, members.get()}] = found.get();
   const Options& options = world_.cluster().options();
-  found->fabric.latency_s = options.machine.latency_s;
-  found->fabric.bandwidth_bytes_per_s = options.machine.bandwidth_bytes_per_s * options.efficiency;
-  if (options.flow_limit_bytes_per_s) found->fabric.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
+  found->costs.latency_s = options.host_spec.latency_s;
+  found->costs.bandwidth_bytes_per_s = options.host_spec.bandwidth_bytes_per_s * options.efficiency;
+  if (options.flow_limit_bytes_per_s) found->costs.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
   for (const int rank : *members) {
     const double speed = world_.cluster().speed(world_.host(rank)) * world_.relative_speed(rank);
-    found->fabric.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / speed : 0.0);
+    found->costs.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / speed : 0.0);
     found->wake.push_back(sg4::Semaphore::create(0));
   }
   return *found;
 }
 
-Tensor Meetings::attend(const Members& members, int generation, int position,
-                        const std::function<std::shared_ptr<const Course>()>& course, Tensor brought) {
+Tensor ComputedCollectives::attend(const Members& members, int generation, int position,
+                                   const std::function<std::shared_ptr<const CollectiveTiming>()>& course,
+                                   Tensor brought) {
   Group& all = group(members, generation);
   if (!all.open) {
-    all.open = std::make_shared<Meeting>(course(), members->size());
+    all.open = std::make_shared<Collective>(course(), members->size());
     all.live.push_back(all.open);
   }
-  const std::shared_ptr<Meeting> meeting = all.open;
+  const std::shared_ptr<Collective> meeting = all.open;
   const auto self = static_cast<std::size_t>(position);
   World::Rank& rank = world_.ranks_[static_cast<std::size_t>((*members)[self])];
   rank.account.enter(Account::State::blocked, world_.now());
-  rank.occupation = {.kind = Occupation::Kind::meeting};
+  rank.blocked_on = {.kind = BlockedOn::Kind::meeting};
   rank.shows({});
   meeting->arrivals[self] = world_.now();
   if (brought) meeting->bytes = std::max(meeting->bytes, brought.size_bytes());
@@ -64,9 +67,9 @@ Tensor Meetings::attend(const Members& members, int generation, int position,
   if (++meeting->come == members->size()) complete(all, meeting);
   all.wake[self]->acquire();
   meeting->inside[self] = false;
-  const Passage& passage = meeting->passages[self];
-  rank.account.leave_collective(world_.now(), passage.compute_s, passage.communicate_s);
-  rank.occupation = {};
+  const MemberTiming& timing = meeting->timings[self];
+  rank.account.leave_collective(world_.now(), timing.compute_s, timing.communicate_s);
+  rank.blocked_on = {};
   if (++meeting->gone == members->size()) {
     auto& [example, times] = all.over[meeting->course->signature()];
     example = meeting->course;
@@ -77,68 +80,68 @@ Tensor Meetings::attend(const Members& members, int generation, int position,
   return std::move(meeting->tensors[self]);
 }
 
-void Meetings::complete(Group& all, const std::shared_ptr<Meeting>& meeting) {
+void ComputedCollectives::complete(Group& all, const std::shared_ptr<Collective>& meeting) {
   all.open.reset();
-  meeting->passages = meeting->course->passages(all.fabric, meeting->arrivals, Course::uncut);
+  meeting->timings = meeting->course->timings(all.costs, meeting->arrivals, CollectiveTiming::uncut);
   if (world_.recorder_ && world_.recorder_->running()) tell(all, *meeting);
   meeting->tensors = meeting->course->results(std::move(meeting->tensors));
-  for (const int rank : *all.members) world_.ranks_[static_cast<std::size_t>(rank)].occupation.complete = true;
+  for (const int rank : *all.members) world_.ranks_[static_cast<std::size_t>(rank)].blocked_on.complete = true;
   // One timer for neighbours who go on together, as they mostly do.
-  const std::vector<Passage>& passages = meeting->passages;
-  for (std::size_t first = 0; first < passages.size();) {
+  const std::vector<MemberTiming>& timings = meeting->timings;
+  for (std::size_t first = 0; first < timings.size();) {
     std::size_t last = first;
-    while (last < passages.size() && passages[last].end_s == passages[first].end_s) ++last;
+    while (last < timings.size() && timings[last].end_s == timings[first].end_s) ++last;
     const std::vector<sg4::SemaphorePtr> sleepers(all.wake.begin() + static_cast<std::ptrdiff_t>(first),
                                                   all.wake.begin() + static_cast<std::ptrdiff_t>(last));
-    Timer::set(std::max(passages[first].end_s, world_.now()), [sleepers] {
+    Timer::set(std::max(timings[first].end_s, world_.now()), [sleepers] {
       for (const sg4::SemaphorePtr& sleeper : sleepers) sleeper->release();
     });
     first = last;
   }
 }
 
-void Meetings::log(const Group& all, int generation, const Meeting& meeting) {
+void ComputedCollectives::log(const Group& all, int generation, const Collective& meeting) {
   const auto members = static_cast<double>(all.members->size());
   const double mean_s = std::accumulate(meeting.arrivals.begin(), meeting.arrivals.end(), 0.0) / members;
-  const auto alone_s = [&] { return meeting.course->alone_s(all.fabric, all.members->size()); };
+  const auto alone_s = [&] { return meeting.course->alone_s(all.costs, all.members->size()); };
   world_.collectives_->calls(all.members, generation, meeting.course->name(), meeting.bytes, alone_s)
-      .add(mean_s, std::ranges::max(meeting.arrivals), last_end_s(meeting.passages));
+      .add(mean_s, std::ranges::max(meeting.arrivals), last_end_s(meeting.timings));
 }
 
-void Meetings::carry(const Group& all, const Loads& loads, std::int64_t times) {
+void ComputedCollectives::carry(const Group& all, const SentByPair& loads, std::int64_t times) {
   for (const auto& [ends, load] : loads) {
-    Load& sum = carried_[{(*all.members)[static_cast<std::size_t>(ends.first)],
+    Sent& sum = carried_[{(*all.members)[static_cast<std::size_t>(ends.first)],
                           (*all.members)[static_cast<std::size_t>(ends.second)]}];
     sum.bytes += times * load.bytes;
     sum.messages += times * load.messages;
   }
 }
 
-void Meetings::cut(double now) {
+void ComputedCollectives::cut(double now) {
   for (const auto& [key, all] : groups_)
-    for (const std::shared_ptr<Meeting>& meeting : all->live) {
-      const std::vector<Passage> passages = meeting->course->passages(all->fabric, meeting->arrivals, now);
-      for (std::size_t m = 0; m < passages.size(); ++m)
+    for (const std::shared_ptr<Collective>& meeting : all->live) {
+      const std::vector<MemberTiming> timings = meeting->course->timings(all->costs, meeting->arrivals, now);
+      for (std::size_t m = 0; m < timings.size(); ++m)
         if (meeting->inside[m])
           world_.ranks_[static_cast<std::size_t>((*all->members)[m])].account.leave_collective(
-              now, passages[m].compute_s, passages[m].communicate_s);
-      carry(*all, meeting->course->loads(all->fabric, meeting->arrivals, now), 1);
+              now, timings[m].compute_s, timings[m].communicate_s);
+      carry(*all, meeting->course->loads(all->costs, meeting->arrivals, now), 1);
     }
   dissolve();
 }
 
-void Meetings::dissolve() {
+void ComputedCollectives::dissolve() {
   for (const auto& [key, all] : groups_) {
     all->open.reset();
     all->live.clear();
   }
 }
 
-const Loads& Meetings::carried() {
+const SentByPair& ComputedCollectives::carried() {
   for (const auto& [key, all] : groups_) {
     const std::vector<double> at_once(all->members->size(), 0.0);
     for (const auto& [signature, course] : all->over)
-      carry(*all, course.first->loads(all->fabric, at_once, Course::uncut), course.second);
+      carry(*all, course.first->loads(all->costs, at_once, CollectiveTiming::uncut), course.second);
     all->over.clear();
   }
   return carried_;

@@ -25,7 +25,7 @@ namespace simgrad::cluster {
 class World;
 
 /// What messages and reductions cost among the members of a group when nothing contends.
-struct Fabric {
+struct AlphaBetaGamma {
   double latency_s = 0.0;
   double bandwidth_bytes_per_s = 1.0;
   std::vector<double> seconds_per_flop;  ///< of each member; zeros where reductions are free
@@ -40,25 +40,25 @@ struct Fabric {
 };
 
 /// How one member spends its time from its arrival to its end; what is left of it is waiting.
-struct Passage {
+struct MemberTiming {
   double end_s = 0.0;
   double compute_s = 0.0;
   double communicate_s = 0.0;
 };
 
-double last_end_s(std::span<const Passage> passages);
+double last_end_s(std::span<const MemberTiming> timings);
 
 /// What has gone from one rank to another.
-struct Load {
+struct Sent {
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
 };
-using Loads = std::map<std::pair<int, int>, Load>;  ///< by source and target
+using SentByPair = std::map<std::pair<int, int>, Sent>;  ///< by source and target
 
 /// Told what a course does when; members numbered in the group.
-class CourseObserver {
+class TimingObserver {
  public:
-  virtual ~CourseObserver() = default;
+  virtual ~TimingObserver() = default;
   virtual void computes(int member, double from_s, double to_s) = 0;
   /// The member is blocked by a transfer that is under way, in or out.
   virtual void communicates(int member, int peer, std::int64_t bytes, double from_s, double to_s) = 0;
@@ -68,68 +68,69 @@ class CourseObserver {
 };
 
 /// One collective as its members go through it. No member is through before all have arrived.
-class Course {
+class CollectiveTiming {
  public:
   static constexpr double uncut = std::numeric_limits<double>::infinity();
 
-  virtual ~Course() = default;
+  virtual ~CollectiveTiming() = default;
   /// Of the algorithm.
   virtual std::string_view name() const = 0;
   /// Equal for courses that send the same: counted together.
   virtual std::string signature() const = 0;
-  /// Every member's passage, as far as it lies before `until`.  arrivals: one a member, infinite for who has not come.
-  virtual std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
+  /// Every member's timing, as far as it lies before `until`.  arrivals: one a member, infinite for who has not come.
+  virtual std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                            double until) const = 0;
   /// What the members (numbered in the group) have sent in transfers that started by then.
-  virtual Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const = 0;
+  virtual SentByPair loads(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const = 0;
   /// When the last one of members that all come at 0 is through.
-  double alone_s(const Fabric& fabric, std::size_t members) const;
+  double alone_s(const AlphaBetaGamma& costs, std::size_t members) const;
   /// Tells all of it that lies before `until`, each member's in the order of time. Returns until when nothing is
   /// missing.
-  virtual double show(const Fabric& fabric, std::span<const double> arrivals, double until,
-                      CourseObserver& observer) const = 0;
+  virtual double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
+                      TimingObserver& observer) const = 0;
   /// What every member goes on with, of what all have brought.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
 };
 
 /// The meetings of a world's ranks.
-class Meetings {
+class ComputedCollectives {
  public:
   using Members = std::shared_ptr<const std::vector<int>>;
 
-  explicit Meetings(World& world) : world_(world) {}
-  ~Meetings();
+  explicit ComputedCollectives(World& world) : world_(world) {}
+  ~ComputedCollectives();
 
   /// In the actor of a member: blocks until its own end.
   values::Tensor attend(const Members& members, int generation, int position,
-                        const std::function<std::shared_ptr<const Course>()>& course, values::Tensor brought);
+                        const std::function<std::shared_ptr<const CollectiveTiming>()>& course, values::Tensor brought);
 
   /// The world ends now: settles the accounts of all who are in a meeting, and counts what has started.
   void cut(double now);
   /// What those do until now who have come to a meeting that is not complete, by world rank; where somebody records.
   struct UnderWay {
-    std::map<int, std::vector<Piece>> pieces;
+    std::map<int, std::vector<Interval>> intervals;
     std::vector<record::Message> messages;
   };
   UnderWay under_way(double now) const;
   /// All who attended are gone.
   void dissolve();
   /// By world ranks: of all meetings that are over, and of those cut.
-  const Loads& carried();
+  const SentByPair& carried();
 
  private:
-  struct Meeting;
+  struct Collective;
   struct Group;
 
   Group& group(const Members& members, int generation);
-  void complete(Group& group, const std::shared_ptr<Meeting>& meeting);
-  void log(const Group& group, int generation, const Meeting& meeting);
-  void carry(const Group& group, const Loads& loads, std::int64_t times);
-  void tell(const Group& group, const Meeting& meeting);
+  void complete(Group& group, const std::shared_ptr<Collective>& meeting);
+  void log(const Group& group, int generation, const Collective& meeting);
+  void carry(const Group& group, const SentByPair& loads, std::int64_t times);
+  void tell(const Group& group, const Collective& meeting);
 
   World& world_;
   std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups_;
   std::map<std::pair<int, const std::vector<int>*>, Group*> known_;  ///< the same, found without looking at the members
-  Loads carried_;
+  SentByPair carried_;
 };
 
 }  // namespace simgrad::cluster

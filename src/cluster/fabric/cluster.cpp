@@ -93,14 +93,14 @@ void Cluster::load_platform(int hosts) {
 }
 
 void Cluster::build_topology(int hosts) {
-  Blueprint blueprint{.machine = options_.machine, .hosts = hosts, .workers = static_cast<int>(options_.workers)};
+  Blueprint blueprint{.host_spec = options_.host_spec, .hosts = hosts, .workers = static_cast<int>(options_.workers)};
   if (!options_.host_classes.empty())
     for (int index = 0; index < hosts; ++index) blueprint.speeds_flops_per_s.push_back(options_.speed(index));
   hosts_ = options_.topology->build(blueprint);
 }
 
-int Cluster::machine(int index) const {
-  return options_.platform.empty() ? options_.topology->machine(index, static_cast<int>(options_.workers)) : index;
+int Cluster::locality(int index) const {
+  return options_.platform.empty() ? options_.topology->locality(index, static_cast<int>(options_.workers)) : index;
 }
 
 std::string Cluster::host_class(int index) const {

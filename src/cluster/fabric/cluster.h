@@ -47,7 +47,7 @@ class Cluster {
   int hosts() const { return static_cast<int>(hosts_.size()); }
   simgrid::s4u::Host* host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
   /// Equal for hosts near each other: devices of one machine, hosts of a rack.
-  int machine(int host) const;
+  int locality(int host) const;
   /// The name of its class in [[cluster.hosts]], on a platform its property <prop id="class">; else "host".
   std::string host_class(int host) const;
   /// Sustained flop/s of a host at nominal speed.

@@ -70,7 +70,7 @@ MessageTimes message_times(const Options& options, const std::vector<std::int64_
   links.workers = std::max<std::int64_t>(2, options.workers);
   links.topology = options.topology;
   links.platform = options.platform;
-  links.machine = options.machine;
+  links.host_spec = options.host_spec;
   links.efficiency = options.efficiency;
   links.flow_limit_bytes_per_s = options.flow_limit_bytes_per_s;
   links.slow_links = options.slow_links;

@@ -6,18 +6,18 @@ namespace simgrad::cluster {
 
 void Account::settle(double now, double transfer_start) {
   look(now, transfer_start);
-  if (!lane_) return;
+  if (!track_) return;
   switch (state_) {
     case State::waiting:
-      return lane_->tell(record::Activity::wait, now);
+      return track_->tell(record::Activity::wait, now);
     case State::computing:
-      return lane_->tell(record::Activity::compute, now);
+      return track_->tell(record::Activity::compute, now);
     case State::communicating:
-      return lane_->tell(record::Activity::communicate, now);
+      return track_->tell(record::Activity::communicate, now);
     case State::down:
-      return lane_->tell(record::Activity::down, now);
+      return track_->tell(record::Activity::down, now);
     case State::blocked:
-      return lane_->tell_blocked(now, transfer_start);
+      return track_->record_blocked(now, transfer_start);
   }
 }
 
@@ -51,10 +51,10 @@ void Account::leave_collective(double now, double compute_s, double communicate_
   wait_s_ += std::max(0.0, now - since_ - compute_s - communicate_s);
   since_ = now;
   state_ = State::waiting;
-  Lane* const lane = lane_;  // telling may end the recording
-  if (!lane) return;
-  lane->tell(record::Activity::wait, now);
-  lane->rest();
+  Track* const track = track_;  // telling may end the recording
+  if (!track) return;
+  track->tell(record::Activity::wait, now);
+  track->rest();
 }
 
 void Account::add_to(record::RankUse& use) const {

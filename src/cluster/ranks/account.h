@@ -24,18 +24,18 @@ class Account {
   void leave(double now, double transfer_start = -1.0) {
     settle(now, transfer_start);
     state_ = State::waiting;
-    if (lane_) lane_->rest();
+    if (track_) track_->rest();
   }
   /// What it was blocked in is over: so much of it was computing and communicating, the rest waiting.
   void leave_collective(double now, double compute_s, double communicate_s);
   /// Accounts for all time up to `now` under the present state.
   void settle(double now, double transfer_start = -1.0);
-  /// The same in the middle of what the actor does, which the lane is told when it is over.
+  /// The same in the middle of what the actor does, which the track is told when it is over.
   void look(double now, double transfer_start = -1.0);
 
-  /// Whatever passes from now on is told to that lane; null: to nobody.
-  void tell(Lane* lane) { lane_ = lane; }
-  Lane* lane() const { return lane_; }
+  /// Whatever passes from now on is told to that track; null: to nobody.
+  void tell(Track* track) { track_ = track; }
+  Track* track() const { return track_; }
 
   State state() const { return state_; }
   double compute_s() const { return compute_s_; }
@@ -49,7 +49,7 @@ class Account {
   double down_s_ = 0.0;
   double since_ = 0.0;
   State state_ = State::waiting;
-  Lane* lane_ = nullptr;
+  Track* track_ = nullptr;
 };
 
 }  // namespace simgrad::cluster

@@ -19,7 +19,7 @@ Communicator::Communicator(World& world, Members members, int position, int gene
       generation_(generation),
       activity_(&world.ranks_[static_cast<std::size_t>(world_rank(position))]) {}
 
-Communicator Communicator::part(std::span<const int> positions) const {
+Communicator Communicator::subgroup(std::span<const int> positions) const {
   std::vector<int> chosen;
   int own = -1;
   for (const int position : positions) {
@@ -33,14 +33,14 @@ Communicator Communicator::part(std::span<const int> positions) const {
   return smaller;
 }
 
-Communicator Communicator::beside(Activity* activity) const {
+Communicator Communicator::for_side_actor(ActorState* activity) const {
   Communicator same(*world_, members_, position_, generation_);
   same.activity_ = activity;
   same.main_ = false;
   return same;
 }
 
-Communicator Communicator::apart() const {
+Communicator Communicator::on_own_channels() const {
   constexpr int channels_apart = 1 << 15;  // generations are far fewer
   Communicator other(*world_, members_, position_, generation_ | channels_apart);
   other.activity_ = activity_;
@@ -80,14 +80,14 @@ void Communicator::require_alive(int member) const {
 }
 
 /// Waits for the transfer; when it started.
-double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int peer, Message* const* landing,
+double Communicator::block_on(sg4::Comm& transfer, BlockedOn::Kind kind, int peer, Message* const* landing,
                               std::int64_t bytes) const {
-  Activity* const self = activity_;
+  ActorState* const self = activity_;
   const int other = world_rank(peer);
   if (self) {
     self->account.enter(Account::State::blocked, now());
-    self->occupation = {kind, other, &transfer};
-    if (self->account.lane())
+    self->blocked_on = {kind, other, &transfer};
+    if (self->account.track())
       self->shows({landing ? world_->work_of(other, world_rank(position_), record::Work::receive)
                            : world_->work_of(world_rank(position_), other, record::Work::send),
                    other, bytes});
@@ -102,11 +102,11 @@ double Communicator::block_on(sg4::Comm& transfer, Occupation::Kind kind, int pe
   }
   const double start = transfer.get_start_time();
   if (self) {
-    if (Lane* const lane = self->account.lane();
-        lane && landing && *landing && (*landing)->channel && !(*landing)->channel->local)
-      lane->begin({lane->deed().work, other, (*landing)->packet.bytes()});
+    if (Track* const track = self->account.track();
+        track && landing && *landing && (*landing)->channel && !(*landing)->channel->local)
+      track->begin({track->label().work, other, (*landing)->packet.bytes()});
     self->account.leave(now(), start);
-    self->occupation = {};
+    self->blocked_on = {};
   }
   if (lost) throw PeerLost(world_rank(peer));
   return start;
@@ -128,7 +128,7 @@ Pending Communicator::start_send(int target, Packet packet) const {
   if (world_->recorder_) {
     message.work = world_->work_of(world_rank(position_), world_rank(target), record::Work::send);
     message.step = world_->step(world_rank(position_));
-    if (lane() && lane()->within() != record::Work::idle) message.work = lane()->within();
+    if (track() && track()->within() != record::Work::idle) message.work = track()->within();
   }
   Pending pending(*this, target);
   pending.bytes_ = static_cast<std::int64_t>(bytes);
@@ -160,18 +160,18 @@ Packet Communicator::exchange(Packet packet, int target, int source) const {
   return received;
 }
 
-values::Tensor Communicator::meet(const std::function<std::shared_ptr<const Course>()>& course,
-                                  values::Tensor brought) const {
-  return world_->meetings_->attend(members_, generation_, position_, course, std::move(brought));
+values::Tensor Communicator::compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& course,
+                                              values::Tensor brought) const {
+  return world_->computed_collectives_->attend(members_, generation_, position_, course, std::move(brought));
 }
 
 CollectiveLog::Calls& Communicator::collective(std::string_view name, std::int64_t bytes,
-                                               const std::function<double(const Fabric&)>& alone_s) const {
+                                               const std::function<double(const AlphaBetaGamma&)>& alone_s) const {
   return world_->collectives_->calls(members_, generation_, name, bytes,
-                                     [&] { return alone_s(world_->idle_fabric(*members_)); });
+                                     [&] { return alone_s(world_->idle_costs(*members_)); });
 }
 
-int Communicator::machine(int member) const { return world_->cluster().machine(world_->host(world_rank(member))); }
+int Communicator::locality(int member) const { return world_->cluster().locality(world_->host(world_rank(member))); }
 
 void Communicator::charge_reduction(double flops, record::Work what) const {
   if (world_->cluster().options().charge_reductions) world_->compute(world_rank(position_), flops, activity_, what);
@@ -221,7 +221,7 @@ Packet Pending::wait() {
   const int peer = communicator_->world_rank(peer_);
   const auto lost = [&] { return world.incarnation(peer) != incarnation_; };
   if (lost() && transfer_->get_start_time() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
-  start_s_ = communicator_->block_on(*transfer_, landing_ ? Occupation::Kind::receiving : Occupation::Kind::sending,
+  start_s_ = communicator_->block_on(*transfer_, landing_ ? BlockedOn::Kind::receiving : BlockedOn::Kind::sending,
                                      peer_, landing_, bytes_);
   if (lost() && (!landing_ || *landing_ == &world.nothing_)) throw PeerLost(peer);
   intrusive_ptr_release(std::exchange(transfer_, nullptr));

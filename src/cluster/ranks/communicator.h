@@ -16,8 +16,8 @@
 namespace simgrad::cluster {
 
 class Communicator;
-class Course;
-struct Fabric;
+class CollectiveTiming;
+struct AlphaBetaGamma;
 
 /// A transfer under way; wait() blocks in virtual time until it is over. It must not outlive its communicator.
 ///
@@ -70,7 +70,7 @@ class Communicator {
   int world_rank(int member) const { return (*members_)[static_cast<std::size_t>(member)]; }
   World& world() const { return *world_; }
   /// Equal for members on one machine.
-  int machine(int member) const;
+  int locality(int member) const;
   double now() const { return world_->now(); }
 
   /// Blocks until the transfer is over. Errors: PeerLost.
@@ -91,28 +91,29 @@ class Communicator {
   /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
   void charge_reduction(double flops, record::Work what = record::Work::reduce) const;
   /// Of the actor that calls, where its time is recorded; else null.
-  Lane* lane() const { return activity_ ? activity_->account.lane() : nullptr; }
+  Track* track() const { return activity_ ? activity_->account.track() : nullptr; }
   /// Whether that one is between two things that take time.
   bool idle() const { return activity_ && activity_->account.state() == Account::State::waiting; }
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.
-  bool meets() const { return main_ && world_->uncontended(); }
+  bool may_compute() const { return main_ && world_->uncontended(); }
   /// All members come together, each bringing an array; everyone goes on when the course says, with what it says. All
   /// members make the same course.
-  values::Tensor meet(const std::function<std::shared_ptr<const Course>()>& course, values::Tensor brought) const;
+  values::Tensor compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& course,
+                                  values::Tensor brought) const;
 
   /// The calls of a collective among the members, for the record: each says when it comes and when it is through.
-  /// name: the algorithm.  bytes: that a member brings.  alone_s: what one call takes on an idle fabric, all coming
+  /// name: the algorithm.  bytes: that a member brings.  alone_s: what one call takes on an idle costs, all coming
   /// together.
   CollectiveLog::Calls& collective(std::string_view name, std::int64_t bytes,
-                                   const std::function<double(const Fabric&)>& alone_s) const;
+                                   const std::function<double(const AlphaBetaGamma&)>& alone_s) const;
 
   /// A smaller group, of the members at these positions, in that order; this member is one of them.
-  Communicator part(std::span<const int> positions) const;
+  Communicator subgroup(std::span<const int> positions) const;
   /// The same member for an actor beside its main one. That one's time goes into `activity`; null: nowhere.
-  Communicator beside(Activity* activity = nullptr) const;
+  Communicator for_side_actor(ActorState* activity = nullptr) const;
   /// The same member on channels of their own: what is sent on them is received on them alone.
-  Communicator apart() const;
+  Communicator on_own_channels() const;
 
  private:
   friend class Pending;
@@ -124,7 +125,7 @@ class Communicator {
   Channel& to(int target) const;
   Channel& from(int source) const;
   void require_alive(int member) const;
-  double block_on(simgrid::s4u::Comm& transfer, Occupation::Kind kind, int peer, Message* const* landing,
+  double block_on(simgrid::s4u::Comm& transfer, BlockedOn::Kind kind, int peer, Message* const* landing,
                   std::int64_t bytes) const;
   Packet take(Message& message) const;
 
@@ -132,7 +133,7 @@ class Communicator {
   Members members_;
   int position_;
   int generation_;
-  Activity* activity_;         ///< of the actor that calls; null: not kept
+  ActorState* activity_;       ///< of the actor that calls; null: not kept
   bool main_ = true;           ///< whether that is the rank's main one
   mutable Channels outgoing_;  ///< by target, those used so far
   mutable Channels incoming_;

@@ -21,16 +21,16 @@ std::string World::who_waits() const {
   int waiting = 0;
   for (int r = 0; r < size(); ++r) {
     const Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    const Occupation& occupation = blocked_in(rank);
-    if (occupation.kind == Occupation::Kind::nothing || !rank.running) continue;
+    const BlockedOn& blocked_on = blocked_in(rank);
+    if (blocked_on.kind == BlockedOn::Kind::nothing || !rank.running) continue;
     if (++waiting > shown) continue;
-    const int peer = occupation.peer;
+    const int peer = blocked_on.peer;
     text += fmt::format("{}rank {} (step {}) waits ", waiting == 1 ? "" : "; ", r, rank.step);
-    if (occupation.kind == Occupation::Kind::meeting)
+    if (blocked_on.kind == BlockedOn::Kind::meeting)
       text += "for the others of a collective";
     else
-      text += fmt::format("to {} {}", occupation.kind == Occupation::Kind::sending ? "send to" : "receive from",
-                          peer == Occupation::anybody ? "anybody" : fmt::format("rank {}", peer));
+      text += fmt::format("to {} {}", blocked_on.kind == BlockedOn::Kind::sending ? "send to" : "receive from",
+                          peer == BlockedOn::anybody ? "anybody" : fmt::format("rank {}", peer));
   }
   if (waiting > shown) text += fmt::format("; and {} more ranks wait", waiting - shown);
   return text;
@@ -41,16 +41,16 @@ bool World::stuck() const {
   const auto moves = [this](const Message& message) {
     if (transfer_start_s(message.transfer) < 0.0) return false;
     if (message.transfer->get_remaining() > 0.0) return true;
-    const Occupation& target = blocked_in(ranks_[static_cast<std::size_t>(message.channel->target)]);
-    return target.kind == Occupation::Kind::receiving && target.peer == Occupation::anybody;
+    const BlockedOn& target = blocked_in(ranks_[static_cast<std::size_t>(message.channel->target)]);
+    return target.kind == BlockedOn::Kind::receiving && target.peer == BlockedOn::anybody;
   };
   if (std::ranges::any_of(messages_, moves)) return false;
   const auto runs = [](const Rank& rank) { return rank.running; };
   return std::any_of(ranks_.begin(), ranks_.end(), runs) &&
          std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
-           const Occupation& occupation = blocked_in(rank);
-           return !rank.running || (occupation.kind != Occupation::Kind::nothing && !occupation.complete &&
-                                    transfer_start_s(occupation.transfer) < 0.0);
+           const BlockedOn& blocked_on = blocked_in(rank);
+           return !rank.running || (blocked_on.kind != BlockedOn::Kind::nothing && !blocked_on.complete &&
+                                    transfer_start_s(blocked_on.transfer) < 0.0);
          });
 }
 

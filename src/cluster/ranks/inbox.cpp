@@ -29,34 +29,34 @@ Inbox::Inbox(const Communicator& communicator, int first, int count, Losses loss
       listeners_(static_cast<std::size_t>(count), -1) {
   const World& world = communicator.world();
   if (world.keeps_going()) {
-    watchers_ = world.watchers_;
-    watchers_->push_back(this);
+    membership_listeners_ = world.membership_listeners_;
+    membership_listeners_->push_back(this);
   }
   for (int member = first; member < first + count; ++member) {
     if (!world.keeps_going() || communicator.alive(member))
       listen(member);
     else
-      known_lost(communicator.world_rank(member));
+      on_detected(communicator.world_rank(member));
   }
 }
 
 Inbox::~Inbox() {
-  if (watchers_) std::erase(*watchers_, static_cast<MembershipListener*>(this));
+  if (membership_listeners_) std::erase(*membership_listeners_, static_cast<MembershipListener*>(this));
 }
 
 void Inbox::put(const Communicator& communicator, Shelf& shelf, Arrival arrival, double transfer_start_s) {
   shelf.entries.push_back({std::move(arrival), transfer_start_s});
   shelf.filled->release();
   World& world = communicator.world();
-  Occupation& occupation =
-      world.ranks_[static_cast<std::size_t>(communicator.world_rank(communicator.rank()))].occupation;
-  if (occupation.kind == Occupation::Kind::receiving && occupation.peer == Occupation::anybody)
-    occupation.complete = true;
+  BlockedOn& blocked_on =
+      world.ranks_[static_cast<std::size_t>(communicator.world_rank(communicator.rank()))].blocked_on;
+  if (blocked_on.kind == BlockedOn::Kind::receiving && blocked_on.peer == BlockedOn::anybody)
+    blocked_on.complete = true;
 }
 
 void Inbox::listen(int member) {
-  listeners_[static_cast<std::size_t>(member - first_)] = communicator_.world().start_beside(
-      communicator_.world_rank(communicator_.rank()), [shelf = shelf_, comm = communicator_.beside(), member] {
+  listeners_[static_cast<std::size_t>(member - first_)] = communicator_.world().start_side_actor(
+      communicator_.world_rank(communicator_.rank()), [shelf = shelf_, comm = communicator_.for_side_actor(), member] {
         for (;;) {
           Pending receiving = comm.start_receive(member);
           Packet packet = receiving.wait();
@@ -71,18 +71,18 @@ std::optional<std::size_t> Inbox::place(int rank) const {
   return {};
 }
 
-void Inbox::lost(int rank) {
+void Inbox::on_crash(int rank) {
   if (const auto at = place(rank))
     if (const sg4::ActorPtr listener = sg4::Actor::by_pid(static_cast<aid_t>(listeners_[*at]))) listener->kill();
 }
 
-void Inbox::known_lost(int rank) {
+void Inbox::on_detected(int rank) {
   const auto at = place(rank);
   if (!at || losses_ == Losses::untold) return;
   put(communicator_, *shelf_, {.source = first_ + static_cast<int>(*at), .packet = {}, .lost = true}, -1.0);
 }
 
-void Inbox::back(int rank) {
+void Inbox::on_rejoin(int rank) {
   if (const auto at = place(rank)) listen(first_ + static_cast<int>(*at));
 }
 
@@ -98,24 +98,24 @@ std::optional<Inbox::Arrival> Inbox::take(std::optional<double> timeout_s) {
   World& world = communicator_.world();
   World::Rank& self = world.ranks_[static_cast<std::size_t>(communicator_.world_rank(communicator_.rank()))];
   self.account.enter(Account::State::blocked, world.now());
-  self.occupation = {.kind = Occupation::Kind::receiving, .complete = timeout_s || !shelf_->entries.empty()};
+  self.blocked_on = {.kind = BlockedOn::Kind::receiving, .complete = timeout_s || !shelf_->entries.empty()};
   self.shows({.work = record::Work::receive});
   if (!timeout_s || !shelf_->entries.empty()) {
     shelf_->filled->acquire();
   } else if (shelf_->filled->acquire_timeout(*timeout_s)) {
     self.account.leave(world.now());
-    self.occupation = {};
+    self.blocked_on = {};
     return {};
   }
   Shelf::Entry entry = std::move(shelf_->entries.front());
   shelf_->entries.pop_front();
-  if (self.account.lane()) {
+  if (self.account.track()) {
     const int source = communicator_.world_rank(entry.arrival.source);
-    self.shows({world.work_of(source, self.account.lane()->rank(), record::Work::receive), source,
+    self.shows({world.work_of(source, self.account.track()->rank(), record::Work::receive), source,
                 entry.arrival.packet.bytes()});
   }
   self.account.leave(world.now(), entry.transfer_start_s);
-  self.occupation = {};
+  self.blocked_on = {};
   return std::move(entry.arrival);
 }
 

@@ -44,13 +44,14 @@ class Inbox final : private MembershipListener {
   void listen(int member);
   /// The place in `listeners_` of that rank, or nothing.
   std::optional<std::size_t> place(int rank) const;
-  void lost(int rank) override;
-  void known_lost(int rank) override;
-  void back(int rank) override;
+  void on_crash(int rank) override;
+  void on_detected(int rank) override;
+  void on_rejoin(int rank) override;
 
   const Communicator& communicator_;
   std::shared_ptr<Shelf> shelf_;
-  std::shared_ptr<std::vector<MembershipListener*>> watchers_;  ///< the world's; null: this one watches nothing
+  std::shared_ptr<std::vector<MembershipListener*>>
+      membership_listeners_;  ///< the world's; null: this one watches nothing
   int first_;
   Losses losses_;
   std::vector<std::int64_t> listeners_;  ///< actors, by member

@@ -14,12 +14,12 @@ namespace sg4 = simgrid::s4u;
 /// on the waiting rank's own host takes the other end, and Pending sees that the peer is another incarnation by then.
 void World::break_off(const std::function<bool(int rank)>& lost) {
   for (int r = 0; r < size(); ++r) {
-    const Occupation& occupation = ranks_[static_cast<std::size_t>(r)].occupation;
-    if (!alive(r) || lost(r) || occupation.peer < 0 || !lost(occupation.peer) || !occupation.transfer) continue;
-    if (occupation.transfer->get_start_time() >= 0.0) continue;
-    const bool receives = occupation.kind == Occupation::Kind::receiving;
+    const BlockedOn& blocked_on = ranks_[static_cast<std::size_t>(r)].blocked_on;
+    if (!alive(r) || lost(r) || blocked_on.peer < 0 || !lost(blocked_on.peer) || !blocked_on.transfer) continue;
+    if (blocked_on.transfer->get_start_time() >= 0.0) continue;
+    const bool receives = blocked_on.kind == BlockedOn::Kind::receiving;
     const sg4::ActorPtr end = sg4::Actor::create("other end", cluster_.host(host(r)),
-                                                 [this, receives, mailbox = occupation.transfer->get_mailbox()] {
+                                                 [this, receives, mailbox = blocked_on.transfer->get_mailbox()] {
                                                    if (receives)
                                                      mailbox->put(&nothing_, 0);
                                                    else
@@ -35,7 +35,7 @@ void World::break_off(const std::function<bool(int rank)>& lost) {
     if (lost(r)) ++ranks_[static_cast<std::size_t>(r)].incarnation;
 }
 
-void World::crash_in_place(int rank) {
+void World::lose(int rank) {
   if (!alive(rank) || ended_) return;
   const int gone = host(rank);
   break_off([&](int r) { return host(r) == gone; });
@@ -43,7 +43,7 @@ void World::crash_in_place(int rank) {
     if (host(r) != gone) continue;
     ranks_[static_cast<std::size_t>(r)].lost_at_s = now();
     ranks_[static_cast<std::size_t>(r)].announced = false;
-    for (MembershipListener* watcher : std::vector(*watchers_)) watcher->lost(r);
+    for (MembershipListener* listener : std::vector(*membership_listeners_)) listener->on_crash(r);
   }
   crash(rank);
 }
@@ -51,17 +51,17 @@ void World::crash_in_place(int rank) {
 void World::announce(int rank) {
   for (int r = 0; r < size(); ++r)
     if (same_host(r, rank) && !std::exchange(ranks_[static_cast<std::size_t>(r)].announced, true))
-      for (MembershipListener* watcher : std::vector(*watchers_)) watcher->known_lost(r);
+      for (MembershipListener* listener : std::vector(*membership_listeners_)) listener->on_detected(r);
 }
 
-void World::revive_in_place(int rank) {
+void World::rejoin(int rank) {
   if (alive(rank) || ended_) return;
   announce(rank);
   revive(rank);
   for (int r = 0; r < size(); ++r) {
     if (!same_host(r, rank)) continue;
     rename_mailboxes(r);
-    for (MembershipListener* watcher : std::vector(*watchers_)) watcher->back(r);
+    for (MembershipListener* listener : std::vector(*membership_listeners_)) listener->on_rejoin(r);
   }
 }
 

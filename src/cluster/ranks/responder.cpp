@@ -12,36 +12,36 @@ namespace sg4 = simgrid::s4u;
 
 Responder::Responder(const Communicator& communicator, std::vector<int> members, Respond respond)
     : communicator_(communicator),
-      apart_(communicator.apart()),
+      own_channels_(communicator.on_own_channels()),
       members_(std::move(members)),
       respond_(std::make_shared<const Respond>(std::move(respond))),
       listeners_(members_.size(), -1) {
   const World& world = communicator.world();
   if (world.keeps_going()) {
-    watchers_ = world.watchers_;
-    watchers_->push_back(this);
+    membership_listeners_ = world.membership_listeners_;
+    membership_listeners_->push_back(this);
   }
   for (std::size_t at = 0; at < members_.size(); ++at)
     if (!world.keeps_going() || communicator.alive(members_[at])) listen(at);
 }
 
 Responder::~Responder() {
-  if (watchers_) std::erase(*watchers_, static_cast<MembershipListener*>(this));
+  if (membership_listeners_) std::erase(*membership_listeners_, static_cast<MembershipListener*>(this));
 }
 
 Pending Responder::start_send(int target, Packet packet) const {
-  return apart_.start_send_unless_lost(target, std::move(packet));
+  return own_channels_.start_send_unless_lost(target, std::move(packet));
 }
 
 void Responder::listen(std::size_t at) {
   const int rank = communicator_.world_rank(communicator_.rank());
-  std::shared_ptr<Activity> activity;  // kept where somebody records
+  std::shared_ptr<ActorState> activity;  // kept where somebody records
   if (World& world = communicator_.world(); world.recorder_) {
-    activity = std::make_shared<Activity>();
-    world.record_beside(rank, activity);
+    activity = std::make_shared<ActorState>();
+    world.record_side_actor(rank, activity);
   }
-  const auto body = [respond = respond_, activity, answers = communicator_.beside(activity.get()),
-                     questions = apart_.beside(activity.get()), member = members_[at]] {
+  const auto body = [respond = respond_, activity, answers = communicator_.for_side_actor(activity.get()),
+                     questions = own_channels_.for_side_actor(activity.get()), member = members_[at]] {
     Pending answering;
     for (;;) {
       Packet question = questions.receive(member);
@@ -51,7 +51,7 @@ void Responder::listen(std::size_t at) {
       answering = answers.start_send(member, std::move(*answer));
     }
   };
-  listeners_[at] = communicator_.world().start_beside(rank, body);
+  listeners_[at] = communicator_.world().start_side_actor(rank, body);
 }
 
 std::optional<std::size_t> Responder::place(int rank) const {
@@ -60,12 +60,12 @@ std::optional<std::size_t> Responder::place(int rank) const {
   return {};
 }
 
-void Responder::lost(int rank) {
+void Responder::on_crash(int rank) {
   if (const auto at = place(rank))
     if (const sg4::ActorPtr listener = sg4::Actor::by_pid(static_cast<aid_t>(listeners_[*at]))) listener->kill();
 }
 
-void Responder::back(int rank) {
+void Responder::on_rejoin(int rank) {
   if (const auto at = place(rank)) listen(*at);
 }
 

@@ -34,16 +34,17 @@ class Responder final : private MembershipListener {
  private:
   void listen(std::size_t place);
   std::optional<std::size_t> place(int rank) const;
-  void lost(int rank) override;
-  void known_lost(int /*rank*/) override {}
-  void back(int rank) override;
+  void on_crash(int rank) override;
+  void on_detected(int /*rank*/) override {}
+  void on_rejoin(int rank) override;
 
   const Communicator& communicator_;
-  Communicator apart_;
+  Communicator own_channels_;
   std::vector<int> members_;
   std::shared_ptr<const Respond> respond_;
-  std::shared_ptr<std::vector<MembershipListener*>> watchers_;  ///< the world's; null: this one watches nothing
-  std::vector<std::int64_t> listeners_;                         ///< actors, by place in members_
+  std::shared_ptr<std::vector<MembershipListener*>>
+      membership_listeners_;             ///< the world's; null: this one watches nothing
+  std::vector<std::int64_t> listeners_;  ///< actors, by place in members_
 };
 
 }  // namespace simgrad::cluster

@@ -10,12 +10,12 @@ namespace sg4 = simgrid::s4u;
 
 /// Shared by the rank and the actor beside it, whichever lives longer.
 struct SideStream::Queue {
-  Activity activity;  ///< of the actor beside
-  std::deque<Piece> pieces;
+  ActorState activity;  ///< of the actor beside
+  std::deque<Task> tasks;
   std::deque<values::Tensor> results;  ///< of those that are over and were not asked for yet
   int first_result = 0;                ///< the number of the first of them
   int started = 0;
-  int awaited = -1;  ///< the piece that the rank is blocked on
+  int awaited = -1;  ///< the task that the rank is blocked on
   sg4::SemaphorePtr filled = sg4::Semaphore::create(0);
   sg4::SemaphorePtr over = sg4::Semaphore::create(0);
 
@@ -25,22 +25,22 @@ struct SideStream::Queue {
 SideStream::SideStream(const Communicator& communicator)
     : communicator_(communicator), queue_(std::make_shared<Queue>()) {
   const int rank = communicator.world_rank(communicator.rank());
-  communicator.world().record_beside(rank, std::shared_ptr<Activity>(queue_, &queue_->activity));
-  communicator.world().start_beside(rank, [queue = queue_, comm = communicator.beside(&queue_->activity)] {
+  communicator.world().record_side_actor(rank, std::shared_ptr<ActorState>(queue_, &queue_->activity));
+  communicator.world().start_side_actor(rank, [queue = queue_, comm = communicator.for_side_actor(&queue_->activity)] {
     for (;;) {
       queue->filled->acquire();
       queue->activity.account.settle(comm.now());
-      const Piece piece = std::move(queue->pieces.front());
-      queue->pieces.pop_front();
-      queue->results.push_back(piece(comm));
+      const Task task = std::move(queue->tasks.front());
+      queue->tasks.pop_front();
+      queue->results.push_back(task(comm));
       queue->activity.account.settle(comm.now());
       if (queue->awaited == queue->finished() - 1) queue->over->release();
     }
   });
 }
 
-int SideStream::start(Piece piece) {
-  queue_->pieces.push_back(std::move(piece));
+int SideStream::start(Task task) {
+  queue_->tasks.push_back(std::move(task));
   queue_->filled->release();
   return queue_->started++;
 }
@@ -55,7 +55,7 @@ values::Tensor SideStream::wait(int number) {
     world.settle(self);
     queue_->awaited = -1;
   }
-  while (queue_->first_result < number) {  // pieces are asked for in their order; who skips one does not want it
+  while (queue_->first_result < number) {  // tasks are asked for in their order; who skips one does not want it
     queue_->results.pop_front();
     ++queue_->first_result;
   }

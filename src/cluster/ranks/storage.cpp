@@ -17,7 +17,7 @@ Storage::Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, do
 void Storage::read(const Communicator& comm, std::int64_t bytes) const {
   World& world = comm.world();
   const double alone_s = static_cast<double>(bytes) / bandwidth_bytes_per_s_;
-  Activity* const activity = comm.activity_;
+  ActorState* const activity = comm.activity_;
   if (activity) {
     activity->account.enter(Account::State::communicating, world.now());
     activity->shows({.work = record::Work::read, .bytes = bytes});

@@ -45,7 +45,7 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
       workers_(workers),
       servers_(servers),
       ranks_(static_cast<std::size_t>(workers + servers)),
-      meetings_(std::make_unique<Meetings>(*this)),
+      computed_collectives_(std::make_unique<ComputedCollectives>(*this)),
       collectives_(std::make_unique<CollectiveLog>()) {
   if (hosts.empty()) {
     hosts.resize(ranks_.size());
@@ -83,7 +83,7 @@ void World::begin() {
   start_s_ = now();
   for (Rank& rank : ranks_) {
     rank.account.begin(start_s_);
-    if (Lane* const lane = rank.account.lane()) lane->move_hand(start_s_);
+    if (Track* const track = rank.account.track()) track->mark_recorded(start_s_);
   }
   if (cluster_.background()) background_before_ = cluster_.background()->carried();
   background_since_s_ = start_s_;
@@ -99,7 +99,7 @@ void World::share_cores(int shared) {
 
 void World::start(int rank, std::function<void()> body) { start_actor(rank, true, std::move(body)); }
 
-std::int64_t World::start_beside(int rank, std::function<void()> body) {
+std::int64_t World::start_side_actor(int rank, std::function<void()> body) {
   return start_actor(rank, false, std::move(body));
 }
 
@@ -134,7 +134,7 @@ void World::run_guarded(int rank, bool main, const std::function<void()>& body) 
   if (main) self.running = false;
 }
 
-void World::compute(int rank, double flops, Activity* activity, record::Work what) {
+void World::compute(int rank, double flops, ActorState* activity, record::Work what) {
   const Rank& self = ranks_[static_cast<std::size_t>(rank)];
   const double seconds = flops / (cluster_.speed(self.host) * self.relative_speed);
   if (!(seconds > 0.0)) return;
@@ -152,7 +152,11 @@ void World::compute(int rank, double flops, Activity* activity, record::Work wha
   if (activity) activity->account.leave(now());
 }
 
-void World::pause(double seconds) {
+std::string left_behind(const World& world) { return world.left_behind(); }
+std::string blocked_ranks(const World& world) { return world.who_waits(); }
+bool stuck(const World& world) { return world.stuck(); }
+
+void pause(double seconds) {
   if (seconds > 0.0) sg4::this_actor::sleep_for(seconds);
 }
 
@@ -167,27 +171,27 @@ int World::current_rank() const {
 }
 
 /// The rank blocks until an actor beside it is through: what that one does meanwhile is what the rank does.
-void World::follow(Rank& rank, Activity& beside) {
-  beside.account.look(now(), start_of(beside.occupation.transfer));
+void World::follow(Rank& rank, ActorState& beside) {
+  beside.account.look(now(), start_of(beside.blocked_on.transfer));
   rank.account.enter(Account::State::blocked, now());
   rank.followed = &beside;
-  if (Lane* const lane = beside.account.lane()) lane->keep(true);
+  if (Track* const track = beside.account.track()) track->keep(true);
   rank.followed_compute_s = beside.account.compute_s();
   rank.followed_communicate_s = beside.account.communicate_s();
 }
 
 void World::settle(Rank& rank) {
-  if (Activity* const beside = rank.followed) {
-    beside->account.settle(now(), start_of(beside->occupation.transfer));
-    if (Lane* const lane = beside->account.lane()) {
-      if (rank.account.lane()) rank.account.lane()->tell(lane->kept());
-      lane->keep(false);
+  if (ActorState* const beside = rank.followed) {
+    beside->account.settle(now(), start_of(beside->blocked_on.transfer));
+    if (Track* const track = beside->account.track()) {
+      if (rank.account.track()) rank.account.track()->tell(track->kept());
+      track->keep(false);
     }
     rank.followed = nullptr;
     rank.account.leave_collective(now(), beside->account.compute_s() - rank.followed_compute_s,
                                   beside->account.communicate_s() - rank.followed_communicate_s);
   } else {
-    rank.account.settle(now(), start_of(rank.occupation.transfer));
+    rank.account.settle(now(), start_of(rank.blocked_on.transfer));
   }
 }
 
@@ -195,7 +199,7 @@ void World::settle_all() {
   for (Rank& rank : ranks_) {
     settle(rank);
     if (rank.account.state() != Account::State::down) rank.account.leave(now());
-    rank.occupation = {};
+    rank.blocked_on = {};
   }
 }
 
@@ -203,7 +207,7 @@ void World::settle_down(Rank& rank) {
   settle(rank);
   rank.account.enter(Account::State::down, now());
   rank.shows({.work = record::Work::crash}, false);
-  rank.occupation = {};
+  rank.blocked_on = {};
   rank.alive = false;
   rank.running = false;
 }
@@ -235,7 +239,7 @@ void World::revive(int rank) {
 
 void World::kill_actors() {
   if (!ended_) settle_all();
-  meetings_->dissolve();
+  computed_collectives_->dissolve();
   // What was under way will never be taken.
   for (Message& message : messages_)
     if (message.transfer) {
@@ -256,7 +260,7 @@ void World::end() {
   end_s_ = now();
   if (recorder_)
     for (TimelineRecorder& tape : recorder_->tapes()) finish(tape);
-  meetings_->cut(end_s_);
+  computed_collectives_->cut(end_s_);
   settle_all();
   for (Message& message : messages_) count_started(message);
   cut_.simulated_s = end_s_ - start_s_;
@@ -273,7 +277,8 @@ void World::end() {
     cut_.ranks[static_cast<std::size_t>(target)].bytes_received += bytes;
   };
   for (const auto& [key, channel] : channels_) carried(channel.source, channel.target, channel.bytes, channel.messages);
-  for (const auto& [ends, load] : meetings_->carried()) carried(ends.first, ends.second, load.bytes, load.messages);
+  for (const auto& [ends, load] : computed_collectives_->carried())
+    carried(ends.first, ends.second, load.bytes, load.messages);
   count_links();
   count_wires();
   count_hosts();

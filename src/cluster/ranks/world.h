@@ -46,7 +46,7 @@ struct Message {
 };
 
 /// What a rank does now: for accounts cut at the end, and for the texts of deadlocks.
-struct Occupation {
+struct BlockedOn {
   enum class Kind : unsigned char { nothing, sending, receiving, meeting };
   static constexpr int anybody = -1;
   Kind kind = Kind::nothing;
@@ -57,19 +57,19 @@ struct Occupation {
 };
 
 /// One actor's: what it does, and where its time goes.
-struct Activity {
+struct ActorState {
   Account account;
-  Occupation occupation;
+  BlockedOn blocked_on;
 
   /// For whoever records: the transfer, or the work, that begins.
-  void shows(const Deed& deed, bool transfer = true) {
-    if (Lane* const lane = account.lane()) transfer ? lane->transfer(deed) : lane->begin(deed);
+  void shows(const SpanLabel& label, bool transfer = true) {
+    if (Track* const track = account.track()) transfer ? track->transfer(label) : track->begin(label);
   }
 };
 
 class CollectiveLog;
-struct Fabric;
-class Meetings;
+struct AlphaBetaGamma;
+class ComputedCollectives;
 class Recorder;
 class TimelineRecorder;
 struct TimelineLimits;
@@ -79,9 +79,9 @@ struct TimelineLimits;
 class MembershipListener {
  public:
   virtual ~MembershipListener() = default;
-  virtual void lost(int rank) = 0;
-  virtual void known_lost(int rank) = 0;
-  virtual void back(int rank) = 0;
+  virtual void on_crash(int rank) = 0;
+  virtual void on_detected(int rank) = 0;
+  virtual void on_rejoin(int rank) = 0;
 };
 
 class World {
@@ -102,6 +102,12 @@ class World {
   int host(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).host; }
   bool same_host(int rank, int other) const { return host(rank) == host(other); }
 
+  World& ranks() { return *this; }
+  const World& ranks() const { return *this; }
+  World& membership() { return *this; }
+  const World& membership() const { return *this; }
+  World& recording() { return *this; }
+
   /// The world's time counts from now on; else from the clock's zero.
   void begin();
   double start_s() const { return start_s_; }
@@ -109,7 +115,7 @@ class World {
   void share_cores(int host);
 
   /// Before its time counts: what happens is recorded on as many tapes. It changes nothing.
-  void record(const std::vector<TimelineLimits>& tapes);
+  void start(const std::vector<TimelineLimits>& tapes);
   /// After the end: what each of them holds.
   std::vector<record::Timeline> timelines() const;
 
@@ -117,7 +123,7 @@ class World {
   /// Whatever it throws ends the run, with rank, step and virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
   /// Returns SimGrid's number of the actor.
-  std::int64_t start_beside(int rank, std::function<void()> body);
+  std::int64_t start_side_actor(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
   /// Whether a recovery is under way, in which nobody moves and all is well; may be null.
   std::function<bool()> recovering;
@@ -126,8 +132,6 @@ class World {
   void compute(int rank, double flops, record::Work what = record::Work::compute) {
     compute(rank, flops, &ranks_[static_cast<std::size_t>(rank)], what);
   }
-  /// The actor that calls waits for so long.
-  static void pause(double seconds);
   void set_relative_speed(int rank, double speed);
   double relative_speed(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).relative_speed; }
 
@@ -148,11 +152,11 @@ class World {
   void set_keeps_going() { keeps_going_ = true; }
   bool keeps_going() const { return keeps_going_; }
   /// As crash; who is blocked on a lost rank gets PeerLost at once.
-  void crash_in_place(int rank);
+  void lose(int rank);
   /// The others know that the rank was lost, unless they know already.
   void announce(int rank);
   /// As revive; announces the loss before.
-  void revive_in_place(int rank);
+  void rejoin(int rank);
   /// Another incarnation of a living rank: whatever others expect of it fails.
   void start_over(int rank);
   int incarnation(int rank) const { return ranks_.at(static_cast<std::size_t>(rank)).incarnation; }
@@ -181,15 +185,15 @@ class World {
  private:
   friend class Communicator;
   friend class Inbox;
-  friend class Meetings;
+  friend class ComputedCollectives;
   friend class WorkScope;
   friend class SideStream;
   friend class Pending;
   friend class Responder;
 
   /// The activity is that of its main actor.
-  struct Rank : Activity {
-    Activity* followed = nullptr;     ///< blocked on an actor beside, whose time since then is its own
+  struct Rank : ActorState {
+    ActorState* followed = nullptr;   ///< blocked on an actor beside, whose time since then is its own
     double followed_compute_s = 0.0;  ///< what that actor had done before
     double followed_communicate_s = 0.0;
     std::int64_t step = -1;
@@ -203,18 +207,18 @@ class World {
     bool running = false;  ///< its main actor has not ended
   };
 
-  void compute(int rank, double flops, Activity* activity, record::Work what);
+  void compute(int rank, double flops, ActorState* activity, record::Work what);
   /// What a message between two ranks is unless it is part of something that has a name.
   record::Work work_of(int source, int target, record::Work otherwise) const;
-  void record_beside(int rank, const std::shared_ptr<Activity>& activity);
+  void record_side_actor(int rank, const std::shared_ptr<ActorState>& activity);
   void finish(TimelineRecorder& tape);
-  void tell_untold(TimelineRecorder& tape, double now);
-  std::vector<Piece> untold(const Rank& rank, double now) const;
+  void record_unrecorded(TimelineRecorder& tape, double now);
+  std::vector<Interval> untold(const Rank& rank, double now) const;
   std::int64_t bytes_coming(int rank) const;
   record::Message recorded(const Message& message, double now) const;
   /// What the rank is blocked in, itself or by the actor beside that it waits for.
-  static const Occupation& blocked_in(const Rank& rank) {
-    return rank.followed ? rank.followed->occupation : rank.occupation;
+  static const BlockedOn& blocked_in(const Rank& rank) {
+    return rank.followed ? rank.followed->blocked_on : rank.blocked_on;
   }
   void settle_down(Rank& rank);
   std::int64_t start_actor(int rank, bool main, std::function<void()> body);
@@ -223,7 +227,7 @@ class World {
   std::string mailbox_name(int generation, int source, int target) const;
   void rename_mailboxes(int rank);
   void run_guarded(int rank, bool main, const std::function<void()>& body);
-  void follow(Rank& rank, Activity& beside);
+  void follow(Rank& rank, ActorState& beside);
   void settle(Rank& rank);
   void settle_all();
   void count(Message& message);
@@ -235,7 +239,7 @@ class World {
   void keep_background();
   void count_bins();
   /// The longest latency and the narrowest link on the ways between members next to each other.
-  Fabric idle_fabric(const std::vector<int>& members) const;
+  AlphaBetaGamma idle_costs(const std::vector<int>& members) const;
   Channel& channel(int generation, int source, int target);
   Message& new_message();
   void release(Message& message);
@@ -255,10 +259,11 @@ class World {
   std::vector<Message**> free_landings_;
   std::vector<int> rank_of_actor_;  ///< by SimGrid's actor number; -1: none of ours
   std::vector<std::int64_t> actors_;
-  std::unique_ptr<Meetings> meetings_;
+  std::unique_ptr<ComputedCollectives> computed_collectives_;
   std::unique_ptr<CollectiveLog> collectives_;
   std::unique_ptr<Recorder> recorder_;  ///< null where nobody asks
-  std::shared_ptr<std::vector<MembershipListener*>> watchers_ = std::make_shared<std::vector<MembershipListener*>>();
+  std::shared_ptr<std::vector<MembershipListener*>> membership_listeners_ =
+      std::make_shared<std::vector<MembershipListener*>>();
   Message nothing_;  ///< what a rank receives instead of a message that will never come
   bool keeps_going_ = false;
   std::unique_ptr<LinkBins> bins_;         ///< null where nobody asks
@@ -270,5 +275,14 @@ class World {
   double end_s_ = 0.0;
   record::Record cut_;  ///< ranks, links, bytes and messages as they were at the end
 };
+
+/// The actor that calls waits for so long.
+void pause(double seconds);
+/// At the natural end of a synchronous training: who sent what nobody received, or "".
+std::string left_behind(const World& world);
+/// Everything that blocks a rank, "rank 0 (step 3) waits to receive from rank 1; ...".
+std::string blocked_ranks(const World& world);
+/// Whether every living rank is blocked on a transfer that has not started, so that nothing can ever happen.
+bool stuck(const World& world);
 
 }  // namespace simgrad::cluster

@@ -20,31 +20,31 @@ bool Recorder::takes(int rank) const {
 
 bool Recorder::running() const { return std::ranges::any_of(tapes_, &TimelineRecorder::running); }
 
-Lane& Recorder::new_lane(int rank, const std::int64_t* step, bool main, double now) {
-  return lanes_.emplace_back(*this, rank, step, main, now);
+Track& Recorder::new_track(int rank, const std::int64_t* step, bool main, double now) {
+  return tracks_.emplace_back(*this, rank, step, main, now);
 }
 
-record::Span Recorder::span(Lane& lane, const Piece& piece) {
-  if (!lane.main_ && lane.number_ < 0) lane.number_ = ++numbered_[static_cast<std::size_t>(lane.rank_)];
-  return {.rank = lane.rank_,
-          .lane = lane.main_ ? 0 : lane.number_,
-          .kind = piece.kind,
-          .name = static_cast<int>(piece.deed.work),
-          .step = lane.step(),
-          .peer = piece.deed.peer,
-          .bytes = piece.deed.bytes,
-          .from_s = piece.from_s,
-          .to_s = piece.to_s};
+record::Span Recorder::span(Track& track, const Interval& interval) {
+  if (!track.main_ && track.number_ < 0) track.number_ = ++numbered_[static_cast<std::size_t>(track.rank_)];
+  return {.rank = track.rank_,
+          .lane = track.main_ ? 0 : track.number_,
+          .kind = interval.kind,
+          .name = static_cast<int>(interval.label.work),
+          .step = track.step(),
+          .peer = interval.label.peer,
+          .bytes = interval.label.bytes,
+          .from_s = interval.from_s,
+          .to_s = interval.to_s};
 }
 
-void Recorder::take(TimelineRecorder& tape, Lane& lane, const Piece& piece) {
-  const bool listens = piece.deed.work == Work::idle || piece.deed.work == Work::receive;
-  if (!lane.main_ && piece.kind == record::Activity::wait && listens) return;
-  tape.take(span(lane, piece));
+void Recorder::take(TimelineRecorder& tape, Track& track, const Interval& interval) {
+  const bool listens = interval.label.work == Work::idle || interval.label.work == Work::receive;
+  if (!track.main_ && interval.kind == record::Activity::wait && listens) return;
+  tape.take(span(track, interval));
 }
 
-void Recorder::take(Lane& lane, const Piece& piece) {
-  for (TimelineRecorder& tape : tapes_) take(tape, lane, piece);
+void Recorder::take(Track& track, const Interval& interval) {
+  for (TimelineRecorder& tape : tapes_) take(tape, track, interval);
   finish_full();
 }
 
@@ -58,23 +58,24 @@ void Recorder::finish_full() {
     if (tape.running() && (now >= tape.end_s() || (tape.full() && tape.end_s() == never))) finish_(tape);
 }
 
-void Recorder::take(const std::vector<std::pair<Lane*, Piece>>& pieces, const std::vector<record::Message>& messages,
-                    double complete_until_s) {
+void Recorder::take(const std::vector<std::pair<Track*, Interval>>& intervals,
+                    const std::vector<record::Message>& messages, double complete_until_s) {
   for (TimelineRecorder& tape : tapes_) {
     if (!tape.running()) continue;
     std::vector<double> starts;
-    for (const auto& [lane, piece] : pieces)
-      if (tape.takes(lane->rank())) starts.push_back(piece.from_s);
+    for (const auto& [track, interval] : intervals)
+      if (tape.takes(track->rank())) starts.push_back(interval.from_s);
     if (const std::size_t room = tape.room(); room > 0 && starts.size() >= room) {
       const auto last = starts.begin() + static_cast<std::ptrdiff_t>(room - 1);
       std::nth_element(starts.begin(), last, starts.end());
       tape.end_by(*last);
     }
     tape.end_by(complete_until_s);
-    for (const auto& [lane, piece] : pieces) take(tape, *lane, piece);
+    for (const auto& [track, interval] : intervals) take(tape, *track, interval);
     for (const record::Message& message : messages) tape.take(message);
   }
-  for (const auto& [lane, piece] : pieces) lane->move_hand(std::max(lane->hand_s_, piece.to_s));
+  for (const auto& [track, interval] : intervals)
+    track->mark_recorded(std::max(track->recorded_until_s_, interval.to_s));
   finish_full();
 }
 

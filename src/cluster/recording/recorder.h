@@ -1,4 +1,4 @@
-/// Recording of timelines: lanes tell what they do, tapes take as much of it as they are to.
+/// Recording of timelines: tracks tell what they do, tapes take as much of it as they are to.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace simgrad::cluster {
 
-struct Activity;
+struct ActorState;
 
-/// All lanes and tapes of a world.
+/// All tracks and tapes of a world.
 class Recorder {
  public:
   /// finish: called when a tape is full, to give it what has not been told yet, and to stop it.
@@ -25,19 +25,21 @@ class Recorder {
 
   bool takes(int rank) const;
   /// Of a rank that some tape takes.
-  Lane& new_lane(int rank, const std::int64_t* step, bool main, double now);
+  Track& new_track(int rank, const std::int64_t* step, bool main, double now);
   /// An actor beside, for as long as it lives.
-  void add_beside(Lane& lane, std::weak_ptr<Activity> activity) { beside_.emplace_back(&lane, std::move(activity)); }
-  const std::vector<std::pair<Lane*, std::weak_ptr<Activity>>>& beside() const { return beside_; }
+  void add_beside(Track& track, std::weak_ptr<ActorState> activity) {
+    beside_.emplace_back(&track, std::move(activity));
+  }
+  const std::vector<std::pair<Track*, std::weak_ptr<ActorState>>>& beside() const { return beside_; }
 
-  void take(Lane& lane, const Piece& piece);
-  /// What lanes will do, told ahead of time; and the messages.
+  void take(Track& track, const Interval& interval);
+  /// What tracks will do, told ahead of time; and the messages.
   /// complete_until: what happens later is not all told.
-  void take(const std::vector<std::pair<Lane*, Piece>>& pieces, const std::vector<record::Message>& messages,
+  void take(const std::vector<std::pair<Track*, Interval>>& intervals, const std::vector<record::Message>& messages,
             double complete_until_s);
   void take(const record::Message& message);
   /// Into one tape alone.
-  void take(TimelineRecorder& tape, Lane& lane, const Piece& piece);
+  void take(TimelineRecorder& tape, Track& track, const Interval& interval);
   /// How many more spans any tape has room for.
   std::size_t room() const;
 
@@ -45,14 +47,14 @@ class Recorder {
   bool running() const;
 
  private:
-  record::Span span(Lane& lane, const Piece& piece);
+  record::Span span(Track& track, const Interval& interval);
   void finish_full();
 
   std::vector<TimelineRecorder> tapes_;
   std::function<void(TimelineRecorder&)> finish_;
   std::function<double()> now_;
-  std::deque<Lane> lanes_;
-  std::vector<std::pair<Lane*, std::weak_ptr<Activity>>> beside_;
+  std::deque<Track> tracks_;
+  std::vector<std::pair<Track*, std::weak_ptr<ActorState>>> beside_;
   std::vector<int> numbered_;  ///< by rank: how many actors beside have worked
 };
 

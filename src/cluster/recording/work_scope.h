@@ -14,10 +14,10 @@ class WorkScope {
   WorkScope& operator=(const WorkScope&) = delete;
 
  private:
-  void tell_idle() const;
+  void record_idle() const;
 
   const Communicator& communicator_;
-  Lane* lane_;  ///< null: nobody records, or it is named already
+  Track* track_;  ///< null: nobody records, or it is named already
 };
 
 }  // namespace simgrad::cluster

@@ -13,14 +13,14 @@ namespace simgrad::cluster {
 
 using record::Work;
 
-void World::record(const std::vector<TimelineLimits>& tapes) {
+void World::start(const std::vector<TimelineLimits>& tapes) {
   base::check(!recorder_ && !ended_, "what is recorded is decided once, before the world begins");
   if (tapes.empty()) return;
   recorder_ = std::make_unique<Recorder>(
       tapes, workers_, servers_, [this] { return now(); }, [this](TimelineRecorder& tape) { finish(tape); });
   for (int rank = 0; rank < size(); ++rank) {
     Rank& each = ranks_[static_cast<std::size_t>(rank)];
-    if (recorder_->takes(rank)) each.account.tell(&recorder_->new_lane(rank, &each.step, true, now()));
+    if (recorder_->takes(rank)) each.account.tell(&recorder_->new_track(rank, &each.step, true, now()));
   }
 }
 
@@ -43,11 +43,11 @@ Work World::work_of(int source, int target, Work otherwise) const {
   return source >= workers_ && target < workers_ ? Work::pull : otherwise;
 }
 
-void World::record_beside(int rank, const std::shared_ptr<Activity>& activity) {
+void World::record_side_actor(int rank, const std::shared_ptr<ActorState>& activity) {
   if (!recorder_ || !recorder_->running() || !recorder_->takes(rank)) return;
-  Lane& lane = recorder_->new_lane(rank, &ranks_[static_cast<std::size_t>(rank)].step, false, now());
-  activity->account.tell(&lane);
-  recorder_->add_beside(lane, activity);
+  Track& track = recorder_->new_track(rank, &ranks_[static_cast<std::size_t>(rank)].step, false, now());
+  activity->account.tell(&track);
+  recorder_->add_beside(track, activity);
 }
 
 record::Message World::recorded(const Message& message, double now) const {
@@ -64,74 +64,74 @@ record::Message World::recorded(const Message& message, double now) const {
 
 namespace {
 
-void add_untold(std::vector<Piece>& pieces, const Lane& lane, const Activity& activity, double now) {
+void add_unrecorded(std::vector<Interval>& intervals, const Track& track, const ActorState& activity, double now) {
   const auto transfer_start = [&] {
-    return activity.occupation.transfer ? activity.occupation.transfer->get_start_time() : -1.0;
+    return activity.blocked_on.transfer ? activity.blocked_on.transfer->get_start_time() : -1.0;
   };
   switch (activity.account.state()) {
     case Account::State::waiting:
-      return lane.untold(pieces, record::Activity::wait, now);
+      return track.untold(intervals, record::Activity::wait, now);
     case Account::State::computing:
-      return lane.untold(pieces, record::Activity::compute, now);
+      return track.untold(intervals, record::Activity::compute, now);
     case Account::State::communicating:
-      return lane.untold(pieces, record::Activity::communicate, now);
+      return track.untold(intervals, record::Activity::communicate, now);
     case Account::State::down:
-      return lane.untold(pieces, record::Activity::down, now);
+      return track.untold(intervals, record::Activity::down, now);
     case Account::State::blocked:
-      return lane.untold_blocked(pieces, now, transfer_start());
+      return track.unrecorded_blocked(intervals, now, transfer_start());
   }
 }
 
 }  // namespace
 
-std::vector<Piece> World::untold(const Rank& rank, double now) const {
-  std::vector<Piece> pieces;
-  const Lane& lane = *rank.account.lane();
-  const Lane* const beside = rank.followed ? rank.followed->account.lane() : nullptr;
+std::vector<Interval> World::untold(const Rank& rank, double now) const {
+  std::vector<Interval> intervals;
+  const Track& track = *rank.account.track();
+  const Track* const beside = rank.followed ? rank.followed->account.track() : nullptr;
   if (beside) {
-    std::vector<Piece> its = beside->kept();
-    add_untold(its, *beside, *rank.followed, now);
-    lane.untold(pieces, its);
+    std::vector<Interval> its = beside->kept();
+    add_unrecorded(its, *beside, *rank.followed, now);
+    track.untold(intervals, its);
   }
-  add_untold(pieces, lane, rank, now);
-  return pieces;
+  add_unrecorded(intervals, track, rank, now);
+  return intervals;
 }
 
 /// To a rank that is in the middle of receiving; the receiver sees the message at its end only.
 std::int64_t World::bytes_coming(int rank) const {
-  const Occupation& occupation = ranks_[static_cast<std::size_t>(rank)].occupation;
+  const BlockedOn& blocked_on = ranks_[static_cast<std::size_t>(rank)].blocked_on;
   for (const Message& message : messages_)
     if (message.transfer && !message.counted && message.channel->target == rank &&
-        message.channel->source == occupation.peer && !message.channel->local &&
+        message.channel->source == blocked_on.peer && !message.channel->local &&
         message.transfer->get_start_time() >= 0.0)
       return message.packet.bytes();
   return 0;
 }
 
 /// What every recorded actor is in the middle of, and every message under way.
-void World::tell_untold(TimelineRecorder& tape, double now) {
-  const Meetings::UnderWay under_way = meetings_->under_way(now);
+void World::record_unrecorded(TimelineRecorder& tape, double now) {
+  const ComputedCollectives::UnderWay under_way = computed_collectives_->under_way(now);
   for (const record::Message& message : under_way.messages) tape.take(message);
   for (int r = 0; r < size(); ++r) {
     const Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    if (!rank.account.lane() || !tape.takes(r)) continue;
-    std::vector<Piece> pieces;
-    if (const auto met = under_way.pieces.find(r); met != under_way.pieces.end()) {
-      rank.account.lane()->untold(pieces, met->second);
-      rank.account.lane()->untold(pieces, record::Activity::wait, now);
+    if (!rank.account.track() || !tape.takes(r)) continue;
+    std::vector<Interval> intervals;
+    if (const auto met = under_way.intervals.find(r); met != under_way.intervals.end()) {
+      rank.account.track()->untold(intervals, met->second);
+      rank.account.track()->untold(intervals, record::Activity::wait, now);
     } else {
-      pieces = untold(rank, now);
-      if (!pieces.empty() && rank.occupation.kind == Occupation::Kind::receiving)
-        pieces.back().deed.bytes = bytes_coming(r);
+      intervals = untold(rank, now);
+      if (!intervals.empty() && rank.blocked_on.kind == BlockedOn::Kind::receiving)
+        intervals.back().label.bytes = bytes_coming(r);
     }
-    for (const Piece& piece : pieces) recorder_->take(tape, *rank.account.lane(), piece);
+    for (const Interval& interval : intervals) recorder_->take(tape, *rank.account.track(), interval);
   }
-  for (const auto& [lane, known] : recorder_->beside()) {
-    const std::shared_ptr<Activity> activity = known.lock();
-    if (!activity || !activity->account.lane() || !tape.takes(lane->rank())) continue;
-    std::vector<Piece> pieces;
-    add_untold(pieces, *lane, *activity, now);
-    for (const Piece& piece : pieces) recorder_->take(tape, *lane, piece);
+  for (const auto& [track, known] : recorder_->beside()) {
+    const std::shared_ptr<ActorState> activity = known.lock();
+    if (!activity || !activity->account.track() || !tape.takes(track->rank())) continue;
+    std::vector<Interval> intervals;
+    add_unrecorded(intervals, *track, *activity, now);
+    for (const Interval& interval : intervals) recorder_->take(tape, *track, interval);
   }
   for (const Message& message : messages_)
     if (message.transfer && !message.counted && !message.channel->local && message.transfer->get_start_time() >= 0.0)
@@ -140,35 +140,36 @@ void World::tell_untold(TimelineRecorder& tape, double now) {
 
 void World::finish(TimelineRecorder& tape) {
   if (!tape.running()) return;
-  tell_untold(tape, now());
+  record_unrecorded(tape, now());
   tape.stop(now());
   if (recorder_->running()) return;
   for (Rank& rank : ranks_) rank.account.tell(nullptr);
-  for (const auto& [lane, known] : recorder_->beside())
-    if (const std::shared_ptr<Activity> activity = known.lock()) activity->account.tell(nullptr);
+  for (const auto& [track, known] : recorder_->beside())
+    if (const std::shared_ptr<ActorState> activity = known.lock()) activity->account.tell(nullptr);
 }
 
 WorkScope::WorkScope(const Communicator& communicator, Work work)
-    : communicator_(communicator), lane_(communicator.lane()) {
-  if (!lane_) return;
-  if (lane_->within() != Work::idle) {
-    lane_ = nullptr;
+    : communicator_(communicator), track_(communicator.track()) {
+  if (!track_) return;
+  if (track_->within() != Work::idle) {
+    track_ = nullptr;
     return;
   }
-  tell_idle();
-  lane_->set_within(work);
+  record_idle();
+  track_->set_within(work);
 }
 
 WorkScope::~WorkScope() {
-  if (!lane_) return;
-  tell_idle();
-  lane_->set_within(Work::idle);
+  if (!track_) return;
+  record_idle();
+  track_->set_within(Work::idle);
 }
 
 /// What was idle until now was so under the name it had.
-void WorkScope::tell_idle() const {
-  if (communicator_.lane() == lane_ && communicator_.idle()) lane_->tell(record::Activity::wait, communicator_.now());
-  lane_->rest();
+void WorkScope::record_idle() const {
+  if (communicator_.track() == track_ && communicator_.idle())
+    track_->tell(record::Activity::wait, communicator_.now());
+  track_->rest();
 }
 
 }  // namespace simgrad::cluster

@@ -97,7 +97,7 @@ void World::count_wires() {
   std::set<std::pair<int, int>> ends;
   for (const auto& [key, channel] : channels_)
     if (channel.bytes > 0) ends.insert({host(channel.source), host(channel.target)});
-  for (const auto& [ranks, load] : meetings_->carried())
+  for (const auto& [ranks, load] : computed_collectives_->carried())
     if (load.bytes > 0) ends.insert({host(ranks.first), host(ranks.second)});
   if (ends.size() > most_routes) return;
   Places places;

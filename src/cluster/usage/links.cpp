@@ -21,29 +21,29 @@ std::vector<sg4::Link*> route_between(const sg4::Host* source, const sg4::Host* 
   return route;
 }
 
-Fabric World::idle_fabric(const std::vector<int>& members) const {
-  Fabric fabric;
-  fabric.bandwidth_bytes_per_s = std::numeric_limits<double>::infinity();
+AlphaBetaGamma World::idle_costs(const std::vector<int>& members) const {
+  AlphaBetaGamma costs;
+  costs.bandwidth_bytes_per_s = std::numeric_limits<double>::infinity();
   const Options& options = cluster_.options();
   for (std::size_t m = 0; m < members.size(); ++m) {
     const int rank = members[m], next = members[(m + 1) % members.size()];
     const double flops_per_s = cluster_.speed(host(rank)) * relative_speed(rank);
-    fabric.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / flops_per_s : 0.0);
+    costs.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / flops_per_s : 0.0);
     if (same_host(rank, next)) continue;
     double latency_s = 0.0;
     for (const sg4::Link* link : route_between(cluster_.host(host(rank)), cluster_.host(host(next)), &latency_s))
-      fabric.bandwidth_bytes_per_s = std::min(fabric.bandwidth_bytes_per_s, cluster_.bandwidth(*link));
-    fabric.latency_s = std::max(fabric.latency_s, latency_s);
+      costs.bandwidth_bytes_per_s = std::min(costs.bandwidth_bytes_per_s, cluster_.bandwidth(*link));
+    costs.latency_s = std::max(costs.latency_s, latency_s);
   }
-  if (options.flow_limit_bytes_per_s) fabric.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
-  return fabric;
+  if (options.flow_limit_bytes_per_s) costs.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
+  return costs;
 }
 
 void World::count_links() {
   // Hash maps have no order to rely on; links are listed in the order of the ranks that first use them.
   std::map<std::pair<int, int>, std::int64_t> carried;
   for (const auto& [key, channel] : channels_) carried[{channel.source, channel.target}] += channel.bytes;
-  for (const auto& [ends, load] : meetings_->carried()) carried[ends] += load.bytes;
+  for (const auto& [ends, load] : computed_collectives_->carried()) carried[ends] += load.bytes;
   std::unordered_map<const sg4::Link*, std::size_t> row;
   const bool on_platform = !cluster_.options().platform.empty();
   const auto use = [&](const sg4::Link* link) -> record::LinkUse& {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "strategies/notes.h"
 
@@ -30,11 +33,12 @@ State Neighbourhood::start() const {
   for (;;) {
     const std::vector<int> present = hosts();  // somebody is at work, or all would have started anew
     std::int64_t step = 0;                     // nobody has begun it
-    for (const int member : present) step = std::max(step, comm.world().step(comm.world_rank(member)) + 1);
+    for (const int member : present) step = std::max(step, comm.world().ranks().step(comm.world_rank(member)) + 1);
     worker_.join(step, present.front());
     if (auto packet = comm.start_receive(present.front()).wait_unless_lost())
       return worker_.start_alone(packet->tensor, packet->note<Version>().step);
-    comm.world().start_over(comm.world_rank(comm.rank()));  // others wait for this rank at a step that it never reaches
+    comm.world().membership().start_over(
+        comm.world_rank(comm.rank()));  // others wait for this rank at a step that it never reaches
   }
 }
 

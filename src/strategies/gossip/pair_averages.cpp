@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/world.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
@@ -76,7 +78,7 @@ class AveragingReplica final : public AsyncReplica {
   /// The counts with a peer; with one that has come back they begin anew.
   Talk& with(const Communicator& comm, int peer) {
     Talk& talk = talks_[peer];
-    const int incarnation = world_.incarnation(comm.world_rank(peer));
+    const int incarnation = world_.membership().incarnation(comm.world_rank(peer));
     if (talk.incarnation != incarnation) talk = Talk{0, 0, 0, incarnation, {}};
     return talk;
   }

@@ -90,7 +90,7 @@ void MapReduce::operator()(Server& server) const {
   std::vector<int> members(static_cast<std::size_t>(P));
   std::iota(members.begin(), members.end(), 0);
   members.push_back(server.rank());
-  const cluster::Communicator group = server.comm().part(members);
+  const cluster::Communicator group = server.comm().subgroup(members);
   const training::Encoder sum_code(*compression, server);
   training::Encoder parameter_code(*parameter_compression, server);
   const std::int64_t first = first_parameter(server.shards(), server.shard());

@@ -102,7 +102,7 @@ void Multitask::operator()(Worker& worker) const {
   const std::vector<Stretch> heads = model.heads(learning.problem(), own.tasks);
   std::vector<int> members(static_cast<std::size_t>(own.size));
   std::iota(members.begin(), members.end(), own.first);
-  const Communicator group = worker.comm().part(members);
+  const Communicator group = worker.comm().subgroup(members);
 
   CompressedSum sum(*compression, *algorithm, worker);
   State state = worker.start();

@@ -18,7 +18,7 @@ void ParameterServer::serve_bsp(Server& server) const {
   std::vector<int> mine(static_cast<std::size_t>(P) + 1);
   std::iota(mine.begin(), mine.end() - 1, 0);
   mine.back() = server.rank();
-  const cluster::Communicator group = server.comm().part(mine);
+  const cluster::Communicator group = server.comm().subgroup(mine);
   const training::Encoder gradients(*compression, server);
   training::Encoder parameters(*parameter_compression, server);
   const std::int64_t first = first_parameter(server.shards(), server.shard());

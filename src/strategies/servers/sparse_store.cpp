@@ -195,7 +195,7 @@ DenseReplica::DenseReplica(Worker& worker, const SparseParameterServer& options)
   state_.step = worker.rounds(start.step);
   std::vector<int> workers(static_cast<std::size_t>(worker.workers()));
   std::iota(workers.begin(), workers.end(), 0);
-  among_.push_back(worker.comm().part(workers));
+  among_.push_back(worker.comm().subgroup(workers));
 }
 
 Tensor DenseReplica::sum(const Tensor& part) const {

@@ -13,10 +13,10 @@ namespace simgrad::training {
 using base::Permutation;
 using base::Purpose;
 
-/// To P ranks.
+/// The deal to P ranks.
 struct Batches::Dealt {
   DataShards shards;
-  std::vector<std::int64_t> batch_starts;  ///< of shares by speed; else empty
+  std::vector<std::int64_t> batch_starts;  ///< the batch's shares by speed; else empty
 };
 
 struct Batches::Table {
@@ -57,7 +57,7 @@ std::int64_t Batches::count_of_shard(const DataShards& shards, int part, int par
   return each + until(part + 1) - until(part);
 }
 
-/// Where a rank's share begins in a step's batch of which all are dealt.
+/// The place in a step's batch where a rank's share begins.
 std::int64_t Batches::first_of_batch(int part, int parts) const {
   return by_speed(parts) ? dealt(parts).batch_starts[static_cast<std::size_t>(part)]
                          : stretch(options_.batch, part, parts);

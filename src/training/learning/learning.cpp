@@ -46,7 +46,7 @@ double squared_deviation(const data::Dataset& set) {
 
 Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
     : setup_(std::move(setup)),
-      k_means_(setup_.model->clustering()),
+      k_means_(setup_.model->k_means()),
       multitask_(setup_.model->multitask()),
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),

@@ -18,7 +18,7 @@
 
 namespace simgrad::training {
 
-/// What one evaluation finds.
+/// The result of one evaluation.
 struct Score {
   std::optional<double> loss;  ///< null in a timing-only run
   std::optional<double> metric;
@@ -31,11 +31,11 @@ class Learning {
     std::shared_ptr<const models::Model> model;
     models::Problem problem;
     std::int64_t rows = 0;   ///< training rows
-    std::int64_t batch = 0;  ///< of a step, over all ranks
+    std::int64_t batch = 0;  ///< a step's samples, over all ranks
     std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     EvaluationSet evaluate_on = EvaluationSet::train;
     std::uint64_t seed = 1;
-    std::vector<double> speeds = {};  ///< of each rank's host, for shares by speed
+    std::vector<double> speeds = {};  ///< by rank, of its host, for shares by speed
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
 
@@ -50,12 +50,12 @@ class Learning {
   /// Null in a timing-only run.
   const data::Split* data() const { return setup_.data.get(); }
   const models::Problem& problem() const { return setup_.problem; }
-  /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included; 12 an entry of a sparse row.
+  /// Bytes of a row on a disk: 8 a feature, the constant one of a bias included; 12 an entry of a sparse row.
   std::int64_t row_bytes() const {
     const models::Problem& problem = setup_.problem;
     return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
   }
-  /// What a checkpoint takes: the parameters, and what the optimizer remembers.
+  /// Bytes of a checkpoint: the parameters and the optimizer's vectors.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }
 
@@ -83,7 +83,7 @@ class Learning {
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
 
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
-  /// elapsed_s: since the training began; it says which rows come next, where those are evaluated on.
+  /// elapsed_s: since the training began, for an evaluation on the rows that come in next.
   Score score(const values::Tensor& w, double elapsed_s = 0.0) const;
 
  private:
@@ -108,7 +108,7 @@ class Learning {
 
 /// sqrt of the mean over replicas of |w_i - mean|^2. Waits for the numbers.
 double consensus_distance(std::span<const values::Tensor> replicas, const values::Tensor& mean);
-/// The mean of the replicas; the one itself where all are the same.
+/// The mean of the replicas. Replicas that are all equal are their own mean, bit for bit.
 values::Tensor mean(std::span<const values::Tensor> replicas);
 
 }  // namespace simgrad::training

@@ -11,9 +11,9 @@
 
 namespace simgrad::training {
 
-/// An update of single numbers in place, for a table of which an update touches a few rows: sgd's, or adagrad's.
+/// An update of some rows of a table alone, by an optimizer that leaves parameters without a gradient as they are.
 struct RowUpdate {
-  std::optional<double> adagrad_epsilon = {};  ///< none: sgd's
+  std::optional<double> epsilon = {};  ///< adagrad's, beside its sums of squares; none: sgd, which has no vectors
 };
 
 /// One file a kind in optimizers/. Conventions and defaults are those of torch.optim.
@@ -24,7 +24,7 @@ class Optimizer : public base::Described {
   virtual double flops() const = 0;
   /// Whether a parameter's update depends on its own gradients alone, so that parts of w can be updated apart.
   virtual bool elementwise() const { return true; }
-  /// Its update of single rows, where rows whose gradient is zero stay as they are; else none.
+  /// Nothing where parameters without a gradient move, too.
   virtual std::optional<RowUpdate> row_update() const { return {}; }
   /// The state's vectors before the first update.
   virtual void start(State& state) const;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "training/session/catch_up.h"
 #include "training/session/training.h"
@@ -53,7 +55,7 @@ void Training::relaunch() {
 
 void Training::start_rank(int rank, int position) {
   if (rank < world_.workers()) {
-    world_.start(rank, [this, position] {
+    world_.ranks().start(rank, [this, position] {
       Worker worker(*this, position);
       restart(worker.comm());
       if (holder() == Holder::workers && checkpoints_.in_memory(generation_->source()))
@@ -61,7 +63,7 @@ void Training::start_rank(int rank, int position) {
       program_.work(worker);
     });
   } else {
-    world_.start(rank, [this, position] {
+    world_.ranks().start(rank, [this, position] {
       Server server(*this, position);
       restart(server.comm());
       program_.serve(server);
@@ -75,7 +77,7 @@ void Training::restart(const cluster::Communicator& comm) const {
   const bool worker = rank < world_.workers(), rejoins = replicas_.rejoins(rank);
   if (generation_->number() == 0 && !rejoins) return;
   const cluster::WorkScope work_scope(comm, record::Work::restart);
-  cluster::World::pause(cluster_.options().failures.restart_time_s);
+  cluster::pause(cluster_.options().failures.restart_time_s);
   if (rejoins || !checkpoints_.on_storage(generation_->source())) return;
   const Holder who = holder();
   const bool reads = who == Holder::servers   ? !worker

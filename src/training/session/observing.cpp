@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "cluster/ranks/deadlock.h"
+#include "cluster/ranks/world.h"
 #include "training/session/training.h"
 
 namespace simgrad::training {
@@ -51,7 +53,7 @@ void Training::finish(Status status) {
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
   const bool complete =
       status == Status::stopped && traits_.lockstep() && last_step(latest_step()) && !replicas_.keep_going();
-  const std::string left = complete ? world_.left_behind() : std::string();
+  const std::string left = complete ? cluster::left_behind(world_) : std::string();
   tally_.end();  // while the world ends, ranks that are busy in this moment go on
   world_.end();
   if (setup_.turns) setup_.turns->leave(setup_.job);
@@ -68,8 +70,9 @@ void Training::schedule_timers() {
 
 /// Asked by callbacks of the clock, which go on when no rank does. In a recovery nothing moves, and all is well.
 bool Training::deadlocked() {
-  if (recovery_driver_.pending() || !world_.stuck()) return false;
-  cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(), world_.who_waits()));
+  if (recovery_driver_.pending() || !cluster::stuck(world_)) return false;
+  cluster_.fail(
+      fmt::format("deadlock before {} s of simulated time: {}", world_.now(), cluster::blocked_ranks(world_)));
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cluster/ranks/membership.h"
 #include "cluster/ranks/world.h"
 #include "training/session/replicas.h"
 
@@ -94,9 +95,9 @@ void RecoveryDriver::crash(int rank, std::optional<double> repair_s) {
   if (over() || !world_.alive(rank) || hopeless()) return;
   const bool goes_on = !pending_ && goes_on_without(rank);
   if (goes_on)
-    world_.crash_in_place(rank);
+    world_.membership().lose(rank);
   else
-    world_.crash(rank);
+    world_.membership().crash(rank);
   for (int each = 0; each < world_.size(); ++each)
     if (world_.same_host(each, rank)) training_.forget(each);
   training_.note_failure(fmt::format("rank {} crashed at {:.6g} s", rank, world_.now()));
@@ -117,8 +118,8 @@ void RecoveryDriver::crash_in_place(int rank) {
     if (world_.same_host(each, rank)) training_.lose(each);
   if (!a_worker_lives() && repairs_.empty()) return fail_without(cluster_, "worker");
   cluster_.at(world_.now() + cluster_.options().failures.detection_s,
-              [&world = world_, rank, lost = world_.incarnation(rank)] {
-                if (!world.ended() && world.incarnation(rank) == lost) world.announce(rank);
+              [&world = world_, rank, lost = world_.membership().incarnation(rank)] {
+                if (!world.ended() && world.membership().incarnation(rank) == lost) world.membership().announce(rank);
               });
 }
 
@@ -134,10 +135,10 @@ bool RecoveryDriver::revive_repaired() {
   for (const Repair& repair : repairs_) {
     if (repair.back_s > now) continue;
     if (pending_ || !keeps_going()) {
-      world_.revive(repair.rank);
+      world_.membership().revive(repair.rank);
       continue;
     }
-    world_.revive_in_place(repair.rank);
+    world_.membership().rejoin(repair.rank);
     for (int rank = 0; rank < world_.workers(); ++rank)
       if (world_.same_host(rank, repair.rank)) training_.bring_back(rank);
   }

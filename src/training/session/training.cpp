@@ -6,6 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "training/session/async_replicas.h"
 #include "training/session/keep_going.h"
@@ -55,7 +58,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     // A server on a worker's host is as fast as that worker.
     const int as = rank < workers ? rank : world_.host(rank);
     if (as < workers && std::cmp_less(as, speeds.size()))
-      world_.set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
+      world_.ranks().set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
   }
   if (const InputOptions& input = setup_.options.input; input.from != InputFrom::memory)
     input_.emplace(cluster,
@@ -88,7 +91,7 @@ std::unique_ptr<Progress> Training::make_progress() {
 void Training::start() {
   world_.begin();
   // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
-  world_.on_peer_lost = [](int) {};
+  world_.ranks().on_peer_lost = [](int) {};
   world_.recovering = [this] { return recovery_driver_.pending(); };
   schedule_timers();
   const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
@@ -96,7 +99,7 @@ void Training::start() {
            setup_.options, [this] { return checkpoint_bytes(); }, failing_hosts))
     tally_.note(std::move(text));
   recovery_driver_.schedule_crashes();
-  if (replicas_.keep_going()) world_.set_keeps_going();
+  if (replicas_.keep_going()) world_.membership().set_keeps_going();
   launch();
 }
 
@@ -167,7 +170,7 @@ void Training::show(int rank, const State& state) {
   if (!world_.ended()) progress_->show(rank, state);
 }
 
-/// Records what a server of keys carried, and what a cache has saved.
+/// Records the servers' imbalance and the caches' hit rate, of tables dealt by key.
 void Training::record_keys() {
   const SparseLearning* const sparse = shared_.sparse();
   if (!sparse || traits_.sharding != Sharding::keys) return;

@@ -71,7 +71,7 @@ class Training final : public Session, private Recoverable {
   base::Stream stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry = 0) const override;
 
  private:
-  // What the recovery driver does.
+  // Actions of the recovery driver.
   void forget(int rank) override { checkpoints_.forget(rank); }
   void crashed(bool recovers) override { checkpoints_.crashed(recovers); }
   void aborted() override { checkpoints_.aborted(); }

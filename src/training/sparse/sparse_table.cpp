@@ -55,7 +55,7 @@ SparseTable::SparseTable(values::Dispatcher& dispatcher, const Optimizer& optimi
       numbers_(std::make_shared<Numbers>()) {
   const std::optional<RowUpdate> rule = optimizer.row_update();
   base::check(rule.has_value(), "an optimizer that can update rows alone");
-  numbers_->epsilon = rule->adagrad_epsilon;
+  numbers_->epsilon = rule->epsilon;
   if (numbers_->epsilon && !start.optimizer.empty()) start_.push_back(std::move(start.optimizer.front()));
   const values::Operation operation{.name = "table", .seconds = 1e-9 * static_cast<double>(size_), .numbered = false};
   since_.push_back(dispatcher.dispatch(
