@@ -1,4 +1,4 @@
-/// A run in few numbers, and how a value is spelled in JSON: what several files and the table share.
+/// A run in few numbers, and the JSON of single values, for the files and the table.
 #pragma once
 
 #include <array>

@@ -126,4 +126,7 @@ struct OptionText {
 /// Sections and lists of tables with their own options, components with the names of their kinds only.
 std::vector<OptionText> options(base::Described& component);
 
+/// The dotted keys of all options, those of tables in lists and of every kind of a component included.
+std::vector<std::string> keys(base::Described& component);
+
 }  // namespace simgrad::scenario

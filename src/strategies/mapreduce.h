@@ -45,6 +45,7 @@ struct MapReduce : Strategy {
   /// `continue`: one reducer knows what has come, and deals what is lost to the others, one by one.
   std::vector<cluster::Recovery> recoveries() const override;
   bool optimizes() const override { return job == Job::gradient; }
+  std::int64_t pieces_a_worker() const override { return splits; }
   std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;

@@ -39,6 +39,8 @@ class Strategy : public base::Described {
   virtual std::shared_ptr<const Strategy> alone() const;
   /// Whether updates are the optimizer's, at its learning rate.
   virtual bool optimizes() const { return true; }
+  /// The number of pieces of a worker's share which any free worker takes; 1: each worker computes its own share.
+  virtual std::int64_t pieces_a_worker() const { return 1; }
   /// Whether every step is one update by all gradients of the step.
   virtual bool synchronous() const { return true; }
   /// Where that is not so: how many gradients an update takes; 0: about as many as there are workers.

@@ -56,7 +56,8 @@ class Row {
 void add(std::vector<std::vector<Outage>>& all, const Row& row) {
   if (row.size() != 3) row.refuse(0, fmt::format("expected three cells, {}; found {}", header, row.size()));
   const double host = row.number(0, "host");
-  if (host != std::floor(host) || host >= most_hosts_of_trace) row.refuse(0, "host must be the number of a host, from 0 on");
+  if (host != std::floor(host) || host >= most_hosts_of_trace)
+    row.refuse(0, "host must be the number of a host, from 0 on");
   if (all.size() <= static_cast<std::size_t>(host)) all.resize(static_cast<std::size_t>(host) + 1);
   std::vector<Outage>& own = all[static_cast<std::size_t>(host)];
   Outage outage{.down_s = row.number(1, "down_at"), .up_s = {}};
@@ -97,6 +98,8 @@ void TracedFailures::describe(base::Describer& d) {
   describe_class(d);
   if (path.empty()) d.refuse("path", "a trace is read from a file; say which in \"path\"");
 }
+
+std::vector<std::vector<Outage>> TracedFailures::known_outages() const { return read_outages(path); }
 
 void TracedFailures::check_files(std::int64_t those) const {
   read_ = std::make_shared<const std::vector<std::vector<Outage>>>(read_outages(path));
