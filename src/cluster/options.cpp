@@ -39,7 +39,7 @@ void check_jitter(base::Describer& d, const Options& options) {
              fmt::format("jitter varies what network_model = \"ideal\" says, but it is \"{}\"; set one of them "
                          "otherwise",
                          name(options.network_model)));
-  if (options.platform.empty() && options.machine.latency_s == 0.0 && options.jitter->transfer == 0.0)
+  if (options.platform.empty() && options.host_spec.latency_s == 0.0 && options.jitter->transfer == 0.0)
     d.refuse("jitter", "multiples of latency = \"0s\" are all the same; set latency, or the jitter's transfer");
 }
 
@@ -67,11 +67,11 @@ void Options::describe(base::Describer& d) {
   d.component("topology", topology, "how hosts are cabled");
   d.path("platform", platform,
          "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
-  d.quantity("speed", machine.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
+  d.quantity("speed", host_spec.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
-  d.quantity("bandwidth", machine.bandwidth_bytes_per_s, Unit::bytes_per_second,
+  d.quantity("bandwidth", host_spec.bandwidth_bytes_per_s, Unit::bytes_per_second,
              "of each host's NIC, each direction (full duplex)", Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.quantity("latency", machine.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
+  d.quantity("latency", host_spec.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
   d.number("efficiency", efficiency,
            "the part of its bandwidth that every link gives in fact (headers, protocol); of platforms' links too",
            Bounds{.least = 0.0, .most = 1.0, .positive = true});
@@ -101,7 +101,7 @@ void Options::describe(base::Describer& d) {
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
   if (platform.empty() && topology)
-    if (const std::string why = topology->unfit(machine, workers); !why.empty()) d.refuse("topology", why);
+    if (const std::string why = topology->refusal(host_spec, workers); !why.empty()) d.refuse("topology", why);
   if (relative_speeds.size() > static_cast<std::size_t>(workers))
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));
@@ -110,12 +110,12 @@ void Options::describe(base::Describer& d) {
   if (sharing != Sharing::gang && d.given("quantum"))
     d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
   if (stragglers)
-    if (const std::string why = stragglers->misfit(workers); !why.empty()) d.refuse("stragglers", why);
+    if (const std::string why = stragglers->refusal(workers); !why.empty()) d.refuse("stragglers", why);
 }
 
 double Options::speed(int host) const {
   const HostClass* its = class_of(host_classes, workers, host);
-  return its && its->speed_flops_per_s ? *its->speed_flops_per_s : machine.speed_flops_per_s;
+  return its && its->speed_flops_per_s ? *its->speed_flops_per_s : host_spec.speed_flops_per_s;
 }
 
 bool Options::undisturbed() const {

@@ -11,10 +11,10 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
-#include "cluster/background.h"
+#include "cluster/fabric/background.h"
+#include "cluster/fabric/host_class.h"
+#include "cluster/fabric/jitter.h"
 #include "cluster/failures/failures.h"
-#include "cluster/host_class.h"
-#include "cluster/jitter.h"
 #include "cluster/stragglers/stragglers.h"
 #include "cluster/topologies/topology.h"
 
@@ -60,7 +60,7 @@ struct Options : base::Described {
   std::int64_t workers = 4;
   base::Slot<Topology> topology{topologies(), "star"};
   std::string platform;                          ///< a SimGrid XML file instead of a topology; empty: none
-  Machine machine;                               ///< every host and its NIC; unused on a platform
+  HostSpec host_spec;                            ///< every host and its NIC; unused on a platform
   std::vector<HostClass> host_classes;           ///< [[cluster.hosts]]; hosts in none are as `machine` says
   double efficiency = 1.0;                       ///< of every link's bandwidth
   std::optional<double> flow_limit_bytes_per_s;  ///< of each flow between two hosts

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
-#include "collectives/course.h"
+#include "cluster/recording/work_scope.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 
@@ -19,7 +19,7 @@ class Pairwise final : public JointSchedule {
 
   std::string_view name() const override { return "all_to_all"; }
   int rounds() const override { return P_ - 1; }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     const int target = (r + round + 1) % P_;
     return {.target = target,
             .sent = split().chunk(target),
@@ -39,7 +39,7 @@ class Pairwise final : public JointSchedule {
     std::vector<Tensor> chunks(static_cast<std::size_t>(P_));
     chunks[static_cast<std::size_t>(comm.rank())] = slice(x, comm.rank());
     for (int round = 0; round < rounds(); ++round) {
-      const Turn now = turn(round, comm.rank());
+      const Exchange now = exchange(round, comm.rank());
       chunks[static_cast<std::size_t>(now.source)] = comm.exchange(slice(x, now.target), now.target, now.source).tensor;
     }
     return values::concatenate(chunks);
@@ -56,8 +56,8 @@ class Pairwise final : public JointSchedule {
 }  // namespace
 
 Tensor all_to_all(const cluster::Communicator& comm, const Tensor& x) {
-  const cluster::Naming naming(comm, record::Work::all_to_all);
-  return together(
+  const cluster::WorkScope work_scope(comm, record::Work::all_to_all);
+  return run_collective(
       comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);
 }
 

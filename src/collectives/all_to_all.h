@@ -5,7 +5,7 @@
 /// Cost: (P-1) (alpha + M/P beta).
 #pragma once
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "values/tensor.h"
 
 namespace simgrad::collectives {

@@ -6,7 +6,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/reduction.h"
 
 namespace simgrad::cluster {
@@ -24,14 +24,14 @@ class Allreduce : public base::Described {
   /// flops.  Errors: cluster::PeerLost.  x is taken over, so that it lives no longer than it takes to combine it.
   values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x,
                             Reduction reduction = Reduction::sum) const {
-    const cluster::Naming naming(comm, record::Work::allreduce);
+    const cluster::WorkScope work_scope(comm, record::Work::allreduce);
     return finish(comm, reduction, combine(comm, std::move(x), combination(reduction)));
   }
 
   /// Whether several members send to several at a time.
   virtual bool many_to_many() const { return false; }
   /// Why it makes no sense on such a cluster, or empty.
-  virtual std::string unfit(const cluster::Options& /*cluster*/) const { return {}; }
+  virtual std::string refusal(const cluster::Options& /*cluster*/) const { return {}; }
 
  protected:
   virtual values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,

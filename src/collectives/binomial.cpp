@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/binomial_rounds.h"
 #include "collectives/run.h"
 
@@ -23,7 +23,7 @@ class TreeSchedule final : public JointSchedule {
 
   std::string_view name() const override { return "tree"; }
   int rounds() const override { return 2 * tree_.count(); }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     const bool up = round < tree_.count();
     const auto pair = tree_.pair(1 << (up ? round : 2 * tree_.count() - 1 - round), r);
     const int source = up ? pair.upper : pair.lower;
@@ -56,7 +56,7 @@ class OneWay final : public Schedule {
       : Schedule(from_the_root(length, P, root)), what_(what), P_(P), root_(root), tree_(P, root) {}
 
   int rounds() const override { return tree_.count(); }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     const bool up = what_ == What::reduce || what_ == What::gather;
     const auto pair = tree_.pair(1 << (up ? round : tree_.count() - 1 - round), r);
     const bool parts = what_ == What::scatter || what_ == What::gather;
@@ -110,25 +110,25 @@ std::shared_ptr<const JointSchedule> Tree::schedule(const Extent& x, int P) cons
 }
 
 Packet BinomialBroadcast::operator()(const Communicator& comm, int root, Packet packet, std::int64_t length) const {
-  const cluster::Naming naming(comm, record::Work::broadcast);
+  const cluster::WorkScope work_scope(comm, record::Work::broadcast);
   return run(comm, OneWay(OneWay::What::broadcast, length, comm.size(), root), std::move(packet));
 }
 
 Tensor reduce(const Communicator& comm, int root, const Tensor& x, Reduction reduction) {
-  const cluster::Naming naming(comm, record::Work::reduce);
+  const cluster::WorkScope work_scope(comm, record::Work::reduce);
   const Tensor total =
       run(comm, OneWay(OneWay::What::reduce, x.size(), comm.size(), root), x, combination(reduction)).tensor;
   return comm.rank() == root ? finish(comm, reduction, total) : Tensor();
 }
 
 Tensor scatter(const Communicator& comm, int root, const Tensor& x, std::int64_t length) {
-  const cluster::Naming naming(comm, record::Work::scatter);
+  const cluster::WorkScope work_scope(comm, record::Work::scatter);
   const Tensor mine = comm.rank() == root ? rotated(x, comm.size(), root, false) : Tensor();
   return run(comm, OneWay(OneWay::What::scatter, length, comm.size(), root), mine).tensor;
 }
 
 Tensor gather(const Communicator& comm, int root, const Tensor& x, std::int64_t length) {
-  const cluster::Naming naming(comm, record::Work::gather);
+  const cluster::WorkScope work_scope(comm, record::Work::gather);
   const Tensor all = run(comm, OneWay(OneWay::What::gather, length, comm.size(), root), x).tensor;
   return comm.rank() == root ? rotated(all, comm.size(), root, true) : Tensor();
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "collectives/broadcast.h"
-#include "collectives/course.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 

@@ -16,10 +16,10 @@ class BinomialRounds {
 
   /// A member's place in a round in which pairs are `distance` apart: the lower one is nearer to the root.
   struct Pair {
-    int upper = Turn::nobody;  ///< my partner, if I am the lower one
-    int lower = Turn::nobody;  ///< my partner, if I am the upper one
-    int first = 0;             ///< the upper one's number from the root on: it stands for those from there on
-    int end = 0;               ///< up to here
+    int upper = Exchange::nobody;  ///< my partner, if I am the lower one
+    int lower = Exchange::nobody;  ///< my partner, if I am the upper one
+    int first = 0;                 ///< the upper one's number from the root on: it stands for those from there on
+    int end = 0;                   ///< up to here
   };
   Pair pair(int distance, int member) const {
     const int v = (member - root_ + P_) % P_;

@@ -3,7 +3,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 namespace simgrad::collectives {
 

@@ -21,11 +21,11 @@ class Butterfly : public JointSchedule {
 
   int rounds() const final { return core_rounds() + (beyond_ > 0 ? 2 : 0); }
 
-  Turn turn(int round, int r) const final {
-    if (beyond_ == 0) return core_turn(round, r);
+  Exchange exchange(int round, int r) const final {
+    if (beyond_ == 0) return core_exchange(round, r);
     const Stretch all = split().whole();
     const bool first = round == 0;
-    if (!first && round <= core_rounds()) return r < core_ ? core_turn(round - 1, r) : Turn{};
+    if (!first && round <= core_rounds()) return r < core_ ? core_exchange(round - 1, r) : Exchange{};
     if (r >= core_) return first ? sending(r - core_, all) : receiving(r - core_, all, false);
     if (r >= beyond_) return {};
     return first ? receiving(r + core_, all, true) : sending(r + core_, all);
@@ -38,12 +38,12 @@ class Butterfly : public JointSchedule {
 
  protected:
   virtual int core_rounds() const = 0;
-  virtual Turn core_turn(int round, int r) const = 0;
+  virtual Exchange core_exchange(int round, int r) const = 0;
   /// Whether the first partners are the nearest.
   virtual bool nearest_first() const = 0;
 
-  static Turn sending(int target, Stretch what) { return {.target = target, .sent = what}; }
-  static Turn receiving(int source, Stretch what, bool reduce) {
+  static Exchange sending(int target, Stretch what) { return {.target = target, .sent = what}; }
+  static Exchange receiving(int source, Stretch what, bool reduce) {
     return {.source = source, .received = what, .reduce = reduce};
   }
 
@@ -77,7 +77,7 @@ class Doubling final : public Butterfly {
  protected:
   int core_rounds() const override { return lg(); }
   bool nearest_first() const override { return true; }
-  Turn core_turn(int round, int r) const override {
+  Exchange core_exchange(int round, int r) const override {
     const int partner = r ^ (1 << round);
     return {.target = partner, .sent = split().whole(), .source = partner, .received = split().whole(), .reduce = true};
   }
@@ -92,7 +92,7 @@ class Halving final : public Butterfly {
   int core_rounds() const override { return 2 * lg(); }
   bool nearest_first() const override { return false; }
   /// After k halvings a member is responsible for the chunks of all whose first k bits are its own.
-  Turn core_turn(int round, int r) const override {
+  Exchange core_exchange(int round, int r) const override {
     const bool reduce = round < lg();
     const int halvings = reduce ? round + 1 : 2 * lg() - round;  // of the part that is kept, or that is there already
     const int partner = r ^ (core() >> halvings);

@@ -5,7 +5,7 @@
 /// and gets the result at the end.
 #pragma once
 
-#include "collectives/course.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/run.h"
 
 namespace simgrad::collectives {
@@ -15,9 +15,9 @@ class Chain final : public Schedule {
 
   int rounds() const override { return P_ == 1 ? 0 : P_ - 2 + split().chunks(); }
   /// In round t the v-th member passes chunk t - v on.
-  Turn turn(int t, int r) const override {
+  Exchange exchange(int t, int r) const override {
     const int v = (r - root_ + P_) % P_;
-    Turn turn;
+    Exchange turn;
     if (in_range(t - v) && v + 1 < P_) {
       turn.target = (r + 1) % P_;
       turn.sent = split().chunk(t - v);
@@ -40,15 +40,15 @@ class Chain final : public Schedule {
 }  // namespace
 
 void ChainBroadcast::describe(base::Describer& d) {
-  d.integer("chunks", chunks, "pieces that the vector travels in, at most one a number",
+  d.integer("chunks", chunks, "intervals that the vector travels in, at most one a number",
             base::Bounds::between(1, 1'000'000));
 }
 
 cluster::Packet ChainBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                                            std::int64_t length) const {
-  const cluster::Naming naming(comm, record::Work::broadcast);
-  const auto pieces = static_cast<int>(std::clamp<std::int64_t>(length, 1, chunks));  // none is empty
-  return run(comm, Chain(length, pieces, comm.size(), root), std::move(packet));
+  const cluster::WorkScope work_scope(comm, record::Work::broadcast);
+  const auto intervals = static_cast<int>(std::clamp<std::int64_t>(length, 1, chunks));  // none is empty
+  return run(comm, Chain(length, intervals, comm.size(), root), std::move(packet));
 }
 
 }  // namespace simgrad::collectives

@@ -23,10 +23,10 @@ class TwoTreesSchedule final : public JointSchedule {
   std::string_view name() const override { return "double_binary_tree"; }
   int rounds() const override { return rounds_up() + trees_->last_first_down() + 2 * chunks_ - 1; }
 
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     const bool up = round < rounds_up();
     const int t = up ? round : round - rounds_up();
-    Turn turn{.reduce = up};
+    Exchange turn{.reduce = up};
     for (int tree = 0; tree < 2; ++tree)
       if (const auto& edge = trees_->edge(tree, r); edge.parent >= 0)
         if (const auto chunk = moving(t, up ? edge.first_up : edge.first_down); chunk >= 0) {
@@ -79,7 +79,7 @@ class TwoTreesSchedule final : public JointSchedule {
 }  // namespace
 
 void DoubleBinaryTree::describe(base::Describer& d) {
-  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest piece that travels at a time",
+  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest interval that travels at a time",
              base::Bounds::between(64, 1e15));
 }
 

@@ -4,7 +4,7 @@
 /// Parallel Computing 35, 2009.
 #pragma once
 
-#include "collectives/course.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 

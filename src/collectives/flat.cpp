@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 
 namespace simgrad::collectives {
 
@@ -41,7 +41,7 @@ Tensor FlatReduce::combine(values::Combination how, Tensor own, std::optional<do
 }
 
 Packet FlatBroadcast::operator()(const Communicator& comm, int root, Packet packet, std::int64_t) const {
-  const cluster::Naming naming(comm, record::Work::broadcast);
+  const cluster::WorkScope work_scope(comm, record::Work::broadcast);
   return flat_broadcast(comm, root, std::move(packet));
 }
 

@@ -19,7 +19,7 @@ namespace {
 /// Members by machine, in the order of their ranks.
 std::vector<std::vector<int>> by_machine(const Communicator& comm) {
   std::map<int, std::vector<int>> found;
-  for (int m = 0; m < comm.size(); ++m) found[comm.machine(m)].push_back(m);
+  for (int m = 0; m < comm.size(); ++m) found[comm.locality(m)].push_back(m);
   std::vector<std::vector<int>> groups;
   for (auto& [machine, members] : found) groups.push_back(std::move(members));
   return groups;
@@ -38,8 +38,8 @@ Reduction reduction(Combination how) {
 
 }  // namespace
 
-std::string Hierarchical::unfit(const cluster::Options& cluster) const {
-  if (cluster.platform.empty() && cluster.topology->has_machines()) return {};
+std::string Hierarchical::refusal(const cluster::Options& cluster) const {
+  if (cluster.platform.empty() && cluster.topology->has_localities()) return {};
   if (!cluster.platform.empty())
     return "algorithm = \"hierarchical\" works inside hosts first, but on the hosts of cluster.platform there is one "
            "rank "
@@ -53,16 +53,16 @@ Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how
   const auto& mine = *std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
     return std::find(group.begin(), group.end(), comm.rank()) != group.end();
   });
-  const Communicator inside = comm.part(mine);
+  const Communicator inside = comm.subgroup(mine);
   const bool even = std::all_of(groups.begin(), groups.end(), [&](const auto& g) { return g.size() == mine.size(); });
   std::vector<int> peers;  // one of every host
   for (const auto& group : groups) peers.push_back(group[even ? static_cast<std::size_t>(inside.rank()) : 0]);
   if (even) {
     const Tensor chunk = reduce_scatter(inside, x, reduction(how));
-    return all_gather(inside, Ring()(comm.part(peers), chunk, reduction(how)), x.size());
+    return all_gather(inside, Ring()(comm.subgroup(peers), chunk, reduction(how)), x.size());
   }
   Tensor total = reduce(inside, 0, x, reduction(how));
-  if (inside.rank() == 0) total = Ring()(comm.part(peers), total, reduction(how));
+  if (inside.rank() == 0) total = Ring()(comm.subgroup(peers), total, reduction(how));
   return BinomialBroadcast()(inside, 0, total, x.size()).tensor;
 }
 

@@ -18,7 +18,7 @@ struct Hierarchical : Allreduce {
       .cost = "N hosts of g: 2(g-1) alpha_i + 2(g-1)/g M beta_i inside, 2(N-1) alpha + 2(N-1)/N M beta across",
       .source = "X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018"};
 
-  std::string unfit(const cluster::Options& cluster) const override;
+  std::string refusal(const cluster::Options& cluster) const override;
 
  protected:
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 #include "collectives/flat.h"
 #include "collectives/shared_link.h"
 #include "collectives/split.h"
 
 namespace simgrad::collectives {
 
+using cluster::AlphaBetaGamma;
 using cluster::Communicator;
-using cluster::Fabric;
-using cluster::Loads;
-using cluster::Passage;
+using cluster::MemberTiming;
+using cluster::SentByPair;
 using values::Combination;
 using values::Tensor;
 
@@ -28,19 +28,20 @@ Tensor by_messages(const Communicator& comm, Tensor x, Combination how) {
 }
 
 /// The same at the last arrival: member 0's link is shared on the way in by who has come, on the way out by all.
-class NaiveCourse final : public cluster::Course {
+class NaiveTiming final : public cluster::CollectiveTiming {
  public:
-  NaiveCourse(const Extent& x, Combination how) : x_(x), how_(how) {}
+  NaiveTiming(const Extent& x, Combination how) : x_(x), how_(how) {}
 
   std::string_view name() const override { return "naive"; }
   std::string signature() const override { return fmt::format("naive {} of {}", x_.length, x_.wire.bytes_per_number); }
 
-  std::vector<Passage> passages(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
-    const Times times(*this, fabric, arrivals);
-    const double end = times.answer + fabric.latency_s +
-                       fabric.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
+  std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                    double until) const override {
+    const Times times(*this, costs, arrivals);
+    const double end = times.answer + costs.latency_s +
+                       costs.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
     const auto until_cut = [until](double from, double to) { return from < until ? std::min(to, until) - from : 0.0; };
-    std::vector<Passage> all(arrivals.size(), {.end_s = end, .compute_s = 0.0, .communicate_s = 0.0});
+    std::vector<MemberTiming> all(arrivals.size(), {.end_s = end, .compute_s = 0.0, .communicate_s = 0.0});
     double now = arrivals[0];  // member 0 takes the messages in the order of the members
     for (std::size_t m = 1; m < arrivals.size(); ++m) {
       all[m].communicate_s = until_cut(times.starts[m - 1], times.ends[m - 1]) + until_cut(times.answer, end);
@@ -53,9 +54,9 @@ class NaiveCourse final : public cluster::Course {
     return all;
   }
 
-  Loads loads(const Fabric& fabric, std::span<const double> arrivals, double until) const override {
-    const Times times(*this, fabric, arrivals);
-    Loads loads;
+  SentByPair loads(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
+    const Times times(*this, costs, arrivals);
+    SentByPair loads;
     for (int m = 1; m < static_cast<int>(arrivals.size()); ++m) {
       if (times.starts[static_cast<std::size_t>(m - 1)] <= until) loads[{m, 0}] = {bytes(), 1};
       if (times.answer <= until) loads[{0, m}] = {bytes(), 1};
@@ -63,11 +64,11 @@ class NaiveCourse final : public cluster::Course {
     return loads;
   }
 
-  double show(const Fabric& fabric, std::span<const double> arrivals, double until,
-              cluster::CourseObserver& observer) const override {
-    const Times times(*this, fabric, arrivals);
-    const double end = times.answer + fabric.latency_s +
-                       fabric.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
+  double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
+              cluster::TimingObserver& observer) const override {
+    const Times times(*this, costs, arrivals);
+    const double end = times.answer + costs.latency_s +
+                       costs.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
     const auto communicates = [&](int member, int peer, double from, double to) {
       if (from < until) observer.communicates(member, peer, bytes(), from, std::min(to, until));
     };
@@ -102,12 +103,12 @@ class NaiveCourse final : public cluster::Course {
   std::int64_t bytes() const { return x_.wire.bytes(x_.length); }
 
   struct Times {
-    Times(const NaiveCourse& course, const Fabric& fabric, std::span<const double> arrivals) {
+    Times(const NaiveTiming& course, const AlphaBetaGamma& costs, std::span<const double> arrivals) {
       for (const double arrival : arrivals.subspan(1)) starts.push_back(std::max(arrival, arrivals[0]));
-      ends = ends_through_one_link(fabric, starts, static_cast<double>(course.bytes()));
+      ends = ends_through_one_link(costs, starts, static_cast<double>(course.bytes()));
       gathered = *std::max_element(ends.begin(), ends.end());
       answer = gathered +
-               static_cast<double>(course.x_.length) * static_cast<double>(ends.size()) * fabric.seconds_per_flop[0];
+               static_cast<double>(course.x_.length) * static_cast<double>(ends.size()) * costs.seconds_per_flop[0];
     }
     std::vector<double> starts;  ///< of the messages of members 1, 2, ...
     std::vector<double> ends;
@@ -124,16 +125,16 @@ class NaiveCourse final : public cluster::Course {
 Tensor Naive::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
   const Extent extent(x);
-  if (!comm.meets()) {
-    cluster::CollectiveLog::Calls& calls = comm.collective("naive", x.size_bytes(), [&](const Fabric& fabric) {
-      return NaiveCourse(extent, how).alone_s(fabric, static_cast<std::size_t>(comm.size()));
+  if (!comm.may_compute()) {
+    cluster::CollectiveLog::Calls& calls = comm.collective("naive", x.size_bytes(), [&](const AlphaBetaGamma& costs) {
+      return NaiveTiming(extent, how).alone_s(costs, static_cast<std::size_t>(comm.size()));
     });
     calls.arrive(comm.rank(), comm.now());
     Tensor combined = by_messages(comm, std::move(x), how);
     calls.leave(comm.rank(), comm.now());
     return combined;
   }
-  return comm.meet([&] { return std::make_shared<NaiveCourse>(extent, how); }, std::move(x));
+  return comm.compute_together([&] { return std::make_shared<NaiveTiming>(extent, how); }, std::move(x));
 }
 
 }  // namespace simgrad::collectives

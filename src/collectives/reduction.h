@@ -1,7 +1,7 @@
 /// What a reduction makes of the members' vectors.
 #pragma once
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "values/tensor.h"
 
 namespace simgrad::collectives {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/ring_walk.h"
 
 namespace simgrad::collectives {
@@ -24,7 +24,7 @@ class RingSchedule : public JointSchedule {
     return part_ == Part::both ? "ring" : part_ == Part::reduce_scatter ? "ring reduce_scatter" : "ring all_gather";
   }
   int rounds() const override { return (part_ == Part::both ? 2 : 1) * (P_ - 1); }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     const bool reduce = part_ != Part::all_gather && round < P_ - 1;
     const int s = round % std::max(1, P_ - 1);
     const int sent = reduce ? r - s - shift_ : r + 1 - s - shift_;
@@ -47,18 +47,19 @@ class RingSchedule : public JointSchedule {
     return chunks;
   }
 
-  std::vector<cluster::Passage> passages(const cluster::Fabric& fabric, std::span<const double> arrivals,
-                                         double until) const override {
-    if (until < cluster::Course::uncut) return JointSchedule::passages(fabric, arrivals, until);
-    RingWalk walk(split(), fabric, arrivals);
+  std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                             double until) const override {
+    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::timings(costs, arrivals, until);
+    RingWalk walk(split(), costs, arrivals);
     if (part_ != Part::all_gather) walk.around(-shift_, true);
     if (part_ != Part::reduce_scatter) walk.around(1 - shift_, false);
-    return walk.passages();
+    return walk.timings();
   }
 
-  cluster::Loads loads(const cluster::Fabric& fabric, std::span<const double> arrivals, double until) const override {
-    if (until < cluster::Course::uncut) return JointSchedule::loads(fabric, arrivals, until);
-    cluster::Loads loads;
+  cluster::SentByPair loads(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                            double until) const override {
+    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::loads(costs, arrivals, until);
+    cluster::SentByPair loads;
     for (int r = 0; r < P_; ++r) {
       std::int64_t bytes = 0;  // every chunk but the one that it receives last
       if (part_ != Part::all_gather) bytes += split().bytes(split().whole()) - split().bytes(chunk(r + 1 - shift_));
@@ -102,7 +103,7 @@ class GatheredSum final : public RingSchedule {
 
 Tensor ring(const cluster::Communicator& comm, const Split& split, RingSchedule::Part part, const Tensor& x,
             Combination how) {
-  return together(
+  return run_collective(
       comm, [&] { return std::make_shared<RingSchedule>(split, part); }, x, how);
 }
 
@@ -113,26 +114,26 @@ std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) cons
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
-  const cluster::Naming naming(comm, record::Work::reduce_scatter);
+  const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
   return finish(comm, reduction, ring(comm, split, RingSchedule::Part::reduce_scatter, x, combination(reduction)));
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
-  const cluster::Naming naming(comm, record::Work::all_gather);
-  return ring(comm, Split(lengths, x.wire()), RingSchedule::Part::all_gather, x, Combination::add);
+  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
+  return ring(comm, Split(lengths, x.wire_format()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
-  const cluster::Naming naming(comm, record::Work::all_gather);
+  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Extent extent(x);
-  return together(
+  return run_collective(
       comm, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
-  const cluster::Naming naming(comm, record::Work::all_gather);
-  return ring(comm, Split({length, x.wire()}, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
+  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
+  return ring(comm, Split({length, x.wire_format()}, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 }  // namespace simgrad::collectives

@@ -8,8 +8,8 @@
 
 #include <span>
 
-#include "collectives/course.h"
 #include "collectives/reduction.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 

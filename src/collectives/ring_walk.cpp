@@ -46,9 +46,9 @@ void combine(std::size_t P, const double* __restrict flops, const double* __rest
 
 }  // namespace
 
-RingWalk::RingWalk(const Split& split, const cluster::Fabric& fabric, std::span<const double> arrivals)
+RingWalk::RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals)
     : P_(arrivals.size()),
-      seconds_per_flop_(fabric.seconds_per_flop),
+      seconds_per_flop_(costs.seconds_per_flop),
       now_(arrivals.begin(), arrivals.end()),
       compute_s_(P_),
       communicate_s_(P_),
@@ -57,7 +57,7 @@ RingWalk::RingWalk(const Split& split, const cluster::Fabric& fabric, std::span<
   now_.push_back(now_.front());
   for (int twice = 0; twice < 2; ++twice)
     for (int k = 0; k < split.chunks(); ++k) {
-      transfer_s_.push_back(fabric.transfer_s(split.bytes(split.chunk(k))));
+      transfer_s_.push_back(costs.transfer_s(split.bytes(split.chunk(k))));
       flops_.push_back(static_cast<double>(split.chunk(k).count));
     }
 }
@@ -77,8 +77,8 @@ void RingWalk::around(int sent_first, bool reduce) {
   }
 }
 
-std::vector<cluster::Passage> RingWalk::passages() const {
-  std::vector<cluster::Passage> all;
+std::vector<cluster::MemberTiming> RingWalk::timings() const {
+  std::vector<cluster::MemberTiming> all;
   all.reserve(P_);
   for (std::size_t r = 0; r < P_; ++r) all.push_back({now_[r], compute_s_[r], communicate_s_[r]});
   return all;

@@ -5,19 +5,19 @@
 #include <span>
 #include <vector>
 
-#include "cluster/meeting.h"
+#include "cluster/computed/computed_collectives.h"
 #include "collectives/split.h"
 
 namespace simgrad::collectives {
 
 class RingWalk {
  public:
-  RingWalk(const Split& split, const cluster::Fabric& fabric, std::span<const double> arrivals);
+  RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals);
 
   /// P - 1 rounds. In the first, member r sends chunk r + sent_first to r + 1; then always the chunk received before.
   void around(int sent_first, bool reduce);
 
-  std::vector<cluster::Passage> passages() const;
+  std::vector<cluster::MemberTiming> timings() const;
 
  private:
   std::size_t P_;

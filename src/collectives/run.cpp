@@ -84,7 +84,7 @@ class Lengths {
 
 /// What a member does in one round; took is told of what came.
 template <class Given, class Took>
-void go(const cluster::Communicator& comm, const Turn& turn, std::int64_t version, Given given, Took took) {
+void go(const cluster::Communicator& comm, const Exchange& turn, std::int64_t version, Given given, Took took) {
   Pending sending;
   if (turn.target >= 0) sending = comm.start_send(turn.target, Packet(given(turn.sent), version));
   Packet received;
@@ -103,15 +103,15 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
     Lengths lengths(x.tensor);
     for (int round = 0; round < rounds; ++round)
       go(
-          comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return lengths.take(sent.count); },
-          [](const Turn&, const Packet&) {});
+          comm, schedule.exchange(round, comm.rank()), x.version,
+          [&](Stretch sent) { return lengths.take(sent.count); }, [](const Exchange&, const Packet&) {});
     return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.version);
   }
   Parts parts(schedule.brings(comm.rank()), std::exchange(x.tensor, Tensor()));
   for (int round = 0; round < rounds; ++round)
     go(
-        comm, schedule.turn(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
-        [&](const Turn& turn, Packet received) {
+        comm, schedule.exchange(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
+        [&](const Exchange& turn, Packet received) {
           if (!turn.reduce) x.version = received.version;
           parts.put(turn.received,
                     turn.reduce ? values::combine(how, received.tensor, parts.take(turn.received)) : received.tensor);

@@ -1,7 +1,7 @@
 /// A schedule, message by message.
 #pragma once
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 #include "collectives/schedule.h"
 #include "values/tensor.h"
 

@@ -10,7 +10,7 @@ namespace simgrad::collectives {
 
 /// What one member does in one round: it sends and receives at once, waits for both, then keeps what it received, or
 /// combines it with what it has.
-struct Turn {
+struct Exchange {
   static constexpr int nobody = -1;
   int target = nobody;
   Stretch sent = {};
@@ -27,7 +27,7 @@ class Schedule {
   /// The chunks that the algorithm deals in, one a member unless it says otherwise.
   const Split& split() const { return split_; }
   virtual int rounds() const = 0;
-  virtual Turn turn(int round, int member) const = 0;
+  virtual Exchange exchange(int round, int member) const = 0;
 
   /// The part of the vector that a member has at the beginning, and the part it is left with.
   virtual Stretch brings(int /*member*/) const { return split_.whole(); }

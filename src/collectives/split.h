@@ -14,11 +14,12 @@ namespace simgrad::collectives {
 
 /// How long a vector is, and what it weighs on the wire.
 struct Extent {
-  Extent(std::int64_t numbers, values::Wire weight = {}) : length(numbers), wire(weight) {}  // NOLINT: a length will do
-  explicit Extent(const values::Tensor& x) : length(x.size()), wire(x.wire()) {}
+  // NOLINTNEXTLINE: a length will do
+  Extent(std::int64_t numbers, values::WireFormat weight = {}) : length(numbers), wire(weight) {}
+  explicit Extent(const values::Tensor& x) : length(x.size()), wire(x.wire_format()) {}
 
   std::int64_t length;
-  values::Wire wire;
+  values::WireFormat wire;
 };
 
 /// Elements first .. first + count - 1 of a vector.
@@ -34,7 +35,7 @@ struct Stretch {
 class Split {
  public:
   Split(const Extent& vector, int chunks) : chunks_(chunks), length_(vector.length), wire_(vector.wire) {}
-  explicit Split(std::span<const std::int64_t> counts, const values::Wire& wire = {})
+  explicit Split(std::span<const std::int64_t> counts, const values::WireFormat& wire = {})
       : chunks_(static_cast<int>(counts.size())), wire_(wire) {
     std::vector<std::int64_t> starts;
     for (const std::int64_t count : counts) {
@@ -47,7 +48,7 @@ class Split {
 
   int chunks() const { return chunks_; }
   std::int64_t length() const { return length_; }
-  const values::Wire& wire() const { return wire_; }
+  const values::WireFormat& wire() const { return wire_; }
   std::int64_t bytes(const Stretch& stretch) const { return wire_.bytes(stretch.count); }
   bool even() const { return !starts_; }
   Stretch whole() const { return {0, length_}; }
@@ -68,7 +69,7 @@ class Split {
 
   int chunks_;
   std::int64_t length_ = 0;
-  values::Wire wire_;
+  values::WireFormat wire_;
   std::shared_ptr<const std::vector<std::int64_t>> starts_;  ///< null: nearly equal chunks
 };
 

@@ -1,6 +1,6 @@
 #include "collectives/van_de_geijn.h"
 
-#include "cluster/naming.h"
+#include "cluster/recording/work_scope.h"
 #include "collectives/binomial_rounds.h"
 #include "collectives/run.h"
 
@@ -15,7 +15,7 @@ class ScatterAllGather final : public Schedule {
       : Schedule(Split(length, P)), P_(P), root_(root), tree_(P, root) {}
 
   int rounds() const override { return tree_.count() + P_ - 1; }
-  Turn turn(int round, int r) const override {
+  Exchange exchange(int round, int r) const override {
     if (round < tree_.count()) {
       const auto pair = tree_.pair(1 << (tree_.count() - 1 - round), r);
       const Stretch what = split().chunks(pair.first, pair.end);
@@ -37,7 +37,7 @@ class ScatterAllGather final : public Schedule {
 
 cluster::Packet VanDeGeijnBroadcast::operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                                                 std::int64_t length) const {
-  const cluster::Naming naming(comm, record::Work::broadcast);
+  const cluster::WorkScope work_scope(comm, record::Work::broadcast);
   return run(comm, ScatterAllGather(length, comm.size(), root), std::move(packet));
 }
 

@@ -1,6 +1,6 @@
 #include "strategies/single.h"
 
-#include "strategies/in_place.h"
+#include "strategies/sparse_single.h"
 
 namespace simgrad::strategies {
 

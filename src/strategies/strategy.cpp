@@ -17,10 +17,10 @@ void Strategy::operator()(Server&) const { base::check(false, "a strategy withou
 
 std::shared_ptr<const Strategy> Strategy::alone() const { return std::make_shared<Single>(); }
 
-std::vector<cluster::Recovery> Strategy::allowed(bool in_place) {
+std::vector<cluster::Recovery> Strategy::allowed(bool keeps_going) {
   using cluster::Recovery;
   std::vector all{Recovery::restart, Recovery::wait, Recovery::shrink, Recovery::elastic};
-  if (in_place) all.push_back(Recovery::in_place);
+  if (keeps_going) all.push_back(Recovery::keep_going);
   return all;
 }
 

@@ -89,7 +89,7 @@ class Strategy : public base::Described {
 
  protected:
   /// All recoveries that start a new generation, and `continue` if the strategy has a meaning for it.
-  static std::vector<cluster::Recovery> allowed(bool in_place);
+  static std::vector<cluster::Recovery> allowed(bool keeps_going);
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd,

@@ -1,6 +1,8 @@
 #include "training/worker.h"
 
-#include "cluster/naming.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/work_scope.h"
 
 namespace simgrad::training {
 
@@ -13,19 +15,19 @@ Participant::Participant(Training& training, int position)
 State Participant::start() const { return training_.start_state(world_rank()); }
 
 bool Participant::continues(const State& state) const {
-  training_.world().set_step(world_rank(), state.step);
+  training_.world().ranks().set_step(world_rank(), state.step);
   if (!training_.arrive(world_rank(), state)) return false;
   training_.write_checkpoint(comm_, state);
-  const cluster::Naming naming(comm_, Work::turn);
+  const cluster::WorkScope work_scope(comm_, Work::turn);
   training_.await_turn(state.step);
   return true;
 }
 
 bool Participant::continues(const std::shared_ptr<const Store>& store, std::int64_t step) const {
-  training_.world().set_step(world_rank(), step);
+  training_.world().ranks().set_step(world_rank(), step);
   if (!training_.arrive(world_rank(), step, store)) return false;
   training_.write_checkpoint(comm_, step, *store);
-  const cluster::Naming naming(comm_, Work::turn);
+  const cluster::WorkScope work_scope(comm_, Work::turn);
   training_.await_turn(step);
   return true;
 }
@@ -44,7 +46,7 @@ void Participant::apply(double rounds, State& state, const Tensor& g, double rat
   training_.setup().options.optimizer->update(state, g, learning_rate_after(rounds) * rate_factor,
                                               training_.learning().layers());
   ++state.step;
-  training_.world().set_step(world_rank(), state.step);
+  training_.world().ranks().set_step(world_rank(), state.step);
 }
 
 double Participant::learning_rate(std::int64_t step) const { return learning_rate_after(training_.rounds(step)); }
@@ -58,7 +60,7 @@ void Participant::move_centres(State& state, const Tensor& sums) const {
   comm_.charge_reduction(static_cast<double>(state.w.size()), Work::update);
   state.w = training_.learning().centres(state.w, sums);
   ++state.step;
-  training_.world().set_step(world_rank(), state.step);
+  training_.world().ranks().set_step(world_rank(), state.step);
 }
 
 Worker::Worker(Training& training, int position)
@@ -74,7 +76,7 @@ std::optional<std::int64_t> Worker::arrived() const {
 }
 
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
-  training().world().set_step(world_rank(), step);
+  training().world().ranks().set_step(world_rank(), step);
   const Learning& learning = training().learning();
   iteration_ = step + 1;
   const Tensor g = learning.gradient(w, step, comm().rank(), workers(), arrived());
@@ -83,7 +85,7 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
 }
 
 Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
-  training().world().set_step(world_rank(), iteration_);
+  training().world().ranks().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
   const Tensor g = learning.gradient(w, step, comm().rank(), workers(), arrived());
@@ -96,10 +98,10 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
     backward_flops += layer.backward_flops;
   }
   const auto pass = [&](double flops_a_row, Work what) {
-    training().world().compute(world_rank(),
-                               stretched(flops_a_row * static_cast<double>(rows),
-                                         (forward_flops + backward_flops) * static_cast<double>(rows), step),
-                               what);
+    training().world().ranks().compute(world_rank(),
+                                       stretched(flops_a_row * static_cast<double>(rows),
+                                                 (forward_flops + backward_flops) * static_cast<double>(rows), step),
+                                       what);
   };
   pass(forward_flops, Work::forward);
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
@@ -111,7 +113,7 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
 }
 
 Tensor Worker::assignments(const Tensor& w) {
-  training().world().set_step(world_rank(), iteration_);
+  training().world().ranks().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
   const Tensor sums = learning.assignments(w, step, comm().rank(), workers(), arrived());
@@ -125,14 +127,14 @@ std::shared_ptr<const SparseBatch> Worker::sparse_batch(SparseLearning& learning
 
 Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
                                const Tensor& at, const Tensor& replica) {
-  training().world().set_step(world_rank(), batch->step);
+  training().world().ranks().set_step(world_rank(), batch->step);
   const Tensor g = learning.gradient(batch, at, replica);
   compute(learning.flops(*batch), batch->step);
   return g;
 }
 
 Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {
-  training().world().set_step(world_rank(), iteration_);
+  training().world().ranks().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const std::int64_t step = iteration_++;
   const Tensor g = learning.task_gradient(w, tasks, step, comm().rank(), workers(), arrived());
@@ -146,18 +148,18 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
   if (!stragglers.draws() || !stragglers.concerns(world_rank()) || !(whole > 0.0)) return flops;
   base::Stream stream = training().stream(base::Purpose::straggler, world_rank(), step, given_up_);
   const cluster::Stretch stretch = stragglers.draw(stream);
-  const double speed = world.cluster().speed(world.host(world_rank())) * world.relative_speed(world_rank());
+  const double speed = world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
   return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
 }
 
 void Worker::compute(double flops, std::int64_t step) {
   read_rows(training().learning().batches().count(comm().rank(), workers()));
-  training().world().compute(world_rank(), stretched(flops, flops, step), Work::gradient);
+  training().world().ranks().compute(world_rank(), stretched(flops, flops, step), Work::gradient);
   if (training().synchronous()) training().add_samples(training().learning().batches().count(comm().rank(), workers()));
 }
 
 std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w) {
-  training().world().set_step(world_rank(), iteration_);
+  training().world().ranks().set_step(world_rank(), iteration_);
   const Learning& learning = training().learning();
   const double flops = learning.gradient_flops(comm().rank(), workers());
   read_rows(learning.batches().count(comm().rank(), workers()));

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 
-#include "cluster/communicator.h"
-#include "cluster/inbox.h"
-#include "training/input.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/inbox.h"
+#include "training/learning/input.h"
+#include "training/session/training.h"
 #include "training/state.h"
-#include "training/training.h"
 
 namespace simgrad::training {
 

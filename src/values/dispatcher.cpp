@@ -55,12 +55,12 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
   if (operation.numbered) {
     key = numbering_.key(operation, size, inputs);
     if (auto node = known(key)) {
-      check(node->wire == operation.wire, "one operation with results of two formats");
+      check(node->wire_format == operation.wire_format, "one operation with results of two formats");
       ++shared_;
       return Node::handle(std::move(node));
     }
   }
-  auto node = make_node(size, operation.wire);
+  auto node = make_node(size, operation.wire_format);
   if (options_.numbers && !runs_here(operation, inputs)) {
     hand_over(*node, operation, inputs, std::move(kernel), key);
     return Node::handle(std::move(node));
@@ -77,10 +77,10 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
   return Node::handle(std::move(node));
 }
 
-Tensor Dispatcher::Impl::view(const Tensor& a, std::int64_t first, std::int64_t count, const Wire& wire) {
+Tensor Dispatcher::Impl::view(const Tensor& a, std::int64_t first, std::int64_t count, const WireFormat& wire) {
   const Node& from = Node::of(a);
   const Tensor whole = from.base ? Node::handle(from.base) : a;
-  if (count == whole.size() && wire == whole.wire()) return whole;
+  if (count == whole.size() && wire == whole.wire_format()) return whole;
   const std::uint64_t words[] = {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(wire.format),
                                  std::bit_cast<std::uint64_t>(wire.bytes_per_number)};
   const auto key = numbering_.key({.name = "slice", .key = words}, count, {&whole, 1});
@@ -98,7 +98,7 @@ Dispatcher::Statistics Dispatcher::Impl::statistics() const {
   return {dispatched_, shared_, inlined_, live_bytes_, peak_bytes_};
 }
 
-std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size, const Wire& wire) {
+std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size, const WireFormat& wire) {
   check(!closed_, "an operation after its dispatcher's end");
   return std::make_shared<Node>(shared_from_this(), ++identity_last_, size, wire);
 }
@@ -106,11 +106,11 @@ std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size, const Wire&
 std::shared_ptr<Node> Dispatcher::Impl::known(const Numbering::Key& key) {
   const Lock lock(mutex_);
   Node* const node = numbering_.find(key);
-  return node ? node->weak_from_this().lock() : nullptr;  // null too if its last handle is just being dropped
+  return node ? node->weak_from_this().lock() : nullptr;  // also null while its last handle is being dropped
 }
 
 bool Dispatcher::Impl::runs_here(const Operation& operation, std::span<const Tensor> inputs) const {
-  // Without a pool only the lack of room for results is a reason to put work off.
+  // Without a pool, work is put off only for lack of room for results.
   const bool soon = pool_ ? operation.seconds < options_.inline_below_s : schedule_.room_for_unread();
   return soon &&
          std::none_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return Node::of(input).pending(); });
@@ -129,7 +129,7 @@ void Dispatcher::Impl::hand_over(Node& node, const Operation& operation, std::sp
   work->kernel = std::move(kernel);
   work->name = numbering_.interned(operation.name);
   if (options_.label) work->label = options_.label();
-  work->in_place = operation.in_place;
+  work->overwrites = operation.overwrites;
   Lock lock(mutex_);
   wait_for_room(lock);
   node.work = std::move(work);

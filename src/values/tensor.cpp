@@ -6,15 +6,15 @@
 namespace simgrad::values {
 
 std::int64_t Tensor::size() const { return Node::of(*this).size; }
-std::int64_t Tensor::size_bytes() const { return wire().bytes(size()); }
-const Wire& Tensor::wire() const { return Node::of(*this).wire; }
+std::int64_t Tensor::size_bytes() const { return wire_format().bytes(size()); }
+const WireFormat& Tensor::wire_format() const { return Node::of(*this).wire_format; }
 std::uint64_t Tensor::identity() const { return Node::of(*this).id; }
 bool Tensor::timing_only() const { return !Node::of(*this).dispatcher->numbers(); }
 
 std::span<const double> Tensor::value() const {
   base::check(!timing_only(), "the numbers of a timing-only tensor");
   Node& root = Node::of(*this).root();
-  // Once it has run, only this thread changes `unread`.
+  // Once the node has run, only this thread changes `unread`.
   if (root.pending() || root.unread) root.dispatcher->await(root);
   if (root.failed()) throw ValueError(*root.error);
   return Node::of(*this).numbers();

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/network_model.h"
+#include "cluster/fabric/network_model.h"
 
 namespace simgrad::bench {
 

@@ -17,11 +17,13 @@
 
 #include "bench/bare.h"
 #include "bench/measure.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/topologies/star.h"
 #include "collectives/all_to_all.h"
 #include "collectives/binomial.h"
-#include "collectives/course.h"
 #include "collectives/ring.h"
+#include "collectives/timed_schedule.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -67,11 +69,11 @@ Measured ours(const Body& body, int P, int steps, cluster::Collectives way, bool
     std::iota(all.begin(), all.end(), 0);
     const auto members = std::make_shared<const std::vector<int>>(all);
     for (int r = 0; r < P; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const cluster::Communicator comm(world, members, r, 0);
         const values::Tensor x = timing.zeros(length);
         for (int s = 0; s < steps; ++s) {
-          world.compute(r, 1e4 * (r % 37));
+          world.ranks().compute(r, 1e4 * (r % 37));
           body(comm, x);
         }
       });
@@ -99,7 +101,7 @@ double bare(const JointSchedule& schedule, int P, int steps) {
         for (int s = 0; s < steps; ++s) {
           if (r % 37 > 0) sg4::this_actor::sleep_for(1e-6 * (r % 37));
           for (int round = 0; round < schedule.rounds(); ++round) {
-            const auto turn = schedule.turn(round, r);
+            const auto turn = schedule.exchange(round, r);
             sg4::CommPtr sending;
             if (turn.target >= 0) {
               auto& box = to[turn.target];

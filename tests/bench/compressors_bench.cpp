@@ -57,7 +57,7 @@ Speeds measure(const training::Compressor& compressor, int rounds) {
       code.value();
     }));
     decode_s.push_back(wall_s([&] { values::decoded(code).value(); }));
-    speeds.bytes_per_number = code.wire().bytes_per_number;
+    speeds.bytes_per_number = code.wire_format().bytes_per_number;
   }
   speeds.encode_gb_per_s = 8e-9 * d / bench::median(encode_s);
   speeds.decode_gb_per_s = 8e-9 * d / bench::median(decode_s);

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 #include "data/click_log.h"
 #include "models/sparse_model.h"
 #include "simulation.h"
-#include "strategies/sparse_parameter_server.h"
-#include "training/training.h"
+#include "strategies/servers/sparse_parameter_server.h"
+#include "training/session/training.h"
 
 namespace {
 
@@ -62,7 +62,7 @@ double simulated_s(const std::shared_ptr<const data::Split>& data, int workers, 
   const std::shared_ptr<const models::Model> model = models::registry().find("sparse_logistic")->make();
   values::Dispatcher dispatcher({.threads = 0, .numbers = true, .label = {}});
   cluster::Options options;
-  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1.25e9, .latency_s = 50e-6};
+  options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1.25e9, .latency_s = 50e-6};
   cluster::Cluster hosts(options, program.hosts_needed(workers), program.many_to_many);
   const data::Dataset& train = data->train;
   const training::Learning learning(

@@ -13,7 +13,9 @@
 
 #include "bench/bare.h"
 #include "bench/measure.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -44,7 +46,7 @@ double ours(const Case& c) {
   std::iota(all.begin(), all.end(), 0);
   const auto members = std::make_shared<const std::vector<int>>(all);
   for (int r = 0; r < c.ranks; ++r)
-    world.start(r, [&, r] {
+    world.ranks().start(r, [&, r] {
       const cluster::Communicator comm(world, members, r, 0);
       const values::Tensor x = timing.zeros(numbers_of(c, r));
       for (int s = 0; s < c.steps; ++s) comm.exchange(x, (r + 1) % c.ranks, (r + c.ranks - 1) % c.ranks);

@@ -1,4 +1,4 @@
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,9 @@
 
 #include "base/errors.h"
 #include "catch.h"
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -25,7 +28,7 @@ constexpr double B = 1.25e9;  // 10 Gb/s
 cluster::Options star(int workers) {
   cluster::Options options;
   options.workers = workers;
-  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+  options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
   return options;
 }
 
@@ -46,7 +49,7 @@ struct Stage {
         return all;
       }());
       for (int r = 0; r < ranks; ++r)
-        world.start(r, [&, r] {
+        world.ranks().start(r, [&, r] {
           const Communicator comm(world, members, r, 0);
           body(comm, timing, pushed);
         });
@@ -77,7 +80,7 @@ TEST_CASE("flows from several hosts to several share both ends, one's last numbe
     const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1, 2, 3, 4});
     std::vector<double> at;
     for (int r = 0; r < 5; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         std::vector<Pending> transfers;
         if (r < 2)
@@ -106,17 +109,17 @@ TEST_CASE("ranks of one host tell each other for free, and go down together") {
     const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1, 2});
     std::vector<double> at;
     for (int r = 0; r < 3; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         if (r == 1) comm.send(2, timing.zeros(1'000'000));
         if (r == 2) comm.receive(1);
         if (r == 2) at.push_back(comm.now());
       });
     cluster.at(1.0, [&] {
-      world.crash(1);
+      world.membership().crash(1);
       at.insert(at.end(), {world.alive(0) ? 1.0 : 0.0, world.alive(1) ? 1.0 : 0.0, world.alive(2) ? 1.0 : 0.0});
     });
-    world.start(0, [&] { world.compute(0, 2e9); });
+    world.ranks().start(0, [&] { world.ranks().compute(0, 2e9); });
     cluster.run();
     world.end();
     record::Record record;
@@ -146,13 +149,13 @@ TEST_CASE("a part of a group counts its members anew") {
     const std::vector<int> chosen{4, 1, 3};
     if (comm.rank() == 0 || comm.rank() == 2) {
       try {
-        comm.part(chosen);
+        comm.subgroup(chosen);
       } catch (const base::InvariantError&) {
         out.push_back(-1);
       }
       return;
     }
-    const Communicator part = comm.part(chosen);
+    const Communicator part = comm.subgroup(chosen);
     REQUIRE(part.size() == 3);
     REQUIRE(part.world_rank(part.rank()) == comm.rank());
     if (part.rank() == 0) part.send(2, d.zeros(1000));
@@ -181,7 +184,7 @@ TEST_CASE("a message takes latency + bytes / bandwidth") {
 TEST_CASE("a receiver waits until the transfer starts and communicates from then on") {
   const auto pushed = Stage::run(2, [](const Communicator& comm, values::Dispatcher& d, std::vector<double>&) {
     if (comm.rank() == 0) {
-      comm.world().compute(0, 3e9);
+      comm.world().ranks().compute(0, 3e9);
       comm.send(1, d.zeros(12'500'000));
     } else {
       comm.receive(0);
@@ -202,7 +205,7 @@ TEST_CASE("a sender whose receiver is absent waits") {
   const auto pushed = Stage::run(2, [](const Communicator& comm, values::Dispatcher& d, std::vector<double>&) {
     if (comm.rank() == 0) comm.send(1, d.zeros(125));
     if (comm.rank() == 1) {
-      comm.world().compute(1, 1e9);
+      comm.world().ranks().compute(1, 1e9);
       comm.receive(0);
     }
   });
@@ -214,11 +217,11 @@ TEST_CASE("transfers that overlap computing count only while they block") {
   const auto pushed = Stage::run(2, [](const Communicator& comm, values::Dispatcher& d, std::vector<double>&) {
     if (comm.rank() == 0) {
       Pending sending = comm.start_send(1, d.zeros(12'500'000));
-      comm.world().compute(0, 0.05e9);
+      comm.world().ranks().compute(0, 0.05e9);
       sending.wait();
     } else {
       Pending receiving = comm.start_receive(0);
-      comm.world().compute(1, 0.2e9);
+      comm.world().ranks().compute(1, 0.2e9);
       receiving.wait();
     }
   });
@@ -242,7 +245,7 @@ TEST_CASE("a gather ends at alpha + max_j (t_j + (n - j) M / B) for unequal arri
   const std::vector<double> arrival{0.0, 0.1, 0.5, 0.55};
   const auto pushed = Stage::run(5, [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
     if (comm.rank() < 4) {
-      comm.world().compute(comm.rank(), 1e9 * arrival[static_cast<std::size_t>(comm.rank())]);
+      comm.world().ranks().compute(comm.rank(), 1e9 * arrival[static_cast<std::size_t>(comm.rank())]);
       comm.send(4, d.zeros(12'500'000));
     } else {
       std::vector<Pending> receives;
@@ -269,7 +272,7 @@ TEST_CASE("messages between two ranks arrive in the order sent") {
 
 TEST_CASE("a deadlock ends the run and names who waits for whom") {
   const auto ring = [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
-    comm.world().set_step(comm.rank(), 7);
+    comm.world().ranks().set_step(comm.rank(), 7);
     comm.receive((comm.rank() + 1) % comm.size());
   };
   CHECK_THROWS_WITH(Stage::run(2, ring),
@@ -279,10 +282,10 @@ TEST_CASE("a deadlock ends the run and names who waits for whom") {
 
 TEST_CASE("an exception in an actor ends the run with rank, step and virtual time") {
   const auto failing = [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
-    comm.world().set_step(comm.rank(), 3);
-    comm.world().compute(comm.rank(), 1e9);
+    comm.world().ranks().set_step(comm.rank(), 3);
+    comm.world().ranks().compute(comm.rank(), 1e9);
     if (comm.rank() == 1) throw std::runtime_error("out of cheese");
-    comm.world().compute(comm.rank(), 1e9);
+    comm.world().ranks().compute(comm.rank(), 1e9);
   };
   CHECK_THROWS_WITH(Stage::run(3, failing), "rank 1 (step 3, at 1 s): out of cheese");
 }
@@ -293,15 +296,15 @@ TEST_CASE("communication with a rank whose host is down throws PeerLost") {
     World world(cluster, "w", 2, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
     std::vector<double> lost;
-    world.on_peer_lost = [&](int rank) { lost.insert(lost.end(), {static_cast<double>(rank), world.now()}); };
+    world.ranks().on_peer_lost = [&](int rank) { lost.insert(lost.end(), {static_cast<double>(rank), world.now()}); };
     const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1});
     for (int r = 0; r < 2; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         if (r == 0) comm.send(1, timing.zeros(125'000'000));  // 0.8 s
         if (r == 1) comm.receive(0);
       });
-    cluster.at(0.25, [&] { world.crash(1); });
+    cluster.at(0.25, [&] { world.membership().crash(1); });
     cluster.run();
     world.end();
     record::Record record;
@@ -318,7 +321,7 @@ TEST_CASE("the watchdog gives up a run on simulated time") {
   options.watchdog.simulated_s = 5.0;
   const auto endless = [](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
     for (;;) {
-      comm.world().compute(0, 1e9);
+      comm.world().ranks().compute(0, 1e9);
       comm.world().cluster().watch();
     }
   };

@@ -6,7 +6,9 @@
 #include <simgrid/s4u.hpp>
 
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -31,7 +33,7 @@ constexpr double taking_in = 3e7;
 
 cluster::Options star() {
   cluster::Options options;
-  options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = 125e6, .latency_s = 50e-6};
+  options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = 125e6, .latency_s = 50e-6};
   return options;
 }
 
@@ -49,13 +51,13 @@ std::vector<double> by_the_record(int ranks, const std::vector<int>& hosts) {
     std::iota(all.begin(), all.end(), 0);
     const auto members = std::make_shared<const std::vector<int>>(all);
     for (int r = 0; r < ranks; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
-        world.compute(r, flops(r));
+        world.ranks().compute(r, flops(r));
         if (r > 0) return comm.send(0, timing.zeros(numbers));
         for (int sender = 1; sender < ranks; ++sender) {
           comm.receive(sender);
-          world.compute(0, taking_in);
+          world.ranks().compute(0, taking_in);
         }
       });
     cluster.run();
@@ -133,7 +135,7 @@ TEST_CASE("a host whose ranks share its cores is no busier than its cores are") 
     // A worker and two servers on a host of one core: 0.6 s of work that each of them has a third of at a time.
     Cluster cluster(star(), 1);
     World world(cluster, "w", 1, 2, {0, 0, 0});
-    for (int r = 0; r < 3; ++r) world.start(r, [&world, r] { world.compute(r, flops(r)); });
+    for (int r = 0; r < 3; ++r) world.ranks().start(r, [&world, r] { world.ranks().compute(r, flops(r)); });
     cluster.run();
     world.end();
     record::Record record;

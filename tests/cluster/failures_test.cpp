@@ -3,10 +3,11 @@
 
 #include "base/errors.h"
 #include "catch.h"
-#include "cluster/cluster.h"
-#include "cluster/communicator.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/failures/processes.h"
-#include "cluster/world.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "scratch.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
@@ -125,7 +126,7 @@ double arrival(int link, double down_s, double lasts_s, NetworkModel model = Net
     values::Dispatcher dispatcher({.numbers = false});
     Options options;
     options.network_model = model;
-    options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1e6, .latency_s = 0.01};
+    options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1e6, .latency_s = 0.01};
     if (lasts_s > 0.0) {
       auto outage = std::make_unique<OneOutage>();
       outage->down_s = down_s;
@@ -140,7 +141,7 @@ double arrival(int link, double down_s, double lasts_s, NetworkModel model = Net
     const auto members = std::make_shared<const std::vector<int>>(std::vector{0, 1});
     double there_s = 0.0;
     for (int rank : {0, 1})
-      world.start(rank, [&, rank] {
+      world.ranks().start(rank, [&, rank] {
         const Communicator comm(world, members, rank, 0);
         World::pause(sent_s);
         if (rank == 1) return comm.send(0, dispatcher.zeros(125'000));

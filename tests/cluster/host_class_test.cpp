@@ -1,11 +1,13 @@
 // Classes of hosts: who is of which, how fast it computes, and what links are called.
-#include "cluster/host_class.h"
+#include "cluster/fabric/host_class.h"
 
 #include <simgrid/s4u.hpp>
 
 #include "catch.h"
-#include "cluster/communicator.h"
-#include "cluster/link_class.h"
+#include "cluster/fabric/link_class.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 
 using namespace simgrad;
@@ -26,7 +28,7 @@ HostClass host_class(const char* name, int count, double speed, HostRole role = 
 Options mixed() {
   Options options;
   options.workers = 5;
-  options.machine.speed_flops_per_s = 1e9;
+  options.host_spec.speed_flops_per_s = 1e9;
   options.host_classes = {host_class("gpu", 2, 8e9), host_class("box", 1, 3e9, HostRole::server),
                           host_class("cpu", 2, 2e9)};
   return options;
@@ -50,8 +52,8 @@ TEST_CASE("a host computes at the speed of its class") {
     World world(cluster, "w", 5, 2);
     std::vector<double> seconds(7);
     for (int rank = 0; rank < 7; ++rank)
-      world.start(rank, [&, rank] {
-        world.compute(rank, 24e9);
+      world.ranks().start(rank, [&, rank] {
+        world.ranks().compute(rank, 24e9);
         seconds[static_cast<std::size_t>(rank)] = world.now();
       });
     cluster.run();

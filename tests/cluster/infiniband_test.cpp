@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -29,7 +31,7 @@ using Flow = std::pair<int, int>;  // from, to
 std::vector<double> ends(const std::vector<Flow>& flows, double n) {
   return tests::numbers_of_child([&] {
     cluster::Options options;
-    options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
     options.network_model = cluster::NetworkModel::infiniband;
     Cluster cluster(options, 5);
     World world(cluster, "flows", 5, 0);
@@ -37,14 +39,14 @@ std::vector<double> ends(const std::vector<Flow>& flows, double n) {
     const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1, 2, 3, 4});
     std::vector<double> times(flows.size());
     for (int r = 0; r < 5; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         std::vector<cluster::Pending> sends;
         for (std::size_t i = 0; i < flows.size(); ++i) {
           if (flows[i].first == r)
             sends.push_back(comm.start_send(flows[i].second, timing.zeros(static_cast<std::int64_t>(n / 8))));
           if (flows[i].second == r)
-            world.start_beside(r, [&, i, beside = comm.beside()] {
+            world.ranks().start_side_actor(r, [&, i, beside = comm.for_side_actor()] {
               beside.receive(flows[i].first);
               times[i] = world.now();
             });

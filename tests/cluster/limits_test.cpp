@@ -16,7 +16,7 @@ constexpr double M = 8e6;
 
 Options star() {
   Options options;
-  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
+  options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
   return options;
 }
 

@@ -1,5 +1,5 @@
 // One message on a cluster's links, by each network model.
-#include "cluster/message_times.h"
+#include "cluster/fabric/message_times.h"
 
 #include "base/errors.h"
 #include "catch.h"

@@ -1,14 +1,15 @@
-#include "cluster/overlap.h"
-
 #include <numeric>
 
 #include "catch.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/side_stream.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
 using namespace simgrad;
 using cluster::Communicator;
-using cluster::Overlap;
+using cluster::SideStream;
 
 namespace {
 
@@ -24,14 +25,14 @@ std::vector<double> run(const std::function<void(const Communicator&, values::Di
   return tests::numbers_of_child([&] {
     cluster::Options options;
     options.workers = 2;
-    options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
     cluster::Cluster cluster(options, 2);
     cluster::World world(cluster, "w", 2, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
     std::vector<double> pushed;
     const auto members = std::make_shared<const std::vector<int>>(std::vector<int>{0, 1});
     for (int r = 0; r < 2; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         body(comm, timing, pushed);
       });
@@ -45,7 +46,7 @@ std::vector<double> run(const std::function<void(const Communicator&, values::Di
   });
 }
 
-Overlap::Piece exchange(const values::Tensor& x) {
+SideStream::Task exchange(const values::Tensor& x) {
   return [x](const Communicator& comm) { return comm.exchange(x, 1 - comm.rank(), 1 - comm.rank()).tensor; };
 }
 
@@ -55,9 +56,9 @@ TEST_CASE("a piece beside goes on while its rank computes, and only the rest of 
   constexpr std::int64_t n = 1'000'000;
   const double transfer = transfer_s(n);
   const auto pushed = run([&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
-    Overlap overlap(comm);
+    SideStream overlap(comm);
     const int piece = overlap.start(exchange(d.zeros(n)));
-    comm.world().compute(comm.rank(), speed * 0.25 * transfer);
+    comm.world().ranks().compute(comm.rank(), speed * 0.25 * transfer);
     CHECK(overlap.wait(piece).size() == n);
     if (comm.rank() == 0) out.push_back(comm.now());
   });
@@ -72,8 +73,8 @@ TEST_CASE("a piece beside goes on while its rank computes, and only the rest of 
 TEST_CASE("a rank that is blocked on a piece beside waits as long as that one waits for its peer") {
   constexpr std::int64_t n = 1000;
   const auto pushed = run([&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
-    Overlap overlap(comm);
-    if (comm.rank() == 1) comm.world().compute(1, speed * 0.01);
+    SideStream overlap(comm);
+    if (comm.rank() == 1) comm.world().ranks().compute(1, speed * 0.01);
     overlap.wait(overlap.start(exchange(d.zeros(n))));
     if (comm.rank() == 0) out.push_back(comm.now());
   });
@@ -84,7 +85,7 @@ TEST_CASE("a rank that is blocked on a piece beside waits as long as that one wa
 
 TEST_CASE("what a piece beside computes while its rank is blocked on it is the rank's computing") {
   const auto pushed = run([&](const Communicator& comm, values::Dispatcher& d, std::vector<double>&) {
-    Overlap overlap(comm);
+    SideStream overlap(comm);
     const values::Tensor x = d.zeros(10);
     overlap.wait(overlap.start([x](const Communicator& beside) {
       beside.charge_reduction(speed * 0.5);
@@ -98,7 +99,7 @@ TEST_CASE("what a piece beside computes while its rank is blocked on it is the r
 TEST_CASE("pieces run in their order, one at a time, and are asked for one by one") {
   constexpr std::int64_t n = 1000;
   const auto pushed = run([&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
-    Overlap overlap(comm);
+    SideStream overlap(comm);
     for (int i = 0; i < 3; ++i) REQUIRE(overlap.start(exchange(d.zeros(n + i))) == i);
     for (int i = 0; i < 3; ++i) {
       CHECK(overlap.wait(i).size() == n + i);
@@ -117,9 +118,9 @@ TEST_CASE("a world that ends while a rank is blocked on a piece beside cuts its 
   const double transfer = transfer_s(n);
   const auto pushed = run(
       [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>&) {
-        Overlap overlap(comm);
+        SideStream overlap(comm);
         const int piece = overlap.start(exchange(d.zeros(n)));
-        comm.world().compute(comm.rank(), speed * 0.25 * transfer);
+        comm.world().ranks().compute(comm.rank(), speed * 0.25 * transfer);
         overlap.wait(piece);
       },
       0.5 * transfer);

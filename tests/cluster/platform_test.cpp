@@ -11,7 +11,9 @@
 
 #include "base/errors.h"
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -94,7 +96,7 @@ std::vector<double> gather_ends(const cluster::Options& options, int senders, st
     const auto members = std::make_shared<const std::vector<int>>(all);
     std::vector<double> ends(static_cast<std::size_t>(senders));
     for (int r = 0; r <= senders; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         if (r < senders) {
           comm.send(senders, timing.zeros(numbers));

@@ -1,6 +1,8 @@
-#include "cluster/responder.h"
+#include "cluster/ranks/responder.h"
 
 #include "catch.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -24,7 +26,7 @@ using Body = std::function<void(const Communicator&, values::Dispatcher&, std::v
 std::vector<double> run(int ranks, const Body& body) {
   return tests::numbers_of_child([&] {
     cluster::Options options;
-    options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
     cluster::Cluster cluster(options, ranks);
     cluster::World world(cluster, "w", ranks, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
@@ -34,13 +36,13 @@ std::vector<double> run(int ranks, const Body& body) {
     const auto members = std::make_shared<const std::vector<int>>(all);
     int left = ranks;
     for (int r = 0; r < ranks; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const Communicator comm(world, members, r, 0);
         body(comm, timing, pushed);
         if (--left == 0)
           world.end();  // listeners never end by themselves
         else
-          cluster::World::pause(1e3);
+          cluster::pause(1e3);
       });
     cluster.run();
     record::Record record;
@@ -57,13 +59,13 @@ TEST_CASE("a question is answered while the rank that is asked computes, and tak
     const Responder responder(comm, {1 - comm.rank()}, [](const Communicator&, int, Packet packet) {
       return std::optional(Packet(std::move(packet.tensor), 7));
     });
-    if (comm.rank() == 1) return comm.world().compute(1, 10.0 * speed * transfer);
+    if (comm.rank() == 1) return comm.world().ranks().compute(1, 10.0 * speed * transfer);
     Pending answer = comm.start_receive(1);
     Pending question = responder.start_send(1, d.zeros(n));
     question.wait();
     const Packet packet = answer.wait();
     pushed = {comm.now(), static_cast<double>(packet.version)};
-    comm.world().compute(0, 8.0 * speed * transfer);
+    comm.world().ranks().compute(0, 8.0 * speed * transfer);
   });
   CHECK(out[0] == Approx(2 * transfer).epsilon(1e-9));
   CHECK(out[1] == 7.0);
@@ -96,7 +98,7 @@ TEST_CASE("what no answer is given to ends with the question") {
           if (beside.rank() == 0) pushed.push_back(beside.now() + 1000.0 * source);
           return {};
         });
-    if (comm.rank() == 0) return comm.world().compute(0, 5.0 * speed * transfer);
+    if (comm.rank() == 0) return comm.world().ranks().compute(0, 5.0 * speed * transfer);
     responder.start_send(0, d.zeros(n)).wait();
     responder.start_send(0, d.zeros(n)).wait();
   });

@@ -4,9 +4,12 @@
 #include <numeric>
 
 #include "catch.h"
-#include "cluster/communicator.h"
-#include "cluster/inbox.h"
-#include "cluster/link_bins.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/inbox.h"
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/usage/link_bins.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -21,7 +24,7 @@ constexpr double B = 1e9;
 Options star(int workers) {
   Options options;
   options.workers = workers;
-  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+  options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
   return options;
 }
 
@@ -41,7 +44,7 @@ std::vector<double> stage(
     const auto members = std::make_shared<const std::vector<int>>(all);
     int working = ranks;
     for (int r = 0; r < ranks; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         body(Communicator(world, members, r, 0), timing, pushed);
         if (--working == 0) world.end();
       });
@@ -228,8 +231,8 @@ TEST_CASE("a flow whose end crashes has carried what it had until then, and goes
                  [=](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
                    World& world = comm.world();
                    if (comm.rank() == 0) {
-                     world.cluster().at(0.005, [&world] { world.crash(1); });
-                     world.cluster().at(back_s, [&world] { world.revive(1); });
+                     world.cluster().at(0.005, [&world] { world.membership().crash(1); });
+                     world.cluster().at(back_s, [&world] { world.membership().revive(1); });
                    }
                    World::pause(0.01);
                    if (comm.rank() == 0) world.end();

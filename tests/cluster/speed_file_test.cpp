@@ -5,7 +5,7 @@
 
 #include "base/errors.h"
 #include "catch.h"
-#include "cluster/speed_timeline.h"
+#include "cluster/fabric/speed_timeline.h"
 #include "scratch.h"
 
 using namespace simgrad;

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "catch.h"
-#include "cluster/speed_timeline.h"
+#include "cluster/fabric/speed_timeline.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/stragglers/drawn.h"
 #include "cluster/stragglers/varying.h"
-#include "cluster/world.h"
 #include "scratch.h"
 #include "simulation.h"
 
@@ -170,7 +171,7 @@ TEST_CASE("who computes where all stands still for ever is told, on shared cores
       Cluster cluster(options, 1);
       World world(cluster, "w", 1, servers, std::vector<int>(static_cast<std::size_t>(1 + servers), 0));
       for (int rank = 0; rank < world.size(); ++rank)
-        world.start(rank, [&, rank] { world.compute(rank, 3.0 * cluster.speed(0)); });
+        world.ranks().start(rank, [&, rank] { world.ranks().compute(rank, 3.0 * cluster.speed(0)); });
       cluster.run();
       return std::vector<double>{};
     });

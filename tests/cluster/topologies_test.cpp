@@ -32,13 +32,13 @@ template <class Kind>
 Options with(Kind kind, std::int64_t workers) {
   Options options;
   options.workers = workers;
-  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
+  options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
   options.topology = base::Slot<Topology>(topologies(), std::make_unique<Kind>(std::move(kind)));
   return options;
 }
 
 Blueprint blueprint(const Options& options, int hosts) {
-  return {.machine = options.machine, .hosts = hosts, .workers = static_cast<int>(options.workers)};
+  return {.host_spec = options.host_spec, .hosts = hosts, .workers = static_cast<int>(options.workers)};
 }
 
 std::vector<Cable> cables(const Options& options, int hosts) {
@@ -102,7 +102,7 @@ TEST_CASE("two_tier: racks whose uplinks are oversubscribed") {
   CHECK(cut(all, [](int node) { return node < 8 || node == 16 || node == 17; }) == 2 * 4 * B / 8);
   CHECK(message_s(options, 16, 0, 3) == nine(L + M / B));
   CHECK(message_s(options, 16, 0, 15) == nine(2 * L + M / (B / 2)));
-  CHECK(options.topology->machine(5, 16) == 1);
+  CHECK(options.topology->locality(5, 16) == 1);
   // Four flows out of one rack share its uplink of B / 2.
   const auto ends = transfer_ends(options, 16, {{0, 4, d}, {1, 5, d}, {2, 6, d}, {3, 7, d}});
   for (const double end : ends) CHECK(end == nine(2 * L + 4 * M / (B / 2)));
@@ -131,7 +131,7 @@ TEST_CASE("fat_tree: k^3/4 hosts, 2, 4 or 6 links between them, and the bisectio
   for (const double end : ends) CHECK(end == nine(3 * L + M / B));
   // The receiver chooses the way: two hosts that are first at their edge switches do not meet on the way to 4 and 5.
   for (const double end : transfer_ends(options, 16, {{0, 4, d}, {2, 5, d}})) CHECK(end == nine(3 * L + M / B));
-  CHECK(options.topology->machine(3, 16) == 1);
+  CHECK(options.topology->locality(3, 16) == 1);
 }
 
 TEST_CASE("torus: neighbours in every dimension, the shorter way round, two cuts through the longest dimension") {
@@ -184,7 +184,7 @@ TEST_CASE("dragonfly: all to all in a group, one link between every two, more gr
   CHECK(cut(all, [](int node) { return node < 24 || (node >= 48 && node < 60); }) == 9 * B);
   CHECK(message_s(options, 48, 0, 1) == nine(L + M / B));
   CHECK(message_s(options, 48, 0, 7) == nine(1.5 * L + M / B));
-  CHECK(options.topology->machine(7, 48) == 3);
+  CHECK(options.topology->locality(7, 48) == 3);
 }
 
 TEST_CASE("gpu_hosts: NVLink within a host, device i on NIC i mod k between hosts") {
@@ -208,8 +208,8 @@ TEST_CASE("gpu_hosts: NVLink within a host, device i on NIC i mod k between host
   CHECK(ends[0] == nine(L + 2 * M / B));
   CHECK(ends[1] == nine(L + 2 * M / B));
   CHECK(ends[2] == nine(L + M / B));
-  CHECK(options.topology->machine(5, 8) == 1);
-  CHECK(options.topology->machine(8, 8) == 8);
+  CHECK(options.topology->locality(5, 8) == 1);
+  CHECK(options.topology->locality(8, 8) == 8);
 }
 
 TEST_CASE("star: the devices of a host share its NIC, and a server behind has its own") {
@@ -225,7 +225,7 @@ TEST_CASE("star: the devices of a host share its NIC, and a server behind has it
 TEST_CASE("shared_memory: all messages share the memory's bandwidth, each under the limit of a core") {
   Options options;
   options.workers = 4;
-  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
+  options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = L};
   options.topology = base::Slot<Topology>(topologies(), "shared_memory");
   CHECK(route(options, 4, 0, 3) == "memory-0 ");
   CHECK(message_s(options, 4, 0, 3) == nine(L + M / B));
@@ -266,7 +266,7 @@ TEST_CASE("wan: stars inside, and between two sites what their pair says") {
   CHECK(message_s(options, 6, 0, 5) == nine(L + 0.1 + M / (B / 20)));
   // The halves {eu, asia} and {us}: two of the three links.
   CHECK(cut(all, [](int node) { return node == 6 || node == 8 || node < 2 || node == 5; }) == B / 10 + B / 20);
-  CHECK(options.topology->machine(4, 6) == 1);
+  CHECK(options.topology->locality(4, 6) == 1);
 }
 
 TEST_CASE("flows of different latencies share a link fairly on every topology") {
@@ -282,20 +282,20 @@ TEST_CASE("flows of different latencies share a link fairly on every topology") 
 TEST_CASE("a shape that has no place for the hosts is impossible, and says so") {
   FatTree tree;
   tree.k = 4;
-  CHECK(tree.unfit({}, 17).find("k = 4 makes a tree of 16 hosts, but the ranks (servers included) are 17") == 0);
-  CHECK(tree.unfit({}, 16).empty());
+  CHECK(tree.refusal({}, 17).find("k = 4 makes a tree of 16 hosts, but the ranks (servers included) are 17") == 0);
+  CHECK(tree.refusal({}, 16).empty());
   Torus torus;
   torus.shape = {3, 3};
-  CHECK(torus.unfit({}, 10).find("shape = [3, 3] has 9 hosts, but the ranks") == 0);
+  CHECK(torus.refusal({}, 10).find("shape = [3, 3] has 9 hosts, but the ranks") == 0);
   torus.shape = {100, 100};
-  CHECK(torus.unfit({}, 10).find("expected at most 1024") != std::string::npos);
+  CHECK(torus.refusal({}, 10).find("expected at most 1024") != std::string::npos);
   torus.shape = {512, 2};
-  CHECK(torus.unfit({}, 1024).find("shape = [512, 2] has ways of 128.5 links on average") == 0);
+  CHECK(torus.refusal({}, 1024).find("shape = [512, 2] has ways of 128.5 links on average") == 0);
   torus.shape = {32, 32};
-  CHECK(torus.unfit({}, 1024).empty());
-  CHECK(RingOfHosts{}.unfit({}, 430).empty());
-  CHECK(RingOfHosts{}.unfit({}, 431).find("a ring of 431 hosts has ways of 107 links") == 0);
-  CHECK(Dragonfly{}.unfit({}, 73).find("9 groups x 4 routers x 2 hosts are 72, but the ranks") == 0);
-  CHECK(Wan{}.unfit({}, 4).find("a wan needs sites") == 0);
-  CHECK(TwoTier{}.unfit({}, 1025).find("1025 hosts") == 0);
+  CHECK(torus.refusal({}, 1024).empty());
+  CHECK(RingOfHosts{}.refusal({}, 430).empty());
+  CHECK(RingOfHosts{}.refusal({}, 431).find("a ring of 431 hosts has ways of 107 links") == 0);
+  CHECK(Dragonfly{}.refusal({}, 73).find("9 groups x 4 routers x 2 hosts are 72, but the ranks") == 0);
+  CHECK(Wan{}.refusal({}, 4).find("a wan needs sites") == 0);
+  CHECK(TwoTier{}.refusal({}, 1025).find("1025 hosts") == 0);
 }

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/topologies/wired.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
@@ -31,10 +33,10 @@ inline std::vector<double> transfer_ends(const cluster::Options& options, int ho
     std::vector<double> ends(transfers.size());
     for (std::size_t i = 0; i < transfers.size(); ++i) {
       const Transfer& each = transfers[i];
-      world.start(each.from, [&, each] {
+      world.ranks().start(each.from, [&, each] {
         cluster::Communicator(world, members, each.from, 0).send(each.to, timing.zeros(each.numbers));
       });
-      world.start(each.to, [&, each, i] {
+      world.ranks().start(each.to, [&, each, i] {
         cluster::Communicator(world, members, each.to, 0).receive(each.from);
         ends[i] = world.now();
       });

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "catch.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/topologies/ring.h"
 #include "cluster/topologies/shared_memory.h"
 #include "cluster/topologies/star.h"
@@ -21,7 +23,7 @@ template <class Kind>
 Options with(Kind kind, std::int64_t workers) {
   Options options;
   options.workers = workers;
-  options.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1e9, .latency_s = 1e-5};
+  options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1e9, .latency_s = 1e-5};
   options.topology = base::Slot<Topology>(topologies(), std::make_unique<Kind>(std::move(kind)));
   return options;
 }
@@ -36,7 +38,7 @@ std::vector<std::string> wires(const Options& options, int hosts) {
     std::iota(all.begin(), all.end(), 0);
     const auto members = std::make_shared<const std::vector<int>>(all);
     for (int rank = 0; rank < hosts; ++rank)
-      world.start(rank, [&, rank] {
+      world.ranks().start(rank, [&, rank] {
         const Communicator comm(world, members, rank, 0);
         for (int hop = 1; hop < hosts; ++hop)
           comm.exchange(timing.zeros(10), (rank + hop) % hosts, (rank + hosts - hop) % hosts);

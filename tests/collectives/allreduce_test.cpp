@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "collectives/group.h"
 
 using namespace simgrad;
@@ -143,7 +145,7 @@ TEST_CASE("several collectives, one after the other, are the same on both ways")
     const auto body = [&](const Communicator& comm, Dispatcher& dispatcher) {
       values::Tensor x = dispatcher.constant(contribution(comm.rank(), 100));
       for (int step = 0; step < 5; ++step) {
-        comm.world().compute(comm.rank(), 1e4 * ((step + 3 * comm.rank()) % 7));
+        comm.world().ranks().compute(comm.rank(), 1e4 * ((step + 3 * comm.rank()) % 7));
         x = (*chosen)(comm, x);
       }
       return x;
@@ -191,9 +193,9 @@ TEST_CASE(
     "star") {
   const auto hierarchical = collectives::allreduces().find("hierarchical")->make();
   cluster::Options options;
-  CHECK(hierarchical->unfit(options).find("devices = 4") != std::string::npos);
+  CHECK(hierarchical->refusal(options).find("devices = 4") != std::string::npos);
   options.platform = "hosts.xml";
-  const std::string advice = hierarchical->unfit(options);
+  const std::string advice = hierarchical->refusal(options);
   CHECK(advice.find("platform") != std::string::npos);
   CHECK(advice.find("devices = 4") == std::string::npos);
   CHECK(advice.find("ring") != std::string::npos);
@@ -201,5 +203,5 @@ TEST_CASE(
   auto star = std::make_unique<cluster::Star>();
   star->devices_per_host = 2;
   several.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
-  CHECK(hierarchical->unfit(several).empty());
+  CHECK(hierarchical->refusal(several).empty());
 }

@@ -1,6 +1,8 @@
 // What is kept of each collective: what it would take by itself, what it took, how far apart its members came.
-#include "cluster/collective_log.h"
+#include "cluster/computed/collective_log.h"
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "collectives/allreduce.h"
 #include "collectives/group.h"
 
@@ -20,7 +22,7 @@ Use use_of(const std::string& algorithm, int P, std::int64_t d, std::vector<doub
            cluster::Collectives how) {
   const std::vector<double> flat = numbers_of_child([&] {
     cluster::Options options;
-    options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
     options.workers = P;
     options.collectives = how;
     cluster::Cluster cluster(options, P);
@@ -31,10 +33,10 @@ Use use_of(const std::string& algorithm, int P, std::int64_t d, std::vector<doub
     const auto members = std::make_shared<const std::vector<int>>(all);
     const auto allreduce = collectives::allreduces().find(algorithm)->make();
     for (int r = 0; r < P; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const cluster::Communicator comm(world, members, r, 0);
         for (int call = 0; call < 2; ++call) {
-          if (!arrivals.empty()) cluster::World::pause(arrivals[static_cast<std::size_t>(r)]);
+          if (!arrivals.empty()) cluster::pause(arrivals[static_cast<std::size_t>(r)]);
           (*allreduce)(comm, timing.zeros(d));
         }
       });

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "catch.h"
-#include "cluster/communicator.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/topologies/star.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
@@ -90,7 +92,7 @@ struct Group {
 
   std::vector<double> flat_outcome(const Body& body) const {
     cluster::Options options;
-    options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
     options.workers = P;
     options.charge_reductions = charge_reductions;
     options.collectives = collectives;
@@ -105,13 +107,13 @@ struct Group {
     const auto members = std::make_shared<const std::vector<int>>(all);
     std::vector<values::Tensor> results(all.size());
     std::vector<double> ends(all.size());
-    for (std::size_t r = 0; r < speeds.size(); ++r) world.set_relative_speed(static_cast<int>(r), speeds[r]);
+    for (std::size_t r = 0; r < speeds.size(); ++r) world.ranks().set_relative_speed(static_cast<int>(r), speeds[r]);
     if (end_s) cluster.at(*end_s, [&] { world.end(); });
     for (int r = 0; r < P; ++r)
-      world.start(r, [&, r] {
+      world.ranks().start(r, [&, r] {
         const auto i = static_cast<std::size_t>(r);
         const cluster::Communicator comm(world, members, r, 0);
-        if (i < arrivals.size()) world.compute(r, speed * world.relative_speed(r) * arrivals[i]);
+        if (i < arrivals.size()) world.ranks().compute(r, speed * world.ranks().relative_speed(r) * arrivals[i]);
         results[i] = body(comm, dispatcher);
         ends[i] = world.now();
       });

@@ -50,7 +50,7 @@ TEST_CASE("the baseline is one host of the first worker's class, whose runs a si
   const Plan plan =
       planned(small + single,
               {.sets = {"cluster.hosts=[{class=\"gpu\",speed=\"8GF\",price=\"2$/h\"}]", "prices.worker=\"1$/h\""}});
-  CHECK(plan.baselines.at(0).settings->cluster.machine.speed_flops_per_s == 8e9);
+  CHECK(plan.baselines.at(0).settings->cluster.host_spec.speed_flops_per_s == 8e9);
   REQUIRE(plan.baselines.at(0).settings->cluster.host_classes.size() == 1);  // for its price
   CHECK(plan.baselines.at(0).settings->cluster.host_classes[0].price_dollars_per_hour == 2.0);
   CHECK(plan.runs.at(0).work != plan.baselines.at(0).work);

@@ -72,7 +72,7 @@ TEST_CASE("a baseline is one worker at nominal speed, without network, failures 
   CHECK(baseline.workers == 1);
   CHECK(baseline.kind == "single");
   CHECK(cluster.workers == 1);
-  CHECK(cluster.machine.speed_flops_per_s == 3e9);
+  CHECK(cluster.host_spec.speed_flops_per_s == 3e9);
   CHECK(cluster.relative_speeds.empty());
   CHECK(cluster.failures.crashes.empty());
   CHECK_FALSE(cluster.charge_reductions);

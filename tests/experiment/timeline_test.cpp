@@ -1,5 +1,5 @@
 // Timelines: what each rank does when adds up to where its time went, and costs the run nothing.
-#include "outputs/timeline.h"
+#include "outputs/timelines/timeline.h"
 
 #include <fmt/format.h>
 
@@ -35,19 +35,19 @@ epochs = 9
 
 const std::string calm = "[cluster]\nworkers = 4\nspeed = \"1MF\"\nbandwidth = \"1Mbps\"\nlatency = \"100us\"\n";
 
-cluster::TapeLimits everything() {
+cluster::TimelineLimits everything() {
   return {.workers = std::numeric_limits<int>::max(),
           .servers = std::numeric_limits<int>::max(),
           .spans = std::numeric_limits<std::size_t>::max() / 8};
 }
 
 /// The record of the first run, simulated in this process.
-record::Record recorded(const std::string& text, const std::vector<cluster::TapeLimits>& tapes) {
+record::Record recorded(const std::string& text, const std::vector<cluster::TimelineLimits>& tapes) {
   const Plan plan = planned(text);
   return simulate(plan.runs.front(), load_data(plan.runs.front()), 0, nullptr, tapes);
 }
 
-Timeline timeline_of(const std::string& text, const cluster::TapeLimits& limits) {
+Timeline timeline_of(const std::string& text, const cluster::TimelineLimits& limits) {
   const std::string json =
       tests::text_of_child([&] { return outputs::timeline_json(recorded(text, {limits}).timelines.front(), "a1"); });
   return outputs::timeline_from_json(outputs::parse_json(json), "a1");
@@ -195,7 +195,7 @@ TEST_CASE("a tape that is full ends everywhere at one time, with what it has, an
     const std::string text = calm + "collectives = \"" + how + "\"\n" + conditions + ring;
     const Timeline whole = timeline_of(text, everything());
     for (const std::size_t spans : {1U, 10U, 40U, 100U}) {
-      cluster::TapeLimits limits = everything();
+      cluster::TimelineLimits limits = everything();
       limits.spans = spans;
       const Timeline some = timeline_of(text, limits);
       INFO(how << ", " << spans);
@@ -222,7 +222,7 @@ TEST_CASE("the first workers and servers of many ranks are recorded, and message
 
 TEST_CASE(
     "of the steps asked for, all that belongs to them is recorded, and what comes before the first belongs to it") {
-  cluster::TapeLimits limits = everything();
+  cluster::TimelineLimits limits = everything();
   limits.steps = {1, 2};
   const std::string text = calm + conditions + ring;
   const Timeline some = timeline_of(text, limits), whole = timeline_of(text, everything());
@@ -239,14 +239,14 @@ TEST_CASE(
 TEST_CASE("recording changes nothing in a record") {
   for (const Case& strategy : all_strategies()) {
     INFO(strategy.name);
-    const auto json = [&](const std::vector<cluster::TapeLimits>& tapes) {
+    const auto json = [&](const std::vector<cluster::TimelineLimits>& tapes) {
       return tests::text_of_child([&] {
         outputs::Run run;
         run.record = recorded(calm + "relative_speeds = [0.37]\n" + conditions + strategy.text, tapes);
         return outputs::to_json(run).dump();
       });
     };
-    cluster::TapeLimits few;
+    cluster::TimelineLimits few;
     few.spans = 37;
     CHECK(json({few, everything()}) == json({}));
   }

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "catch.h"
-#include "outputs/report/curves.h"
-#include "outputs/report/statistics.h"
+#include "outputs/report/charts/curves.h"
+#include "outputs/report/data/statistics.h"
 #include "report_sample.h"
 
 using namespace simgrad;
@@ -22,7 +22,7 @@ Run trained(std::vector<std::optional<double>> losses) {
 }
 
 Series series_of(const Results& results, std::size_t most = 2000) {
-  const View seen = view(results);
+  const ReportModel seen = report_model(results);
   return series(seen.cases.at(0), most);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a step that a seed has not evaluated and has not ended before is left
   CHECK(series_of(results_of({coarse, fine})).step == std::vector<double>{0, 10, 17});
 }
 
-TEST_CASE("a step that a crash took back counts when it was come to for the last time") {
+TEST_CASE("a step that is repeated after a crash counts by its last evaluation") {
   Run back = with_seed(trained({1.0, 0.5, 0.25, 0.5, 0.3}), 1);
   for (std::size_t k = 3; k < 5; ++k) back.record.curve[k].step = static_cast<std::int64_t>(k) - 2;
   const Run straight = with_seed(trained({1.0, 0.7, 0.1}), 2);
@@ -99,33 +99,36 @@ TEST_CASE("a long curve is cut to so many points and keeps its ends") {
 TEST_CASE("the curves' sentence names the first at the target and why it is ahead of the last") {
   const Run ring = over(reached(sample_run("ring", 4, {1.0, 1.0, 0.0, 0.0}), 0.01, 8.0), "up-0", 0.6);
   const Run server = over(reached(sample_run("server", 4, {1.0, 3.0, 0.0, 0.0}), 0.01, 8.0), "server-in", 0.97);
-  const auto chart = curves(view(results_of({with_losses(ring, {1.0, 0.01}), with_losses(server, {1.0, 0.01})}, 0.02)));
+  const auto chart =
+      curves(report_model(results_of({with_losses(ring, {1.0, 0.01}), with_losses(server, {1.0, 0.01})}, 0.02)));
   REQUIRE(chart);
   CHECK(chart->sentence ==
         "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because the link \"server-in\" of "
         "server is busy 97 % of the time: server communicates for 3.00 s, ring for 1.00 s.");
 }
 
-TEST_CASE("without a target the curves' sentence tells the lowest and the highest end") {
+TEST_CASE("without a target the curves' sentence names the lowest and the highest final loss") {
   const Run a = trained({1.0, 0.25});
   Run b = trained({1.0, 0.5});
   b.label = "tree";
-  CHECK(curves(view(results_of({a, b})))->sentence ==
+  CHECK(curves(report_model(results_of({a, b})))->sentence ==
         "ring ends at loss 0.25 after 1.00 s, the lowest; tree ends at loss 0.5 after 1.00 s, the highest.");
-  CHECK(curves(view(results_of({a, b}, 0.1)))->sentence ==
+  CHECK(curves(report_model(results_of({a, b}, 0.1)))->sentence ==
         "No strategy reaches the target with every seed; ring ends at loss 0.25 after 1.00 s, the lowest; "
         "tree ends at loss 0.5 after 1.00 s, the highest.");
 }
 
 TEST_CASE("curves of which all diverged say so, and those without losses are not drawn") {
-  CHECK(curves(view(results_of({diverged(trained({1.0, {}}))})))->sentence ==
-        "No run ends with a finite loss: every one diverged or failed.");
-  CHECK_FALSE(curves(view(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
-  CHECK_FALSE(curves(view(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
-  CHECK_FALSE(curves(view(results_of({}))));
+  CHECK(curves(report_model(results_of({diverged(trained({1.0, {}}))})))->sentence ==
+        "No run ends with a finite loss: every run diverged or failed.");
+  CHECK_FALSE(curves(report_model(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
+  CHECK_FALSE(curves(report_model(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
+  CHECK_FALSE(curves(report_model(results_of({}))));
 }
 
-TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps, and who never does") {
+TEST_CASE(
+    "the consensus chart names the largest and the smallest disagreement with the spectral gaps, and who never "
+    "disagrees") {
   const auto apart = [](const std::string& label, double peak, double end, std::optional<double> gap) {
     Run run = trained({1.0, 0.5, 0.25});
     run.label = label;
@@ -136,11 +139,11 @@ TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps,
   };
   const Results results = results_of({apart("gossip ring", 0.5, 0.2, 0.19), apart("gossip complete", 0.1, 0.02, 1.0),
                                       apart("allreduce", 0.0, 0.0, {})});
-  CHECK(
-      consensus(view(results))->sentence ==
-      "At the end the replicas are 0.2 in gossip ring (spectral gap 0.19) from their mean, the most, and 0.02 in "
-      "gossip complete (spectral gap 1), the least, whose graph mixes faster; the largest distance on the way was 0.5. "
-      "In allreduce the replicas never differ.");
-  CHECK_FALSE(consensus(view(results_of({apart("allreduce", 0.0, 0.0, {})}))));
-  CHECK_FALSE(consensus(view(results_of({trained({1.0})}))));
+  CHECK(consensus(report_model(results))->sentence ==
+        "Distance of the replicas from their mean at the end: 0.2 in gossip ring (spectral gap 0.19), the largest, and "
+        "0.02 "
+        "in gossip complete (spectral gap 1), the smallest, on a graph that mixes faster. The largest distance during "
+        "training was 0.5. In allreduce the replicas are always equal.");
+  CHECK_FALSE(consensus(report_model(results_of({apart("allreduce", 0.0, 0.0, {})}))));
+  CHECK_FALSE(consensus(report_model(results_of({trained({1.0})}))));
 }

@@ -63,9 +63,9 @@ TEST_CASE("codes that add up cost an allreduce of their bytes, encoding and deco
   constexpr int P = 4;
   constexpr std::int64_t n = 4000;  // P and 8 divide it, and 2 n / 100
   const Trial any = trial_of(ring_allreduce());
-  const double alpha = any.cluster.machine.latency_s;
-  const double B = any.cluster.machine.bandwidth_bytes_per_s;
-  const double flop = 1.0 / any.cluster.machine.speed_flops_per_s;
+  const double alpha = any.cluster.host_spec.latency_s;
+  const double B = any.cluster.host_spec.bandwidth_bytes_per_s;
+  const double flop = 1.0 / any.cluster.host_spec.speed_flops_per_s;
   const double update = 2.0 * n * flop;
   const auto ring_s = [&](double bytes, double numbers) {
     return 2 * (P - 1) * alpha + 2.0 * (P - 1) / P * bytes / B + (P - 1.0) / P * numbers * flop;
@@ -82,9 +82,9 @@ TEST_CASE("codes that do not add up cost an all-gather of them, and decoding all
   constexpr int P = 4;
   constexpr std::int64_t n = 4000;
   const Trial any = trial_of(ring_allreduce());
-  const double alpha = any.cluster.machine.latency_s;
-  const double B = any.cluster.machine.bandwidth_bytes_per_s;
-  const double flop = 1.0 / any.cluster.machine.speed_flops_per_s;
+  const double alpha = any.cluster.host_spec.latency_s;
+  const double B = any.cluster.host_spec.bandwidth_bytes_per_s;
+  const double flop = 1.0 / any.cluster.host_spec.speed_flops_per_s;
   const double update = 2.0 * n * flop;
   const auto gather_s = [&](double bytes) { return (P - 1) * (alpha + bytes / B); };
   const double k = n / 100.0;

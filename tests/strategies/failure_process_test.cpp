@@ -89,8 +89,8 @@ TEST_CASE("hosts that fail faster than anything gets done end in a failure that 
   for (const auto& [name, program, recovery] :
        {std::tuple("allreduce", ring_allreduce(), Recovery::restart),
         std::tuple("allreduce", ring_allreduce(), Recovery::elastic),
-        std::tuple("asp", parameter_server(Consistency::asp), Recovery::in_place),
-        std::tuple("gossip", gossip("ring", GossipUpdate::combine_then_adapt), Recovery::in_place)}) {
+        std::tuple("asp", parameter_server(Consistency::asp), Recovery::keep_going),
+        std::tuple("gossip", gossip("ring", GossipUpdate::combine_then_adapt), Recovery::keep_going)}) {
     CAPTURE(name, cluster::name(recovery));
     const Outcome outcome = with_process(fragile(program), 2e-5, 1e-5, recovery).run();
     CHECK(outcome.record.status == Status::failed);

@@ -122,7 +122,7 @@ TEST_CASE("rounds go on without the lost, and with them again once they are back
   crash.at_s = 0.3 * alone_s;
   crash.repair_s = 0.3 * alone_s;
   trial.cluster.failures.crashes = {crash};
-  trial.cluster.failures.recovery = cluster::Recovery::in_place;
+  trial.cluster.failures.recovery = cluster::Recovery::keep_going;
   trial.cluster.failures.detection_s = 1e-3;
   const Outcome outcome = trial.run();
   CHECK(outcome.record.error.empty());

@@ -24,7 +24,7 @@ constexpr double parts_d = 8;      // parameters
 inline Trial fragile(training::Program program) {
   Trial trial{.program = std::move(program), .workers = 4, .rows = 48, .features = 8};
   trial.flops_a_row = 1e5;
-  trial.cluster.machine.bandwidth_bytes_per_s = slow_B;
+  trial.cluster.host_spec.bandwidth_bytes_per_s = slow_B;
   trial.training.checkpoint_every_steps = kept_every;
   trial.stop.steps = steps;
   trial.cluster.failures.detection_s = detection_s;

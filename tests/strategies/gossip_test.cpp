@@ -1,13 +1,13 @@
 // Averages among neighbours: how fast they make replicas agree, on what, and what they cost.
-#include "strategies/gossip.h"
+#include "strategies/gossip/gossip.h"
 
 #include <cmath>
 
 #include "scratch.h"
-#include "strategies/graphs/edge_list.h"
-#include "strategies/graphs/powers.h"
-#include "strategies/mixing/matrix_file.h"
-#include "strategies/mixing/spectrum.h"
+#include "strategies/gossip/graphs/edge_list.h"
+#include "strategies/gossip/graphs/powers.h"
+#include "strategies/gossip/mixing/matrix_file.h"
+#include "strategies/gossip/mixing/spectrum.h"
 #include "strategies/replicas.h"
 
 using namespace simgrad;
@@ -170,7 +170,7 @@ TEST_CASE("an average of which only a weight of 0 is left is oneself") {
               }),
               .workers = 3};
   trial.stop.steps = 40;
-  trial.cluster.failures.recovery = cluster::Recovery::in_place;
+  trial.cluster.failures.recovery = cluster::Recovery::keep_going;
   trial.cluster.failures.crashes.resize(2);
   for (const int r : {1, 2}) {
     trial.cluster.failures.crashes[static_cast<std::size_t>(r - 1)].rank = r;

@@ -27,12 +27,12 @@ std::vector<Named> that_go_on() {
 Trial going_on(const training::Program& program) {
   Trial trial = fragile(program);
   if (!program.synchronous) trial.stop.steps = 80;
-  trial.cluster.failures.recovery = Recovery::in_place;
+  trial.cluster.failures.recovery = Recovery::keep_going;
   return trial;
 }
 
 Trial crashing(Trial trial, std::vector<Crash> crashes) {
-  return with_crashes(std::move(trial), std::move(crashes), Recovery::in_place);
+  return with_crashes(std::move(trial), std::move(crashes), Recovery::keep_going);
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ TEST_CASE("a server that crashes takes all back to its last checkpoint, whoever 
 
 TEST_CASE("asp loses nothing but the worker's own time") {
   Trial trial = going_on(parameter_server(Consistency::asp));
-  trial.cluster.machine.bandwidth_bytes_per_s = B;
+  trial.cluster.host_spec.bandwidth_bytes_per_s = B;
   const Outcome undisturbed = trial.run();
   const double T = undisturbed.record.simulated_s;
   const Outcome outcome = crashing(trial, {crash(2, 0.25 * T, 0.5 * T)}).run();

@@ -118,8 +118,8 @@ TEST_CASE("a server shares the cores of its worker's host: two computations at a
   Trial trial = silent(servers({.consistency = Consistency::asp, .placement = Placement::colocated}), 2, 2'000'000, 0);
   trial.flops_a_row = 1e7;
   trial.cluster.charge_reductions = true;
-  trial.cluster.machine.latency_s = 0.0;
-  trial.cluster.machine.bandwidth_bytes_per_s = 1e18;
+  trial.cluster.host_spec.latency_s = 0.0;
+  trial.cluster.host_spec.bandwidth_bytes_per_s = 1e18;
   trial.cluster.relative_speeds = {1.0, 10.0};
   trial.stop = {};
   trial.stop.time_s = 0.02;

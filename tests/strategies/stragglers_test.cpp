@@ -20,7 +20,7 @@ Trial with_stragglers(training::Program program, int workers, std::int64_t steps
   trial.training.numbers = false;
   trial.stop.steps = steps;
   trial.evaluate.every_steps = steps;
-  trial.cluster.machine = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1e15, .latency_s = 0.0};
+  trial.cluster.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1e15, .latency_s = 0.0};
   trial.cluster.charge_reductions = false;
   return trial;
 }
@@ -208,7 +208,7 @@ TEST_CASE("a host's speed in time slows gradients, reductions and shared cores a
   Trial trial = with_stragglers(ring_allreduce(), 1, 1000);
   trial.cluster.charge_reductions = true;
   trial.flops_a_row = 18.0;
-  trial.cluster.machine.speed_flops_per_s = 2e3;
+  trial.cluster.host_spec.speed_flops_per_s = 2e3;
   trial.cluster.stragglers = slot(trace);
   CHECK(trial.run().record.simulated_s == Approx(16.0).epsilon(1e-9));
 }

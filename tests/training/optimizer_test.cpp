@@ -1,10 +1,11 @@
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 #include <map>
 #include <string>
 
 #include "base/errors.h"
 #include "catch.h"
+#include "training/optimizers/adamw.h"
 #include "training/optimizers/lamb.h"
 #include "values/dispatcher.h"
 
@@ -85,8 +86,17 @@ TEST_CASE("a state that was copied is not changed by the updates of the other") 
   CHECK(kept.memory[0].value()[0] == 0.0);
 }
 
-// Recorded from PyTorch 1.13.1 (float64): torch.optim.SGD, Adagrad, RMSprop, Adam with their defaults beside lr = 0.1
-// and momentum = 0.9; lamb from the formulas of the paper on torch tensors, layer by layer.
+// Recorded from PyTorch 1.13.1 (float64): torch.optim.SGD, Adagrad, RMSprop, Adam, AdamW with their defaults beside
+// lr = 0.1 and momentum = 0.9; lamb from the formulas of the paper on torch tensors, layer by layer. AdamW's program:
+//   import torch
+//   torch.set_default_dtype(torch.float64)
+//   w = torch.tensor([((5 * j) % 9 - 4) / 8 + 0.1 for j in range(5)], requires_grad=True)
+//   optimizer = torch.optim.AdamW([w], lr=0.1)
+//   for _ in range(5):
+//       optimizer.zero_grad()
+//       sum((j + 1) / 2 * (w[j] - (-1) ** j / (j + 1)) ** 2 for j in range(5)).backward()
+//       optimizer.step()
+//   print(w.tolist())
 TEST_CASE("five updates of every optimizer are PyTorch's") {
   const std::map<std::string, std::vector<double>> recorded{
       {"sgd", {0.173314, -0.262432, 0.23109075, -0.203344, 0.1890625}},
@@ -98,6 +108,8 @@ TEST_CASE("five updates of every optimizer are PyTorch's") {
        {0.9964558747532154, -0.5022078689413455, 0.34088800576375555, -0.25793627924905976, 0.20641336639194355}},
       {"adam",
        {0.0951955141177784, -0.2613355977579439, 0.2061223995884453, -0.13061850728674881, 0.29019386088022553}},
+      {"adamw",
+       {0.09617625504119429, -0.261440598020791, 0.20644801705377902, -0.1312884230397958, 0.2899179335439196}},
       {"lamb",
        {-0.27229441189978026, 0.09755220429743561, -0.1476703562849038, 0.23734430963264863, -0.03782550393703475}}};
   CHECK(recorded.size() == training::optimizers().entries().size());
@@ -115,13 +127,25 @@ TEST_CASE("five updates of every optimizer are PyTorch's") {
   for (std::size_t j = 0; j < w.size(); ++j) CHECK(w[j] == Approx(expected[j]).epsilon(1e-12));
 }
 
+// AdamW(..., weight_decay=0.3) in the program above.
+TEST_CASE("adamw decays by weight_decay, and without it is adam bit for bit") {
+  training::Adamw adamw;
+  adamw.weight_decay = 0.3;
+  const std::vector<double> expected{0.12211899173490343, -0.2634850591877305, 0.21448103305582628,
+                                     -0.14864977638811697, 0.28164631855079214};
+  const std::vector<double> w = after_five_updates(adamw);
+  for (std::size_t j = 0; j < w.size(); ++j) CHECK(w[j] == Approx(expected[j]).epsilon(1e-12));
+  adamw.weight_decay = 0.0;
+  CHECK(after_five_updates(adamw) == after_five_updates(training::Adam{}));
+}
+
 TEST_CASE("flops a parameter of every optimizer, counted by hand, and in its cost line") {
   // adagrad: square, add; root, add epsilon, divide, multiply, subtract. rmsprop: 4 for the average. adam: 3 + 4 for
-  // its averages, then root, divide, add, divide, multiply, subtract. lamb: 3 + 4, 5 for the direction, 2 for the
-  // decay, 2 + 2 for the norms, 2 for the step.
+  // its averages, then root, divide, add, divide, multiply, subtract. adamw: 1 for the decay of w. lamb: 3 + 4, 5 for
+  // the direction, 2 for the decay, 2 + 2 for the norms, 2 for the step.
   const std::map<std::string, int> counted{
-      {"sgd", 2},         {"momentum", 4},     {"nesterov", 2 + 2 + 2},        {"adagrad", 2 + 5},
-      {"rmsprop", 4 + 5}, {"adam", 3 + 4 + 6}, {"lamb", 3 + 4 + 5 + 2 + 4 + 2}};
+      {"sgd", 2},         {"momentum", 4},     {"nesterov", 2 + 2 + 2},  {"adagrad", 2 + 5},
+      {"rmsprop", 4 + 5}, {"adam", 3 + 4 + 6}, {"adamw", 3 + 4 + 6 + 1}, {"lamb", 3 + 4 + 5 + 2 + 4 + 2}};
   for (const auto& entry : training::optimizers().entries()) {
     const std::string kind(entry.about.kind);
     CAPTURE(kind);

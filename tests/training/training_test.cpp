@@ -1,5 +1,5 @@
 // When a training ends, and what it counts.
-#include "training/training.h"
+#include "training/session/training.h"
 
 #include "training/plain_programs.h"
 
@@ -117,7 +117,7 @@ TEST_CASE("at the time limit the bytes of transfers under way count in full, and
   Trial trial = centiseconds();
   trial.workers = 4;
   trial.program = passing_on();
-  trial.cluster.machine.bandwidth_bytes_per_s = 40e3;
+  trial.cluster.host_spec.bandwidth_bytes_per_s = 40e3;
   const double step_s = 0.0025 + alpha + 0.001;
   struct Case {
     double limit_s;

@@ -15,12 +15,13 @@
 
 #include "base/random.h"
 #include "catch.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
 #include "data/dataset.h"
 #include "models/model.h"
 #include "simulation.h"
 #include "training/outcome.h"
-#include "training/training.h"
+#include "training/session/training.h"
 #include "training/watched_model.h"
 #include "training/worker.h"
 #include "values/dispatcher.h"
@@ -52,7 +53,7 @@ constexpr double speed = 1e9;
 
 inline cluster::Options ideal_star() {
   cluster::Options options;
-  options.machine = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+  options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
   return options;
 }
 
@@ -130,7 +131,7 @@ struct Trial {
   /// The time rank r's gradient takes.
   double gradient_s(int r = 0) const {
     const double flops = flops_a_row.value_or(4.0 * static_cast<double>(features));
-    return flops * static_cast<double>(batches().count(r, workers)) / cluster.machine.speed_flops_per_s;
+    return flops * static_cast<double>(batches().count(r, workers)) / cluster.host_spec.speed_flops_per_s;
   }
   double message_bytes() const { return 8.0 * static_cast<double>(features); }
 

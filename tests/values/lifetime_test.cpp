@@ -13,7 +13,7 @@ constexpr int n = 1'000'000;
 Tensor chain(Dispatcher& dispatcher, Tensor link) {
   for (int k = 0; k < n; ++k) {
     const Tensor inputs[] = {link};
-    link = dispatcher.dispatch({.name = "link", .seconds = long_s, .in_place = 1}, 1, inputs,
+    link = dispatcher.dispatch({.name = "link", .seconds = long_s, .overwrites = 1}, 1, inputs,
                                [](auto in, std::span<double> result) { result[0] = in[0][0] + 1.0; });
   }
   return link;

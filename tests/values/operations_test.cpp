@@ -94,7 +94,7 @@ TEST_CASE("storage that was lent is not found again by value numbering") {
   REQUIRE(gate.holds_a_thread());
   std::vector<Tensor> inputs{a + b};
   const std::uint64_t lender = inputs[0].identity();
-  const Tensor borrower = dispatcher.dispatch({.name = "overwrite", .seconds = long_s, .in_place = 1}, 2, inputs,
+  const Tensor borrower = dispatcher.dispatch({.name = "overwrite", .seconds = long_s, .overwrites = 1}, 2, inputs,
                                               [overwritten, open](auto, std::span<double> result) {
                                                 std::fill(result.begin(), result.end(), 0.0);
                                                 *overwritten = true;

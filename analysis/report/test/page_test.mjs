@@ -19,8 +19,8 @@ test('it opens from a file, asks for nothing, and complains about nothing', asyn
   const { page, seen } = await open(fixture());
   assert.deepEqual(seen, { errors: [], requests: [] });
   const titles = await page.locator('h2').allTextContents();
-  assert.deepEqual(titles, ['Loss and accuracy', 'Where the time went', 'Speed-up and efficiency', 'Cost, energy and time', 'What each rank did, and when',
-    'The network', 'Collectives: predicted and simulated', 'How stale gradients were', 'How far the workers are apart', 'Reproduce it']);
+  assert.deepEqual(titles, ['Loss and accuracy', 'Where the time went', 'Speed-up and efficiency', 'Cost, energy and time', 'Timeline of the ranks',
+    'The network', 'Collectives: predicted and simulated', 'Staleness of the gradients', 'Distance between the replicas', 'Reproduce the results']);
   for (const link of await page.locator('nav a').all()) assert.equal(await page.locator(await link.getAttribute('href')).count(), 1);
 });
 
@@ -141,21 +141,21 @@ test('the fronts of cost and of energy are those of the data', async () => {
 test('jobs beside each other are not called fastest', async () => {
   const report = fixture();
   const line = (label, point) => ({ by: 'time', label, point, text: '262 ms' });
-  const heads = async (...lines) => {
-    Object.assign(report.answer, { lines });
+  const heads = async (...winners) => {
+    Object.assign(report.summary, { winners });
     return (await open(report)).page.locator('.winner h3').allTextContents();
   };
   assert.deepEqual(await heads(line('one', ''), line('other', '')), ['Time', 'Time']);
   assert.deepEqual(await heads(line('one', 'features=1'), line('other', 'features=2')), ['Fastest', 'Fastest']);
 });
 
-test('what binds the winner is told', async () => {
+test('the bottleneck of the fastest is named', async () => {
   const report = fixture();
-  const binds = { who: 'a: b', text: 'its link: 97 %' };
-  Object.assign(report.answer, { binds });
-  assert.equal(await (await open(report)).page.locator('.binds').textContent(), 'What binds a: b: its link: 97\u00a0%');
-  Object.assign(report.answer, { binds: null });
-  assert.equal(await (await open(report)).page.locator('.binds').count(), 0);
+  const bottleneck = { name: 'a: b', text: 'its link: 97 %' };
+  Object.assign(report.summary, { bottleneck });
+  assert.equal(await (await open(report)).page.locator('.bottleneck').textContent(), 'Bottleneck of a: b: its link: 97\u00a0%');
+  Object.assign(report.summary, { bottleneck: null });
+  assert.equal(await (await open(report)).page.locator('.bottleneck').count(), 0);
 });
 
 test('a label with markup in it stays text: legend, table, tooltip, file', async () => {
@@ -243,13 +243,13 @@ test('on paper it is light, whole, and dark again afterwards', async () => {
   assert.deepEqual(seen.errors, []);
 });
 
-test('what there are no data for is left out', async () => {
+test('charts without data are left out', async () => {
   const report = fixture({ sizes: [4] });
   Object.assign(report, { speedup: null, pareto: null, staleness: null, links: null, gantt: null, collectives: null, consensus: null, target: null, complete: false });
   report.points[0].text = '';
   report.curves.series.forEach((each) => Object.assign(each, { loss_low: null, loss_high: null, cost_usd: null, metric: null }));
   const { page, seen } = await open(report);
-  assert.deepEqual(await page.locator('h2').allTextContents(), ['Loss', 'Where the time went', 'Reproduce it']);
+  assert.deepEqual(await page.locator('h2').allTextContents(), ['Loss', 'Where the time went', 'Reproduce the results']);
   assert.equal(await page.locator('select:visible').count(), 0);
   assert.match(await page.locator('.warning').textContent(), /not complete/);
   assert.deepEqual(seen.errors, []);
@@ -273,5 +273,5 @@ test('losses that are not numbers, and lines without a point, are no errors', as
 
 test('without data the page says so', async () => {
   const { page } = await openFile(process.env.SIMGRAD_PAGE);
-  assert.match(await page.locator('[role=alert]').textContent(), /holds no data/);
+  assert.match(await page.locator('[role=alert]').textContent(), /has no data/);
 });

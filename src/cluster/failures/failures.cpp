@@ -27,8 +27,9 @@ constexpr std::array markets{
     Choice{"on_demand", "they stay, at the price of [prices] worker or of their class"},
     Choice{"spot", "at a spot price, which is not paid while a machine is away; each is taken away now and then"}};
 
-constexpr std::array failing_roles{Choice{"worker", "one of the workers"},
-                           Choice{"server", "one of the strategy's servers; nothing happens where it has fewer"}};
+constexpr std::array failing_roles{
+    Choice{"worker", "one of the workers"},
+    Choice{"server", "one of the strategy's servers; nothing happens where it has fewer"}};
 
 }  // namespace
 

@@ -5,8 +5,8 @@
 #include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/cluster.h"
-#include "cluster/link_class.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/fabric/link_class.h"
 
 namespace simgrad::cluster {
 

@@ -11,7 +11,7 @@ bool Stragglers::concerns(int worker) const {
   return ranks.empty() || std::ranges::find(ranks, static_cast<double>(worker)) != ranks.end();
 }
 
-std::string Stragglers::misfit(std::int64_t workers) const {
+std::string Stragglers::refusal(std::int64_t workers) const {
   for (const double rank : ranks)
     if (rank >= static_cast<double>(workers))
       return fmt::format("ranks holds {}, but the workers are ranks 0 to {}", rank, workers - 1);

@@ -55,7 +55,7 @@ class Stragglers : public base::Described {
 
   bool concerns(int worker) const;
   /// Why `ranks` are not workers 0 .. P-1, or empty.
-  std::string misfit(std::int64_t workers) const;
+  std::string refusal(std::int64_t workers) const;
 
  protected:
   void describe_ranks(base::Describer& d);

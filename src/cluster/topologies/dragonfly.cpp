@@ -22,17 +22,17 @@ void Dragonfly::describe(base::Describer& d) {
              Bounds::between(0, 1e6));
 }
 
-std::string Dragonfly::unfit(const Machine& machine, std::int64_t hosts) const {
+std::string Dragonfly::refusal(const HostSpec& machine, std::int64_t hosts) const {
   const std::int64_t all = groups * routers * hosts_per_router;
   if (hosts > all)
     return fmt::format(
         "{} groups x {} routers x {} hosts are {}, but the ranks (servers included) are {}; make one of them "
         "larger",
         groups, routers, hosts_per_router, all, hosts);
-  return Wired::unfit(machine, hosts);
+  return Wired::refusal(machine, hosts);
 }
 
-int Dragonfly::machine(int host, int /*workers*/) const { return host / static_cast<int>(hosts_per_router); }
+int Dragonfly::locality(int host, int /*workers*/) const { return host / static_cast<int>(hosts_per_router); }
 
 int Dragonfly::gateway(const Blueprint& blueprint, int group, int other) const {
   const auto g = static_cast<int>(groups);
@@ -41,13 +41,13 @@ int Dragonfly::gateway(const Blueprint& blueprint, int group, int other) const {
 }
 
 std::vector<Cable> Dragonfly::cables(const Blueprint& blueprint) const {
-  const Machine& nic = blueprint.machine;
+  const HostSpec& nic = blueprint.host_spec;
   const auto g = static_cast<int>(groups);
   const auto a = static_cast<int>(routers);
   const double latency_s = nic.latency_s / 2.0;
   std::vector<Cable> all;
   for (int host = 0; host < blueprint.hosts; ++host)
-    all.push_back({host, blueprint.hosts + machine(host, 0), "nic", nic.bandwidth_bytes_per_s, latency_s});
+    all.push_back({host, blueprint.hosts + locality(host, 0), "nic", nic.bandwidth_bytes_per_s, latency_s});
   for (int group = 0; group < g; ++group)
     for (int i = 0; i < a; ++i)
       for (int j = i + 1; j < a; ++j)
@@ -64,17 +64,17 @@ std::vector<Cable> Dragonfly::cables(const Blueprint& blueprint) const {
 
 std::vector<int> Dragonfly::path(const Blueprint& blueprint, int from, int to) const {
   const auto a = static_cast<int>(routers);
-  std::vector<int> nodes{from, blueprint.hosts + machine(from, 0)};
+  std::vector<int> nodes{from, blueprint.hosts + locality(from, 0)};
   const auto go = [&](int node) {
     if (nodes.back() != node) nodes.push_back(node);
   };
-  const int group = machine(from, 0) / a;
-  const int other = machine(to, 0) / a;
+  const int group = locality(from, 0) / a;
+  const int other = locality(to, 0) / a;
   if (group != other) {
     go(gateway(blueprint, group, other));
     go(gateway(blueprint, other, group));
   }
-  go(blueprint.hosts + machine(to, 0));
+  go(blueprint.hosts + locality(to, 0));
   go(to);
   return nodes;
 }

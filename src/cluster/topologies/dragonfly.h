@@ -30,10 +30,10 @@ struct Dragonfly : Wired {
   std::optional<double> global_latency_s;              ///< one way; none: half of cluster.latency
 
   void describe(base::Describer& d) override;
-  std::string unfit(const Machine& machine, std::int64_t hosts) const override;
-  bool has_machines() const override { return true; }
+  std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
+  bool has_localities() const override { return true; }
   /// Hosts of one router.
-  int machine(int host, int workers) const override;
+  int locality(int host, int workers) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

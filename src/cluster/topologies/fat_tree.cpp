@@ -41,17 +41,17 @@ int FatTree::ports(std::int64_t hosts) const {
   return least;
 }
 
-std::string FatTree::unfit(const Machine& machine, std::int64_t hosts) const {
+std::string FatTree::refusal(const HostSpec& machine, std::int64_t hosts) const {
   if (k && *k * *k * *k / 4 < hosts)
     return fmt::format("k = {} makes a tree of {} hosts, but the ranks (servers included) are {}; take a larger k", *k,
                        *k * *k * *k / 4, hosts);
-  return Wired::unfit(machine, hosts);
+  return Wired::refusal(machine, hosts);
 }
 
-int FatTree::machine(int host, int /*workers*/) const { return k ? host / static_cast<int>(*k / 2) : host; }
+int FatTree::locality(int host, int /*workers*/) const { return k ? host / static_cast<int>(*k / 2) : host; }
 
 std::vector<Cable> FatTree::cables(const Blueprint& blueprint) const {
-  const Machine& nic = blueprint.machine;
+  const HostSpec& nic = blueprint.host_spec;
   const double bandwidth = bandwidth_bytes_per_s.value_or(nic.bandwidth_bytes_per_s);
   const double latency_s = link_latency_s.value_or(nic.latency_s / 2.0);
   const Switches tree{blueprint.hosts, ports(blueprint.hosts) / 2};

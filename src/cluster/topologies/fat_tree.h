@@ -27,10 +27,10 @@ struct FatTree : Wired {
   std::optional<double> link_latency_s;         ///< of it, one way; none: half of cluster.latency
 
   void describe(base::Describer& d) override;
-  std::string unfit(const Machine& machine, std::int64_t hosts) const override;
-  bool has_machines() const override { return true; }
+  std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
+  bool has_localities() const override { return true; }
   /// Hosts of one edge switch; of a tree whose k is not given, none.
-  int machine(int host, int workers) const override;
+  int locality(int host, int workers) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

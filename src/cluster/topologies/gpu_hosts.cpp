@@ -44,10 +44,10 @@ void GpuHosts::describe(base::Describer& d) {
     d.refuse("nics", fmt::format("{} NICs for {} devices; expected at most one a device", nics, devices));
 }
 
-int GpuHosts::machine(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
+int GpuHosts::locality(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
 
 std::vector<Cable> GpuHosts::cables(const Blueprint& blueprint) const {
-  const Machine& nic = blueprint.machine;
+  const HostSpec& nic = blueprint.host_spec;
   const Nodes nodes(*this, blueprint);
   std::vector<Cable> all;
   for (int device = 0; device < nodes.workers; ++device)

@@ -24,8 +24,8 @@ struct GpuHosts : Wired {
   double nvlink_latency_s = 2e-6;
 
   void describe(base::Describer& d) override;
-  bool has_machines() const override { return true; }
-  int machine(int host, int workers) const override;
+  bool has_localities() const override { return true; }
+  int locality(int host, int workers) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 };

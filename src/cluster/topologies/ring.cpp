@@ -4,14 +4,14 @@
 
 namespace simgrad::cluster {
 
-std::string RingOfHosts::unfit(const Machine& machine, std::int64_t hosts) const {
+std::string RingOfHosts::refusal(const HostSpec& machine, std::int64_t hosts) const {
   const auto P = static_cast<double>(hosts);
   if (P * P * P / 4.0 > most_route_links)
     return fmt::format(
         "a ring of {} hosts has ways of {} links on average, which SimGrid takes too long to be told; expected at "
         "most 430 hosts",
         hosts, hosts / 4);
-  return Wired::unfit(machine, hosts);
+  return Wired::refusal(machine, hosts);
 }
 
 std::vector<Cable> RingOfHosts::cables(const Blueprint& blueprint) const {
@@ -19,7 +19,8 @@ std::vector<Cable> RingOfHosts::cables(const Blueprint& blueprint) const {
   const int links = P == 2 ? 1 : P;  // between two hosts there is one cable
   std::vector<Cable> all;
   for (int host = 0; P > 1 && host < links; ++host)
-    all.push_back({host, (host + 1) % P, "ring", blueprint.machine.bandwidth_bytes_per_s, blueprint.machine.latency_s});
+    all.push_back(
+        {host, (host + 1) % P, "ring", blueprint.host_spec.bandwidth_bytes_per_s, blueprint.host_spec.latency_s});
   return all;
 }
 

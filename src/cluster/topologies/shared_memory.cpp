@@ -4,7 +4,7 @@
 
 #include <simgrid/s4u.hpp>
 
-#include "cluster/simgrid_versions.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/topologies/loopback.h"
 
 namespace simgrad::cluster {
@@ -14,8 +14,8 @@ namespace sg4 = simgrid::s4u;
 std::vector<sg4::Host*> SharedMemory::build(const Blueprint& blueprint) const {
   sg4::NetZone* zone = new_star_zone("host");
   sg4::Link* loopback = new_loopback(*zone, "loopback");
-  sg4::Link* memory = zone->create_link("memory-0", blueprint.machine.bandwidth_bytes_per_s);
-  memory->set_latency(blueprint.machine.latency_s);
+  sg4::Link* memory = zone->create_link("memory-0", blueprint.host_spec.bandwidth_bytes_per_s);
+  memory->set_latency(blueprint.host_spec.latency_s);
   memory->seal();
   std::vector<sg4::Host*> cores;
   for (int core = 0; core < blueprint.hosts; ++core) {

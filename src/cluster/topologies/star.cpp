@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 
-#include "cluster/simgrid_versions.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/topologies/loopback.h"
 
 namespace simgrad::cluster {
@@ -70,7 +70,7 @@ void Star::describe(base::Describer& d) {
   refuse_alone("device_latency", device_latency_s.has_value());
 }
 
-std::string Star::unfit(const Machine& machine, std::int64_t /*hosts*/) const {
+std::string Star::refusal(const HostSpec& machine, std::int64_t /*hosts*/) const {
   const double inside = device_latency_s.value_or(default_device_latency_s);
   if (devices_per_host == 1 || inside <= machine.latency_s) return {};
   return fmt::format(
@@ -80,7 +80,7 @@ std::string Star::unfit(const Machine& machine, std::int64_t /*hosts*/) const {
 }
 
 std::vector<sg4::Host*> Star::build(const Blueprint& blueprint) const {
-  const Machine& machine = blueprint.machine;
+  const HostSpec& machine = blueprint.host_spec;
   const int hosts = blueprint.hosts;
   sg4::NetZone* zone = new_star_zone("star");
   sg4::Link* own_loopback = new_loopback(*zone, "loopback");

@@ -22,14 +22,14 @@ struct Star : Topology {
   std::optional<double> device_latency_s;              ///< one way, between devices of a host
 
   void describe(base::Describer& d) override;
-  bool has_machines() const override { return devices_per_host > 1; }
+  bool has_localities() const override { return devices_per_host > 1; }
   /// Behind the machines full of workers come those of one host each.
-  int machine(int host, int workers) const override {
+  int locality(int host, int workers) const override {
     return host < workers ? host / static_cast<int>(devices_per_host) : host;
   }
   bool even_latencies() const override { return devices_per_host == 1; }
   bool uncontended() const override { return devices_per_host == 1; }
-  std::string unfit(const Machine& machine, std::int64_t hosts) const override;
+  std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const override;
 };
 

@@ -14,7 +14,7 @@ class Host;
 namespace simgrad::cluster {
 
 /// A host and its network interface.
-struct Machine {
+struct HostSpec {
   double speed_flops_per_s = 10e9;
   double bandwidth_bytes_per_s = 125e6;  ///< each direction
   double latency_s = 50e-6;              ///< one way, host to host
@@ -22,13 +22,13 @@ struct Machine {
 
 /// What is to be built: host i is for rank i. The first `workers` hosts are the workers', those behind the servers'.
 struct Blueprint {
-  Machine machine;
+  HostSpec host_spec;
   int hosts = 1;
   int workers = 1;
   std::vector<double> speeds_flops_per_s = {};  ///< of each host; empty: machine's for all
 
   double speed(std::size_t host) const {
-    return speeds_flops_per_s.empty() ? machine.speed_flops_per_s : speeds_flops_per_s[host];
+    return speeds_flops_per_s.empty() ? host_spec.speed_flops_per_s : speeds_flops_per_s[host];
   }
 };
 
@@ -38,11 +38,11 @@ class Topology : public base::Described {
   /// Creates the hosts, cabled, in the present SimGrid engine. Links are called `<class>-<number>`, as in "nic-3".
   virtual std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const = 0;
   /// Whether some hosts are nearer to each other than to the rest: devices of a machine, hosts of a rack or of a site.
-  virtual bool has_machines() const { return false; }
+  virtual bool has_localities() const { return false; }
   /// The machine (rack, site) of a host: equal for those that are near each other.
-  virtual int machine(int host, int /*workers*/) const { return host; }
+  virtual int locality(int host, int /*workers*/) const { return host; }
   /// Why it cannot be built of so many such machines, or empty.
-  virtual std::string unfit(const Machine& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
+  virtual std::string refusal(const HostSpec& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
   /// Whether all routes have the same latency.
   virtual bool even_latencies() const { return false; }
   /// Whether a message between any two hosts takes latency + bytes / bandwidth as long as each sends one and receives

@@ -23,7 +23,7 @@ std::vector<int> Torus::sizes(std::int64_t hosts) const {
   return {side, static_cast<int>((hosts + side - 1) / side)};
 }
 
-std::string Torus::unfit(const Machine& machine, std::int64_t hosts) const {
+std::string Torus::refusal(const HostSpec& machine, std::int64_t hosts) const {
   const double all = std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
   if (!shape.empty() && static_cast<double>(hosts) > all)
     return fmt::format("shape = [{}] has {} hosts, but the ranks (servers included) are {}; make it larger",
@@ -37,7 +37,7 @@ std::string Torus::unfit(const Machine& machine, std::int64_t hosts) const {
         "shape = [{}] has ways of {} links on average, which SimGrid takes too long to be told for {} hosts; "
         "expected a more even shape",
         fmt::join(k, ", "), mean_links, hosts);
-  return Wired::unfit(machine, hosts);
+  return Wired::refusal(machine, hosts);
 }
 
 std::vector<Cable> Torus::cables(const Blueprint& blueprint) const {
@@ -50,7 +50,7 @@ std::vector<Cable> Torus::cables(const Blueprint& blueprint) const {
       const int place = node / step % k[i];
       if (k[i] == 1 || (k[i] == 2 && place == 1)) continue;  // between two hosts there is one cable
       const int next = node + ((place + 1) % k[i] - place) * step;
-      all.push_back({node, next, "torus", blueprint.machine.bandwidth_bytes_per_s, blueprint.machine.latency_s});
+      all.push_back({node, next, "torus", blueprint.host_spec.bandwidth_bytes_per_s, blueprint.host_spec.latency_s});
     }
   return all;
 }

@@ -19,7 +19,7 @@ struct Torus : Wired {
   std::vector<double> shape;  ///< hosts in each dimension; empty: a square just large enough
 
   void describe(base::Describer& d) override;
-  std::string unfit(const Machine& machine, std::int64_t hosts) const override;
+  std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

@@ -13,15 +13,15 @@ void TwoTier::describe(base::Describer& d) {
       base::Bounds::between(0, 1e6));
 }
 
-int TwoTier::machine(int host, int /*workers*/) const { return host / static_cast<int>(hosts_per_rack); }
+int TwoTier::locality(int host, int /*workers*/) const { return host / static_cast<int>(hosts_per_rack); }
 
 std::vector<Cable> TwoTier::cables(const Blueprint& blueprint) const {
-  const Machine& nic = blueprint.machine;
-  const int racks = machine(blueprint.hosts - 1, 0) + 1;
+  const HostSpec& nic = blueprint.host_spec;
+  const int racks = locality(blueprint.hosts - 1, 0) + 1;
   const int core = blueprint.hosts + racks;
   std::vector<Cable> all;
   for (int host = 0; host < blueprint.hosts; ++host)
-    all.push_back({host, blueprint.hosts + machine(host, 0), "nic", nic.bandwidth_bytes_per_s, nic.latency_s / 2.0});
+    all.push_back({host, blueprint.hosts + locality(host, 0), "nic", nic.bandwidth_bytes_per_s, nic.latency_s / 2.0});
   for (int rack = 0; rack < racks; ++rack)
     all.push_back({blueprint.hosts + rack, core, "rack",
                    static_cast<double>(hosts_per_rack) * nic.bandwidth_bytes_per_s / oversubscription,
@@ -30,9 +30,9 @@ std::vector<Cable> TwoTier::cables(const Blueprint& blueprint) const {
 }
 
 std::vector<int> TwoTier::path(const Blueprint& blueprint, int from, int to) const {
-  const int racks = machine(blueprint.hosts - 1, 0) + 1;
-  const int up = blueprint.hosts + machine(from, 0);
-  const int down = blueprint.hosts + machine(to, 0);
+  const int racks = locality(blueprint.hosts - 1, 0) + 1;
+  const int up = blueprint.hosts + locality(from, 0);
+  const int down = blueprint.hosts + locality(to, 0);
   if (up == down) return {from, up, to};
   return {from, up, blueprint.hosts + racks, down, to};
 }

@@ -23,8 +23,8 @@ struct TwoTier : Wired {
   std::optional<double> rack_latency_s;  ///< of an uplink, one way; none: half of cluster.latency
 
   void describe(base::Describer& d) override;
-  bool has_machines() const override { return true; }
-  int machine(int host, int workers) const override;
+  bool has_localities() const override { return true; }
+  int locality(int host, int workers) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 };

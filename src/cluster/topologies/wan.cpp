@@ -56,7 +56,7 @@ void Wan::describe(base::Describer& d) {
   }
 }
 
-std::string Wan::unfit(const Machine& machine, std::int64_t hosts) const {
+std::string Wan::refusal(const HostSpec& machine, std::int64_t hosts) const {
   if (sites.empty())
     return "a wan needs sites, as in topology = { kind = \"wan\", sites = [{ name = \"eu\", hosts = 4 }, { name = "
            "\"us\", "
@@ -66,10 +66,10 @@ std::string Wan::unfit(const Machine& machine, std::int64_t hosts) const {
   if (hosts > all)
     return fmt::format("the sites have {} hosts, but the ranks (servers included) are {}; give one of them more", all,
                        hosts);
-  return Wired::unfit(machine, hosts);
+  return Wired::refusal(machine, hosts);
 }
 
-int Wan::machine(int host, int /*workers*/) const {
+int Wan::locality(int host, int /*workers*/) const {
   int site = 0;
   for (std::int64_t before = 0; std::cmp_less(site + 1, sites.size()); ++site)
     if (host < (before += sites[static_cast<std::size_t>(site)].hosts)) break;
@@ -86,10 +86,10 @@ const SitePair* Wan::pair(const Site& a, const Site& b) const {
 std::vector<Cable> Wan::cables(const Blueprint& blueprint) const {
   std::vector<Cable> all;
   for (int host = 0; host < blueprint.hosts; ++host) {
-    const Site& site = sites[static_cast<std::size_t>(machine(host, 0))];
-    all.push_back({host, blueprint.hosts + machine(host, 0), "nic",
-                   site.bandwidth_bytes_per_s.value_or(blueprint.machine.bandwidth_bytes_per_s),
-                   site.latency_s.value_or(blueprint.machine.latency_s) / 2.0});
+    const Site& site = sites[static_cast<std::size_t>(locality(host, 0))];
+    all.push_back({host, blueprint.hosts + locality(host, 0), "nic",
+                   site.bandwidth_bytes_per_s.value_or(blueprint.host_spec.bandwidth_bytes_per_s),
+                   site.latency_s.value_or(blueprint.host_spec.latency_s) / 2.0});
   }
   for (std::size_t a = 0; a < sites.size(); ++a)
     for (std::size_t b = a + 1; b < sites.size(); ++b) {
@@ -102,8 +102,8 @@ std::vector<Cable> Wan::cables(const Blueprint& blueprint) const {
 }
 
 std::vector<int> Wan::path(const Blueprint& blueprint, int from, int to) const {
-  const int own = blueprint.hosts + machine(from, 0);
-  const int its = blueprint.hosts + machine(to, 0);
+  const int own = blueprint.hosts + locality(from, 0);
+  const int its = blueprint.hosts + locality(to, 0);
   return own == its ? std::vector{from, own, to} : std::vector{from, own, its, to};
 }
 

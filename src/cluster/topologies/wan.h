@@ -44,10 +44,10 @@ struct Wan : Wired {
   double latency_s = 50e-3;
 
   void describe(base::Describer& d) override;
-  std::string unfit(const Machine& machine, std::int64_t hosts) const override;
-  bool has_machines() const override { return true; }
+  std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
+  bool has_localities() const override { return true; }
   /// Its site.
-  int machine(int host, int workers) const override;
+  int locality(int host, int workers) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

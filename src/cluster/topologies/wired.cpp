@@ -6,7 +6,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
-#include "cluster/simgrid_versions.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/topologies/loopback.h"
 
 namespace simgrad::cluster {
@@ -42,7 +42,7 @@ std::vector<sg4::LinkInRoute> links_along(const std::vector<int>& path, const Ho
 
 }  // namespace
 
-std::string Wired::unfit(const Machine& /*machine*/, std::int64_t hosts) const {
+std::string Wired::refusal(const HostSpec& /*machine*/, std::int64_t hosts) const {
   if (hosts <= most_hosts) return {};
   return fmt::format(
       "{} hosts, but SimGrid is told the way between every two of them, which takes too long beyond {}; "

@@ -28,7 +28,7 @@ class Wired : public Topology {
   /// The nodes on the way from a host to another, both included. Between two that no cable joins nothing takes time.
   virtual std::vector<int> path(const Blueprint& blueprint, int from, int to) const = 0;
 
-  std::string unfit(const Machine& machine, std::int64_t hosts) const override;
+  std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const final;
 };
 

@@ -29,7 +29,7 @@ void check_servers(const Settings& settings, const Document& document, Faults& f
 
 void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
   if (settings.cluster.platform.empty())
-    if (const std::string why = settings.cluster.topology->unfit(settings.cluster.machine, settings.hosts_needed());
+    if (const std::string why = settings.cluster.topology->refusal(settings.cluster.host_spec, settings.hosts_needed());
         !why.empty())
       faults.add(place(document, "cluster.topology"), why);
   check_servers(settings, document, faults);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/classes.h"
+#include "cluster/fabric/inventory.h"
 #include "experiment/plan/settings.h"
 
 namespace simgrad::experiment {

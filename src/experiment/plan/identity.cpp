@@ -65,7 +65,7 @@ std::shared_ptr<const Settings> alone(const RunPlan& run) {
   settings->jobs.clear();
   settings->cluster = {};
   settings->cluster.workers = 1;
-  settings->cluster.machine.speed_flops_per_s = settings->nominal_flops_per_s;
+  settings->cluster.host_spec.speed_flops_per_s = settings->nominal_flops_per_s;
   settings->platform_contents.clear();
   settings->failure_contents.clear();
   settings->trace_contents.clear();

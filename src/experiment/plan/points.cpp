@@ -9,7 +9,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
-#include "cluster/cluster.h"
+#include "cluster/fabric/cluster.h"
 #include "experiment/checks/recoveries.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/read_settings.h"

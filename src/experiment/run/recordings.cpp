@@ -9,12 +9,12 @@
 #include "base/errors.h"
 #include "base/files.h"
 #include "base/version.h"
-#include "outputs/byte_file.h"
-#include "outputs/chrome_trace.h"
 #include "outputs/comparison.h"
-#include "outputs/events.h"
+#include "outputs/files/byte_file.h"
 #include "outputs/results.h"
-#include "outputs/timeline.h"
+#include "outputs/timelines/chrome_trace.h"
+#include "outputs/timelines/events.h"
+#include "outputs/timelines/timeline.h"
 
 namespace simgrad::experiment {
 
@@ -65,8 +65,8 @@ void write_trace_file(const std::string& path, const RunPlan& plan, const record
 
 }  // namespace
 
-std::vector<cluster::TapeLimits> Recordings::tapes() const {
-  std::vector<cluster::TapeLimits> all{{}};
+std::vector<cluster::TimelineLimits> Recordings::tapes() const {
+  std::vector<cluster::TimelineLimits> all{{}};
   if (more()) {
     constexpr int everybody = std::numeric_limits<int>::max();
     all.push_back({.workers = everybody, .servers = everybody, .spans = most_spans, .steps = steps});

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/tape.h"
+#include "cluster/recording/timeline_recorder.h"
 #include "experiment/plan/plan.h"
 
 namespace simgrad::experiment {
@@ -23,7 +23,7 @@ struct Recordings {
   std::size_t most_flows = 20'000;
 
   bool more() const { return trace || events; }
-  std::vector<cluster::TapeLimits> tapes() const;
+  std::vector<cluster::TimelineLimits> tapes() const;
 };
 
 /// "a..b", or "a": from a up to and including b, 0 <= a <= b.  Errors: ScenarioError.

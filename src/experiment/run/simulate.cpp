@@ -8,8 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "cluster/turns.h"
-#include "training/training.h"
+#include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
+#include "training/session/training.h"
 
 namespace simgrad::experiment {
 
@@ -87,9 +90,10 @@ cluster::Cluster cluster_of(const RunPlan& run) {
 }
 
 /// The turns that jobs take under sharing = "gang"; null without.
-std::unique_ptr<cluster::Turns> turns_of(const RunPlan& run) {
+std::unique_ptr<cluster::GangSchedule> turns_of(const RunPlan& run) {
   if (run.jobs.empty() || run.fabric->cluster.sharing != cluster::Sharing::gang) return nullptr;
-  return std::make_unique<cluster::Turns>(static_cast<int>(run.fabric->jobs.size()), run.fabric->cluster.quantum);
+  return std::make_unique<cluster::GangSchedule>(static_cast<int>(run.fabric->jobs.size()),
+                                                 run.fabric->cluster.quantum);
 }
 
 /// The hosts that ranks of several trainings live on.
@@ -123,7 +127,7 @@ class Simulation {
     for (Part& part : parts_) prepare(part);
     if (turns_) return;  // one job at a time has a host
     for (const int host : shared_hosts(parts_))
-      for (const Part& part : parts_) part.training->world().share_cores(host);
+      for (const Part& part : parts_) part.training->world().ranks().share_cores(host);
   }
 
   training::Training& training(std::size_t job) {
@@ -153,7 +157,7 @@ class Simulation {
   values::Label label() const {
     for (const Part& part : parts_)
       if (const int rank = part.training ? part.training->world().current_rank() : -1; rank >= 0)
-        return {rank, part.training->world().step(rank)};
+        return {rank, part.training->world().ranks().step(rank)};
     return {};
   }
 
@@ -190,7 +194,7 @@ class Simulation {
 
   values::Dispatcher dispatcher_;
   cluster::Cluster cluster_;
-  std::unique_ptr<cluster::Turns> turns_;
+  std::unique_ptr<cluster::GangSchedule> turns_;
   std::map<std::string, Data> data_;  ///< by data_key
   std::vector<Part> parts_;
 };
@@ -198,11 +202,11 @@ class Simulation {
 }  // namespace
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
-                        const std::vector<cluster::TapeLimits>& tapes) {
+                        const std::vector<cluster::TimelineLimits>& tapes) {
   Simulation simulation(run, data, threads);
   training::Training& own = simulation.training(run.job);
   own.show_progress_in(progress);
-  own.world().record(tapes);
+  own.world().recording().start(tapes);
   std::string error = simulation.run();
   const bool complete = own.world().ended();
   if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";

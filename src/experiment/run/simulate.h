@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "cluster/cluster.h"
-#include "cluster/tape.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/recording/timeline_recorder.h"
 #include "data/dataset.h"
 #include "experiment/plan/plan.h"
 #include "record/record.h"
-#include "training/learning.h"
+#include "training/learning/learning.h"
 
 namespace simgrad::experiment {
 
@@ -29,6 +29,6 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 /// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the
 /// run goes on; may be null.  tapes: timelines to record.
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
-                        const std::vector<cluster::TapeLimits>& tapes = {});
+                        const std::vector<cluster::TimelineLimits>& tapes = {});
 
 }  // namespace simgrad::experiment

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "training/compressors/formats.h"
 #include "training/worker.h"
 
@@ -39,14 +41,15 @@ Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
     add(layer.first, matrix, layer.columns);
     add(layer.first + matrix, layer.count - matrix, 0);
   }
-  if (left > 0) occasion.pieces.push_back({.count = left});  // parts of a layer that lay apart, one behind the other
+  if (left > 0)
+    occasion.pieces.push_back({.count = left});  // parts of layers that were not adjacent, one behind the other
   return occasion;
 }
 
 Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, std::int64_t first) {
   Occasion now = occasion(n, first);
   const int self = comm.world_rank(comm.rank());
-  if (const std::int64_t step = comm.world().step(self); path.step != step) {
+  if (const std::int64_t step = comm.world().ranks().step(self); path.step != step) {
     path.step = step;
     path.vectors = 0;
   }

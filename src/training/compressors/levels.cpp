@@ -19,7 +19,7 @@ void round_to_levels(const double* x, const double* u, double a_unit, double uni
     result[i] = std::copysign(std::floor(std::fabs(x[i]) * a_unit + u[i]) * unit, x[i]);
 }
 
-/// 32 bits each.
+/// Two random numbers of 32 bits from one draw.
 void draw(base::Stream& stream, std::span<double> u) {
   for (std::size_t i = 0; i < u.size(); i += 2) {
     const std::uint64_t bits = stream.bits();
@@ -52,7 +52,7 @@ values::Tensor in_levels(std::string_view name, std::span<const std::uint64_t> k
     }
   };
   const values::Operation operation{
-      .name = name, .key = all, .seconds = levels_seconds_per_number * static_cast<double>(x.size()), .in_place = 1};
+      .name = name, .key = all, .seconds = levels_seconds_per_number * static_cast<double>(x.size()), .overwrites = 1};
   return values::encoded(dispatcher.dispatch(operation, x.size(), {&x, 1}, kernel), bytes);
 }
 

@@ -11,9 +11,8 @@ namespace simgrad::training {
 namespace {
 
 constexpr std::array scales{
-    base::Choice{"l1_mean", "times the mean of the sizes: what error feedback needs"},
-    base::Choice{"majority",
-                 "1 or -1; of those that come together the sign of their sum counts, and the update is the vote"}};
+    base::Choice{"l1_mean", "times the mean of the sizes, as error feedback needs"},
+    base::Choice{"majority", "1 or -1; the update is a majority vote: the sign of the sum of all ranks' signs"}};
 
 constexpr double sign_seconds_per_number = 2e-9;
 
@@ -32,19 +31,19 @@ void signs(const double* x, double size, double* result, std::size_t n) {
 }  // namespace
 
 void Sign::describe(base::Describer& d) {
-  d.choice("scale", scale, scales, "what the signs are multiplied by");
+  d.choice("scale", scale, scales, "the factor of the signs");
   describe_error_feedback(d);
   if (error_feedback && scale == Scale::majority)
     d.refuse("error_feedback",
-             "error_feedback adds what a message leaves out of the sizes, but scale = \"majority\" sends "
-             "none; set scale = \"l1_mean\", or leave error_feedback out");
+             "error_feedback adds the part of the sizes that a message leaves out, but scale = \"majority\" sends no "
+             "sizes; set scale = \"l1_mean\", or leave error_feedback out");
 }
 
 values::Tensor Sign::encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const {
   const bool votes = scale == Scale::majority;
   const std::uint64_t key[] = {votes ? 1U : 0U};
   const values::Operation operation{
-      .name = "sign", .key = key, .seconds = sign_seconds_per_number * static_cast<double>(x.size()), .in_place = 1};
+      .name = "sign", .key = key, .seconds = sign_seconds_per_number * static_cast<double>(x.size()), .overwrites = 1};
   const auto kernel = [votes](std::span<const std::span<const double>> in, std::span<double> result) {
     const double size = votes ? 1.0 : static_cast<double>(static_cast<float>(mean_size(in.front())));
     signs(in.front().data(), size, result.data(), result.size());

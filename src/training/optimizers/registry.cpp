@@ -1,6 +1,7 @@
 /// The optimizers a scenario can name.
 #include "training/optimizers/adagrad.h"
 #include "training/optimizers/adam.h"
+#include "training/optimizers/adamw.h"
 #include "training/optimizers/lamb.h"
 #include "training/optimizers/momentum.h"
 #include "training/optimizers/nesterov.h"
@@ -19,6 +20,7 @@ const base::Registry<Optimizer>& optimizers() {
       base::entry<Optimizer, Adagrad>(),
       base::entry<Optimizer, Rmsprop>(),
       base::entry<Optimizer, Adam>(),
+      base::entry<Optimizer, Adamw>(),
       base::entry<Optimizer, Lamb>(),
   });
   return table;

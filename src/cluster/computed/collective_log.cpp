@@ -1,0 +1,80 @@
+#include "cluster/computed/collective_log.h"
+
+#include <algorithm>
+
+namespace simgrad::cluster {
+
+CollectiveLog::Calls& CollectiveLog::calls(const Members& members, int generation, std::string_view name,
+                                           std::int64_t bytes, const Prediction& prediction) {
+  Key key(generation, name, bytes);
+  const auto known = known_.find({key, members.get()});
+  if (known != known_.end()) return *known->second;
+  std::shared_ptr<Calls>& found = all_[{key, *members}];
+  if (!found) {
+    found = std::make_shared<Calls>(members, name, bytes, prediction());
+    order_.push_back(found.get());
+  }
+  // Another rank's copy of the members may die with its communicator, and its place be taken: only the kept one is
+  // known.
+  if (found->holds(members)) known_[{std::move(key), members.get()}] = found.get();
+  return *found;
+}
+
+std::vector<record::CollectiveUse> CollectiveLog::uses() const {
+  std::vector<record::CollectiveUse> sums;
+  for (const Calls* calls : order_) {
+    const record::CollectiveUse& use = calls->use();
+    if (use.calls == 0) continue;
+    const auto same = std::ranges::find_if(sums, [&](const record::CollectiveUse& sum) {
+      return sum.name == use.name && sum.members == use.members && sum.bytes == use.bytes;
+    });
+    record::CollectiveUse& sum = same == sums.end() ? sums.emplace_back() : *same;
+    sum.name = use.name;
+    sum.members = use.members;
+    sum.bytes = use.bytes;
+    sum.calls += use.calls;
+    sum.predicted_s += use.predicted_s * static_cast<double>(use.calls);
+    sum.simulated_s += use.simulated_s;
+    sum.skew_s += use.skew_s;
+  }
+  for (record::CollectiveUse& sum : sums) {
+    const auto calls = static_cast<double>(sum.calls);
+    sum.predicted_s /= calls;
+    sum.simulated_s /= calls;
+    sum.skew_s /= calls;
+  }
+  return sums;
+}
+
+CollectiveLog::Calls::Calls(Members members, std::string_view name, std::int64_t bytes, double predicted_s)
+    : members_(std::move(members)),
+      use_{.name = std::string(name),
+           .members = static_cast<std::int64_t>(members_->size()),
+           .bytes = bytes,
+           .predicted_s = predicted_s},
+      arrived_(members_->size(), 0),
+      left_(members_->size(), 0) {}
+
+void CollectiveLog::Calls::arrive(int member, double now) {
+  const std::int64_t call = arrived_[static_cast<std::size_t>(member)]++;
+  if (call == first_open_ + static_cast<std::int64_t>(open_.size())) open_.emplace_back();
+  Open& its = open(call);
+  ++its.come;
+  its.sum_s += now;
+  its.last_s = now;
+}
+
+void CollectiveLog::Calls::leave(int member, double now) {
+  Open& its = open(left_[static_cast<std::size_t>(member)]++);
+  if (++its.gone < use_.members) return;
+  add(its.sum_s / static_cast<double>(use_.members), its.last_s, now);
+  for (; !open_.empty() && open_.front().gone == use_.members; ++first_open_) open_.pop_front();
+}
+
+void CollectiveLog::Calls::add(double mean_arrival_s, double last_arrival_s, double end_s) {
+  ++use_.calls;
+  use_.simulated_s += std::max(0.0, end_s - last_arrival_s);
+  use_.skew_s += std::max(0.0, last_arrival_s - mean_arrival_s);
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,192 @@
+#include "cluster/fabric/cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <simgrid/Exception.hpp>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+
+#include "base/errors.h"
+#include "cluster/fabric/network_model.h"
+#include "cluster/fabric/simgrid_versions.h"
+#include "cluster/fabric/slow_links.h"
+#include "cluster/failures/link_failures.h"
+#include "cluster/ranks/world.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+namespace {
+
+std::int64_t real_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Two guard pages an actor would pass Linux's limit of memory maps (vm.max_map_count 65530) at some 32,000 actors.
+constexpr int most_hosts = 31'000;
+
+/// AddressSanitizer takes an exception on a stack that it does not know for an overflow; it knows those of threads.
+#ifdef __SANITIZE_ADDRESS__
+constexpr const char* context_factory = "--cfg=contexts/factory:thread";
+#else
+constexpr const char* context_factory = "--cfg=contexts/factory:raw";
+#endif
+
+}  // namespace
+
+PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost", rank)), rank_(rank) {}
+
+Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed)
+    : options_(options), seed_(seed) {
+  if (hosts > most_hosts)
+    throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_hosts));
+  const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
+  real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
+  // SimGrid may overlook flows from a host with several, of which other traffic makes more.
+  set_up_engine(hosts, many_to_many || !options.background.empty());
+  shake_network();
+  if (!options.background.empty()) background_ = std::make_unique<Background>(*this, options.background, seed);
+  if (options_.failures.links->happens()) link_failures_ = std::make_unique<LinkFailures>(*this, seed);
+}
+
+Cluster::~Cluster() = default;
+
+void Cluster::set_up_engine(int hosts, bool many_to_many) {
+  base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
+  // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
+  // needed when numbers are computed in the actor.
+  std::vector<std::string> words{"simgrad", context_factory, "--cfg=contexts/stack-size:512",
+                                 "--log=root.thresh:critical", "--log=root.app:file:/dev/null"};
+  for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
+  // On a platform share_fairly() touches every flow once more when all are past their latency.
+  if (many_to_many && options_.platform.empty())
+    for (std::string& flag : flags_for_many_to_many()) words.push_back(std::move(flag));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  auto count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  // SimGrid keeps the engine for the life of the process.
+  sg4::Engine::get_instance(&count, arguments.data());
+  sg4::Engine::on_deadlock_cb([this] { on_deadlock(); });
+
+  if (options_.platform.empty())
+    build_topology(hosts);
+  else
+    load_platform(hosts);
+  const bool even = options_.platform.empty() && options_.topology->even_latencies();
+  if (options_.network_model == NetworkModel::ideal && !even) share_fairly();
+  slow_down_links(options_);
+}
+
+void Cluster::load_platform(int hosts) {
+  // get_all_hosts() is in the order of names; ranks go by the order of the file.
+  sg4::Host::on_creation_cb([this](sg4::Host& host) { hosts_.push_back(&host); });
+  sg4::Engine::get_instance()->load_platform(options_.platform);
+  if (hosts_.size() < static_cast<std::size_t>(hosts))
+    throw base::ScenarioError(fmt::format("{}: the platform has {} hosts, but the ranks (servers included) are {}",
+                                          options_.platform, hosts_.size(), hosts));
+  hosts_.resize(static_cast<std::size_t>(hosts));
+}
+
+void Cluster::build_topology(int hosts) {
+  Blueprint blueprint{.host_spec = options_.host_spec, .hosts = hosts, .workers = static_cast<int>(options_.workers)};
+  if (!options_.host_classes.empty())
+    for (int index = 0; index < hosts; ++index) blueprint.speeds_flops_per_s.push_back(options_.speed(index));
+  hosts_ = options_.topology->build(blueprint);
+}
+
+int Cluster::locality(int index) const {
+  return options_.platform.empty() ? options_.topology->locality(index, static_cast<int>(options_.workers)) : index;
+}
+
+std::string Cluster::host_class(int index) const {
+  if (options_.platform.empty()) {
+    const HostClass* its = class_of(options_.host_classes, options_.workers, index);
+    return its ? its->name : plain_host_class;
+  }
+  const char* its = host(index)->get_property("class");
+  return its ? its : plain_host_class;
+}
+
+double Cluster::speed(int index) const { return host(index)->get_speed(); }
+
+bool Cluster::over() const {
+  return failed() ||
+         (!worlds_.empty() && std::ranges::all_of(worlds_, [](const World* world) { return world->ended(); }));
+}
+
+double Cluster::bandwidth(const sg4::Link& link) const {
+  return link_failures_ ? link_failures_->nominal_bandwidth(link) : link.get_bandwidth();
+}
+
+double Cluster::now() const { return sg4::Engine::get_clock(); }
+
+void Cluster::at(double time_s, std::function<void()> callback) {
+  simgrid::kernel::timer::Timer::set(std::max(time_s, now()), std::move(callback));
+}
+
+void Cluster::start_at(double time_s, std::function<void()> callback) {
+  sg4::Actor::create("start", host(0), [this, time_s, callback = std::move(callback)] {
+    sg4::this_actor::sleep_until(time_s);
+    if (!error_.empty()) return;
+    try {
+      callback();
+    } catch (const simgrid::ForcefulKillException&) {
+      throw;
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  });
+}
+
+void Cluster::run() {
+  sg4::Engine::get_instance()->run();
+  if (!error_.empty()) throw std::runtime_error(error_);
+}
+
+void Cluster::fail(const std::string& error) {
+  if (error_.empty()) error_ = error;
+  kill_everyone();
+}
+
+void Cluster::kill_everyone() {
+  for (World* world : worlds_) world->kill_actors();
+}
+
+void Cluster::on_deadlock() {
+  std::string who;
+  for (const World* world : worlds_)
+    if (!world->ended()) who += world->who_waits();
+  if (error_.empty() && !who.empty()) error_ = fmt::format("deadlock at {} s of simulated time: {}", now(), who);
+}
+
+void Cluster::fail_if_stuck() {
+  if (over()) return;
+  try {
+    watch();
+  } catch (const std::exception& error) {  // no actor's guard stands around a callback
+    return fail(error.what());
+  }
+  const auto moves = [](const World* world) {
+    return !world->ended() && (!world->stuck() || (world->recovering && world->recovering()));
+  };
+  if (std::none_of(worlds_.begin(), worlds_.end(), moves)) {
+    on_deadlock();
+    if (!error_.empty()) kill_everyone();
+  }
+}
+
+void Cluster::watch() {
+  if (now() > options_.watchdog.simulated_s)
+    throw std::runtime_error(
+        fmt::format("given up: simulated time has passed watchdog.simulated = {} s", options_.watchdog.simulated_s));
+  if (real_now_ns() > real_deadline_ns_)
+    throw std::runtime_error(
+        fmt::format("given up: simulating takes longer than watchdog.real = {} s", options_.watchdog.real_s));
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,119 @@
+/// The simulated hosts, their links and the clock of one run: owns the SimGrid engine. One a process, ever.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cluster/fabric/speed_timeline.h"
+#include "cluster/options.h"
+
+namespace simgrid::s4u {
+class Host;
+class Link;
+}  // namespace simgrid::s4u
+
+namespace simgrad::cluster {
+
+class World;
+
+/// Communication with a rank whose host is down. An event of the simulated world, handled by the recovery driver.
+class PeerLost : public std::runtime_error {
+ public:
+  explicit PeerLost(int rank);
+  int rank() const { return rank_; }
+
+ private:
+  int rank_;
+};
+
+class Cluster {
+ public:
+  /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
+  /// many_to_many: several ranks send to several at a time; see flags_for_many_to_many in network_model.h.
+  /// seed: of what is drawn for hosts and links.
+  /// Errors: base::ScenarioError for a platform that is malformed or too small.
+  Cluster(const Options& options, int hosts, bool many_to_many = false, std::uint64_t seed = 1);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  const Options& options() const { return options_; }
+  int hosts() const { return static_cast<int>(hosts_.size()); }
+  simgrid::s4u::Host* host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
+  /// Equal for hosts near each other: devices of one machine, hosts of a rack.
+  int locality(int host) const;
+  /// The name of its class in [[cluster.hosts]], on a platform its property <prop id="class">; else "host".
+  std::string host_class(int host) const;
+  /// Sustained flop/s of a host at nominal speed.
+  double speed(int host) const;
+  /// How long work takes from now on that takes `work_s` seconds at nominal speed; infinite if the host never does it.
+  double duration(int host, double work_s) const { return timelines_.empty() ? work_s : varied_duration(host, work_s); }
+  /// Its speed changes as the scenario's stragglers say of that worker's host (none: a server's).  shares_cores: ranks
+  /// compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
+  void vary_speed(int host, std::optional<int> worker, bool shares_cores);
+
+  /// What a link carries in a second, whether it is up now or not.
+  double bandwidth(const simgrid::s4u::Link& link) const;
+
+  double now() const;
+
+  /// Calls back when the clock shows that time, outside every actor; not after the last actor has ended.
+  void at(double time_s, std::function<void()> callback);
+
+  /// Calls back at that time, in an actor, for whose sake the clock goes on until then.
+  void start_at(double time_s, std::function<void()> callback);
+
+  /// Runs until every actor has ended. Errors: std::runtime_error with rank, step and virtual time for whatever an
+  /// actor threw, for a deadlock (who waits for whom), and for the watchdog.
+  void run();
+
+  /// The run is over because of this error: all actors die; `run` throws it. The first one wins.
+  void fail(const std::string& error);
+  /// Other traffic; null where there is none.
+  Background* background() const { return background_.get(); }
+
+  bool failed() const { return !error_.empty(); }
+  /// Whether nobody is at work any more: callbacks of the clock that call themselves again must not.
+  bool over() const;
+  /// Ends the run where every rank of every world waits for what can never come, or where the watchdog's time is over.
+  /// For callbacks of the clock, which goes on by itself.
+  void fail_if_stuck();
+  /// Called by actors at every step. Errors: std::runtime_error once the watchdog's simulated or real time is over.
+  void watch();
+
+ private:
+  friend class World;
+  void set_up_engine(int hosts, bool many_to_many);
+  void build_topology(int hosts);
+  void load_platform(int hosts);
+  void on_deadlock();
+  void kill_everyone();
+  void shake_network();
+  double varied_duration(int host, double work_s) const;
+
+  Options options_;
+  std::uint64_t seed_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+  mutable std::map<int, SpeedTimeline> timelines_;  ///< of hosts whose speed varies
+  std::vector<World*> worlds_;
+  std::unique_ptr<Background> background_;
+  std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail
+  std::string error_;
+  std::int64_t real_deadline_ns_ = 0;
+};
+
+/// What a platform file holds, found out in a process of its own, since SimGrid ends the process on some faults.
+struct PlatformProbe {
+  int hosts = 0;
+  double speed_flops_per_s = 0.0;  ///< of the first host
+  std::string error;               ///< `file:line: what`, or empty
+};
+PlatformProbe probe_platform(const std::string& file);
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <exception>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <vector>
+
+#include "base/child_process.h"
+#include "base/errors.h"
+#include "cluster/fabric/cluster.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+namespace {
+
+/// What the ranks will ask of the platform: speeds, bandwidths, and a route between any two hosts. SimGrid ends the
+/// process where there is none, and its last words are ours.
+void require_usable(const std::vector<sg4::Host*>& hosts) {
+  for (const sg4::Host* host : hosts)
+    if (!(host->get_speed() > 0.0))
+      throw std::runtime_error(fmt::format("host \"{}\" has a speed of {} flop/s; expected more than 0",
+                                           host->get_name(), host->get_speed()));
+  for (const sg4::Link* link : sg4::Engine::get_instance()->get_all_links())
+    if (!(link->get_bandwidth() > 0.0))
+      throw std::runtime_error(fmt::format("link \"{}\" has a bandwidth of {} B/s; expected more than 0",
+                                           link->get_name(), link->get_bandwidth()));
+  // All pairs of a small platform; of a large one those that servers and rings use.
+  constexpr std::size_t small = 200;
+  const auto require_route = [&](std::size_t a, std::size_t b) {
+    std::vector<sg4::Link*> route;
+    double latency = 0.0;
+    if (a == b) return;
+    hosts[a]->route_to(hosts[b], route, &latency);
+    if (route.empty())
+      throw std::runtime_error(
+          fmt::format("there is no route from host \"{}\" to host \"{}\"", hosts[a]->get_name(), hosts[b]->get_name()));
+  };
+  for (std::size_t a = 0; a < hosts.size(); ++a) {
+    if (hosts.size() <= small)
+      for (std::size_t b = 0; b < hosts.size(); ++b) require_route(a, b);
+    require_route(a, 0);
+    require_route(0, a);
+    require_route(a, (a + 1) % hosts.size());
+  }
+}
+
+/// Loads the platform and returns a line "hosts N SPEED" or "error TEXT". SimGrid may end the process instead.
+std::string loaded(const std::string& file) {
+  try {
+    std::array<std::string, 2> words{"simgrad", "--log=root.thresh:critical"};
+    std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
+    int count = 2;
+    sg4::Engine engine(&count, arguments.data());
+    std::vector<sg4::Host*> hosts;
+    sg4::Host::on_creation_cb([&](sg4::Host& host) { hosts.push_back(&host); });
+    engine.load_platform(file);
+    require_usable(hosts);
+    return fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
+  } catch (const std::exception& error) {
+    return fmt::format("\nerror {}\n", error.what());
+  }
+}
+
+/// The line that starts with the word, without it; or "".
+std::string line_after(const std::string& text, const std::string& word) {
+  const auto at = text.rfind("\n" + word + " ");
+  if (at == std::string::npos) return {};
+  const auto from = at + word.size() + 2;
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+}  // namespace
+
+PlatformProbe probe_platform(const std::string& file) {
+  if (access(file.c_str(), R_OK) != 0)
+    throw base::EnvironmentError(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+  // SimGrid explains an abort on the standard error only.
+  const std::string told = base::run_in_child([&] { return loaded(file); }, {.capture_stderr = true}).text;
+  PlatformProbe probe;
+  if (const std::string hosts = line_after(told, "hosts"); !hosts.empty()) {
+    const auto blank = hosts.find(' ');
+    probe.hosts = std::stoi(hosts);
+    probe.speed_flops_per_s = std::stod(hosts.substr(blank));
+    if (probe.hosts == 0) probe.error = fmt::format("{}: the platform has no hosts", file);
+    return probe;
+  }
+  std::string reason = line_after(told, "error");
+  if (reason.empty()) reason = told.empty() ? "SimGrid gave up without a word" : told.substr(0, told.find('\n'));
+  // SimGrid names the file and line itself where it knows them.
+  probe.error = reason.find(file) == std::string::npos ? fmt::format("{}: {}", file, reason) : reason;
+  return probe;
+}
+
+}  // namespace simgrad::cluster

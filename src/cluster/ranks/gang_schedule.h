@@ -1,0 +1,35 @@
+/// Gang scheduling: jobs that share hosts compute in turns, each on all of its hosts at a time.
+///
+/// Source: P. Barham et al., "Pathways: Asynchronous Distributed Dataflow for ML", MLSys 2022 (gang-scheduled
+/// programs).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace simgrad::cluster {
+
+/// Whose turn it is. The ranks of a job come here at the end of every quantum of steps; when all have come, the next
+/// job that waits goes on. Waiting for a turn is waiting.
+class GangSchedule {
+ public:
+  GangSchedule(int jobs, std::int64_t quantum_steps);
+  ~GangSchedule();
+
+  /// In a rank of the job that has made so many steps, of `ranks` that all come: blocks until the job may go on.
+  void come(int job, std::int64_t step, int ranks);
+  /// The job is over.
+  void leave(int job);
+
+ private:
+  struct Gate;
+  void pass_on();
+
+  std::int64_t quantum_steps_;
+  int holder_ = -1;
+  std::vector<std::unique_ptr<Gate>> gates_;
+};
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,30 @@
+/// Work that goes on beside a rank's main actor: one task after the other, as on a stream of a graphics processor.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "cluster/ranks/communicator.h"
+
+namespace simgrad::cluster {
+
+class SideStream {
+ public:
+  /// What a task does, with the communicator of the actor that does it. Returns what the rank gets for it.
+  using Task = std::function<values::Tensor(const Communicator&)>;
+
+  /// Starts an actor beside the communicator's rank. It ends with the rank's generation.
+  explicit SideStream(const Communicator& communicator);
+
+  /// Queues a task and returns at once; its number, from 0 on.
+  int start(Task task);
+  /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the actor beside does.
+  values::Tensor wait(int number);
+
+ private:
+  struct Queue;
+  const Communicator& communicator_;
+  std::shared_ptr<Queue> queue_;
+};
+
+}  // namespace simgrad::cluster

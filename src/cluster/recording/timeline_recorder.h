@@ -1,0 +1,62 @@
+/// One timeline as it is recorded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "record/timeline.h"
+
+namespace simgrad::cluster {
+
+/// What a tape takes: the first ranks of each role, until it is full. The default is enough for a picture.
+struct TimelineLimits {
+  int workers = 32;
+  int servers = 8;
+  std::size_t spans = 1500;
+  std::optional<std::pair<std::int64_t, std::int64_t>> steps = {};  ///< from, to; none: all
+};
+
+/// One timeline being recorded. It runs until it is full, and is then cut where everything was known. Of some steps it
+/// shows all that is of these steps, and who is down or idle while they last.
+class TimelineRecorder {
+ public:
+  TimelineRecorder(const TimelineLimits& limits, int workers, int servers);
+
+  bool takes(int rank) const { return rank < workers_ ? rank < limits_.workers : rank - workers_ < limits_.servers; }
+  bool running() const { return running_; }
+  bool full() const { return spans_.size() >= limits_.spans || messages_.size() >= 4 * limits_.spans; }
+  /// How many spans it still has room for.
+  std::size_t room() const { return full() ? 0 : limits_.spans - spans_.size(); }
+  /// Nothing after that is taken.
+  void end_by(double end_s);
+  double end_s() const { return end_s_; }
+  void take(const record::Span& span);
+  void take(const record::Message& message);
+  /// It is over, whether it was full or the run ended.
+  void stop(double now);
+  /// Times since start_s.
+  record::Timeline timeline(double start_s) const;
+
+ private:
+  bool in_steps(std::int64_t step) const;
+
+  TimelineLimits limits_;
+  int workers_;
+  int servers_;
+  bool running_ = true;
+  bool left_out_ = false;
+  double end_s_ = std::numeric_limits<double>::infinity();
+  double full_s_ = std::numeric_limits<double>::infinity();  ///< when it is full, if that is known
+  std::int64_t last_step_ = -1;
+  std::vector<record::Span> spans_;
+  /// Of other steps than those asked for: when a rank is down or has nothing to do, which belongs to no step. At most
+  /// as many as spans.
+  std::vector<record::Span> between_;
+  std::vector<record::Message> messages_;
+};
+
+}  // namespace simgrad::cluster

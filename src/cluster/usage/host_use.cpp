@@ -1,0 +1,79 @@
+/// What became of the hosts in a run: who lived on them, how busy they were, what the cluster says they cost.
+#include <map>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+
+#include "base/errors.h"
+#include "base/units.h"
+#include "cluster/ranks/world.h"
+
+namespace simgrad::cluster {
+
+namespace {
+
+/// A quantity of a platform's host, such as <prop id="price" value="2.48$/h"/>.
+std::optional<double> property(const simgrid::s4u::Host& host, const char* name, base::Unit unit) {
+  const char* text = host.get_property(name);
+  if (!text) return {};
+  try {
+    return base::parse_quantity(text, unit);
+  } catch (const std::invalid_argument& error) {
+    throw base::ScenarioError("host " + host.get_name() + " of the platform, property " + name + ": " + error.what());
+  }
+}
+
+/// What is known of a host before anything runs on it.
+record::HostUse described(const Cluster& cluster, int host) {
+  record::HostUse use;
+  use.host_class = cluster.host_class(host);
+  use.serves = true;
+  const Options& options = cluster.options();
+  if (!options.platform.empty()) {
+    use.price_usd_per_h = property(*cluster.host(host), "price", base::Unit::dollars_per_hour);
+    use.idle_w = property(*cluster.host(host), "watts_idle", base::Unit::watts);
+    use.busy_w = property(*cluster.host(host), "watts_busy", base::Unit::watts);
+  } else if (const HostClass* its = class_of(options.host_classes, options.workers, host)) {
+    use.price_usd_per_h = its->price_dollars_per_hour;
+    use.idle_w = its->idle_watts;
+    use.busy_w = its->busy_watts;
+  }
+  return use;
+}
+
+bool rented_on_spot(const FailureOptions& failures, const std::string& host_class) {
+  return failures.market == Market::spot &&
+         (failures.spot.only_class.empty() || failures.spot.only_class == host_class);
+}
+
+}  // namespace
+
+void World::count_hosts() {
+  std::map<int, std::size_t> place;
+  std::vector<int> cores;
+  for (int rank = 0; rank < size(); ++rank) {
+    const int lives_on = host(rank);
+    const auto [at, fresh] = place.try_emplace(lives_on, cut_.hosts.size());
+    if (fresh) {
+      cut_.hosts.push_back(described(cluster_, lives_on));
+      cores.push_back(0);
+    }
+    record::RankUse& use = cut_.ranks[static_cast<std::size_t>(rank)];
+    record::HostUse& host_use = cut_.hosts[at->second];
+    use.host = static_cast<std::int64_t>(at->second);
+    host_use.down_s = use.down_s;
+    if (rank < workers_) {
+      host_use.serves = false;
+      host_use.spot = rented_on_spot(cluster_.options().failures, host_use.host_class);
+      ++cores[at->second];
+    }
+    // Ranks with cores of their own are busy while they compute; for the others see below.
+    host_use.busy_s += use.compute_s;
+  }
+  for (const auto& [lives_on, at] : place) {
+    const auto shared = loads_.find(lives_on);
+    cut_.hosts[at].busy_s =
+        shared != loads_.end() ? shared->second.busy_s(end_s_) : cut_.hosts[at].busy_s / std::max(1, cores[at]);
+  }
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,51 @@
+/// Collectives in which nobody is through before all have come: by messages, or computed at the last arrival.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/computed/computed_collectives.h"
+#include "cluster/ranks/communicator.h"
+#include "collectives/allreduce.h"
+#include "collectives/schedule.h"
+
+namespace simgrad::collectives {
+
+/// A schedule of that kind. In every round a member sends to at most one and receives from at most one, so that on a
+/// costs that does not block every transfer has its way for itself.
+class JointSchedule : public Schedule {
+ public:
+  using Schedule::Schedule;
+
+  virtual std::string_view name() const = 0;
+  /// What each member keeps of what all have brought, combined in the order in which the messages would combine it.
+  virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought, values::Combination how) const = 0;
+  /// One member's part, message by message.
+  virtual values::Tensor by_messages(const cluster::Communicator& comm, values::Tensor x,
+                                     values::Combination how) const;
+  /// When each member is through, round by round; see cluster::CollectiveTiming.
+  virtual std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs,
+                                                     std::span<const double> arrivals, double until) const;
+  virtual cluster::SentByPair loads(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                    double until) const;
+};
+
+/// An allreduce that is such a schedule.
+class ScheduledAllreduce : public Allreduce {
+ public:
+  virtual std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const = 0;
+
+ protected:
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;
+};
+
+/// This member's part.  make: the schedule, the same on every member.  x: what it brings.  Returns what it keeps.
+/// Virtual time, bytes and numbers are the same on both ways.
+/// Errors: cluster::PeerLost.
+values::Tensor run_collective(const cluster::Communicator& comm,
+                              const std::function<std::shared_ptr<const JointSchedule>()>& make, values::Tensor x,
+                              values::Combination how = values::Combination::add);
+
+}  // namespace simgrad::collectives

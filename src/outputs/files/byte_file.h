@@ -1,0 +1,37 @@
+/// A file that is written in pieces, compressed if its name ends in ".gz".
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace simgrad::outputs {
+
+/// Writes to a temporary name; close() renames the file to its name. A file that is never closed is removed.
+/// Equal contents give equal files, compressed ones too: they hold no time of writing.
+class ByteFile {
+ public:
+  /// Errors of all members: base::EnvironmentError with the file's name and the system's reason.
+  explicit ByteFile(std::string path);
+  ~ByteFile();
+  ByteFile(const ByteFile&) = delete;
+  ByteFile& operator=(const ByteFile&) = delete;
+
+  void write(std::string_view bytes);
+  void close();
+
+ private:
+  struct Packer;
+  void put(std::string_view bytes);
+  void flush();
+  [[noreturn]] void refuse(int reason) const;
+
+  std::string path_;
+  std::string temporary_;
+  std::FILE* file_ = nullptr;
+  std::string waiting_;  ///< buffered bytes
+  std::unique_ptr<Packer> packer_;
+};
+
+}  // namespace simgrad::outputs

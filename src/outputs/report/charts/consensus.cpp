@@ -1,0 +1,63 @@
+/// The consensus chart: the distance of the replicas from their mean.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "outputs/report/charts/curves.h"
+#include "outputs/report/data/phrases.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+/// Returns the largest distance during training, as a mean over the seeds.
+std::optional<double> peak(const Case& one) {
+  return mean_of(one.runs, [](const Run& run) {
+    std::optional<double> most;
+    for (const auto& each : run.record.curve)
+      if (each.consensus_distance) most = std::max(most.value_or(0.0), *each.consensus_distance);
+    return most;
+  });
+}
+
+/// Returns "0.2 in gossip (spectral gap 0.19)".
+std::string final_distance(const ReportModel& model, const Case& one) {
+  std::string text = fmt::format("{:.3g} in {}", *one.consensus_distance, model.named(one));
+  if (one.spectral_gap) text += fmt::format(" (spectral gap {:.3g})", *one.spectral_gap);
+  return text;
+}
+
+}  // namespace
+
+std::optional<Chart> consensus(const ReportModel& model) {
+  std::vector<const Case*> apart;
+  std::vector<std::string> together;
+  Chart chart;
+  chart.table.columns = {{"strategy"}, {"parameters"}, {"largest distance"}, {"distance at the end"}, {"spectral gap"}};
+  for (const Case* one : model.ran()) {
+    const auto most = peak(*one);
+    if (!most || !one->consensus_distance) continue;
+    chart.table.rows.push_back({model.label(*one), model.text(*one), most, one->consensus_distance, one->spectral_gap});
+    if (*most > 0.0)
+      apart.push_back(one);
+    else if (std::ranges::find(together, model.label(*one)) == together.end())
+      together.push_back(model.label(*one));
+  }
+  if (apart.empty()) return std::nullopt;
+  std::ranges::stable_sort(apart, {}, [](const Case* one) { return -*one->consensus_distance; });
+  const Case& most = *apart.front();
+  chart.sentence = "Distance of the replicas from their mean at the end: " + final_distance(model, most);
+  if (apart.size() > 1 &&
+      fmt::format("{:.3g}", *apart.back()->consensus_distance) == fmt::format("{:.3g}", *most.consensus_distance)) {
+    chart.sentence += ", and the same in every other case";
+  } else if (apart.size() > 1) {
+    const Case& least = *apart.back();
+    chart.sentence += ", the largest, and " + final_distance(model, least) + ", the smallest";
+    if (most.spectral_gap && least.spectral_gap && *most.spectral_gap < *least.spectral_gap)
+      chart.sentence += ", on a graph that mixes faster";
+  }
+  chart.sentence += fmt::format(". The largest distance during training was {:.3g}.", *peak(most));
+  if (!together.empty()) chart.sentence += fmt::format(" In {} the replicas are always equal.", listed(together));
+  return chart;
+}
+
+}  // namespace simgrad::outputs::report

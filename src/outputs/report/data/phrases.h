@@ -1,0 +1,34 @@
+/// Numbers and names within sentences.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace simgrad::outputs::report {
+
+/// The key of the grid that is the axis of a speed-up chart.
+inline constexpr const char* workers_key = "cluster.workers";
+
+/// Returns "97 %", "99.6 %", "0.4 %", "0 %". A share is called 100 % or 0 % only if it is exact.
+std::string percent(double share);
+
+/// Returns a percentage to stand after "no more than": "97 %", "0.1 %".
+std::string percent_at_most(double share);
+
+/// Returns "2.1x", "1.04x", "0.50x", "0.0512x", "35x".
+std::string times(double ratio);
+
+/// Returns "a", "a and b", "a, b and c"; items beyond `most` are counted: "a, b and 3 more".
+std::string listed(const std::vector<std::string>& items, std::size_t most = 4);
+
+/// Returns "1 run", "3 runs".
+std::string counted(std::size_t n, const std::string& noun);
+
+/// Returns a grid point: "8 workers, latency=50us". Empty without a grid.
+std::string point_words(const nlohmann::ordered_json& parameters);
+
+/// Returns a grid point to stand after a name: " with 8 workers at latency=50us".
+std::string at_point(const nlohmann::ordered_json& parameters);
+
+}  // namespace simgrad::outputs::report

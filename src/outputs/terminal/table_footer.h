@@ -1,0 +1,23 @@
+/// The lines under the table: legend, target, baselines, the summary sentence, errors and notes.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outputs/comparison.h"
+
+namespace simgrad::outputs {
+
+/// The shades of the time bar: compute, communicate, wait, down.
+inline constexpr std::array<std::string_view, 4> shades = {"█", "▓", "░", "×"};
+inline constexpr std::array<std::string_view, 4> part_names = {"compute", "communicate", "wait", "down"};
+
+/// Returns the summary: the fastest strategy, its lead, and the shares of its time.
+std::string sentence(const Comparison& comparison);
+
+/// Returns the lines under the table, none wider than `width`. bars_shown: whether the table has the time bar.
+std::string table_footer(const Results& results, const Comparison& comparison, std::size_t width, bool bars_shown);
+
+}  // namespace simgrad::outputs

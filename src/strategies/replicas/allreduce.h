@@ -1,0 +1,39 @@
+/// Data-parallel training with an allreduce: every rank holds a replica, and all apply the sum of all gradients.
+///
+/// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020.
+/// Cost per step: t_c + T_allreduce(P, M) + t_update. With buckets, c_i the end of bucket i's allreduce and b_i that of
+/// the backward pass through its layers: c_i = max(b_i, c_(i-1)) + T_allreduce(P, M_i); the step takes the last c_i +
+/// t_update. Compressed: compressed_sum.h.
+#pragma once
+
+#include <optional>
+
+#include "collectives/allreduce.h"
+#include "strategies/compression.h"
+
+namespace simgrad::strategies {
+
+struct Allreduce : Strategy {
+  static constexpr base::About about{
+      .kind = "allreduce",
+      .summary = "every rank holds a replica, and all apply the sum of all gradients (distributed data parallel)",
+      .cost = "t_c + T_allreduce + t_update a step; ring: 2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma",
+      .source = "S. Li et al., PyTorch Distributed, 2020; P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce, 2009"};
+
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  std::optional<double> bucket_bytes;
+  Compression compression = no_compression();
+
+  void describe(base::Describer& d) override;
+  bool many_to_many() const override { return algorithm->many_to_many(); }
+  std::optional<Unfit> unfit(const Fit& fit) const override {
+    const std::string why = algorithm->refusal(fit.cluster);
+    return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
+  }
+  void operator()(Worker& worker) const override;
+
+ private:
+  void in_buckets(Worker& worker) const;
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,80 @@
+/// Parameter server: workers pull parameters from servers, each of which holds a shard, and push gradients to them.
+///
+/// Source: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014; asp: J. Dean et
+/// al., "Large Scale Distributed Deep Networks" (Downpour SGD), NIPS 2012; ssp: Q. Ho et al., "More Effective
+/// Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013; backup workers: J. Chen et al.,
+/// "Revisiting Distributed Synchronous SGD", 2016; K-batch: S. Dutta et al., "Slow and Stale Gradients Can Win the
+/// Race", AISTATS 2018; staleness-aware: W. Zhang, S. Gupta, X. Lian, J. Liu, "Staleness-aware Async-SGD for
+/// Distributed Deep Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient
+/// Descent with Delay Compensation", ICML 2017. Cost per step, bsp, P workers, s equal shards on servers of their own:
+/// t_c + 2 (alpha + max(1, P/s) M beta) + P M/s gamma + t_update/s; colocated, s = P: t_c + 2 (alpha + (P-1)/P M beta)
+/// + M gamma + t_update/P.
+#pragma once
+
+#include "cluster/ranks/inbox.h"
+#include "strategies/compression.h"
+
+namespace simgrad::strategies {
+
+enum class Consistency {
+  bsp,  ///< a step's gradients are all summed before the parameters change
+  asp,  ///< every gradient is applied as it comes
+  ssp   ///< so, but nobody is more than a bound of clocks ahead of the slowest
+};
+
+enum class Placement {
+  dedicated,  ///< each server on a host of its own
+  colocated   ///< server i on worker i's host, whose NIC and cores they share
+};
+
+/// How a worker's part of the gradient counts when it is applied alone.
+enum class Part { sum, mean };
+
+struct ParameterServer : Strategy {
+  static constexpr base::About about{
+      .kind = "parameter_server",
+      .summary = "workers pull parameters from servers, each of which holds a shard, and push gradients to them",
+      .cost =
+          "bsp, s servers: t_c + 2 (alpha + max(1, P/s) M beta) + P M/s gamma + t_update/s a step; colocated, s = P: "
+          "2 (alpha + (P-1)/P M beta) for both transfers; asp: no waiting, stale gradients",
+      .source = "M. Li et al., Scaling Distributed Machine Learning with the Parameter Server, 2014"};
+
+  Consistency consistency = Consistency::bsp;
+  std::int64_t shards = 1;
+  Placement placement = Placement::dedicated;
+  training::Sharding dealt_by = training::Sharding::range;
+  std::optional<std::int64_t> staleness_bound;
+  std::int64_t backup_workers = 0;
+  std::optional<std::int64_t> k_batch;
+  bool staleness_aware = false;
+  double delay_compensation = 0.0;
+  Part part = Part::sum;
+  Compression compression = no_compression();
+  Compression parameter_compression = no_compression();
+
+  void describe(base::Describer& d) override;
+  int servers() const override { return static_cast<int>(shards); }
+  std::vector<int> hosts(int P) const override;
+  bool synchronous() const override;
+  std::int64_t gradients_an_update() const override;
+  std::optional<training::Sharding> sharding() const override { return dealt_by; }
+  std::vector<cluster::Recovery> recoveries() const override { return allowed(stale()); }
+  std::optional<Unfit> unfit(const Fit& fit) const override;
+  void operator()(Worker& worker) const override;
+  void operator()(Server& server) const override;
+
+ private:
+  static constexpr std::int64_t default_bound = 1;
+  std::int64_t bound() const { return staleness_bound.value_or(default_bound); }
+  bool restarts() const { return consistency == Consistency::bsp && k_batch; }
+  bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
+  void refuse_contradictions(base::Describer& d) const;
+  void work_and_restart(Worker& worker) const;
+  void serve_bsp(Server& server) const;
+  void serve_first_of_all(Server& server) const;
+  void serve_first_k(Server& server) const;
+  void serve_ssp(Server& server) const;
+  void serve_asp(Server& server) const;
+};
+
+}  // namespace simgrad::strategies
