@@ -54,8 +54,8 @@ void Training::finish(Status status) {
   const bool complete =
       status == Status::stopped && program_.synchronous && last_step(latest_step()) && !replicas_.keep_going();
   const std::string left = complete ? cluster::left_behind(world_) : std::string();
+  tally_.end();  // while the world ends, ranks that are busy in this moment go on
   world_.end();
-  tally_.end();
   if (setup_.turns) setup_.turns->leave(setup_.job);
   show_progress();
   // A strategy that sends what nobody receives is wrong, however well its losses look.
