@@ -87,7 +87,7 @@ TEST_CASE("how far apart the members of a collective come is its skew, and no pa
 TEST_CASE("calls of one collective may overlap: a member's n-th belongs to the others' n-th") {
   const auto members = std::make_shared<const std::vector<int>>(std::vector{0, 1});
   CollectiveLog log;
-  CollectiveLog::Calls& calls = log.calls(members, 0, "chain", 8, [] { return 0.25; });
+  CollectiveCalls& calls = log.calls(members, 0, "chain", 8, [] { return 0.25; });
   calls.arrive(0, 1.0);
   calls.leave(0, 2.0);  // it only sends
   calls.arrive(0, 3.0);
