@@ -15,7 +15,7 @@ namespace simgrad::cli {
 
 namespace {
 
-/// Three digits: more would not be there the next time.
+/// Three digits: further digits would differ the next time.
 std::string speed(double flops_per_s) {
   const double digit = std::pow(10.0, std::floor(std::log10(flops_per_s)) - 2.0);
   return base::format_quantity(std::round(flops_per_s / digit) * digit, base::Unit::flops_per_second);
@@ -35,14 +35,13 @@ std::string text_of(const experiment::Calibration& found) {
 
 void add_calibrate(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("calibrate",
-                                     "Times this machine on a worker's gradients of the scenario, or fits a network to "
-                                     "measured transfers; prints TOML "
-                                     "to paste");
+                                     "Times a worker's gradients of the scenario on this machine, or fits a network to "
+                                     "measured transfers; prints TOML to paste");
   auto chosen = std::make_shared<Chosen>();
   auto real_s = std::make_shared<double>(2.0);
   add_selection(*command, *chosen);
   CLI::Option* scenario = command->get_option("scenario")->required(false);
-  command->add_option("--seconds", *real_s, "How long to measure")->check(CLI::Range(0.01, 3600.0));
+  command->add_option("--seconds", *real_s, "Seconds of measuring")->check(CLI::Range(0.01, 3600.0));
   auto network = std::make_shared<std::string>();
   auto bandwidth = std::make_shared<std::string>();
   CLI::Option* file =
@@ -52,7 +51,7 @@ void add_calibrate(CLI::App& app, int& exit_code) {
               "Fits latency, efficiency and flow limit to this CSV file: bytes, seconds[, collective, workers]")
           ->excludes(scenario)
           ->type_name("FILE.csv");
-  command->add_option("--bandwidth", *bandwidth, "With --network: of a link by its data sheet, as in 10Gbps")
+  command->add_option("--bandwidth", *bandwidth, "With --network: a link's bandwidth by its data sheet, as in 10Gbps")
       ->needs(file);
   command->callback([chosen, real_s, network, bandwidth, &exit_code] {
     if (!network->empty()) {

@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "base/units.h"
 #include "experiment/network_fit.h"
-#include "outputs/human.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
 
@@ -17,7 +17,7 @@ namespace {
 
 using base::Unit;
 
-/// Four digits: more are not in a measurement.
+/// Four digits: a measurement has no more.
 std::string rounded(double value, Unit unit) {
   if (!(value > 0.0)) return base::format_quantity(0.0, unit);
   const double digit = std::pow(10.0, std::floor(std::log10(value)) - 3.0);
@@ -31,7 +31,7 @@ double parsed(const std::string& bandwidth) {
   } catch (const std::invalid_argument& error) {
     throw base::ScenarioError(fmt::format("--bandwidth: {}", error.what()));
   }
-  throw base::ScenarioError(fmt::format("--bandwidth: {} is no bandwidth; expected more than 0", bandwidth));
+  throw base::ScenarioError(fmt::format("--bandwidth: {} is not a bandwidth; expected more than 0", bandwidth));
 }
 
 void print_residuals(const std::vector<experiment::Measured>& measured, const experiment::NetworkFit& fit) {
@@ -56,14 +56,13 @@ void calibrate_network(const std::string& path, const std::string& bandwidth) {
   const double efficiency = fit.link_bytes_per_s / nominal;
   if (efficiency > 1.02)
     throw base::ScenarioError(
-        fmt::format("{}: {} were measured on a link of --bandwidth {}, which cannot give more than it "
-                    "has; is the bandwidth right?",
-                    path, rounded(fit.link_bytes_per_s, Unit::bytes_per_second), bandwidth));
+        fmt::format("{}: {} were measured on a link of --bandwidth {}, which is less; is the bandwidth right?", path,
+                    rounded(fit.link_bytes_per_s, Unit::bytes_per_second), bandwidth));
   print_residuals(measured, fit);
   if (!fit.tells_flow_from_link)
     fmt::print(
-        "# One flow at a time: whether the link or a limit of the flow binds cannot be told; add rows with collective "
-        "= flat\n# and three workers or more to find out.\n");
+        "# One flow at a time does not show whether the link or a limit of the flow binds; add rows with collective = "
+        "flat\n# and three workers or more to find out.\n");
   fmt::print("[cluster]\nlatency = \"{}\"\n", rounded(fit.latency_s, Unit::seconds));
   if (bandwidth.empty())
     fmt::print("bandwidth = \"{}\"\n", rounded(nominal, Unit::bytes_per_second));

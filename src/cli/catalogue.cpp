@@ -9,8 +9,8 @@
 #include "data/source.h"
 #include "experiment/settings.h"
 #include "models/model.h"
-#include "strategies/mixing/matrix.h"
-#include "strategies/storage.h"
+#include "strategies/gossip/mixing/matrix.h"
+#include "strategies/mapreduce/storage.h"
 #include "strategies/strategy.h"
 #include "training/compressors/compressor.h"
 #include "training/options.h"
@@ -31,7 +31,7 @@ Item section(std::string_view name, std::string_view summary) {
   return {{.kind = name, .summary = summary, .cost = "", .source = ""}, [] { return std::make_unique<Section>(); }};
 }
 
-/// Those that a strategy's option chooses, which say what they are algorithms of, then those with one algorithm each.
+/// The collectives: first those whose algorithm an option of a strategy chooses, then those with one algorithm each.
 Kind collectives_kind() {
   Kind made{"collectives", "collective", "[[strategy]] algorithm, broadcast", {}};
   static std::deque<std::string> summaries;
@@ -72,16 +72,16 @@ std::vector<Kind> everything() {
   all.push_back(kind("storages", "storage", "storage of the strategy mapreduce", strategies::storages()));
   all.push_back({"sections", "section", "of a scenario", {}});
   all.back().items = {section<experiment::Settings>("scenario", "the file"),
-                      section<cluster::Options>("cluster", "hosts, links, the network model, what goes wrong"),
+                      section<cluster::Options>("cluster", "hosts, links, the network model, stragglers and failures"),
                       section<cluster::FailureOptions>("failures", "hosts that crash, and how the training recovers"),
-                      section<cluster::Watchdog>("watchdog", "when a run that never ends is given up"),
+                      section<cluster::Watchdog>("watchdog", "limits after which a run is given up"),
                       section<data::Options>("data", "the samples"),
                       section<training::Options>("training", "batches, optimizer, partition, checkpoints"),
-                      section<training::InputOptions>("input", "where batches are read from"),
-                      section<outputs::Prices>("prices", "what hosts, bytes and watts cost"),
-                      section<training::StopOptions>("stop", "when the training ends"),
-                      section<training::EvaluateOptions>("evaluate", "when the loss is looked at"),
-                      section<experiment::Expectation>("expect", "what `simgrad check` tests the results for")};
+                      section<training::InputOptions>("input", "the storage from which batches are read"),
+                      section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
+                      section<training::StopOptions>("stop", "the rules that end the training"),
+                      section<training::EvaluateOptions>("evaluate", "the times and data of the loss's evaluation"),
+                      section<experiment::Expectation>("expect", "the expectations that `simgrad check` tests")};
   return all;
 }
 

@@ -13,7 +13,7 @@ namespace simgrad::cli {
 struct Item {
   base::About about;
   std::function<std::unique_ptr<base::Described>()> make;  ///< null for a value without options
-  std::string where = {};                                  ///< if not as for its kind
+  std::string where = {};                                  ///< if it differs from the kind's
 };
 
 struct Kind {

@@ -13,8 +13,8 @@
 #include "experiment/runner.h"
 #include "experiment/verdicts.h"
 #include "outputs/comparison.h"
-#include "outputs/human.h"
-#include "outputs/junit.h"
+#include "outputs/files/junit.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::cli {
 
@@ -30,11 +30,11 @@ struct CheckOptions {
   bool quiet = false;
 };
 
-/// A directory that is there as long as this is.
+/// A temporary directory, removed with this object.
 class Temporary {
  public:
   Temporary() : path_((std::filesystem::temp_directory_path() / "simgrad-check-XXXXXX").string()) {
-    if (!mkdtemp(path_.data())) throw base::EnvironmentError(fmt::format("{}: cannot be made", path_));
+    if (!mkdtemp(path_.data())) throw base::EnvironmentError(fmt::format("{}: cannot be created", path_));
   }
   ~Temporary() {
     std::error_code ignored;
@@ -48,7 +48,7 @@ class Temporary {
   std::string path_;
 };
 
-/// All scenarios are read before any is run, and all their faults told at once.
+/// Reads all scenarios before any is run, and reports all their faults at once.
 std::vector<experiment::Plan> plans_of(const CheckOptions& options) {
   std::vector<experiment::Plan> plans;
   std::vector<std::string> faults;
@@ -58,8 +58,8 @@ std::vector<experiment::Plan> plans_of(const CheckOptions& options) {
       plans.push_back(experiment::make_plan(scenario, options.selection));
       if (!names.insert(plans.back().name).second && !options.out.empty())
         faults.push_back(
-            fmt::format("{}: two scenarios are called \"{}\", so that their results would have the same "
-                        "place in --out {}; check them one after the other",
+            fmt::format("{}: two scenarios are called \"{}\", so their results would overwrite each other in --out {}; "
+                        "check them one after the other",
                         scenario, plans.back().name, options.out));
     } catch (const base::ScenarioError& error) {
       faults.insert(faults.end(), error.faults().begin(), error.faults().end());
@@ -84,7 +84,7 @@ void print_line(std::string_view outcome, const std::string& text) {
   fmt::print("  {:<8}  {}\n", outcome, outputs::printable(text));
 }
 
-/// Runs that failed are told, whether or not anything was expected of them.
+/// Prints runs that failed, even if no expectation is about them.
 std::size_t tell_failed_runs(const std::vector<outputs::Run>& runs, outputs::TestSuite& suite) {
   std::size_t failed = 0;
   for (const outputs::Run& run : runs) {
@@ -157,14 +157,14 @@ Exit check_scenarios(const CheckOptions& options) {
     for (const experiment::Verdict& verdict : experiment::verdicts(plan.expectations, results))
       tell(verdict, options.quiet, tally, suite);
     if (!plan.expectations.empty() && tally.held + tally.failed == tested) all_untested.push_back(options.scenarios[i]);
-    std::fflush(stdout);  // what is in the buffer, the next scenario's children would print again
+    std::fflush(stdout);  // else the next scenario's children would print the buffer again
   }
   print_tally(tally, plans.size());
   if (!options.junit.empty()) outputs::write_file(options.junit, outputs::junit(suites));
   for (const std::string& scenario : all_untested)
     fmt::print(stderr,
-               "{}: none of its expectations was tested: no grid point they are about is left; take --set off, or a "
-               "value that they name\n",
+               "{}: none of its expectations was tested: they are about grid points that are not run; leave --set out, "
+               "or set a value that they name\n",
                scenario);
   const Exit exit = tally.exit();
   return exit == Exit::ok && !all_untested.empty() ? Exit::usage : exit;
@@ -173,20 +173,22 @@ Exit check_scenarios(const CheckOptions& options) {
 }  // namespace
 
 void add_check(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("check", "Runs scenarios and tests what their [[expect]] entries say");
+  auto* command = app.add_subcommand("check", "Runs scenarios and tests their [[expect]] entries");
   auto options = std::make_shared<CheckOptions>();
   command->add_option("scenario", options->scenarios, "The scenarios, TOML files")->required();
   command->add_option("--set", options->selection.sets, "Sets any key, in all of them (repeatable)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  command->add_option("--seeds", options->selection.seeds, "Seeds: 1..5, or 1,3,7; expectations are of their mean")
+  command
+      ->add_option("--seeds", options->selection.seeds,
+                   "Seeds: 1..5, or 1,3,7; expectations are about the mean over seeds")
       ->type_name("A..B");
   command->add_option("--out", options->out, "Keeps the results, in DIR/<scenario's name> (default: nowhere)")
       ->type_name("DIR");
-  command->add_option("--junit", options->junit, "Writes what was found as JUnit XML")->type_name("FILE");
+  command->add_option("--junit", options->junit, "Writes the findings as JUnit XML")->type_name("FILE");
   add_pace(*command, options->jobs, options->threads);
-  command->add_flag("--quiet", options->quiet, "Only what fails; no progress");
+  command->add_flag("--quiet", options->quiet, "Prints failures only, and no progress");
   command->callback([options, &exit_code] { exit_code = check_scenarios(*options); });
 }
 

@@ -17,7 +17,7 @@ namespace simgrad::cli {
 
 namespace {
 
-/// Words of the contract that a later release brings: refused by name.
+/// Commands and options of the contract that a later release brings: they are refused by name.
 constexpr std::array later_commands{"plan", "merge", "init"};
 constexpr std::array later_options{"--shard", "--force"};
 
@@ -26,7 +26,7 @@ bool is_later(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// CLI11 says only that a word was not expected; we say which one was probably meant.
+/// The error for unknown words, with the command that was probably meant; CLI11 says only that a word was not expected.
 std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
@@ -38,7 +38,7 @@ std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   return {};
 }
 
-/// The long options of the subcommand that was called, for a misspelt one.
+/// The long options of the called subcommand, for suggestions.
 std::string option_hint(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.empty()) return {};
   const auto commands = app.get_subcommands([&](const CLI::App* each) { return each->get_name() == words.front(); });
@@ -57,7 +57,7 @@ std::string option_hint(const CLI::App& app, const std::vector<std::string>& wor
   return {};
 }
 
-/// What was printed must have arrived: a full disk may show here only.
+/// Flushes stdout and checks it: a full disk may show only here.
 void flush_output() {
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
@@ -74,11 +74,11 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   return Exit::usage;
 }
 
-/// Parses, and calls the subcommand.
+/// Parses the command line and calls the subcommand.
 int call(int argc, char** argv) {
   CLI::App app{
       "simgrad: real gradients on a simulated cluster.\n"
-      "Compares ways of training in parallel by time, speed-up and where the time goes.",
+      "Compares ways of training in parallel by time, speed-up and shares of computing, communicating and waiting.",
       "simgrad"};
   app.set_version_flag("--version", std::string("simgrad ") + version);
   app.require_subcommand(1);

@@ -1,4 +1,4 @@
-/// The command line: one file a subcommand.
+/// The command line: one file for each subcommand.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ enum Exit {
 /// Parses, runs the subcommand, prints errors on stderr. Returns the exit code.
 int run(int argc, char** argv);
 
-// Each adds itself to the application and, once parsed and called, leaves its exit code.
+// The subcommands. Each adds itself to the application and, once called, sets `exit_code`.
 void add_run(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);

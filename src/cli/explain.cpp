@@ -36,7 +36,7 @@ void print(const Kind& kind, const Item& item) {
   if (item.make) print_options(*item.make());
 }
 
-/// Whatever has an option of that name. Adds the names of all options to the known ones.
+/// Explains every option of that name, and says to what it belongs. Adds the names of all options to the known ones.
 bool explain_option(const std::string& wanted, std::vector<std::string>& known) {
   bool found = false;
   for (const Kind& kind : catalogue())
@@ -53,7 +53,7 @@ bool explain_option(const std::string& wanted, std::vector<std::string>& known) 
   return found;
 }
 
-/// What else there is to say of it on a scenario's cluster; on the default one without a scenario.
+/// Prints the message times of network_model on a scenario's cluster, or without a scenario on the default one.
 void explain_on(const std::string& wanted, const std::string& scenario, const std::vector<std::string>& sets) {
   if (wanted != "network_model" && wanted != "network_models") {
     if (!scenario.empty() || !sets.empty())
@@ -78,7 +78,7 @@ void explain(const std::string& wanted) {
   std::vector<std::string> known;
   bool found = false;
   for (const Kind& kind : catalogue()) {
-    // `explain network_model` and `explain network_models` explain all of a kind.
+    // Explains all of a kind, as in `explain network_model` and `explain network_models`.
     const bool all = wanted == kind.name || wanted == kind.one;
     known.push_back(kind.name);
     for (const Item& item : kind.items) {
@@ -90,7 +90,7 @@ void explain(const std::string& wanted) {
     }
   }
   if (found || explain_option(wanted, known)) return;
-  // A section by its whole name: cluster.failures.
+  // Accepts a section's full name: cluster.failures.
   if (const auto dot = wanted.rfind('.'); dot != std::string::npos && is_section(wanted.substr(dot + 1)))
     return explain(wanted.substr(dot + 1));
   std::vector<std::string> once;
@@ -102,12 +102,13 @@ void explain(const std::string& wanted) {
 }  // namespace
 
 void add_explain(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("explain", "Every option of one thing: unit, default, range, cost, source");
+  auto* command = app.add_subcommand("explain", "Explains the options of one name: unit, default, range, cost, source");
   auto wanted = std::make_shared<std::string>();
-  command->add_option("name", *wanted, "A strategy, model, section, ...: whatever `list` shows; or one option")
+  command->add_option("name", *wanted, "A strategy, model, section, ...: any name that `list` shows; or an option")
       ->required();
   auto scenario = std::make_shared<std::string>();
-  command->add_option("scenario", *scenario, "For network_model: on whose links messages are timed; default a star's");
+  command->add_option("scenario", *scenario,
+                      "For network_model: the scenario on whose links messages are timed; default a star");
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("--set", *sets, "Sets any key of that scenario: --set cluster.bandwidth=10Gbps (repeatable)")
       ->take_all()

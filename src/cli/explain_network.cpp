@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "cluster/fabric/message_times.h"
-#include "outputs/human.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
 
@@ -14,7 +14,7 @@ void print_message_times(const cluster::Options& options, std::string_view whose
   const double alpha_s = times.latency_s;
   const double B = times.bandwidth_bytes_per_s;
   fmt::print(
-      "\nOne message alone on the links of {}, {}:\nalpha = {}, B = {}; simulated, and how many times alpha + n / "
+      "\nOne message alone on the links of {}, {}:\nalpha = {}, B = {}; simulated, and as a multiple of alpha + n / "
       "B.\n\n",
       whose, times.route, base::format_quantity(alpha_s, base::Unit::seconds),
       base::format_quantity(B, base::Unit::bytes_per_second));

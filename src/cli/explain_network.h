@@ -1,4 +1,4 @@
-/// What `explain network_model` says beside the models' meanings.
+/// The message times that `explain network_model` prints after the models.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace simgrad::cli {
 
-/// A table of what each network model makes of messages of 1 kB to 1 GB on the cluster's links, beside alpha + n / B.
-/// whose: "the default cluster", "x.toml".
+/// Prints a table of the time of messages of 1 kB to 1 GB on the cluster's links under each network model, beside alpha
+/// + n / B.  whose: "the default cluster", "x.toml".
 void print_message_times(const cluster::Options& options, std::string_view whose);
 
 }  // namespace simgrad::cli

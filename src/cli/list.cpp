@@ -36,7 +36,7 @@ void list(const std::string& wanted) {
 }  // namespace
 
 void add_list(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("list", "What there is: strategies, collectives, models, data, topologies, ...");
+  auto* command = app.add_subcommand("list", "Lists strategies, collectives, models, data, topologies, ...");
   auto wanted = std::make_shared<std::string>();
   command->add_option("kind", *wanted, "Only this kind: strategies, models, ...");
   command->callback([wanted, &exit_code] {

@@ -1,16 +1,17 @@
-/// One line that says how far the runs are, on stderr.
+/// A progress line on stderr.
 #pragma once
 
 #include <chrono>
 
 namespace simgrad::cli {
 
-/// On a terminal a line that is redrawn, with the time left; elsewhere a line every 10 %.
+/// Shows the share of runs that are done: on a terminal in one line that is redrawn, with the time left, elsewhere in a
+/// line every 10 %.
 class Progress {
  public:
   explicit Progress(bool quiet);
   void show(int done, int all, double share);
-  void clear();  ///< takes the line away
+  void clear();  ///< erases the line
 
  private:
   bool quiet_;

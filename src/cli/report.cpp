@@ -21,7 +21,7 @@ struct ReportOptions {
   std::string page;
 };
 
-/// Before anything else is read.
+/// Reads the page's template before anything else.
 void check_template(const std::string& file, std::string_view page) {
   try {
     outputs::report::filled(page, {});
@@ -52,13 +52,13 @@ void write_page(const outputs::Results& results, const std::string& directory, c
 }
 
 void add_report(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("report", "Writes report.html, one page with everything, from results");
+  auto* command = app.add_subcommand("report", "Writes report.html, a self-contained page, from results");
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("directory", options->directory, "Where the results are: out/<scenario's name>")
+  command->add_option("directory", options->directory, "The directory of the results: out/<scenario's name>")
       ->required()
       ->type_name("DIR");
-  command->add_option("--out", options->out, "Where the page goes (default DIR/report.html)")->type_name("FILE");
-  command->add_option("--template", options->page, "Another page, with @simgrad-data@ where the data belong")
+  command->add_option("--out", options->out, "The page's file (default DIR/report.html)")->type_name("FILE");
+  command->add_option("--template", options->page, "Another page, with @simgrad-data@ in the place of the data")
       ->type_name("FILE");
   command->callback([options, &exit_code] {
     write_report(*options);

@@ -8,7 +8,7 @@
 
 namespace simgrad::cli {
 
-/// What to do where simgrad was built without Node: there is no page then.
+/// The error for a build without Node, which has no page.
 inline constexpr std::string_view no_page =
     "simgrad was built without Node, so there is no page for report.html: type script/bootstrap, which installs Node, "
     "and build again";

@@ -16,8 +16,8 @@
 #include "cli/selection.h"
 #include "cli/tracing.h"
 #include "experiment/runner.h"
-#include "outputs/plot.h"
 #include "outputs/report/page.h"
+#include "outputs/terminal/plot.h"
 
 namespace simgrad::cli {
 
@@ -44,7 +44,7 @@ outputs::TableStyle style() {
   return style;
 }
 
-/// Set apart from the table; nothing where there is nothing to draw.
+/// An empty line and the plot, or nothing if there is nothing to draw.
 std::string plot_below(const outputs::Results& results) {
   const std::string drawn = outputs::plot(results, style());
   return drawn.empty() ? "" : "\n" + drawn;
@@ -59,7 +59,7 @@ Exit exit_of(const outputs::Results& results) {
   return some ? Exit::some_runs_failed : Exit::ok;
 }
 
-/// Errors are never silenced: what the table would have said.
+/// Prints failed runs on stderr, since --quiet never silences errors.
 void print_errors(const std::vector<outputs::Run>& runs) {
   for (const outputs::Run& run : runs)
     if (failed(run)) fmt::print(stderr, "{} {}: {}\n", run.id, run.label, run.record.error);
@@ -79,7 +79,8 @@ void print_results(const outputs::Results& results, const RunOptions& options,
   }
 }
 
-/// Whether there is a page. What is wrong with its files is no reason to lose what is printed already.
+/// Writes the page. Returns whether there is one; a fault of its files is only printed, so that the results are not
+/// lost.
 bool written_page(const outputs::Results& results, const std::string& out, std::vector<std::string>& unwritten) {
   if (outputs::page().empty() || results.runs.empty()) return false;
   try {
@@ -97,7 +98,8 @@ Exit run_experiment(RunOptions& options) {
   const experiment::Recordings recordings = recordings_of(options.tracing, plan);
   if (options.dry_run) {
     if (recordings.more())
-      throw base::ScenarioError("--dry-run runs nothing that --trace or --events could show; leave one of them out");
+      throw base::ScenarioError(
+          "--dry-run runs nothing, so there is nothing to show for --trace or --events; leave one of them out");
     fmt::print("{}", runs_text(plan));
     return Exit::ok;
   }
@@ -121,7 +123,7 @@ Exit run_experiment(RunOptions& options) {
   if (outputs::page().empty() && !options.quiet) fmt::print(stderr, "{}\n", no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
   for (const std::string& fault : unwritten) fmt::print(stderr, "{}\n", fault);
-  if (!results.complete) fmt::print(stderr, "simgrad: interrupted; what is finished is in {}\n", options.out);
+  if (!results.complete) fmt::print(stderr, "simgrad: interrupted; the finished runs are in {}\n", options.out);
   return unwritten.empty() ? exit_of(results) : Exit::environment;
 }
 
@@ -131,14 +133,15 @@ void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Runs the experiment: every strategy x every grid point x every seed");
   auto options = std::make_shared<RunOptions>();
   add_selection(*command, options->chosen);
-  command->add_option("--out", options->out, "Where results go (default out/<scenario's name>)")->type_name("DIR");
+  command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
+      ->type_name("DIR");
   add_pace(*command, options->jobs, options->threads);
   auto* const events = add_tracing(*command, options->tracing);
   auto* dry_run = command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
   command->add_flag("--json", options->json, "results.json on stdout, and nothing else")
       ->excludes(dry_run)
       ->excludes(events);
-  command->add_flag("--quiet", options->quiet, "No table and no progress; errors all the same")->excludes(events);
+  command->add_flag("--quiet", options->quiet, "Prints neither table nor progress, but errors")->excludes(events);
   command->callback([options, &exit_code] { exit_code = run_experiment(*options); });
 }
 

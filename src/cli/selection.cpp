@@ -25,7 +25,8 @@ void add_selection(CLI::App& command, Chosen& chosen) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("LABEL");
-  command.add_flag("--no-baseline", chosen.no_baseline, "Without the one-worker runs that speed-ups are against");
+  command.add_flag("--no-baseline", chosen.no_baseline,
+                   "Leaves out the one-worker runs that speed-ups are relative to");
 }
 
 void add_pace(CLI::App& command, int& jobs, int& threads) {
@@ -37,7 +38,7 @@ void add_pace(CLI::App& command, int& jobs, int& threads) {
 
 namespace {
 
-/// As a POSIX shell reads it back.
+/// The text, quoted for a POSIX shell if necessary.
 std::string quoted(const std::string& word) {
   constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;

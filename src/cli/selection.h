@@ -1,4 +1,4 @@
-/// The options that say what to run, shared by the commands that plan runs.
+/// The options that select runs, shared by the commands that plan runs.
 #pragma once
 
 #include <string>
@@ -18,17 +18,17 @@ struct Chosen {
 };
 
 void add_selection(CLI::App& command, Chosen& chosen);
-/// How many runs at a time, and threads for the numbers of one: which changes no result.
+/// The number of runs at a time and of threads for a run's numbers. Neither changes a result.
 void add_pace(CLI::App& command, int& jobs, int& threads);
-/// The command that asks for the same runs: `simgrad run S.toml --set ...`, quoted for a shell.  Where results go, and
-/// how many runs and threads there are at a time, changes no result and is left out.
+/// The command that repeats these runs: `simgrad run S.toml --set ...`, quoted for a shell. Options that change no
+/// result, such as --out, --jobs and --threads, are left out.
 std::string command_of(const Chosen& chosen);
 
 experiment::Plan plan_of(Chosen& chosen);
 
-/// On stderr, each once: what the strategies that will run warn of.
+/// Prints the warnings of the plan's strategies on stderr, each once.
 void print_warnings(const experiment::Plan& plan);
-/// The runs of a plan, a line each.
+/// The runs of a plan, one line each.
 std::string runs_text(const experiment::Plan& plan);
 
 }  // namespace simgrad::cli

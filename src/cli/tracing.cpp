@@ -7,27 +7,28 @@
 
 #include "base/errors.h"
 #include "outputs/comparison.h"
-#include "outputs/human.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
 
 CLI::Option* add_tracing(CLI::App& command, Tracing& tracing) {
   command
       .add_flag("--trace{json}", tracing.trace,
-                "A timeline of each run for ui.perfetto.dev: DIR/trace/<id>.json; --trace=gz: packed; --trace=FILE: of "
-                "the only "
-                "run, packed where FILE ends in .gz")
+                "Writes a timeline of each run for ui.perfetto.dev: DIR/trace/<id>.json; --trace=gz: compressed; "
+                "--trace=FILE: of the only run, compressed if FILE ends in .gz")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command
       .add_option("--trace-steps", tracing.steps,
                   "Steps that --trace and --events show, counted from 0; or one step (default 0..19)")
       ->type_name("A..B");
   command
-      .add_option("--trace-flows", tracing.flows,
-                  "With more messages than that a trace has no arrows from sender to receiver (default 20000; 0: none)")
+      .add_option(
+          "--trace-flows", tracing.flows,
+          "The most messages for which a trace has arrows from sender to receiver (default 20000; 0: no arrows)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
       ->type_name("N");
-  return command.add_flag("--events", tracing.events, "Instead of the table: one line an event, run by run");
+  return command.add_flag("--events", tracing.events,
+                          "Prints one line for each event, run by run, instead of the table");
 }
 
 experiment::Recordings recordings_of(const Tracing& tracing, const experiment::Plan& plan) {
@@ -40,13 +41,14 @@ experiment::Recordings recordings_of(const Tracing& tracing, const experiment::P
     if (plan.runs.size() != 1)
       throw base::ScenarioError(
           fmt::format("--trace={} is one file, but there are {} runs; choose one with --strategy, --seeds "
-                      "or --set, or write --trace: a file a run",
+                      "or --set, or write --trace for a file for each run",
                       tracing.trace, plan.runs.size()));
     recordings.trace_file = tracing.trace;
   }
   if (!tracing.steps.empty()) {
     if (!recordings.more())
-      throw base::ScenarioError("--trace-steps says what --trace or --events show; give one of them, or leave it out");
+      throw base::ScenarioError(
+          "--trace-steps selects the steps that --trace or --events show; give one of them, or leave it out");
     recordings.steps = experiment::parse_steps(tracing.steps);
   }
   if (tracing.flows) {
@@ -86,10 +88,12 @@ void print_trace_hint(const outputs::Results& results, const std::string& out,
   if (files.size() == 1)
     fmt::print(stderr, "Trace: {}, {}: open https://ui.perfetto.dev and drop the file\n", files.front(), size);
   else
-    fmt::print(stderr, "Traces: {}/trace, a file a run, {} in all: open https://ui.perfetto.dev and drop one of them\n",
-               out, size);
+    fmt::print(
+        stderr,
+        "Traces: {}/trace, one file for each run, {} in all: open https://ui.perfetto.dev and drop one of them\n", out,
+        size);
   if (bytes > large_bytes && !files.front().ends_with(".gz"))
-    fmt::print(stderr, "{} is much for a viewer; {} packs it, --trace-steps shows fewer steps\n", size,
+    fmt::print(stderr, "{} is much for a viewer; {} compresses it, --trace-steps shows fewer steps\n", size,
                recordings.trace_file.empty() ? "--trace=gz" : fmt::format("--trace={}.gz", recordings.trace_file));
 }
 

@@ -1,4 +1,4 @@
-/// --trace, --events and what belongs to them.
+/// The options --trace and --events, and those that belong to them.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,23 @@ class Option;
 namespace simgrad::cli {
 
 struct Tracing {
-  std::string trace;  ///< "": none; "json" or "gz": a file a run; else the file of the only run
+  std::string trace;  ///< "": none; "json" or "gz": one file for each run; else the file of the only run
   std::string steps;
   std::optional<std::int64_t> flows;
   bool events = false;
 };
 
-/// Returns --events, which others exclude.
+/// Adds the options. Returns --events, which other options exclude.
 CLI::Option* add_tracing(CLI::App& command, Tracing& tracing);
 
-/// Errors: base::ScenarioError where the options contradict each other or do not suit the plan.
+/// The recordings that the options ask for.  Errors: base::ScenarioError if the options contradict each other or do not
+/// suit the plan.
 experiment::Recordings recordings_of(const Tracing& tracing, const experiment::Plan& plan);
 
-/// On stdout, every run under a heading.
+/// Prints the events of every run under a heading, on stdout.
 void print_events(const outputs::Results& results, const std::string& out);
 
-/// On stderr: where the traces are that were written, how large they are and what to do with them.
+/// Prints the places and sizes of the written traces, and how to open them, on stderr.
 void print_trace_hint(const outputs::Results& results, const std::string& out,
                       const experiment::Recordings& recordings);
 

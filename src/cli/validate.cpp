@@ -11,7 +11,7 @@ namespace simgrad::cli {
 
 void add_validate(CLI::App& app, int& exit_code) {
   auto* command =
-      app.add_subcommand("validate", "Checks a scenario; prints it resolved, and its runs; simulates nothing");
+      app.add_subcommand("validate", "Checks a scenario and prints it resolved, with its runs, without simulating");
   auto chosen = std::make_shared<Chosen>();
   add_selection(*command, *chosen);
   command->callback([chosen, &exit_code] {

@@ -17,7 +17,7 @@ namespace simgrad::data {
 
 namespace {
 
-/// The bytes at that place as a number of type T, turned round first unless they are as this machine has them.
+/// The number of type T at that place; its bytes are reversed first if their order is not this machine's.
 template <class T>
 double read(const char* from, bool big_endian) {
   std::array<char, sizeof(T)> bytes{};

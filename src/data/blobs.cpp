@@ -10,8 +10,8 @@
 namespace simgrad::data {
 
 void Blobs::describe(base::Describer& d) {
-  d.integer("classes", classes, "how many", base::Bounds::between(2.0, static_cast<double>(values_most)));
-  d.number("spread", spread, "standard deviation of a class in each direction; the centres' is 1",
+  d.integer("classes", classes, "the number of classes", base::Bounds::between(2.0, static_cast<double>(values_most)));
+  d.number("spread", spread, "the standard deviation of a class in each direction; that of the centres is 1",
            base::Bounds::at_least(0.0));
 }
 

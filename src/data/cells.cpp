@@ -27,7 +27,7 @@ Cell parse_cell(std::string_view text) {
   text = trimmed(text);
   if (text.empty() || text == "?") return {Cell::Kind::missing};
 
-  // from_chars knows no plus; "+-1" stays a text.
+  // from_chars does not accept a plus. "+-1" stays a text.
   std::string_view digits = text;
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   double value = 0.0;
@@ -35,7 +35,8 @@ Cell parse_cell(std::string_view text) {
   const auto [stop, error] = std::from_chars(digits.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument)
     return {is_na(text) ? Cell::Kind::missing : Cell::Kind::text};
-  // Too large or too small: strtod tells which, as from_chars does not. Rare, so the copy costs nothing.
+  // The number is too large or too small: strtod tells which, from_chars does not. This is rare, so the copy costs
+  // nothing.
   if (error == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
   if (std::isnan(value)) return {Cell::Kind::missing};
   if (std::isinf(value)) return {Cell::Kind::infinite};
@@ -47,7 +48,7 @@ std::string shown(std::string_view text) {
   const bool cut = text.size() > longest;
   if (cut) {
     text = text.substr(0, longest);
-    // Not in the middle of a UTF-8 character: 10xxxxxx bytes continue one.
+    // Does not cut a UTF-8 character in the middle: bytes 10xxxxxx continue one.
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0u) == 0x80u) text.remove_suffix(1);
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0u) text.remove_suffix(1);
   }

@@ -1,4 +1,4 @@
-/// What one cell of a text file holds.
+/// The contents of one cell of a text file.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ struct Cell {
   double value = 0.0;  ///< finite for a number; unspecified otherwise
 };
 
-/// Surrounding blanks are ignored and a leading plus is allowed. Missing: empty, `?`, `NA` and `nan` in any case.
-/// Infinite: `inf`, `infinity`, and numbers beyond the range of a double.
+/// Reads a cell. Surrounding blanks are ignored and a leading plus is allowed. Missing: empty, `?`, `NA` and `nan` in
+/// any case. Infinite: `inf`, `infinity`, and numbers beyond the range of a double.
 Cell parse_cell(std::string_view text);
 
-/// Without spaces and tabs around it.
+/// The text without the spaces and tabs around it.
 std::string_view trimmed(std::string_view text);
 
-/// In quotes for an error message: cut when long, control characters shown as `?`.
+/// The text in quotes, for an error message: cut if long, with control characters shown as `?`.
 std::string shown(std::string_view text);
 
 }  // namespace simgrad::data

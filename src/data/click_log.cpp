@@ -18,7 +18,7 @@ base::Stream clicks(std::uint64_t seed, std::int64_t row) {
   return base::Stream({.seed = seed, .purpose = base::Purpose::clicks, .step = static_cast<std::uint64_t>(row)});
 }
 
-/// A key's weight, after the truth has turned by an angle.
+/// A key's weight after the drift has turned it by an angle.
 double weight(std::uint64_t seed, std::int64_t key, double cosine, double sine) {
   base::Stream own(
       {.seed = seed, .purpose = base::Purpose::clicks, .step = static_cast<std::uint64_t>(key), .rank = 1});
@@ -29,16 +29,15 @@ double weight(std::uint64_t seed, std::int64_t key, double cosine, double sine) 
 }  // namespace
 
 void ClickLog::describe(base::Describer& d) {
-  d.integer("nonzeros", fields, "keys a row: one of each of as many fields", base::Bounds::between(1.0, 1e4));
-  d.number("zipf", zipf, "a field's r-th key is drawn in proportion to r^-zipf; 0: all evenly",
+  d.integer("nonzeros", fields, "keys in a row, one for each field", base::Bounds::between(1.0, 1e4));
+  d.number("zipf", zipf, "a field's r-th key is drawn with a probability proportional to r^-zipf; 0: all keys alike",
            base::Bounds::between(0.0, 10.0));
-  d.number("margin", margin, "standard deviation of the log-odds: how well clicks can be foretold",
+  d.number("margin", margin, "the standard deviation of the log-odds: the larger, the better clicks can be predicted",
            base::Bounds::between(0.0, 1000.0));
-  d.number(
-      "drift", drift,
-      "how many times over the rows the truth becomes another and a tenth of the keys has been hot; above 0 the rows "
-      "keep the order of time",
-      base::Bounds::between(0.0, 1e6));
+  d.number("drift", drift,
+           "how often over the rows the true weights change completely and a tenth of the keys have been the hottest; "
+           "above 0 the rows keep the order of time",
+           base::Bounds::between(0.0, 1e6));
 }
 
 Dataset ClickLog::load(const Request& request) const {
@@ -67,7 +66,7 @@ Dataset ClickLog::load(const Request& request) const {
   base::prefer_huge_pages(set.sparse.keys.data(), set.sparse.keys.capacity() * sizeof(std::uint32_t));
   set.targets.reserve(static_cast<std::size_t>(set.rows));
   set.sparse.starts.push_back(0);
-  // Some fields have a key more than the others.
+  // Some fields have one key more than the others.
   const std::int64_t fewest = d / F, with_more = d % F;
   const Zipf of_few(zipf, fewest), of_more(zipf, fewest + 1);
   for (std::int64_t row = 0; row < set.rows; ++row) {

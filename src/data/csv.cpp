@@ -22,18 +22,19 @@ namespace {
 
 constexpr std::array missing_choices{
     base::Choice{"refuse", "a missing cell is an error"}, base::Choice{"drop", "leave out rows with a missing cell"},
-    base::Choice{"mean", "put in the column's mean, for a text column its most frequent value"}};
+    base::Choice{"mean", "replace a missing cell by the column's mean, in a text column by its most frequent value"}};
 
-/// Whole files can be wrong in every column; beyond so many lines nobody reads on.
+/// The most faults that are reported: a file can be wrong in every column.
 constexpr std::size_t faults_most = 20;
 
-/// Why a separator cannot be one, or empty.
+/// The reason why a text cannot be the separator, or empty.
 std::string separator_fault(const std::string& separator) {
   if (separator.size() == 1 && separator != "\"" && separator != "\n" && separator != "\r") return {};
   return fmt::format("the separator is {}, expected one byte such as \",\", \";\" or a tab", shown(separator));
 }
 
-/// The steps from a table of cells to a data set. Where nothing is predicted, only a target that is named is left out.
+/// The steps from a table of cells to a data set. Without a prediction (clustering) only a target that is named is left
+/// out.
 class Reading {
  public:
   Reading(const Csv& options, const CsvTable& table, const Request& request)
@@ -76,7 +77,7 @@ class Reading {
   const CsvTable& table_;
   std::int64_t target_;
   Columns columns_;
-  std::vector<std::int64_t> rows_;  ///< of the table, those the data set keeps
+  std::vector<std::int64_t> rows_;  ///< the table's rows that the data set keeps
 };
 
 std::int64_t Reading::target_column() const {
@@ -89,11 +90,11 @@ std::int64_t Reading::target_column() const {
   return find_column(table_, *options_.target, "target", at(table_.names_line));
 }
 
-/// What is wrong with a column's cells, apart from missing ones, or empty.
+/// The fault of a column's cells, missing cells aside, or empty.
 std::string Reading::cell_fault(std::int64_t j) const {
   const Column& held = column(j);
   const bool label = j == target_;
-  // Class labels may be any texts; a column with one text among them is all texts.
+  // Class labels may be any texts. If one label is a text, all of the column's labels are texts.
   if (label && request_.task == Task::classification && held.texts.count > 0) return {};
   if (label && request_.task == Task::clustering) return {};
   if (!label && held.text()) return {};
@@ -109,7 +110,7 @@ std::string Reading::cell_fault(std::int64_t j) const {
   return fault(held.texts, "a number as in most of its cells");
 }
 
-/// The file's first missing cell, or empty.
+/// The error for the column's first missing cell, or empty.
 std::string Reading::missing_fault() const {
   std::int64_t first = -1;
   for (std::int64_t j = 0; j < table_.columns; ++j) {
@@ -142,7 +143,7 @@ void Reading::choose_rows() {
     if (options_.missing == Csv::Missing::drop ? complete(row) : target_ < 0 || !missing(row, target_))
       rows_.push_back(row);
   if (rows_.empty())
-    throw base::ScenarioError(fmt::format("{}: no row is left without those that miss a {}, expected at least one",
+    throw base::ScenarioError(fmt::format("{}: every row misses a {}, expected at least one complete row",
                                           at(table_.names_line),
                                           options_.missing == Csv::Missing::drop ? "value" : "target"));
 }
@@ -218,11 +219,11 @@ void Reading::fill_targets(Dataset& set) const {
 void Csv::describe(base::Describer& d) {
   d.path("path", path, "the file");
   d.name_or_index("target", target,
-                  "column to predict: its name, else its zero-based index; default the last (with k_means none)");
-  d.name_or_index("user", user, "column that tells users apart, for recommendation only; default the first");
-  d.name_or_index("item", item, "column that tells items apart, for recommendation only; default the second");
+                  "the column to predict, by its name or its zero-based index; default the last (with k_means none)");
+  d.name_or_index("user", user, "the column of users, for recommendation only; default the first");
+  d.name_or_index("item", item, "the column of items, for recommendation only; default the second");
   d.flag("header", header, "whether the first line holds the columns' names");
-  d.text("separator", separator, "what stands between two cells, one byte");
+  d.text("separator", separator, "the byte between two cells");
   d.choice("missing", missing, missing_choices, "cells that are empty, ?, NA or nan");
   if (path.empty()) d.refuse("path", "the data source \"csv\" needs the path of a file");
   if (const std::string fault = separator_fault(separator); !fault.empty()) d.refuse("separator", fault);
@@ -238,7 +239,7 @@ Dataset Csv::read(std::string text, const Request& request) const {
   if (request.task == Task::recommendation) return csv_ratings(*this, table);
   if (user || item)
     throw base::ScenarioError(
-        fmt::format("{}: {} = {} tells whose ratings these are, but the model predicts no ratings; leave it out", path,
+        fmt::format("{}: {} = {} is only for ratings, which the model does not predict; leave it out", path,
                     user ? "user" : "item", shown(user ? *user : *item)));
   return Reading(*this, table, request).dataset();
 }

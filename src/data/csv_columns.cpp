@@ -15,7 +15,8 @@ namespace simgrad::data {
 
 namespace {
 
-/// The values' counts decide; of two equally frequent ones the first in order.
+/// Finds a text column's values and the most frequent one, among equally frequent ones the first in order. False if the
+/// column has too many values.
 bool settle_text(Column& column, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows) {
   for (const std::int64_t row : rows) {
     const std::string_view cell = trimmed(table.cell(row, j));

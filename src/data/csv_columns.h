@@ -1,4 +1,4 @@
-/// What the columns of a CSV table hold.
+/// The columns of a CSV table: their numbers, texts and missing cells.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@
 
 namespace simgrad::data {
 
-/// A column by its name, else by its zero-based index.  role: "target", "user", ..., for errors; where: `path:line`.
-/// Errors: ScenarioError for a name that no column or several have, or an index that is not there.
+/// The number of a column that is given by its name or else by its zero-based index.  role: "target", "user", ..., for
+/// errors; where: `path:line`.  Errors: ScenarioError for a name that no column or several columns have, or an index
+/// out of range.
 std::int64_t find_column(const CsvTable& table, const std::string& wanted, std::string_view role,
                          const std::string& where);
 
-/// One kind of cell in a column: how many, and the first row with one.
+/// A column's cells of one kind: their number, and the first row with one.
 struct Seen {
   std::int64_t count = 0;
   std::int64_t first_row = -1;
@@ -29,18 +30,18 @@ struct Seen {
 
 struct Column {
   Seen numbers, texts, missing, infinite;
-  Distinct<std::string_view> values{values_most};  ///< of a text column
-  double substitute = 0.0;                         ///< for missing cells: the mean; of a text column the value's index
+  Distinct<std::string_view> values{values_most};  ///< in a text column
+  double substitute = 0.0;  ///< for missing cells: the mean, or in a text column the value's index
 
   bool text() const { return texts.count > numbers.count + infinite.count; }
-  /// How many features it makes.
+  /// The number of features that the column becomes.
   std::int64_t width() const { return text() ? static_cast<std::int64_t>(values.size()) : 1; }
 };
 
-/// The table's cells as numbers, row-major, and what each column holds.
+/// The table's cells as numbers, row-major, and a summary of each column.
 struct Columns {
   std::vector<Column> all;
-  std::vector<double> numbers;  ///< rows x columns; NaN where the cell is no number
+  std::vector<double> numbers;  ///< rows x columns; NaN where the cell is not a number
 };
 Columns read_columns(const CsvTable& table);
 

@@ -39,7 +39,7 @@ RatingColumns columns_of(const Csv& options, const CsvTable& table) {
   return found;
 }
 
-/// The different numbers, sorted, become 0, 1, 2, ...  Returns how many there are.
+/// Replaces a column's numbers by 0, 1, 2, ... in ascending order. Returns the number of distinct ones.
 std::int64_t renumber(std::vector<double>& numbers) {
   std::vector<double> different = numbers;
   std::sort(different.begin(), different.end());
@@ -58,9 +58,8 @@ class RatingsReading {
     for (std::int64_t row = 0; row < table_.rows(); ++row) read(row);
     const auto rows = static_cast<std::int64_t>(ratings_.size());
     if (rows == 0)
-      throw base::ScenarioError(
-          fmt::format("{}:{}: no row is left without those that miss a value, expected at least one", options_.path,
-                      table_.names_line));
+      throw base::ScenarioError(fmt::format("{}:{}: every row misses a value, expected at least one complete row",
+                                            options_.path, table_.names_line));
     Dataset set = sized_dataset(rows, 2, fmt::format("{}:{}", options_.path, table_.names_line));
     set.users = renumber(users_);
     set.items = renumber(items_);
@@ -88,9 +87,9 @@ class RatingsReading {
   }
 
   double whole(const Cell& cell, std::int64_t row, std::int64_t column) const {
-    constexpr double exact_most = 0x1p53;  // beyond it different numbers may be read as one
+    constexpr double exact_most = 0x1p53;  // beyond it two numbers may be read as one
     if (cell.kind != Cell::Kind::number || cell.value != std::floor(cell.value) || std::abs(cell.value) > exact_most)
-      refuse(row, column, "a whole number that tells it from others");
+      refuse(row, column, "a whole number");
     return cell.value;
   }
 

@@ -10,7 +10,7 @@ namespace simgrad::data {
 
 namespace {
 
-/// Walks over the text once, cell by cell.
+/// Reads the text once, cell by cell.
 class Scanner {
  public:
   Scanner(std::span<char> text, char separator, const std::string& path)
@@ -24,7 +24,7 @@ class Scanner {
     std::size_t ahead = at_;
     while (ahead < text_.size()) {
       const char c = text_[ahead];
-      // A separator that is a blank (a tab) makes cells, even empty ones.
+      // A separator that is a blank (a tab) delimits cells, even empty ones.
       if (c == separator_ || !(c == ' ' || c == '\t' || c == '\n' || c == '\r')) return true;
       ++ahead;
       if (c == '\n' || c == '\r') {
@@ -63,14 +63,14 @@ class Scanner {
         ++at_;
       }
       if (c == '\n' || (c == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] != '\n'))) ++line_;
-      // Written over what was read already: a doubled quote makes the cell shorter, never longer.
+      // Unquotes in place: a doubled quote makes the cell shorter, never longer.
       text_[start + length++] = c;
     }
     throw base::ScenarioError(
         fmt::format("{}:{}: a cell starts with a quote that is never closed, expected a second quote", path_, opened));
   }
 
-  /// Steps over what ends a cell: the separator, the line's end, the text's end.
+  /// Skips the end of a cell: the separator, the end of the line or of the text.
   void end_cell() {
     row_ended_ = at_ == text_.size() || text_[at_] != separator_;
     if (!row_ended_) {

@@ -1,6 +1,6 @@
 /// A CSV text cut into cells.
-/// Source: RFC 4180, Y. Shafranovich, 2005; besides: any one-byte separator, LF and CR line ends, blank lines skipped.
-/// Cost: one pass; 16 bytes a cell.
+/// Source: RFC 4180, Y. Shafranovich, 2005. In addition any one-byte separator and LF or CR line ends are read, and
+/// blank lines are skipped. Cost: one pass; 16 bytes a cell.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace simgrad::data {
 struct CsvTable {
   std::int64_t columns = 0;
   std::vector<std::string> names;       ///< columns; "column_0", ... without a header
-  std::int64_t names_line = 1;          ///< where errors about a whole column point
+  std::int64_t names_line = 1;          ///< the line that errors about a whole column name
   std::vector<std::string_view> cells;  ///< rows x columns, row-major, views into the text
-  std::vector<std::int64_t> lines;      ///< rows; the line a row starts at, counted from 1
+  std::vector<std::int64_t> lines;      ///< rows; the line at which a row starts, counted from 1
 
   std::int64_t rows() const { return static_cast<std::int64_t>(lines.size()); }
   std::string_view cell(std::int64_t row, std::int64_t column) const {
@@ -24,7 +24,7 @@ struct CsvTable {
   }
 };
 
-/// Quoted cells are unquoted in place, so `text` changes and must outlive the table.
+/// Cuts the text into cells. Quoted cells are unquoted in place, so `text` changes and must outlive the table.
 /// Errors: ScenarioError `path:line:` for rows of different lengths, an unclosed quote, text behind a closing quote,
 /// no rows at all, or more cells than `cells_most`.
 CsvTable csv_table(std::span<char> text, char separator, bool header, const std::string& path);

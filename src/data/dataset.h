@@ -1,4 +1,4 @@
-/// Labelled samples, as every reader and generator delivers them.
+/// Labelled samples: the result of every reader and generator.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace simgrad::data {
 
-/// What samples are for: targets are numbers, classes, or ratings (of an item by a user), or there are none.
+/// The task that samples serve: targets are numbers, classes, or ratings (of an item by a user), or there are none.
 enum class Task { regression, classification, recommendation, clustering };
 
-/// What is not zero in rows that mostly are (CSR).
+/// The entries that are not zero, in rows that are mostly zero (CSR).
 struct SparseRows {
   std::vector<std::int64_t> starts;  ///< (rows + 1): where a row's entries begin
   std::vector<std::uint32_t> keys;   ///< an entry's feature, 0 .. columns-1
@@ -26,13 +26,13 @@ struct Dataset {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   int classes = 0;         ///< 0: a regression
-  std::int64_t users = 0;  ///< of ratings: column 0 is a user 0 .. users-1, column 1 an item
+  std::int64_t users = 0;  ///< ratings only: column 0 is a user 0 .. users-1, column 1 an item
   std::int64_t items = 0;
   std::vector<double> features;  ///< rows x columns, row-major; empty where the rows are sparse
   SparseRows sparse;
   std::int64_t fields = 0;                 ///< every sparse row has one entry for each, in their order; 0: not so
-  bool in_time = false;                    ///< rows are in the order of time, which nobody shuffles
-  std::vector<double> targets;             ///< rows; for a classification the class 0 .. classes-1
+  bool in_time = false;                    ///< rows are in the order of time, and are not shuffled
+  std::vector<double> targets;             ///< rows; in a classification the class 0 .. classes-1
   std::vector<std::string> feature_names;  ///< columns; empty where the rows are sparse
   std::string target_name;
   std::vector<std::string> class_names;  ///< classes
@@ -42,7 +42,7 @@ struct Dataset {
   }
 };
 
-/// What training and evaluation see.
+/// The training set and the test set.
 struct Split {
   Dataset train;
   Dataset test;  ///< no rows without a test fraction

@@ -1,4 +1,4 @@
-/// The different values of a column, sorted: a category's values, a target's classes.
+/// The distinct values of a column, sorted: a category's values, a target's classes.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class Distinct {
  public:
   explicit Distinct(std::size_t most) : most_(most) {}
 
-  /// False, and nothing added, if there would be more than `most`.
+  /// Adds a value. False, and nothing is added, if there would be more than `most`.
   bool add(const Value& value) {
     const auto place = std::lower_bound(values_.begin(), values_.end(), value);
     if (place != values_.end() && !(value < *place)) return true;
@@ -21,7 +21,7 @@ class Distinct {
     return true;
   }
 
-  /// The place of a value that was added.
+  /// The place of an added value in their order.
   std::size_t index(const Value& value) const {
     return static_cast<std::size_t>(std::lower_bound(values_.begin(), values_.end(), value) - values_.begin());
   }

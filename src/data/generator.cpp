@@ -19,7 +19,7 @@ base::Stream truth_stream(std::uint64_t seed) {
 
 namespace {
 
-/// What a task's targets are called, what to use for it, and what a model of it predicts.
+/// The words for a task: its targets, the generators for it, and the predictions of its models.
 struct Words {
   std::string_view targets, sources, models;
 };

@@ -1,4 +1,4 @@
-/// What data sources that make their samples have in common.
+/// The base class of data sources that generate their samples.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,25 @@
 
 namespace simgrad::data {
 
-/// Row i is drawn from the stream of (seed, Purpose::data, step i), and what all rows share (weights, centres) from
-/// another: row i is the same however many rows there are.
+/// A source that generates its samples. Row i is drawn from the stream of (seed, Purpose::data, step i), and the values
+/// that all rows share (weights, centres) from another stream. So row i does not depend on the number of rows.
 struct Generator : Source {
   bool generates() const final { return true; }
 };
 
-/// Without regard to their targets, all samples but ratings can be clustered.
+/// Whether samples made for one task serve another: clustering, which ignores targets, takes all samples but ratings.
 constexpr bool serves(Task made, Task wanted) {
   return wanted == made || (wanted == Task::clustering && made != Task::recommendation);
 }
 
 /// The stream of row i.
 base::Stream row_stream(std::uint64_t seed, std::int64_t row);
-/// The stream of what all rows share.
+/// The stream of the values that all rows share.
 base::Stream truth_stream(std::uint64_t seed);
 
-/// An empty data set of the wanted shape with features "feature_1", ...
-/// Errors: ScenarioError if a generator that makes `made` is asked for the other task, or for too much.
+/// A data set of the requested shape, all zero, with features "feature_1", ...
+/// Errors: ScenarioError if the task is not `made`, the task of the generator's samples, or if the data set is too
+/// large.
 Dataset blank_dataset(std::string_view kind, Task made, const Request& request);
 
 }  // namespace simgrad::data

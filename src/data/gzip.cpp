@@ -12,9 +12,9 @@ namespace simgrad::data {
 
 namespace {
 
-constexpr int gzip_only = 16 + MAX_WBITS;  // zlib's way of asking for gzip's header and check sum
+constexpr int gzip_only = 16 + MAX_WBITS;  // tells zlib to expect gzip's header and check sum
 
-/// zlib counts in 32 bits.
+/// The most bytes in one call: zlib counts in 32 bits.
 uInt portion(std::size_t bytes) {
   return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max()));
 }
@@ -28,13 +28,13 @@ class Inflation {
   Inflation& operator=(const Inflation&) = delete;
   ~Inflation() { inflateEnd(&stream_); }
 
-  /// Fills up to `count` bytes; how many it was. Fewer: the end.
+  /// Fills up to `count` bytes. Returns their number, which is smaller at the end.
   std::size_t fill(char* to, std::size_t count, const std::string& path) {
     std::size_t done = 0;
     while (done < count && !ended_) {
       const uInt in = portion(left_.size());
       const uInt out = portion(count - done);
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(left_.data()));  // zlib reads it only
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(left_.data()));  // zlib only reads it
       stream_.avail_in = in;
       stream_.next_out = reinterpret_cast<Bytef*>(to + done);
       stream_.avail_out = out;
@@ -42,7 +42,7 @@ class Inflation {
       left_.remove_prefix(in - stream_.avail_in);
       done += out - stream_.avail_out;
       if (status == Z_STREAM_END) {
-        ended_ = !gzipped(left_);  // what else follows is padding
+        ended_ = !gzipped(left_);  // anything else that follows is padding
         if (!ended_) base::check(inflateReset(&stream_) == Z_OK, "zlib starts again");
       } else if (status == Z_BUF_ERROR || (status == Z_OK && left_.empty() && stream_.avail_out > 0)) {
         throw base::ScenarioError(fmt::format("{}: the compressed data end early, expected a whole gzip file", path));

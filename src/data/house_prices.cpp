@@ -15,7 +15,7 @@ struct Feature {
   double mean;
   double deviation;
   double sign;       ///< against the latent z_j; makes the signs of the correlations plausible
-  double direction;  ///< what more of it does to the price
+  double direction;  ///< the sign of its effect on the price
 };
 
 // Means lie more than four deviations above zero: normal draws stay positive in practice.
@@ -36,7 +36,7 @@ constexpr std::array<Feature, 12> named_features{{
 constexpr double price_mean = 400e3;
 constexpr double price_deviation = 80e3;
 
-/// Beyond the named ones: "feature_13" and so on, in units of their deviation.
+/// The features after the named ones: "feature_13" and so on, in units of their deviation.
 Feature feature(std::int64_t j) {
   const auto index = static_cast<std::size_t>(j);
   return index < named_features.size() ? named_features[index] : Feature{{}, 0.0, 1.0, 1.0, 0.0};
@@ -63,11 +63,13 @@ double signal_deviation(const std::vector<double>& w, double correlation) {
 
 void HousePrices::describe(base::Describer& d) {
   using base::Bounds;
-  d.number("noise", noise, "share of the price's standard deviation that no feature explains",
+  d.number("noise", noise, "the share of the price's standard deviation that no feature explains",
            Bounds::between(0.0, 0.99));
-  d.number("correlation", correlation, "of neighbouring features; of features i and j its |i-j|-th power",
+  d.number("correlation", correlation,
+           "the correlation of neighbouring features; that of features i and j is its |i-j|-th power",
            Bounds::between(0.0, 0.9));
-  d.number("zero_weights", zero_weights, "share of the features that do not matter", Bounds::between(0.0, 0.9));
+  d.number("zero_weights", zero_weights, "the share of features without an effect on the price",
+           Bounds::between(0.0, 0.9));
 }
 
 std::vector<double> HousePrices::weights(std::uint64_t seed, std::int64_t features) const {

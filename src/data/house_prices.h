@@ -11,18 +11,18 @@ namespace simgrad::data {
 ///
 /// Features: standardised, feature j is +-z_j with z_1 ~ N(0, 1) and z_j = c z_{j-1} + sqrt(1 - c^2) N(0, 1), so that
 /// features i and j have correlation +-c^|i-j|. The eigenvalues of that matrix lie between (1-c)/(1+c) and (1+c)/(1-c)
-/// whatever the number of features: 1/3 and 3 for the default, so gradient descent on the standardised data is stable
-/// up to a learning rate of 2/3 and no direction is slower than 1/9 of the fastest.
+/// for any number of features: 1/3 and 3 for the default, so gradient descent on the standardised data is stable up to
+/// a learning rate of 2/3 and no direction is slower than 1/9 of the fastest.
 ///
-/// Weights: floor(zero_weights * features) of them are zero, evenly spread (by default those of every fourth feature:
-/// the house number first). A weight's size per standard deviation of its feature is uniform in [0.5, 1.5] before
-/// all are scaled; the named features have the sign one expects. Prices have mean 400 000 and standard deviation 80 000
-/// whatever the options. The noise's standard deviation is the share `noise` of that, so the best possible mean squared
+/// Weights: floor(zero_weights * features) of them are zero, evenly spread (by default every fourth feature, beginning
+/// with the house number). A weight's size per standard deviation of its feature is uniform in [0.5, 1.5] before
+/// all are scaled; the named features have the expected sign. With any options prices have mean 400 000 and standard
+/// deviation 80 000. The noise's standard deviation is the share `noise` of that, so the best possible mean squared
 /// error is noise^2 of the variance: a loss of noise^2 / 2 with a standardised target.
 struct HousePrices : Generator {
   static constexpr base::About about{
       .kind = "house_prices",
-      .summary = "Houses and their prices: linear, noisy, with correlated and with irrelevant features (regression)",
+      .summary = "Houses and their prices: linear, noisy, with correlated and irrelevant features (regression)",
       .cost = "one normal draw a number",
       .source =
           "First-order autoregressive design, a usual test of linear regression (R. Tibshirani, Regression "

@@ -41,7 +41,7 @@ Element element_of(std::uint8_t type, const std::string& path) {
   }
 }
 
-/// What the header says; `file.bytes` holds it.
+/// Reads the header in `file.bytes`.
 void read_header(ArrayFile& file) {
   const std::string& bytes = file.bytes;
   if (bytes.size() < 4 || byte(bytes, 0) != 0 || byte(bytes, 1) != 0)
@@ -62,7 +62,7 @@ void read_header(ArrayFile& file) {
 
 }  // namespace
 
-/// Of a compressed file no more is unpacked than its header announces, and a byte to see whether there is more.
+/// Unpacks no more of a compressed file than its header announces, and one byte to see whether there is more.
 ArrayFile Idx::array_of(std::string bytes, const std::string& file_name) const {
   ArrayFile file{.path = file_name, .bytes = {}, .begin = 0, .element = {}, .shape = {}, .columns_first = false};
   const bool compressed = gzipped(bytes);

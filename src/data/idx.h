@@ -1,4 +1,4 @@
-/// Reader of IDX files, in which the MNIST digits are published.
+/// Reader of IDX files, the format of the MNIST digits.
 #pragma once
 
 #include "data/labelled_arrays.h"

@@ -23,14 +23,14 @@ class LabelledArrays : public Source {
   std::vector<std::string> files() const override;
   Dataset load(const Request& request) const override;
 
-  /// The data set that the bytes of the two files mean; the paths serve for errors only, and
-  /// whether there are labels.
+  /// The data set that the bytes of the two files describe. The paths are for errors; an empty `labels_path` means that
+  /// there are no labels.
   Dataset read(std::string samples, std::string labels, const Request& request) const;
 
  protected:
   /// The kind, for errors.
   virtual std::string_view name() const = 0;
-  /// What the bytes of a file mean.  Errors: base::ScenarioError.
+  /// The array that the bytes of a file describe.  Errors: base::ScenarioError.
   virtual ArrayFile array_of(std::string bytes, const std::string& file_name) const = 0;
 };
 

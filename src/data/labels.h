@@ -1,4 +1,4 @@
-/// Targets as a file has them, made what the task wants.
+/// Turns the labels of a file into classes.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace simgrad::data {
 
-/// Sets targets, classes and class_names from one label a row: the different labels, sorted, are 0 .. k-1.
+/// Sets targets, classes and class_names from one label for each row: the distinct labels, sorted, are 0 .. k-1.
 /// Label: double or std::string_view; numbers sort as numbers.  `what`: position and name, for errors.
 /// Errors: ScenarioError for fewer than two labels or more than `values_most`.
 template <class Label>

@@ -24,7 +24,7 @@ struct Entry {
   double value;
 };
 
-/// The file as it stands.
+/// The rows of the file, not yet a data set.
 struct Lines {
   std::vector<double> labels;
   SparseRows rows;  ///< by the file's own indices
@@ -33,7 +33,7 @@ struct Lines {
   std::int64_t most_line = 0;
 
   void add(const Entry& entry) {
-    // Without values all are 1, as in most files of this kind.
+    // Stores values only once one differs from 1: in most files of this kind all are 1.
     if (rows.values.empty() && entry.value != 1.0) rows.values.assign(rows.keys.size(), 1.0);
     rows.keys.push_back(static_cast<std::uint32_t>(entry.index));  // an index that does not fit is refused at the end
     if (entry.value != 1.0 || !rows.values.empty()) rows.values.push_back(entry.value);
@@ -41,7 +41,7 @@ struct Lines {
   double value(std::size_t entry) const { return rows.values.empty() ? 1.0 : rows.values[entry]; }
 };
 
-/// Takes the text up to the delimiter, and the delimiter, off the front.
+/// Removes the text up to and including the delimiter from the front. Returns it without the delimiter.
 std::string_view take_until(std::string_view& text, std::string_view delimiters) {
   const auto end = std::min(text.find_first_of(delimiters), text.size());
   const std::string_view taken = text.substr(0, end);
@@ -53,7 +53,7 @@ class RowParser {
  public:
   explicit RowParser(const std::string& path) : path_(path) { rows_.rows.starts.push_back(0); }
 
-  /// The next lines, whole ones.
+  /// Reads the next block of whole lines.
   void feed(std::string_view text) {
     while (!text.empty()) {
       ++line_;
@@ -103,7 +103,7 @@ class RowParser {
     const std::string_view index = take_until(value, ":");
     const char* end = index.data() + index.size();
     const auto [stop, error] = std::from_chars(index.data(), end, entry.index);
-    // The largest number is kept free, so that a count of columns fits as well.
+    // The largest number is not allowed, so that the number of columns fits as well.
     if (index.size() == pair.size() || stop != end || error != std::errc() || entry.index < 0 ||
         entry.index == std::numeric_limits<std::int64_t>::max())
       refuse(pair, "index:value with an index from 0");

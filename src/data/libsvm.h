@@ -1,4 +1,4 @@
-/// Reader of LIBSVM (svmlight) files: sparse rows for a model that takes them, else a dense matrix.
+/// Reader of LIBSVM (svmlight) files: sparse rows for models that take them, else a dense matrix.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace simgrad::data {
 
-/// A line is `label index:value index:value ... # comment`, indices ascending, what is not listed zero; `qid:` and
-/// comments are skipped. Indices count from 0 if an index 0 occurs in the file, else from 1; the features are called
-/// by the file's own indices, "feature_<index>". Labels are numbers; for a classification the different ones, sorted,
-/// are the classes 0 .. k-1, so that -1/+1 become 0/1. As sparse rows the file may be of any size whose entries fit in
-/// memory: it is read in blocks.
+/// A line is `label index:value index:value ... # comment` with ascending indices; values that are not listed are 0.
+/// `qid:` and comments are skipped. Indices count from 0 if an index 0 occurs in the file, else from 1; the features
+/// are called
+/// by the file's own indices, "feature_<index>". Labels are numbers. In a classification the distinct labels, sorted,
+/// are the classes 0 .. k-1, so that -1/+1 become 0/1. For sparse rows the file is read in blocks, and only its entries
+/// must fit in memory.
 struct Libsvm : Source {
   static constexpr base::About about{
       .kind = "libsvm",
@@ -27,7 +28,7 @@ struct Libsvm : Source {
   std::vector<std::string> files() const override { return {path}; }
   Dataset load(const Request& request) const override;
 
-  /// The data set that the text of a file means; `path` serves for errors only.
+  /// The data set that a file's text describes; `path` is only for errors.
   Dataset read(std::string text, const Request& request) const;
 };
 

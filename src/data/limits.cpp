@@ -8,7 +8,7 @@ namespace simgrad::data {
 
 std::string too_large(std::int64_t rows, std::int64_t columns) {
   base::check(rows >= 0 && columns >= 1, "the shape of a data set");
-  // Divided, not multiplied: the product may not fit.
+  // Divides instead of multiplying, because the product may overflow.
   if (columns <= columns_most && rows <= cells_most / columns) return {};
   const double gib = static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double) / 0x1.0p30;
   return fmt::format("{} rows x {} columns would take {:.1f} GiB; the limits are {} GiB and {} columns", rows, columns,

@@ -1,4 +1,4 @@
-/// How large a data set may be, checked before anything is allocated.
+/// Limits on a data set's size, checked before memory is allocated.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace simgrad::data {
 
 /// The most numbers a feature matrix may hold: 2^31 doubles are 16 GiB.
 inline constexpr std::int64_t cells_most = std::int64_t{1} << 31;
-/// The most features: their names take room as well.
+/// The most features: their names take memory as well.
 inline constexpr std::int64_t columns_most = std::int64_t{1} << 24;
-/// The longest text file that is read: its cells could not be held anyway.
+/// The longest text file that is read; the cells of a longer one would not fit anyway.
 inline constexpr std::int64_t text_bytes_most = std::int64_t{1} << 36;
 /// The most values of a text column, and the most classes of a target.
 inline constexpr std::size_t values_most = 1000;
 
-/// Why a matrix of that shape cannot be held, as in "20 rows x 3000000000 columns would take 447.0 GiB; the limits are
-/// 16 GiB and 16777216 columns", or empty.
+/// The reason why a matrix of that shape is too large, or empty: "20 rows x 3000000000 columns would take 447.0 GiB;
+/// the limits are 16 GiB and 16777216 columns".
 std::string too_large(std::int64_t rows, std::int64_t columns);
 
 /// The most entries of sparse rows: 2^32 keys are 16 GiB.
@@ -26,7 +26,7 @@ inline constexpr std::int64_t entries_most = std::int64_t{1} << 32;
 /// The most sparse features: a key has 32 bits.
 inline constexpr std::int64_t keys_most = std::int64_t{1} << 32;
 
-/// Why so many sparse rows cannot be held, or empty.  nonzeros: entries a row.
+/// The reason why so many sparse rows are too large, or empty.  nonzeros: entries in a row.
 std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns);
 
 /// A data set of that shape, all zero, without names.  Errors: ScenarioError `<what>: too_large(...)`.

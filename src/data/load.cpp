@@ -1,4 +1,4 @@
-/// From a source to what training sees: load, split, standardise, bias, shuffle.
+/// The steps from a source to the training and test sets: load, split, standardise, bias, shuffle.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,8 @@ struct Parts {
   Rows test;
 };
 
-/// Both in the source's order: the rows that a permutation by the seed moves to the front are for testing.
+/// The rows for training and for testing, both in the source's order. A permutation drawn from the seed selects the
+/// test rows.
 Parts split_rows(std::int64_t rows, double test_fraction, std::uint64_t seed) {
   const std::int64_t tests = std::llround(test_fraction * static_cast<double>(rows));
   if (tests == rows || (tests == 0 && test_fraction > 0.0))
@@ -45,7 +46,7 @@ Rows shuffled(const Rows& rows, std::uint64_t seed) {
   return moved;
 }
 
-/// Those rows in that order, with room for the constant feature.
+/// The given rows in the given order, with room for the constant feature.
 Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
   Dataset part;
   part.rows = static_cast<std::int64_t>(rows.size());
@@ -92,7 +93,7 @@ Split load(const Options& options, const Preparation& preparation) {
   all = {};
 
   const bool ratings = preparation.task == Task::recommendation;
-  // Users and items are no quantities; and zeros that stay zeros are what makes rows sparse.
+  // Users and items are not quantities, and sparse rows must keep their zeros.
   if (options.standardize && !ratings && !split.train.sparse.any()) {
     const std::int64_t stride = split.train.columns;
     const Scaling scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);

@@ -5,9 +5,9 @@
 namespace simgrad::data {
 
 void Logistic::describe(base::Describer& d) {
-  d.number("margin", margin, "standard deviation of the log-odds: how well the classes can be told apart",
+  d.number("margin", margin, "the standard deviation of the log-odds: the larger, the better the classes are separated",
            base::Bounds::between(0.0, 1000.0));
-  d.number("flip", flip, "share of the labels turned over", base::Bounds::between(0.0, 0.5));
+  d.number("flip", flip, "the share of labels that are flipped", base::Bounds::between(0.0, 0.5));
 }
 
 std::vector<double> Logistic::weights(std::uint64_t seed, std::int64_t features) const {

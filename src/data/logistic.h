@@ -8,8 +8,8 @@
 namespace simgrad::data {
 
 /// Features x ~ N(0, 1), independent; P(class 1 | x) = 1 / (1 + exp(-(w.x))); then a share `flip` of the labels is
-/// turned over. The true w has a random direction and |w| = margin, so that the log-odds w.x ~ N(0, margin^2) whatever
-/// the number of features: 0 is a coin toss, 3 leaves a Bayes error of about 16 %, 10 one of about 5 %.
+/// flipped. The true w has a random direction and |w| = margin, so that the log-odds w.x ~ N(0, margin^2) for any
+/// number of features. A margin of 0 is a coin toss, 3 leaves a Bayes error of about 16 %, 10 one of about 5 %.
 struct Logistic : Generator {
   static constexpr base::About about{
       .kind = "logistic",

@@ -18,7 +18,7 @@ constexpr std::string_view magic("\x93NUMPY");
 
 std::size_t byte(std::string_view bytes, std::size_t at) { return static_cast<std::uint8_t>(bytes[at]); }
 
-/// The element that a `descr` such as "<f8" or "|u1" names.
+/// The number type that a `descr` such as "<f8" or "|u1" names.
 Element element_of(const std::string& descr, const std::string& path) {
   const auto refuse = [&] {
     throw base::ScenarioError(fmt::format(
@@ -27,7 +27,7 @@ Element element_of(const std::string& descr, const std::string& path) {
   if (descr.size() != 3) refuse();
   Element element{.kind = {}, .bytes = descr[2] - '0', .big_endian = descr[0] == '>'};
   const bool whole_width = element.bytes == 1 || element.bytes == 2 || element.bytes == 4 || element.bytes == 8;
-  // "|" says that a single byte has no order, "=" that the file is of the machine that wrote it: nobody knows which.
+  // "|" means that a single byte has no order, "=" the order of the machine that wrote the file, which is not known.
   const bool ordered = descr[0] == '<' || descr[0] == '>' || (descr[0] == '|' && element.bytes == 1);
   if (!ordered || !whole_width) refuse();
   switch (descr[1]) {
@@ -58,7 +58,7 @@ std::string_view header_text(std::string_view bytes, const std::string& path, st
   const std::size_t version = byte(bytes, 6);
   if (version < 1 || version > 3)
     refuse(fmt::format("version {}.{} of the NPY format, expected 1, 2 or 3", version, byte(bytes, 7)));
-  const std::size_t width = version == 1 ? 2 : 4;  // of the header's length
+  const std::size_t width = version == 1 ? 2 : 4;  // bytes of the header's length
   std::size_t length = 0;
   if (bytes.size() < 8 + width) refuse("cut short in its header, expected its length");
   for (std::size_t i = 0; i < width; ++i) length |= byte(bytes, 8 + i) << (8 * i);

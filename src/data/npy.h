@@ -5,8 +5,9 @@
 
 namespace simgrad::data {
 
-/// Versions 1 to 3 of the format, of numbers: b1, i1 to i8, u1 to u8, f4 and f8, either byte order. One dimension is
-/// one feature; of more than two, all but the first are flattened. Two dimensions may be in Fortran's order.
+/// Reads versions 1 to 3 of the format with numbers of the types b1, i1 to i8, u1 to u8, f4 and f8 in either byte
+/// order. One dimension is one feature. If there are more than two dimensions, all but the first are flattened. Two
+/// dimensions may be in Fortran's order.
 struct Npy : LabelledArrays {
   static constexpr base::About about{
       .kind = "npy",

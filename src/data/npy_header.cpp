@@ -106,7 +106,7 @@ class HeaderParser {
       const auto [stop, error] = std::from_chars(text_.data(), text_.data() + text_.size(), length);
       if (error != std::errc() || length < 0) refuse_rest("the length of a dimension");
       text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
-      take_word("L");  // Python 2 wrote long integers so
+      take_word("L");  // Python 2 wrote long integers with an L
       all.push_back(length);
       if (!take(',')) {
         expect(')');

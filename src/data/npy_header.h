@@ -15,7 +15,7 @@ struct NpyHeader {
 };
 
 /// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, the entries in any order.  `path` is for
-/// errors. Errors: ScenarioError `path: ...` for anything else, records (a list of fields as `descr`) among it.
+/// errors. Errors: ScenarioError `path: ...` for anything else, such as records (a list of fields as `descr`).
 NpyHeader npy_header(std::string_view text, const std::string& path);
 
 }  // namespace simgrad::data

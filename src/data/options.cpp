@@ -10,22 +10,23 @@ namespace simgrad::data {
 
 void Options::describe(base::Describer& d) {
   using base::Bounds;
-  d.inline_component("source", source, "where the samples come from");
-  d.integer("samples", samples, "how many a generator makes (default 1000)", Bounds::between(1.0, 1e15));
-  d.integer("features", features, "how many a generator makes (default 10; click_log 10000)",
+  d.inline_component("source", source, "the source of the samples: a generator or a file");
+  d.integer("samples", samples, "the number of samples that a generator makes (default 1000)",
+            Bounds::between(1.0, 1e15));
+  d.integer("features", features, "the number of features that a generator makes (default 10; click_log 10000)",
             Bounds::between(1.0, 1e12));
-  d.number("test_fraction", test_fraction, "share of the rows, chosen by the seed, that is kept for testing; below 1",
+  d.number("test_fraction", test_fraction, "the share of rows, chosen by the seed, that is kept for testing; below 1",
            Bounds::between(0.0, 1.0));
   d.flag("standardize", standardize,
-         "features to mean 0 and standard deviation 1 of the training set; users, items and sparse rows stay what they "
-         "are");
-  d.flag("standardize_target", standardize_target, "the same for the target of a regression, and for ratings");
+         "whether features are scaled to mean 0 and standard deviation 1 over the training set; users, items and "
+         "sparse rows are not");
+  d.flag("standardize_target", standardize_target,
+         "whether the target of a regression is scaled likewise, and so are ratings");
   if (source->nonzeros()) {
     if (standardize && d.given("standardize"))
-      d.refuse("standardize",
-               fmt::format("standardize = true would make numbers of the zeros that rows of data source \"{}\" leave "
-                           "out; leave standardize out",
-                           source.kind()));
+      d.refuse("standardize", fmt::format("standardize = true would fill in the zeros that the sparse rows of data "
+                                          "source \"{}\" leave out; leave standardize out",
+                                          source.kind()));
     standardize = false;
   }
   if (test_fraction == 1.0) d.refuse("test_fraction", "test_fraction = 1 leaves no rows to train on, expected less");
@@ -49,7 +50,7 @@ std::string task_conflict(const Options& options, Task task) {
         "([model] kind = \"k_means\")",
         options.source.kind(), name(task));
   return fmt::format(
-      "data source \"{}\" does not tell users, items and their ratings; use \"ratings\" or \"csv\", or a model that "
+      "data source \"{}\" has no users, items and ratings; use \"ratings\" or \"csv\", or a model that "
       "predicts something else",
       options.source.kind());
 }
@@ -67,8 +68,8 @@ std::string size_conflict(const Options& options, bool numbers) {
   }
   if (!options.samples && !options.features) return {};
   return fmt::format(
-      "{} with the data source \"{}\": a file has the size it has; leave it out (only a timing-only run, "
-      "training.numbers = false, takes it, as it does not read the file)",
+      "{} with the data source \"{}\": the file decides its size; leave it out (only a timing-only run, "
+      "training.numbers = false, uses it, because it does not read the file)",
       options.samples ? "samples" : "features", options.source.kind());
 }
 

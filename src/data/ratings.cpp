@@ -6,7 +6,7 @@ namespace simgrad::data {
 
 namespace {
 
-/// Whose factors: beside the rows (rank 0) and what they share (rank 1).
+/// The streams' ranks for factors; the rows have rank 0 and shared values rank 1.
 enum class Side : std::uint32_t { user = 2, item = 3 };
 
 base::Stream factors_of(std::uint64_t seed, Side side, std::uint64_t number) {
@@ -18,9 +18,10 @@ base::Stream factors_of(std::uint64_t seed, Side side, std::uint64_t number) {
 
 void Ratings::describe(base::Describer& d) {
   const auto many = base::Bounds::between(1.0, 1e9);
-  d.integer("users", users, "how many", many);
-  d.integer("items", items, "how many", many);
-  d.integer("factors", factors, "hidden numbers a user and an item", base::Bounds::between(1.0, 1e4));
+  d.integer("users", users, "the number of users", many);
+  d.integer("items", items, "the number of items", many);
+  d.integer("factors", factors, "the length of the hidden vectors of a user and of an item",
+            base::Bounds::between(1.0, 1e4));
   d.number("noise", noise, "the share of a rating's standard deviation that no factor explains",
            base::Bounds::between(0.0, 1.0));
 }

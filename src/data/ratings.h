@@ -1,4 +1,4 @@
-/// Ratings of items by users, made from factors: for recommendation.
+/// Ratings of items by users, generated from hidden factors: for recommendation.
 #pragma once
 
 #include "data/generator.h"
@@ -6,15 +6,15 @@
 namespace simgrad::data {
 
 /// rating = 3 + sqrt(1 - noise^2) p_u . q_i / sqrt(factors) + noise N(0, 1), with p_u and q_i from N(0, 1): mean 3,
-/// standard deviation about 1. User and item of a sample are drawn evenly, so that some pairs come twice and many
+/// standard deviation about 1. User and item of a sample are drawn uniformly, so that some pairs occur twice and many
 /// never. The best possible mean squared error is noise^2 of the variance: a loss of noise^2 / 2 with a standardised
 /// target.
 ///
-/// A user's factors are a stream of their own, as are an item's: they do not depend on how many others there are.
+/// The factors of each user and item come from a stream of their own, so they do not depend on the number of others.
 struct Ratings : Generator {
   static constexpr base::About about{
       .kind = "ratings",
-      .summary = "Ratings of items by users, made from hidden factors of both (recommendation)",
+      .summary = "Ratings of items by users, generated from hidden factors of both (recommendation)",
       .cost = "two normal draws a factor and rating",
       .source = "R. Salakhutdinov, A. Mnih, Probabilistic Matrix Factorization, 2008"};
 
@@ -25,7 +25,7 @@ struct Ratings : Generator {
 
   void describe(base::Describer& d) override;
   bool suits(Task task) const override { return serves(Task::recommendation, task); }
-  /// A user and an item.
+  /// The two features: user and item.
   std::optional<std::int64_t> fixed_features() const override { return 2; }
   Dataset load(const Request& request) const override;
 };

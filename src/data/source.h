@@ -1,4 +1,4 @@
-/// Where samples come from: a generator or a file.
+/// The source of samples: a generator or a file.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,29 @@
 
 namespace simgrad::data {
 
-/// What whoever loads wants.
+/// The arguments of Source::load.
 struct Request {
   Task task = Task::regression;
   std::uint64_t seed = 1;
   std::int64_t samples = 0;   ///< for generators
   std::int64_t features = 0;  ///< for generators
-  bool sparse = false;        ///< sparse rows, of a source that can tell them
+  bool sparse = false;        ///< sparse rows, if the source has them
 };
 
 class Source : public base::Described {
  public:
-  /// Whether `samples` and `features` say how much to make; files know themselves.
+  /// Whether this is a generator, whose size `samples` and `features` decide; a file has a size of its own.
   virtual bool generates() const = 0;
-  /// Whether its samples serve such a task. A file may hold numbers or classes; only some tell users and items.
+  /// Whether the source's samples serve such a task. A file may hold numbers or classes; only some sources have users
+  /// and items.
   virtual bool suits(Task task) const { return task != Task::recommendation; }
-  /// How many features the samples have, where that is no choice.
+  /// The number of features, if it is not a choice.
   virtual std::optional<std::int64_t> fixed_features() const { return {}; }
-  /// How many features are not zero in a row, where rows are sparse.
+  /// The number of features that are not zero in a row, if rows are sparse.
   virtual std::optional<std::int64_t> nonzeros() const { return {}; }
-  /// How many features a generator makes where the scenario does not say.
+  /// The number of features that a generator makes by default.
   virtual std::int64_t default_features() const { return 10; }
-  /// Whether rows that are asked for as sparse ones never were a matrix, which could be standardised.
+  /// Whether rows that are requested as sparse are never a dense matrix, which could be standardised.
   virtual bool keeps_sparse() const { return nonzeros().has_value(); }
   /// The files read, the samples' first; none for a generator.
   virtual std::vector<std::string> files() const { return {}; }
@@ -59,28 +60,28 @@ struct Options : base::Described {
   std::int64_t features_made() const;  ///< `features` or its default
 };
 
-/// "regression", ...
+/// The task's name: "regression", ...
 std::string_view name(Task task);
 
-/// Why the source's samples do not serve the task, or empty. What generators make is said where they make it.
+/// The reason why the source's samples do not serve the task, or empty. Generators name their own task when they load.
 std::string task_conflict(const Options& options, Task task);
 
-/// Why `samples` and `features` do not go with the source, or empty: given for a file that is really read, or more than
-/// a generator can hold. A timing-only run (numbers false) takes any.
+/// The reason why `samples` and `features` do not suit the source, or empty: they are given for a file that is read, or
+/// they are too large for a generator. A timing-only run (numbers false) accepts any.
 std::string size_conflict(const Options& options, bool numbers);
 
 /// The data set of a run: loaded, split, standardised by the training set's statistics, its training rows shuffled by
 /// the seed when `shuffle` (so that contiguous shards are random ones), a last constant column of ones when `bias`.
-/// Rows that the source has sparse are not standardised; rows in the order of time are not shuffled.
+/// Sparse rows of the source are not standardised; rows in the order of time are not shuffled.
 struct Preparation {
   Task task = Task::regression;
   std::uint64_t seed = 1;
   bool shuffle = true;
   bool bias = false;
-  bool sparse = false;  ///< what comes dense is made sparse, too
+  bool sparse = false;  ///< dense rows are made sparse, too
 };
-/// The test set has round(test_fraction * rows) rows. A constant column is centred, not scaled; the bias is neither.
-/// Errors: those of the source; ScenarioError if a side of the split would be empty.
+/// Loads the data set. The test set has round(test_fraction * rows) rows. A constant column is centred, not scaled; the
+/// bias is neither. Errors: those of the source; ScenarioError if a side of the split would be empty.
 Split load(const Options& options, const Preparation& preparation);
 
 }  // namespace simgrad::data

@@ -1,4 +1,4 @@
-/// What becomes of sparse rows between a source and training.
+/// Operations on sparse rows between a source and training.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace simgrad::data {
 
-/// These rows in this order, each with a last entry of 1 in a column of its own when `bias`.
+/// The given rows in the given order; with `bias` each has a last entry of 1 in a column of its own.
 SparseRows chosen_rows(const Dataset& all, const std::vector<std::int64_t>& rows, bool bias);
 
-/// The same data with the zeros left out.
+/// The data set with sparse rows: its zeros are left out.
 void make_sparse(Dataset& set);
 
-/// The entries that every row has, if all have as many; else 0.
+/// The number of entries in every row if all rows have the same number, else 0.
 std::int64_t common_length(const SparseRows& rows);
 
 }  // namespace simgrad::data

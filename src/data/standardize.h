@@ -1,4 +1,4 @@
-/// Columns brought to mean 0 and standard deviation 1 by the statistics of the training set.
+/// Standardisation: columns are scaled to mean 0 and standard deviation 1 by the training set's statistics.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace simgrad::data {
 
-/// A column's value x becomes (x - mean) / deviation.
+/// The scaling of columns: a value x becomes (x - mean) / deviation.
 struct Scaling {
   std::vector<double> means;
   std::vector<double> deviations;  ///< population standard deviation; 1 for a constant column
 };
 
-/// Of the first `columns` columns of a row-major matrix.  values: (rows, stride).  Two passes over the rows, sums
-/// compensated, so that large means cost no digits.  names: (columns), for errors.
+/// The statistics of the first `columns` columns of a row-major matrix.  values: (rows, stride).  Takes two passes over
+/// the rows with compensated sums, so that large means cost no digits.  names: (columns), for errors.
 /// Errors: ScenarioError for columns whose mean or deviation is beyond the range of a double.
 Scaling scaling_of(const std::vector<double>& values, std::int64_t columns, std::int64_t stride,
                    const std::vector<std::string>& names);
 
-/// Applies it in place.  values: (rows, stride).
+/// Standardises a matrix in place.  values: (rows, stride).
 void rescale(std::vector<double>& values, std::int64_t stride, const Scaling& scaling);
 
 }  // namespace simgrad::data

@@ -25,7 +25,7 @@ struct Closer {
   throw base::EnvironmentError(fmt::format("{}: cannot be {}: {}", path, what, std::generic_category().message(code)));
 }
 
-/// A guess only: pipes have no size, and a file may grow while it is read.
+/// Only a guess: pipes have no size, and a file may grow while it is read.
 std::size_t expected_size(const std::string& path) {
   std::error_code ignored;
   const auto size = std::filesystem::file_size(path, ignored);

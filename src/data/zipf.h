@@ -1,7 +1,7 @@
 /// Ranks by Zipf's law: P(r) is proportional to r^-s for r = 1 .. n.
 ///
-/// Rejection-inversion: a draw from a continuous hat, inverted in closed form, is rounded, and rarely rejected; nothing
-/// is tabulated, however many ranks there are. Source: W. Hoermann, G. Derflinger, Rejection-Inversion to Generate
+/// Rejection-inversion: a draw from a continuous hat function, inverted in closed form, is rounded and rarely rejected.
+/// No table is needed for any number of ranks. Source: W. Hoermann, G. Derflinger, Rejection-Inversion to Generate
 /// Variates from Monotone Discrete Distributions, ACM Transactions on Modeling and Computer Simulation 6, 1996.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace simgrad::data {
 
 class Zipf {
  public:
-  /// exponent: s >= 0, and 0 is evenly.  ranks: n >= 1.
+  /// exponent: s >= 0; 0 makes all ranks alike.  ranks: n >= 1.
   Zipf(double exponent, std::int64_t ranks);
-  /// 1 .. n; draws from the stream until one is accepted.
+  /// A rank 1 .. n; draws from the stream until a draw is accepted.
   std::int64_t operator()(base::Stream& stream) const;
 
  private:
@@ -25,9 +25,9 @@ class Zipf {
 
   double s_;
   std::int64_t n_;
-  double area_first_;  ///< of the hat from 1.5 down, with the whole of rank 1
+  double area_first_;  ///< the hat's below 1.5, with the whole of rank 1
   double area_last_;
-  double surely_;  ///< so close below its rounding a draw is accepted without a look
+  double surely_;  ///< a draw at most so far below its rounding is accepted without a test
 };
 
 }  // namespace simgrad::data

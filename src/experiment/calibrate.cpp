@@ -7,7 +7,7 @@
 
 #include "base/errors.h"
 #include "experiment/simulate.h"
-#include "training/learning.h"
+#include "training/learning/learning.h"
 
 namespace simgrad::experiment {
 

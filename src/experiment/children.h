@@ -1,13 +1,12 @@
 /// A pool of child processes: SimGrid allows one simulation a process.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/child_process.h"
 #include "base/errors.h"
 
 namespace simgrad::experiment {
@@ -46,13 +45,12 @@ class Children {
 
  private:
   struct Child {
-    pid_t process = 0;
+    base::ChildProcess process;
     std::size_t task = 0;
     int slot = 0;
-    int errors = -1;  ///< the pipe its error text comes through
     double started_s = 0.0;
   };
-  Ended end(const Child& child);
+  Ended end(Child child);
 
   int jobs_;
   double* progress_;  ///< a slot a job, shared with the children

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "strategies/mapreduce.h"
+#include "strategies/mapreduce/mapreduce.h"
 
 namespace simgrad::experiment {
 

@@ -9,12 +9,12 @@
 #include "base/errors.h"
 #include "base/files.h"
 #include "base/version.h"
-#include "outputs/byte_file.h"
-#include "outputs/chrome_trace.h"
 #include "outputs/comparison.h"
-#include "outputs/events.h"
+#include "outputs/files/byte_file.h"
 #include "outputs/results.h"
-#include "outputs/timeline.h"
+#include "outputs/timelines/chrome_trace.h"
+#include "outputs/timelines/events.h"
+#include "outputs/timelines/timeline.h"
 
 namespace simgrad::experiment {
 

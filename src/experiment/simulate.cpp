@@ -1,25 +1,20 @@
 #include "experiment/simulate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
-#include "base/errors.h"
-#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/gang_schedule.h"
 #include "training/training.h"
 
 namespace simgrad::experiment {
-
-std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& places) {
-  if (!run.settings->training.partition->by_speed()) return {};
-  const std::vector<double>& relative = run.settings->cluster.relative_speeds;
-  std::vector<double> all;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workers); ++rank)
-    all.push_back(cluster.speed(places[rank]) * (rank < relative.size() ? relative[rank] : 1.0));
-  return all;
-}
 
 training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
   const Settings& settings = *run.settings;
@@ -56,39 +51,168 @@ models::Problem problem_of(const data::Split& data) {
           .fields = train.fields};
 }
 
+namespace {
+
+/// One training of a run: the only one, or one of its jobs.
+struct Part {
+  RunPlan plan;                        ///< with the settings, the strategy and the workers of this training
+  std::vector<int> hosts = {};         ///< a job's: of its ranks; empty: as the strategy places them
+  std::optional<double> start_s = {};  ///< a job's
+  int job = 0;                         ///< its number; also if it runs by itself: its stragglers are the same
+  std::unique_ptr<training::Learning> learning = {};
+  std::unique_ptr<training::Training> training = {};
+};
+
+/// The trainings of the run; most runs have one.
+std::vector<Part> parts_of(const RunPlan& run) {
+  std::vector<Part> parts;
+  if (run.jobs.empty()) parts.push_back({.plan = run});
+  for (const JobPlan& placed : run.jobs) {
+    const Settings& all = *run.fabric;
+    const JobEntry& job = all.jobs[placed.job];
+    Part& part = parts.emplace_back(
+        Part{.plan = run, .hosts = placed.hosts, .start_s = job.start_s, .job = static_cast<int>(placed.job)});
+    part.plan.settings = std::make_shared<const Settings>(all.trainings[placed.job]);
+    part.plan.strategy = all.strategies[placed.strategy].strategy.shared();
+    part.plan.workers = job.workers;
+  }
+  return parts;
+}
+
+/// The cluster that all trainings of the run share.
+cluster::Cluster cluster_of(const RunPlan& run) {
+  if (!run.jobs.empty()) {
+    const cluster::Options& options = run.fabric->cluster;
+    return {options, static_cast<int>(options.workers), true, run.seed};
+  }
+  const training::Program program = strategies::program(run.strategy);
+  return {run.settings->cluster, program.hosts_needed(static_cast<int>(run.workers)), program.many_to_many, run.seed};
+}
+
+/// The turns that jobs take under sharing = "gang"; null without.
+std::unique_ptr<cluster::GangSchedule> turns_of(const RunPlan& run) {
+  if (run.jobs.empty() || run.fabric->cluster.sharing != cluster::Sharing::gang) return nullptr;
+  return std::make_unique<cluster::GangSchedule>(static_cast<int>(run.fabric->jobs.size()), run.fabric->cluster.quantum);
+}
+
+/// The hosts that ranks of several trainings live on.
+std::set<int> shared_hosts(const std::vector<Part>& parts) {
+  std::set<int> taken, shared;
+  for (const Part& part : parts)
+    for (const int host : std::set<int>(part.hosts.begin(), part.hosts.end()))
+      if (!taken.insert(host).second) shared.insert(host);
+  return shared;
+}
+
+/// The nominal speed of each worker's host where `shares = "speed"` needs it; else none.  hosts: the workers' first.
+std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& hosts) {
+  if (!run.settings->training.partition->by_speed()) return {};
+  const std::vector<double>& relative = run.settings->cluster.relative_speeds;
+  std::vector<double> all;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workers); ++rank)
+    all.push_back(cluster.speed(hosts[rank]) * (rank < relative.size() ? relative[rank] : 1.0));
+  return all;
+}
+
+/// All trainings of a run in one engine.
+class Simulation {
+ public:
+  Simulation(const RunPlan& run, const Data& data, int threads)
+      : dispatcher_({.threads = threads, .numbers = data != nullptr, .label = [this] { return label(); }}),
+        cluster_(cluster_of(run)),
+        turns_(turns_of(run)),
+        parts_(parts_of(run)) {
+    data_.emplace(run.data_key(), data);
+    for (Part& part : parts_) prepare(part);
+    if (turns_) return;  // one job at a time has a host
+    for (const int host : shared_hosts(parts_))
+      for (const Part& part : parts_) part.training->world().ranks().share_cores(host);
+  }
+
+  training::Training& training(std::size_t job) {
+    const auto found = std::ranges::find(parts_, static_cast<int>(job), &Part::job);
+    return *found->training;
+  }
+
+  /// Runs all trainings to their ends. Returns the text of the error that ended the run, or "".
+  std::string run() {
+    std::string error;
+    try {
+      for (const Part& part : parts_) start(part);
+      cluster_.run();
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+    return error;
+  }
+  /// Closes the books of all trainings, whether they have ended or not.
+  void end() {
+    for (const Part& part : parts_) part.training->world().end();
+  }
+  bool several() const { return parts_.size() > 1; }
+
+ private:
+  /// The rank and step that are at work, for the texts of errors.
+  values::Label label() const {
+    for (const Part& part : parts_)
+      if (const int rank = part.training ? part.training->world().ranks().current_rank() : -1; rank >= 0)
+        return {rank, part.training->world().ranks().step(rank)};
+    return {};
+  }
+
+  void prepare(Part& part) {
+    const RunPlan& plan = part.plan;
+    const Settings& own = *plan.settings;
+    training::Program program = strategies::program(plan.strategy);
+    if (!part.hosts.empty()) program.hosts = [hosts = part.hosts](int) { return hosts; };
+    const auto workers = static_cast<int>(plan.workers);
+    training::Learning::Setup learning = learning_setup(plan, data_of(plan));
+    learning.speeds = speeds(plan, cluster_, program.places(workers));
+    part.learning = std::make_unique<training::Learning>(std::move(learning), dispatcher_);
+    training::Training::Setup setup{
+        .options = own.training, .stop = own.stop, .evaluate = own.evaluate, .recovery = plan.recovery};
+    setup.turns = turns_.get();
+    setup.job = part.job;
+    part.training =
+        std::make_unique<training::Training>(cluster_, *part.learning, std::move(program), std::move(setup), workers);
+  }
+
+  /// Jobs that learn from equal data share them.
+  const Data& data_of(const RunPlan& plan) {
+    const auto [at, fresh] = data_.try_emplace(plan.data_key());
+    if (fresh) at->second = load_data(plan);
+    return at->second;
+  }
+
+  void start(const Part& part) {
+    if (part.start_s)
+      cluster_.start_at(*part.start_s, [training = part.training.get()] { training->start(); });
+    else
+      part.training->start();
+  }
+
+  values::Dispatcher dispatcher_;
+  cluster::Cluster cluster_;
+  std::unique_ptr<cluster::GangSchedule> turns_;
+  std::map<std::string, Data> data_;  ///< by data_key
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
                         const std::vector<cluster::TimelineLimits>& tapes) {
-  if (!run.jobs.empty()) return simulate_jobs(run, data, threads, progress, tapes);
-  const Settings& settings = *run.settings;
-  cluster::World* world = nullptr;
-  values::Dispatcher dispatcher({.threads = threads, .numbers = data != nullptr, .label = [&world]() -> values::Label {
-                                   const int rank = world ? world->current_rank() : -1;
-                                   return {rank, rank >= 0 ? world->ranks().step(rank) : -1};
-                                 }});
-  const auto workers = static_cast<int>(run.workers);
-  training::Program program = strategies::program(run.strategy);
-  cluster::Cluster cluster(settings.cluster, program.hosts_needed(workers), program.many_to_many, run.seed);
-  training::Learning::Setup setup = learning_setup(run, data);
-  setup.speeds = speeds(run, cluster, program.places(workers));
-  const training::Learning learning(std::move(setup), dispatcher);
-  training::Training training(
-      cluster, learning, std::move(program),
-      {.options = settings.training, .stop = settings.stop, .evaluate = settings.evaluate, .recovery = run.recovery},
-      workers);
-  world = &training.world();
-  training.show_progress_in(progress);
-  training.world().recording().start(tapes);
-  std::string error;
-  try {
-    training.start();
-    cluster.run();
-    if (!training.world().ended()) error = "every rank has ended, but the training has not: a strategy stopped early";
-  } catch (const std::exception& failure) {
-    error = failure.what();
-  }
-  training.world().end();
-  record::Record record = training.take_record();
-  if (!error.empty()) {
+  Simulation simulation(run, data, threads);
+  training::Training& own = simulation.training(run.job);
+  own.show_progress_in(progress);
+  own.world().recording().start(tapes);
+  std::string error = simulation.run();
+  const bool complete = own.world().ended();
+  if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";
+  simulation.end();
+  record::Record record = own.take_record();
+  const bool of_another_job = complete && simulation.several();
+  if (!error.empty() && !of_another_job) {
     record.status = record::Status::failed;
     record.error = error;
     record.goodput.reset();

@@ -14,7 +14,7 @@ using Eigen::Index;
 
 constexpr std::int64_t rows_a_block = 64;
 
-/// Eigen cuts a product into pieces by the caches it finds; the order of additions must not depend on them.
+/// Sets Eigen's blocking, which would follow this machine's caches: the order of additions must not depend on them.
 void fix_eigen_blocking() {
   static const bool fixed = [] {
     Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 2 << 20);
@@ -26,7 +26,7 @@ void fix_eigen_blocking() {
 struct DenseLayer {
   Matrix W;  // (out, in)
   Vector b;  // (out); empty without bias
-  Matrix a;  // (rows of the block, out): the layer's answers, then the loss's derivatives with respect to z
+  Matrix a;  // (rows of the block, out): the layer's activations, then the loss's derivatives with respect to z
   Matrix dW;
   Vector db;
 };
@@ -61,7 +61,7 @@ class Network {
     return {{z.data(), static_cast<std::size_t>(z.size())}, first, count};
   }
 
-  /// The outputs have become derivatives.
+  /// Adds this block's gradients to dW and db. The last layer's `a` holds the loss's derivatives by then.
   void backward() {
     for (std::size_t l = layers_.size(); l-- > 0;) {
       DenseLayer& layer = layers_[l];
@@ -73,7 +73,7 @@ class Network {
     }
   }
 
-  /// After backward().
+  /// The loss's derivatives with respect to the block's inputs; call it after backward().
   OutputBlock input_derivatives(std::int64_t first) {
     const DenseLayer& layer = layers_.front();
     carried_.resize(layer.a.rows(), layer.W.cols());
@@ -104,7 +104,7 @@ class Network {
     }
   }
 
-  /// z becomes f(z). What is not a number stays so.
+  /// Replaces z by f(z). NaN stays NaN.
   void answer(Matrix& z) const {
     double* const numbers = z.data();
     const bool relu = shape_.activation == Activation::relu;
@@ -112,7 +112,8 @@ class Network {
       numbers[i] = relu ? (numbers[i] < 0.0 ? 0.0 : numbers[i]) : std::tanh(numbers[i]);
   }
 
-  /// The answers below become derivatives with respect to their z: da = dz W, dz = f'(z) da, with f' from f(z).
+  /// Replaces the activations of the layer below by the derivatives with respect to its z: da = dz W, dz = f'(z) da,
+  /// with f' computed from f(z).
   void to_layer_below(const DenseLayer& layer, Matrix& below) {
     carried_.resize(below.rows(), below.cols());
     carried_.noalias() = layer.a * layer.W;

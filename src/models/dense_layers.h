@@ -1,8 +1,8 @@
 /// The passes of a perceptron through its dense layers, block by block of rows.
 ///
-/// Matrix products are Eigen's. Their bits depend on nothing but the numbers: what goes in is first copied to where
-/// Eigen aligns it, blocks have a fixed number of rows, and Eigen cuts its products for one fixed size of caches rather
-/// than for this machine's. No thread is started, and nothing large is on the stack.
+/// Matrix products are Eigen's. Their bits depend on the numbers alone: operands are first copied to memory that Eigen
+/// aligns, blocks have a fixed number of rows, and Eigen's blocking is set for one fixed size of caches instead of this
+/// machine's. No thread is started, and nothing large is on the stack.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace simgrad::models {
 
-/// The shape of a network and how its hidden units answer.
+/// The widths of a network's layers and the activation of its hidden units.
 struct DenseShape {
-  std::vector<std::int64_t> widths;  ///< of the inputs, the hidden layers, the outputs
+  std::vector<std::int64_t> widths;  ///< inputs, hidden layers, outputs
   bool bias = true;
   Activation activation = Activation::relu;
 };
 
-/// One block: `outputs` (rows x outputs, row-major) of the rows first, first + 1, ... of the samples.
+/// One block of rows: `outputs` is (rows x outputs), row-major, for the samples' rows first, first + 1, ...
 struct OutputBlock {
   std::span<double> outputs;
   std::int64_t first = 0;
@@ -33,9 +33,9 @@ struct OutputBlock {
 void pass_forward(const DenseShape& shape, const Samples& rows, std::span<const double> w,
                   const std::function<void(const OutputBlock&)>& visit);
 
-/// The same, and `visit` replaces the outputs by the loss's derivatives with respect to them; these are passed
-/// backwards and g += their sum over all rows.  w, g: (parameters).
-/// inputs: called with the derivatives with respect to a block's inputs (rows x inputs); null: nobody asks.
+/// Runs the forward pass, in which `visit` replaces a block's outputs by the loss's derivatives with respect to them,
+/// then the backward pass, which adds the gradient's sum over all rows to g.  w, g: (parameters).
+/// inputs: called with the derivatives with respect to a block's inputs (rows x inputs); null: they are not computed.
 void pass_backward(const DenseShape& shape, const Samples& rows, std::span<const double> w, std::span<double> g,
                    const std::function<void(const OutputBlock&)>& visit,
                    const std::function<void(const OutputBlock& derivatives)>& inputs = {});

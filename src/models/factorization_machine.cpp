@@ -9,7 +9,7 @@ namespace simgrad::models {
 
 namespace {
 
-/// Also fills sums: (k), of v_if x_i over the row.
+/// The score s of a row. Fills `sums`, (k), with the row's sums of v_if x_i.
 double score_of(const SparseRow& row, SparseModel::Parameters at, std::size_t k, double* sums) {
   std::fill(sums, sums + k, 0.0);
   double linear = at.dense[0], squares = 0.0;
@@ -31,7 +31,8 @@ double score_of(const SparseRow& row, SparseModel::Parameters at, std::size_t k,
 }  // namespace
 
 void FactorizationMachine::describe(base::Describer& d) {
-  d.integer("factors", factors, "numbers that describe a feature beside its weight", base::Bounds::between(1.0, 1e4));
+  d.integer("factors", factors, "the length of the vector that describes a feature, beside its weight",
+            base::Bounds::between(1.0, 1e4));
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }
 

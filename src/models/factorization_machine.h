@@ -24,7 +24,7 @@ class FactorizationMachine final : public SparseModel {
   bool constant_feature() const override { return false; }
   std::int64_t width() const override { return 1 + factors; }
   std::int64_t dense_parameters(const Problem&) const override { return 1; }
-  /// Factors from N(0, 0.01), a standard deviation of 0.1; the rest 0.
+  /// Draws factors from N(0, 0.01), a standard deviation of 0.1; the other parameters are 0.
   void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override;
   void add_gradient(const Problem& problem, const Samples& rows, Parameters at, double scale,
                     Gradient gradient) const override;

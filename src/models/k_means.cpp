@@ -41,10 +41,11 @@ void for_each_row(const Samples& rows, std::span<const double> w, Visit visit) {
 }  // namespace
 
 void KMeans::describe(base::Describer& d) {
-  d.integer("clusters", clusters, "how many centres", base::Bounds::between(1.0, 1e6));
+  d.integer("clusters", clusters, "the number of centres", base::Bounds::between(1.0, 1e6));
 }
 
-/// Differences, squares and sums to every centre; then the difference to one, scaled and added.
+/// Forward: a difference, a square and a sum for each number of each centre. Backward: a difference from the nearest
+/// centre, scaled and added.
 std::vector<Layer> KMeans::layers(const Problem& problem) const {
   const auto d = static_cast<double>(problem.features);
   return {{.first = 0,

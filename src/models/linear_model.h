@@ -1,4 +1,4 @@
-/// Models whose prediction is a function of one score s = x . w: they differ in the residual alone.
+/// Models whose prediction is a function of one score s = x . w. They differ in the residual alone.
 #pragma once
 
 #include <span>
@@ -12,14 +12,15 @@ class LinearModel : public Model {
  public:
   std::int64_t parameters(const Problem& problem) const final { return problem.features; }
 
-  /// 2 d for the score, 2 d for adding r x to g. Left out: the residual (a few a row) and the penalty (2 d a gradient).
+  /// Counts 2 d flops for the score and 2 d for adding r x to g. Left out: the residual (a few a row) and the penalty
+  /// (2 d a gradient).
   std::vector<Layer> layers(const Problem& problem) const final {
     const double flops = 2.0 * static_cast<double>(problem.features);
     return {{.first = 0, .count = problem.features, .forward_flops = flops, .backward_flops = flops}};
   }
 
  protected:
-  /// g += scale * sum over the rows of residual(s_i, y_i) x_i, in one pass.  residual: d loss / d s.
+  /// Adds scale * sum over the rows of residual(s_i, y_i) x_i to g, in one pass.  residual: d loss / d s.
   template <class Residual>
   static void add_gradient(const Samples& rows, std::span<const double> w, double scale, std::span<double> g,
                            Residual residual) {

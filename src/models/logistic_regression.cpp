@@ -7,11 +7,12 @@
 namespace simgrad::models {
 namespace {
 
-/// 1 for class 1, -1 for class 0: arithmetic, because a branch on random classes is guessed wrong half the time.
+/// 1 for class 1, -1 for class 0. Computed without a branch, which random classes would make the processor mispredict
+/// half the time.
 double sign_of_class(double y) { return 2.0 * y - 1.0; }
 
-/// d/ds log(1 + exp(-m)) = -sign / (1 + exp(m)).  Where exp overflows the quotient is the zero it should be, and the
-/// small residual of a row that is clearly right is not the difference of two numbers near one.
+/// d/ds log(1 + exp(-m)) = -sign / (1 + exp(m)).  Where exp overflows, the quotient is 0, as it should be. The small
+/// residual of a row that is clearly right is not a difference of two numbers near 1.
 double residual(double s, double y) {
   const double sign = sign_of_class(y);
   return -sign / (1.0 + std::exp(sign * s));
@@ -25,8 +26,8 @@ double loss(double m) { return std::max(-m, 0.0) + std::log1p(std::exp(-std::abs
 std::string LogisticRegression::unfit(const Problem& problem) const {
   if (problem.classes == 2) return {};
   if (problem.classes == 0)
-    return "logistic_regression needs two classes, the data are a regression; use least_squares";
-  return "logistic_regression needs two classes, the data have " + std::to_string(problem.classes) +
+    return "logistic_regression needs two classes, but the data are a regression; use least_squares";
+  return "logistic_regression needs two classes, but the data have " + std::to_string(problem.classes) +
          (problem.classes > 2 ? "; use softmax_regression" : "");
 }
 

@@ -20,7 +20,7 @@ class LogisticRegression final : public LinearModel {
   std::string unfit(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
-  /// A score of exactly zero predicts class 0.
+  /// Loss and accuracy; a score of exactly zero predicts class 0.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
 };
 

@@ -9,12 +9,12 @@ namespace simgrad::models {
 
 namespace {
 
-/// Where a rating's parameters begin in w.
+/// The places in w at which a rating's parameters begin.
 struct Places {
   std::size_t p, q, b_u, b_i;
 };
 
-/// One rating, its places in w, and its error: prediction minus rating.
+/// Calls `visit` with each rating's places in w and its error: prediction minus rating.
 struct Rating {
   Places at;
   double error;
@@ -56,7 +56,8 @@ class Ratings {
 }  // namespace
 
 void MatrixFactorization::describe(base::Describer& d) {
-  d.integer("factors", factors, "numbers that describe a user, and as many an item", base::Bounds::between(1.0, 1e6));
+  d.integer("factors", factors, "the length of the vectors that describe a user and an item",
+            base::Bounds::between(1.0, 1e6));
   d.flag("bias", bias, "a constant for every user and every item; penalised like the factors");
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }

@@ -1,4 +1,4 @@
-/// What all models share: the options, the penalty, the checks of shapes.
+/// Shared by all models: the options, the penalty, the checks of shapes.
 #include "models/model.h"
 
 #include <algorithm>

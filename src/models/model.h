@@ -1,4 +1,4 @@
-/// Loss, gradient and flops of a hypothesis on a batch. Knows neither time nor ranks.
+/// Loss, gradient and flops of a model on a batch. A model knows neither time nor ranks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace simgrad::models {
 
-/// The class that a target names, below `classes`.  A target that names none is our own mistake.
+/// The class that a target names, below `classes`.  Errors: InvariantError for a target that names none.
 std::size_t class_number(double y, std::size_t classes);
 
 /// Rows of a row-major matrix and their targets: a contiguous range, or the rows that `indices` names.
@@ -21,11 +21,11 @@ struct Samples {
   const double* features = nullptr;  ///< (rows of the data set, columns)
   const double* targets = nullptr;   ///< (rows of the data set)
   std::int64_t columns = 0;
-  std::int64_t first = 0;  ///< of the contiguous range; unused beside indices
+  std::int64_t first = 0;  ///< where the contiguous range begins; unused beside indices
   std::int64_t count = 0;
   const std::int64_t* indices = nullptr;  ///< count row numbers, or null
 
-  // Of sparse rows, instead of `features`: what is not zero.
+  // Sparse rows have these instead of `features`: their entries that are not zero.
   const std::int64_t* starts = nullptr;  ///< (rows of the data set + 1): where a row's entries begin
   const std::uint32_t* keys = nullptr;   ///< an entry's feature
   const double* values = nullptr;        ///< null: all are 1
@@ -33,26 +33,26 @@ struct Samples {
   std::int64_t row(std::int64_t i) const { return indices ? indices[i] : first + i; }
 };
 
-/// What a model is fitted to.
+/// The shape of the data that a model is fitted to.
 struct Problem {
   std::int64_t features = 0;  ///< d, the constant feature of a bias included
   int classes = 0;            ///< 0: a regression
-  std::int64_t users = 0;     ///< of ratings: the first feature is a user 0 .. users-1, the second an item
+  std::int64_t users = 0;     ///< ratings only: the first feature is a user 0 .. users-1, the second an item
   std::int64_t items = 0;
-  double nonzeros = 0.0;    ///< of a row, on average, where rows are sparse; 0: they are dense
-  std::int64_t fields = 0;  ///< every sparse row has one entry for each, in their order; 0: not so
+  double nonzeros = 0.0;    ///< the average number in a sparse row; 0: rows are dense
+  std::int64_t fields = 0;  ///< if every sparse row has one entry a field, in order: the number of fields; else 0
 };
 
-/// What a model predicts, and so what its data's targets are.
+/// The kind of a model's predictions, and so of its data's targets.
 enum class Predicts {
   number,
   classes,
-  number_or_class,  ///< as the data have it
-  rating,           ///< a number, of an item by a user
-  cluster           ///< of no targets
+  number_or_class,  ///< either, as the data have it
+  rating,           ///< a number: a user's rating of an item
+  cluster           ///< data without targets
 };
 
-/// Sums over rows, so that parts of a data set add up.
+/// Sums over rows, so that the scores of a data set's parts add up.
 struct Score {
   double loss = 0.0;    ///< sum of the rows' losses, without the penalty
   double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals; else 0
@@ -61,53 +61,53 @@ struct Score {
 /// A stretch of w whose gradient is complete at one point of the backward pass.
 struct Layer {
   std::int64_t first = 0;       ///< where it begins in w
-  std::int64_t count = 0;       ///< how many parameters
-  double forward_flops = 0.0;   ///< a sample: what goes through it
-  double backward_flops = 0.0;  ///< a sample: the gradients of its parameters, and of its inputs where a layer is below
-  std::int64_t rows = 0;        ///< of the matrix that it begins with, row by row; 0: it has none
-  std::int64_t columns = 0;     ///< rows * columns <= count: the rest, biases say, is a vector
+  std::int64_t count = 0;       ///< number of parameters
+  double forward_flops = 0.0;   ///< a sample's, for the forward pass
+  double backward_flops = 0.0;  ///< a sample's, for the gradients of the parameters and of the layer below
+  std::int64_t rows = 0;        ///< the rows of the matrix, stored row by row, with which it begins; 0: none
+  std::int64_t columns = 0;     ///< the matrix's; the other parameters (biases), if any, are a vector
 };
 
 class Model : public base::Described {
  public:
-  bool bias = false;  ///< a constant feature, added as the data's last column by whoever loads it
+  bool bias = false;  ///< a constant feature, added as the last column when the data are loaded
   double l2 = 0.0;    ///< the penalty l2/2 |w|^2 on all parameters, the bias included
 
   void describe(base::Describer& d) override;
 
   virtual Predicts predicts() const = 0;
-  /// "accuracy", "r2", or empty where there is none.
+  /// The metric's name: "accuracy", "r2", or empty where there is none.
   virtual std::string_view metric(const Problem& problem) const;
-  /// Whether whoever loads the data is to add a last column of ones.
+  /// Whether the data need a last column of ones.
   virtual bool constant_feature() const { return bias; }
-  /// Whether it takes sparse rows, and no others.
+  /// Whether this model takes sparse rows, and no others.
   virtual bool takes_sparse_rows() const { return false; }
-  /// Why the model cannot be fitted to such data, or empty.
+  /// The reason why the model cannot be fitted to such data, or empty.
   virtual std::string unfit(const Problem& problem) const;
 
   /// Length of w.
   virtual std::int64_t parameters(const Problem& problem) const = 0;
-  /// w, cut in layers in forward order: each begins where the one before ends. A backward pass completes the gradients
+  /// The layers of w in forward order: each begins where the one before ends. A backward pass completes the gradients
   /// of the last layer first. The flops are multiplications and additions, counted by hand.
   virtual std::vector<Layer> layers(const Problem& problem) const = 0;
-  /// Of one gradient on that many rows: those of all layers, forwards and backwards.
+  /// Flops of one gradient on so many rows: those of all layers, forwards and backwards.
   double gradient_flops(const Problem& problem, std::int64_t rows) const;
-  /// w at step 0.  w: (parameters).
+  /// Fills w for step 0.  w: (parameters).
   virtual void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const;
 
-  /// gradient = scale * sum over the rows of d loss / d w, plus penalty_scale * l2 * w.  One pass over the rows.
+  /// Sets gradient = scale * sum over the rows of d loss / d w, plus penalty_scale * l2 * w, in one pass over the rows.
   /// w, gradient: (parameters); they do not overlap.
   virtual void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                         double penalty_scale, std::span<double> gradient) const = 0;
   /// Loss and metric of the rows at w.
   virtual Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const = 0;
-  /// l2/2 |w|^2.
+  /// The penalty l2/2 |w|^2.
   double penalty(std::span<const double> w) const;
 
  protected:
   /// Throws InvariantError unless w and the rows have the problem's shape.
   void check_shapes(const Problem& problem, const Samples& rows, std::span<const double> w) const;
-  /// What every gradient begins with: gradient = penalty_scale * l2 * w, or exact zeros where there is no penalty.
+  /// Starts a gradient: gradient = penalty_scale * l2 * w, or exact zeros where there is no penalty.
   void begin_gradient(std::span<const double> w, double penalty_scale, std::span<double> gradient) const;
 };
 

@@ -9,7 +9,7 @@ namespace simgrad::models {
 
 namespace {
 
-/// log(1 + exp(-z)) for a row of the task's class, log(1 + exp(z)) for any other.
+/// The logistic loss: log(1 + exp(-z)) for a row of the task's class, log(1 + exp(z)) for any other.
 double logistic_loss(double z, bool own) {
   return std::max(z, 0.0) - (own ? z : 0.0) + std::log1p(std::exp(-std::abs(z)));
 }

@@ -1,7 +1,7 @@
-/// Several tasks on one representation: hidden layers that all tasks share, and an output of its own for each.
+/// Multi-task perceptron: hidden layers that all tasks share, and one output for each task.
 ///
-/// The tasks are the data's classes, each against the rest: output t is the logit of "this row is of class t", and the
-/// loss of a row the sum of the tasks' cross-entropies. w is laid out as the perceptron's: the shared layers, then the
+/// The tasks are the data's classes, each against the rest: output t is the logit of "this row is of class t", and a
+/// row's loss is the sum of the tasks' cross-entropies. w is laid out as the perceptron's: the shared layers, then the
 /// last layer's weights (a row a task) and its biases (one a task). Source: R. Caruana, Multitask Learning, Machine
 /// Learning, 1997. Cost of one task: 6 in out flops a sample and shared layer (4 for the first) and 6 in for its
 /// output.
@@ -20,7 +20,7 @@ struct Tasks {
   std::int64_t count = 0;
 };
 
-/// A stretch of w.
+/// Parameters first .. first + count - 1 of w.
 struct Stretch {
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -30,8 +30,9 @@ class MultitaskPerceptron final : public Model {
  public:
   static constexpr base::About about{
       .kind = "multitask_perceptron",
-      .summary = "Hidden layers that all tasks share, an output for each; task t: is a row of class t? (logistic)",
-      .cost = "6 in out flops a sample and layer, 4 in out for the first; of one task the last layer's share",
+      .summary =
+          "Hidden layers that all tasks share, one output for each task; task t: is a row of class t? (logistic)",
+      .cost = "6 in out flops a sample and layer, 4 in out for the first; for one task only its part of the last layer",
       .source = "R. Caruana, Multitask Learning, 1997"};
 
   std::vector<double> hidden{32.0};
@@ -48,15 +49,16 @@ class MultitaskPerceptron final : public Model {
   }
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
-  /// The loss is summed over tasks; right is a row whose own class has the largest output.
+  /// The loss, summed over tasks, and the accuracy: a row is right if its own class has the largest output.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
 
   static std::int64_t tasks(const Problem& problem) { return problem.classes; }
-  /// gradient = scale * sum over the rows of d (the loss of those tasks) / d w: zero for the outputs of the others.
+  /// Sets gradient = scale * sum over the rows of d (the loss of those tasks) / d w; it is zero for the other tasks'
+  /// outputs.
   void task_gradient(const Problem& problem, const Samples& rows, const Tasks& tasks, std::span<const double> w,
                      double scale, std::span<double> gradient) const;
   double task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& tasks) const;
-  /// The parameters that all tasks share, and those of some tasks' outputs: their weights, then their biases.
+  /// The parameters that all tasks share.
   Stretch shared(const Problem& problem) const;
   std::vector<Stretch> heads(const Problem& problem, const Tasks& tasks) const;
 

@@ -15,11 +15,11 @@ namespace {
 constexpr std::array activations{base::Choice{"relu", "max(z, 0), from He's initial values"},
                                  base::Choice{"tanh", "tanh(z), from Glorot's initial values"}};
 constexpr std::array tasks{
-    base::Choice{"auto", "what the data source makes; a file may hold either, and wants it said"},
+    base::Choice{"auto", "the task of the data source; a file may hold either, so give one of the other two"},
     base::Choice{"regression", "one output, half the squared error"},
     base::Choice{"classification", "one output a class, the cross-entropy of their softmax"}};
 
-/// The target of sample i of a block, once per row.
+/// The target of a block's sample i.
 double target(const Samples& rows, const OutputBlock& block, std::int64_t i) {
   return rows.targets[rows.row(block.first + i)];
 }
@@ -29,7 +29,7 @@ std::span<double> outputs_of(const OutputBlock& block, std::int64_t i) {
   return block.outputs.subspan(static_cast<std::size_t>(i) * width, width);
 }
 
-/// Sum over c of exp(z_c - z_max), which lies between 1 and the number of classes; the z become these exponentials.
+/// Replaces each z_c by exp(z_c - z_max). Returns their sum, which lies between 1 and the number of classes.
 double exponentials(std::span<double> z) {
   const double z_max = *std::max_element(z.begin(), z.end());
   double sum = 0.0;
@@ -37,7 +37,7 @@ double exponentials(std::span<double> z) {
   return sum;
 }
 
-/// p_c - [c = y], times scale.
+/// Replaces the outputs by p_c - [c = y], times scale.
 void cross_entropy_slopes(std::span<double> z, double y, double scale) {
   const double factor = scale / exponentials(z);
   for (double& z_c : z) z_c *= factor;
@@ -56,7 +56,7 @@ Score cross_entropy(std::span<double> z, double y) {
 void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation) {
   constexpr base::Bounds units{.least = 1.0, .most = 1e6};
   d.numbers("hidden", hidden, "units of each hidden layer, from the inputs on: [256, 64]", units);
-  d.choice("activation", activation, activations, "how a hidden unit answers");
+  d.choice("activation", activation, activations, "the activation of hidden units");
   if (hidden.empty())
     d.refuse("hidden",
              "a perceptron has at least one hidden layer; without any it is least_squares or "
@@ -67,8 +67,8 @@ void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Act
 
 void Perceptron::describe(base::Describer& d) {
   describe_hidden_layers(d, hidden, activation);
-  d.choice("task", outputs, tasks, "what is predicted");
-  d.flag("bias", bias, "a constant for every unit and output; penalised like the weights");
+  d.choice("task", outputs, tasks, "the kind of prediction");
+  d.flag("bias", bias, "a constant feature for every unit and output; penalised like the weights");
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }
 
@@ -78,7 +78,7 @@ Predicts Perceptron::predicts() const {
 }
 
 std::string Perceptron::unfit(const Problem& problem) const {
-  if (problem.classes == 1) return "perceptron needs two classes or more, the data have 1";
+  if (problem.classes == 1) return "perceptron needs two classes or more, but the data have 1";
   return {};
 }
 

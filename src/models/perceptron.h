@@ -38,22 +38,23 @@ class Perceptron final : public Model {
   void describe(base::Describer& d) override;
 
   Predicts predicts() const override;
-  /// Every layer has a bias of its own.
+  /// No constant feature: every layer has a bias of its own.
   bool constant_feature() const override { return false; }
   std::string unfit(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override;
-  /// Left out: biases, activations, the outputs' residuals (all of the order of the units), and the penalty.
+  /// Counts the matrix products. Left out: biases, activations, the outputs' residuals (all of the order of the units),
+  /// and the penalty.
   std::vector<Layer> layers(const Problem& problem) const override;
-  /// Weights: relu: normal of variance 2 / in (K. He et al., Delving Deep into Rectifiers, 2015); tanh: uniform of
-  /// variance 2 / (in + out) (X. Glorot, Y. Bengio, Understanding the difficulty of training deep feedforward neural
-  /// networks, 2010). Biases: 0.
+  /// Draws the weights. With relu they are normal of variance 2 / in (K. He et al., Delving Deep into Rectifiers,
+  /// 2015), with tanh uniform of variance 2 / (in + out) (X. Glorot, Y. Bengio, Understanding the difficulty of
+  /// training deep feedforward neural networks, 2010). Biases are 0.
   void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
-  /// Of equal outputs the first class is predicted.
+  /// Loss and metric; among equal outputs the first class is predicted.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
 
-  /// The features, the hidden layers' units, the outputs.
+  /// The widths of all layers: the features, the hidden layers' units, the outputs.
   std::vector<std::int64_t> widths(const Problem& problem) const;
 };
 

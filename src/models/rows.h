@@ -1,8 +1,8 @@
-/// The pass over the rows that all linear models make: once from memory, four rows at a time.
+/// The pass of all linear models over the rows: once from memory, four rows at a time.
 ///
 /// A block's scores are computed and its residuals added to the gradient while its rows are in the first-level cache:
-/// a data set larger than the caches is read once, where the two products X w and X^T r read it twice. Rows are read
-/// where they lie, also those of an index list: nothing is copied, and nothing but a few words is on the stack.
+/// a data set larger than the caches is read once, where the two products X w and X^T r read it twice. Rows are read in
+/// place, also those of an index list: nothing is copied, and only a few words are on the stack.
 ///
 /// The order of the additions is fixed by the inputs alone: a product adds its columns in four interleaved sums, a
 /// gradient adds its rows in their order. It depends neither on the block a row falls into, nor on alignment, nor, on
@@ -18,7 +18,7 @@
 
 namespace simgrad::models {
 
-/// Up to four rows x_i and their targets y_i. Places past `count` repeat the last row: readable, and to be ignored.
+/// Up to four rows x_i and their targets y_i. Places past `count` repeat the last row; their results are ignored.
 struct RowBlock {
   static constexpr int capacity = 4;
   std::array<const double*, capacity> x{};  ///< each (d)
@@ -26,16 +26,16 @@ struct RowBlock {
   int count = 0;
 };
 
-/// One number a row of a block.
+/// One number for each row of a block.
 using BlockNumbers = std::array<double, RowBlock::capacity>;
 
-/// The rows at, at + 1, ... of the samples.  0 <= at < rows.count.  Asks memory for the rows after them.
+/// The samples' rows at, at + 1, ...  0 <= at < rows.count.  Prefetches the rows after them.
 RowBlock row_block(const Samples& rows, std::int64_t at);
 
-/// s_i = x_i . w for all places of the block.  w: (d).
+/// The scores s_i = x_i . w for all places of the block.  w: (d).
 BlockNumbers dot(const RowBlock& block, const double* w, std::int64_t d);
 
-/// g += sum over the block's rows of r_i x_i, in their order.  g: (d).
+/// Adds the sum over the block's rows of r_i x_i, in their order, to g.  g: (d).
 void add(const RowBlock& block, const BlockNumbers& r, double* g, std::int64_t d);
 
 /// Visits all rows, block by block, in their order.

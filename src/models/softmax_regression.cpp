@@ -11,7 +11,7 @@
 namespace simgrad::models {
 namespace {
 
-/// S: (k), one block's scores a class; on the heap, as k may be large and an actor's stack is small.
+/// S: (k), one block's scores for each class. It is on the heap because k may be large and an actor's stack is small.
 using ClassScores = std::vector<BlockNumbers>;
 
 void scores(const RowBlock& block, std::span<const double> w, std::int64_t d, ClassScores& S) {
@@ -29,14 +29,14 @@ std::size_t predicted_class(const ClassScores& S, std::size_t i) {
   return best;
 }
 
-/// Sum over c of exp(s_c - s_max), for row i: between 1 and k.
+/// The sum over c of exp(s_c - s_max) for row i; it lies between 1 and k.
 double sum_of_exponentials(const ClassScores& S, std::size_t i, double s_max) {
   double sum = 0.0;
   for (const BlockNumbers& s : S) sum += std::exp(s[i] - s_max);
   return sum;
 }
 
-/// Row i's scores become its residuals, times scale: r_c = p_c - [c = y], p_c = exp(s_c) / sum over b of exp(s_b).
+/// Replaces row i's scores by its residuals, times scale: r_c = p_c - [c = y], p_c = exp(s_c) / sum over b of exp(s_b).
 void scores_to_residuals(ClassScores& S, std::size_t i, double y, double scale) {
   const double s_max = S[predicted_class(S, i)][i];
   double sum = 0.0;
@@ -50,12 +50,12 @@ void scores_to_residuals(ClassScores& S, std::size_t i, double y, double scale) 
 
 std::string SoftmaxRegression::unfit(const Problem& problem) const {
   if (problem.classes >= 2) return {};
-  if (problem.classes == 0) return "softmax_regression needs classes, the data are a regression; use least_squares";
-  return "softmax_regression needs two classes or more, the data have " + std::to_string(problem.classes);
+  if (problem.classes == 0) return "softmax_regression needs classes, but the data are a regression; use least_squares";
+  return "softmax_regression needs two classes or more, but the data have " + std::to_string(problem.classes);
 }
 
-/// 2 d k for the scores, 2 d k for adding x r^T to G. Left out: exponentials and residuals (about 4 k a row) and the
-/// penalty (2 d k a gradient).
+/// Counts 2 d k flops for the scores and 2 d k for adding x r^T to G. Left out: exponentials and residuals (about 4 k a
+/// row) and the penalty (2 d k a gradient).
 std::vector<Layer> SoftmaxRegression::layers(const Problem& problem) const {
   const double flops = 2.0 * static_cast<double>(parameters(problem));
   return {{.first = 0,

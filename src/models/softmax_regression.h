@@ -1,7 +1,7 @@
 /// Softmax regression on k classes: the loss of a row of class y is log(sum over c of exp(s_c)) - s_y, s_c = x . w_c.
 ///
-/// w is the (d x k) matrix of the w_c, column by column: w_c is w[c d] .. w[c d + d - 1]. So every class is a linear
-/// model on the same block of rows.
+/// w is the (d x k) matrix of the w_c, column by column: w_c is w[c d] .. w[c d + d - 1]. Every class is a linear model
+/// on the same block of rows.
 /// Source: C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 4.3.4.
 /// Cost: 4 d k flops a sample.
 #pragma once
@@ -24,7 +24,7 @@ class SoftmaxRegression final : public Model {
   std::vector<Layer> layers(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
-  /// Of equal scores the first class is predicted.
+  /// Loss and accuracy; among equal scores the first class is predicted.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
 };
 

@@ -22,7 +22,8 @@ class SparseLogistic final : public SparseModel {
 
  protected:
   Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
-  /// The score's and the gradient's multiplication and addition. Left out: the residual, a few a row.
+  /// Counts a multiplication and an addition for the score, and two for the gradient. Left out: the residual, a few
+  /// flops a row.
   RowFlops row_flops(const Problem&) const override { return {.an_entry_forward = 2.0, .an_entry_backward = 2.0}; }
 };
 

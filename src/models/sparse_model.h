@@ -1,8 +1,8 @@
-/// Models of sparse rows: what a row's gradient touches is a table's few rows and some dense parameters.
+/// Models of sparse rows: a row's gradient touches a few rows of a table and some dense parameters.
 ///
 /// w holds the table first, key after key, `width` numbers each, then the dense parameters. A key is a feature's
-/// number. The same kernel serves w as a whole and a batch's keys alone: those are then numbered anew, and the table
-/// has but their rows.
+/// number. One kernel serves both the whole of w and a batch's keys alone; in the second case the keys are renumbered
+/// from 0 and the table has only their rows.
 #pragma once
 
 #include "models/model.h"
@@ -13,22 +13,22 @@ class SparseModel : public Model {
  public:
   bool takes_sparse_rows() const final { return true; }
   Predicts predicts() const override { return Predicts::classes; }
-  /// Two classes.
+  /// Refuses any data but those of two classes.
   std::string unfit(const Problem& problem) const override;
 
-  /// Numbers a key.
+  /// Numbers in a key's row of the table.
   virtual std::int64_t width() const = 0;
-  /// How many parameters are no key's.
+  /// The number of parameters outside the table.
   virtual std::int64_t dense_parameters(const Problem& problem) const = 0;
   std::int64_t parameters(const Problem& problem) const final {
     return problem.features * width() + dense_parameters(problem);
   }
 
-  /// Of one gradient on that many rows with so many entries together.
+  /// Flops of one gradient on `rows` rows that have `entries` entries together.
   double sparse_flops(const Problem& problem, std::int64_t rows, std::int64_t entries) const;
   std::vector<Layer> layers(const Problem& problem) const final;
 
-  /// What a row sees of the parameters.
+  /// The parameters as a row's kernel reads them.
   struct Parameters {
     const double* table = nullptr;  ///< (keys, width)
     const double* dense = nullptr;  ///< (dense_parameters)
@@ -37,7 +37,8 @@ class SparseModel : public Model {
     double* table = nullptr;
     double* dense = nullptr;
   };
-  /// gradient += scale * sum over the rows of d loss / d w, without a penalty. The rows' keys count the table's rows.
+  /// Adds scale * sum over the rows of d loss / d w, without a penalty, to the gradient. A key is the number of a row
+  /// of the table.
   virtual void add_gradient(const Problem& problem, const Samples& rows, Parameters at, double scale,
                             Gradient gradient) const = 0;
 
@@ -48,16 +49,16 @@ class SparseModel : public Model {
  protected:
   /// Loss and metric of the rows.
   virtual Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const = 0;
-  /// Of a row with so many entries; without a table's row (dense layers) and with.
+  /// Flops for an entry of a row, and for the row itself.
   struct RowFlops {
     double an_entry_forward = 0.0, an_entry_backward = 0.0;
     double a_row_forward = 0.0, a_row_backward = 0.0;
   };
   virtual RowFlops row_flops(const Problem& problem) const = 0;
-  /// Those of the dense parameters, which begin at `first`: one, unless there are more.
+  /// The layers of the dense parameters, which begin at `first`; by default one layer.
   virtual std::vector<Layer> dense_layers(const Problem& problem, std::int64_t first) const;
 
-  /// The entries of a row, as an average: of rows that were dense, all features.
+  /// The average number of entries in a row; in rows that were dense, all features.
   static double entries_a_row(const Problem& problem) {
     return problem.nonzeros > 0.0 ? problem.nonzeros : static_cast<double>(problem.features);
   }
@@ -65,7 +66,7 @@ class SparseModel : public Model {
   void check_sparse(const Problem& problem, const Samples& rows, std::span<const double> w) const;
 };
 
-/// One row: its entries from `first` to before `last`.
+/// One row: `count` entries and a target.
 struct SparseRow {
   const std::uint32_t* keys;
   const double* values;  ///< null: all are 1
@@ -83,8 +84,7 @@ void for_each_sparse_row(const Samples& rows, Visit visit) {
   }
 }
 
-/// The logistic loss log(1 + exp(-m)), m = s for class 1 and -s for class 0: its slope with respect to s, and loss and
-/// accuracy as a score.  y: 0 or 1.
+/// The slope with respect to s of the logistic loss log(1 + exp(-m)), m = s for class 1 and -s for class 0.  y: 0 or 1.
 double logistic_slope(double s, double y);
 Score logistic_score(double s, double y);
 

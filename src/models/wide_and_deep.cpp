@@ -16,7 +16,7 @@ SparseRow row_of(const Samples& rows, std::int64_t i) {
           rows.targets[row]};
 }
 
-/// The made inputs as rows of their own; the deep part needs no targets.
+/// The deep part's inputs as rows. Their targets are not read.
 Samples as_rows(const std::vector<double>& inputs, const Samples& rows, std::int64_t columns) {
   return {.features = inputs.data(), .targets = rows.targets, .columns = columns, .count = rows.count};
 }
@@ -24,23 +24,22 @@ Samples as_rows(const std::vector<double>& inputs, const Samples& rows, std::int
 }  // namespace
 
 void WideAndDeep::describe(base::Describer& d) {
-  d.integer("embedding", embedding, "numbers of a key's embedding", base::Bounds::between(1.0, 1e4));
+  d.integer("embedding", embedding, "the length of a key's embedding", base::Bounds::between(1.0, 1e4));
   d.numbers("hidden", hidden, "units of each dense layer, from the embeddings on: [64, 32]; relu",
             base::Bounds::between(1.0, 1e6));
   if (hidden.empty())
     d.refuse("hidden", "the deep part has at least one hidden layer; without any it is sparse_logistic");
   if (std::ranges::any_of(hidden, [](double width) { return width != std::floor(width); }))
     d.refuse("hidden", "units are counted: expected whole numbers, as in hidden = [64, 32]");
-  d.flag("bias", bias, "a constant for every dense unit, the output included");
+  d.flag("bias", bias, "a constant feature for every dense unit, the output included");
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }
 
 std::string WideAndDeep::unfit(const Problem& problem) const {
   if (const std::string why = SparseModel::unfit(problem); !why.empty()) return why;
   if (problem.fields > 0 || problem.nonzeros == 0.0) return {};
-  return "wide_and_deep takes the embeddings of one key a field, so every row must have as many entries; use "
-         "sparse_logistic "
-         "or factorization_machine, or data such as click_log's";
+  return "wide_and_deep takes one embedding for each field, so all rows must have the same number of entries; use "
+         "sparse_logistic or factorization_machine, or data such as click_log's";
 }
 
 DenseShape WideAndDeep::shape(const Problem& problem) const {
@@ -69,7 +68,7 @@ SparseModel::RowFlops WideAndDeep::row_flops(const Problem& problem) const {
           .a_row_backward = 4.0 * weights};
 }
 
-/// Embeddings are below the first: its inputs have gradients, too.
+/// The first dense layer, too, computes gradients of its inputs: embeddings are below it.
 std::vector<Layer> WideAndDeep::dense_layers(const Problem& problem, std::int64_t first) const {
   const std::vector<std::int64_t> widths = shape(problem).widths;
   std::vector<Layer> all;

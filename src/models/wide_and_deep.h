@@ -32,8 +32,8 @@ class WideAndDeep final : public SparseModel {
   std::string unfit(const Problem& problem) const override;
   std::int64_t width() const override { return 1 + embedding; }
   std::int64_t dense_parameters(const Problem& problem) const override;
-  /// Embeddings from N(0, 0.01), a standard deviation of 0.1; dense weights from N(0, 2 / in) (K. He et al., Delving
-  /// Deep into Rectifiers, 2015); the rest 0.
+  /// Draws embeddings from N(0, 0.01), a standard deviation of 0.1, and dense weights from N(0, 2 / in) (K. He et al.,
+  /// Delving Deep into Rectifiers, 2015); the other parameters are 0.
   void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override;
   void add_gradient(const Problem& problem, const Samples& rows, Parameters at, double scale,
                     Gradient gradient) const override;

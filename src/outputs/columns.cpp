@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "outputs/table.h"
+#include "outputs/terminal/table_footer.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::outputs {
 namespace {

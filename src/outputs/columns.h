@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "outputs/comparison.h"
-#include "outputs/human.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "outputs/human.h"
 #include "outputs/summary.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
 namespace {

@@ -20,7 +20,7 @@ namespace simgrad::scenario {
 std::string Position::text() const { return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column); }
 
 void Faults::add(const Position& position, std::string message) {
-  // Every point of a grid reads the same document; its faults are the user's once.
+  // Each fault is reported once, although every grid point reads the same document.
   const bool known = std::ranges::any_of(faults_, [&](const Fault& fault) {
     return fault.message == message && fault.position.text() == position.text();
   });
@@ -35,7 +35,7 @@ void Faults::raise_if_any() const {
   if (faults_.empty()) return;
   std::vector<const Fault*> sorted;
   for (const Fault& fault : faults_) sorted.push_back(&fault);
-  // The file's from top to bottom, then the command line's in their order.
+  // Sorts the file's faults from top to bottom; those of the command line follow in their order.
   std::ranges::stable_sort(sorted, {}, [](const Fault* fault) {
     return std::tuple(fault->position.line == 0, fault->position.line, fault->position.column);
   });
@@ -78,7 +78,7 @@ Document& Document::operator=(Document&&) noexcept = default;
 Document::~Document() = default;
 
 Document Document::read(const std::string& path) {
-  // A directory can be opened on Linux, and then reads as an empty file.
+  // On Linux a directory can be opened, and then reads as an empty file.
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw base::EnvironmentError(fmt::format("{}: is a directory", path));
@@ -132,7 +132,7 @@ void Document::erase(std::string_view key) {
 void Document::lay_over(std::string_view onto, std::string_view from) {
   const Found found = find(impl_->root, from);
   if (!found.node) return;
-  const Node laid = *found.node;  // entries move as others are added
+  const Node laid = *found.node;  // a copy, because entries move when others are added
   const Position position = *found.position;
   if (!find(impl_->root, onto).node) assign(impl_->root, onto, {Table{}, laid.position});
   Table* under = table_at(impl_->root, onto);

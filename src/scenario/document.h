@@ -1,4 +1,4 @@
-/// A scenario file as a tree with positions, and what the command line lays over it.
+/// A scenario file as a tree with positions, with the command line's values laid over it.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace simgrad::scenario {
 
-/// Where something stands: `scenarios/wan.toml:14:8`, or `--set cluster.workers=8`.
+/// The place of a key or value: `scenarios/wan.toml:14:8`, or `--set cluster.workers=8`.
 struct Position {
   std::string file;
   int line = 0;  ///< 0: not from a file
@@ -21,7 +21,7 @@ struct Position {
   std::string text() const;
 };
 
-/// Every fault of a scenario, collected in one pass and raised together, in the order of their positions.
+/// All faults of a scenario, collected in one pass and raised together in the order of their positions.
 class Faults {
  public:
   void add(const Position& position, std::string message);
@@ -37,7 +37,7 @@ class Faults {
   std::vector<Fault> faults_;
 };
 
-/// A value of a grid or an override, as TOML writes it (`8`, `"10Gbps"`, `true`, `{ kind = "x" }`).
+/// A value of a grid or an override, in TOML (`8`, `"10Gbps"`, `true`, `{ kind = "x" }`).
 struct Value {
   std::string toml;
   Position position;
@@ -46,14 +46,14 @@ struct Value {
 /// The value as JSON, for records.
 nlohmann::ordered_json json_of(const Value& value);
 
-/// The values one key takes: `"cluster.workers" = [1, 2, 4]` in [grid], or `--grid cluster.workers=1,2,4`.
+/// The values that a key takes in turn: `"cluster.workers" = [1, 2, 4]` in [grid], or `--grid cluster.workers=1,2,4`.
 struct Axis {
   std::string key;
   std::vector<Value> values;
   Position position;
 };
 
-/// Copies are cheap enough to make one a grid point.
+/// Copies are cheap: there is one for each grid point.
 class Document {
  public:
   /// Errors: EnvironmentError if the file cannot be read; ScenarioError with line and column for malformed TOML.
@@ -69,30 +69,32 @@ class Document {
   const std::string& file() const;
 
   /// `--set cluster.workers=8`: a TOML value, else a bare string.  `strategy.0.servers=4` or `strategy.LABEL.servers=4`
-  /// (the label, else the kind) reaches into a list of tables; a key of one strategy may hold for several.
-  /// Unknown keys are found by `read` later, with this position. Errors: ScenarioError for a text without "=" or a key
-  /// that is malformed or goes through something that is not a table.
+  /// (the label, else the kind) selects a table of a list; a label may select several. `read` reports unknown keys
+  /// later, with this position.  Errors: ScenarioError for a text without "=", for a malformed key, and for a key that
+  /// passes through a value that is not a table.
   void set(std::string_view assignment);
   void set(std::string_view key, const Value& value);
 
-  /// [grid], in the file's order, then nothing of it is left for `read`. Faults: not a list, an empty list.
+  /// Removes [grid] from the document. Returns its axes in the file's order.  Faults: an axis that is not a list, an
+  /// empty list.
   std::vector<Axis> take_grid(Faults& faults);
   /// `--grid cluster.workers=1,2,4` (or a TOML list).
   static Axis axis(std::string_view assignment);
 
   bool contains(std::string_view key) const;
-  /// Takes what stands at a dotted key of tables away, so that nothing of it is left for `read_into`.
+  /// Removes the value at a dotted key of tables, so that `read_into` does not see it.
   void erase(std::string_view key);
-  /// Lays what stands at `from`, if anything does, over what stands at `onto`, a dotted key of tables: a table key by
-  /// key, anything else instead of it.  What is laid keeps its position.
+  /// Lays the value at `from`, if there is one, over the value at `onto`, a dotted key of tables: a table key by key,
+  /// any other value in its place. The laid values keep their positions.
   void lay_over(std::string_view onto, std::string_view from);
-  /// Leaves nothing of a list of the root but the table at `index`.
+  /// Removes all tables of a list of the root but the one at `index`.
   void keep_only(std::string_view list, std::size_t index);
-  /// Of a dotted key; of the file's beginning if it is not there.
+  /// The position of a dotted key, or of the file's beginning if the key is not there.
   Position position(std::string_view key) const;
 
-  /// Reads the whole document into `options`: assigns what is written, leaves defaults otherwise, and adds a fault for
-  /// every unknown key (with what was probably meant), wrong type, value out of range, missing unit, unknown kind.
+  /// Reads the whole document into `options`: assigns the options that are written, keeps the defaults of the others,
+  /// and adds a fault for every unknown key (with the key that was probably meant), wrong type, value out of range,
+  /// missing unit, unknown kind.
   void read_into(base::Described& options, Faults& faults) const;
 
  private:
@@ -101,29 +103,30 @@ class Document {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The options of a component with their present values, quantities as strings with units: the echo of a run.
-/// Optional values that are not there, and numbers that are not finite, are left out. Keys in the order of `describe`.
-/// Paths are written relative to `directory`, the one of the scenario's file, so that the echo does not depend on where
-/// the program was called; with none they are the fields as they are. Absolute paths stay absolute.
+/// The options of a component with their present values, quantities as strings with units: the echo of a run. Optional
+/// values that are not there, and numbers that are not finite, are left out. Keys are in the order of `describe`. Paths
+/// are written relative to `directory`, that of the scenario's file, so that the echo does not depend on the current
+/// directory; without `directory` they are written unchanged. Absolute paths stay absolute.
 nlohmann::ordered_json echo(const base::Described& options, std::string_view directory = {});
-/// Only what differs from the defaults, as `key=value` pairs in the order of `describe`, for default labels. Of a
-/// component its kind, if that differs, then the options that differ from that kind's defaults, dotted.
+/// The options that differ from their defaults, as `key=value` pairs in the order of `describe`, for default labels. A
+/// component gives its kind, if that differs, then the options that differ from this kind's defaults, with dotted keys.
 std::vector<std::pair<std::string, std::string>> differences(const base::Described& options,
                                                              const base::Described& defaults);
-/// An echo as TOML that `Document::parse` reads back to the same values: a [table] for each object of the root and a
-/// [[table]] for each object of its lists; what lies deeper stands in one line.
+/// An echo as TOML that `Document::parse` reads back to the same values: a [table] for each object of the root, a
+/// [[table]] for each object of its lists, and deeper values in one line.
 std::string toml(const nlohmann::ordered_json& tree);
 
 /// One option, for listings.
 struct OptionText {
   std::string key;       ///< nested ones dotted: "schedule.decay"
   std::string type;      ///< "integer", "a time", "one of ring, tree", ...
-  std::string fallback;  ///< the default as a scenario would write it, or "" for none
+  std::string fallback;  ///< the default as a scenario writes it, or "" for none
   std::string range;     ///< "at least 1", or ""
   std::string meaning;
-  std::vector<std::pair<std::string, std::string>> choices;  ///< of an enumeration: each value and what it means
+  std::vector<std::pair<std::string, std::string>> choices;  ///< an enumeration's values with their meanings
 };
-/// Sections and lists of tables with their own options, components with the names of their kinds only.
+/// The options of a component: sections and lists of tables with their own options, components with the names of their
+/// kinds only.
 std::vector<OptionText> options(base::Described& component);
 
 }  // namespace simgrad::scenario

@@ -1,4 +1,4 @@
-/// A component's options written down, and what sets them apart from the defaults.
+/// The echo of a component's options, and their differences from the defaults.
 #include <fmt/format.h>
 
 #include "scenario/walker.h"
@@ -17,7 +17,7 @@ class Echo final : public Walker {
     if (!slot.object()) return;
     Json component{{"kind", std::string(slot.kind())}};
     component.update(echo(*slot.object(), directory()));
-    // Without options the name says it all.
+    // A component without options is written as its name.
     tree_[std::string(key)] = component.size() == 1 ? component["kind"] : component;
   }
 
@@ -47,14 +47,14 @@ class Echo final : public Walker {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// A value as a label shows it: no quotes, 1 for 1.0.
+/// A value as labels show it: no quotes, 1 for 1.0.
 std::string plain(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) return fmt::to_string(value.get<double>());
   return inline_toml(value);
 }
 
-/// Walks the options beside the echo of their defaults.
+/// Compares the options with the echo of their defaults.
 class Differences final : public Walker {
  public:
   Differences(Json defaults, std::string prefix, Pairs& found)
@@ -118,7 +118,7 @@ class Differences final : public Walker {
 
 namespace {
 
-/// `describe` is not const, since reading assigns to what it visits; an echo assigns nothing.
+/// `describe` is not const because a reader assigns to the options; an echo assigns nothing.
 base::Described& only_visited(const base::Described& options) { return const_cast<base::Described&>(options); }
 
 }  // namespace

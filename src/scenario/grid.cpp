@@ -34,7 +34,7 @@ void collect(const Table& table, const std::string& prefix, std::vector<Axis>& a
   }
 }
 
-/// At the commas that stand in no quotes and no brackets.
+/// Splits a text at the commas outside of quotes and brackets.
 std::vector<std::string_view> split_at_commas(std::string_view text) {
   std::vector<std::string_view> pieces;
   char quote = '\0';
@@ -64,7 +64,8 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 std::vector<Axis> axes(const Table& grid, Faults& faults) {
   std::vector<Axis> all;
   collect(grid, "", all, faults);
-  // Keys of one table may be spread over several lines: cluster.workers, then training.seed, then cluster.speed.
+  // Sorts by position: the keys of one table may be spread over several lines, as cluster.workers, training.seed,
+  // cluster.speed.
   std::ranges::stable_sort(all, {}, [](const Axis& axis) {
     return std::tuple(axis.position.line == 0, axis.position.line, axis.position.column);
   });
@@ -75,7 +76,7 @@ std::vector<Axis> axes(const Table& grid, Faults& faults) {
       distinct.push_back(std::move(axis));
     else
       faults.add(axis.position,
-                 fmt::format("{} stands in [grid] twice, first at {}", toml_string(axis.key), same->position.text()));
+                 fmt::format("{} is in [grid] twice, first at {}", toml_string(axis.key), same->position.text()));
   }
   return distinct;
 }

@@ -83,7 +83,7 @@ std::string inline_toml(const Node& node) { return inline_toml(json(node)); }
 
 std::string toml(const Json& tree) {
   base::check(tree.is_object(), "a TOML document is a table");
-  // Plain values first: after the first header they would belong to its table.
+  // Plain values come first: after the first header they would belong to its table.
   std::string plain;
   std::string tables;
   for (const auto& [key, value] : tree.items()) {

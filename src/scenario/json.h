@@ -9,10 +9,10 @@ namespace simgrad::scenario {
 
 using Json = nlohmann::ordered_json;
 
-/// Dates become strings: no option takes one.
+/// A node's value as JSON. Dates become strings, because no option takes a date.
 Json json(const Node& node);
 
-/// The value in one line of TOML. Keys whose value is null are left out, for TOML has none.
+/// The value in one line of TOML. Keys whose value is null are left out, because TOML has no null.
 std::string inline_toml(const Json& value);
 
 }  // namespace simgrad::scenario

@@ -41,7 +41,7 @@ std::string shown(const Node& node) {
   constexpr std::size_t longest = 80;
   if (text.size() <= longest) return text;
   text.resize(longest);
-  // A character cut in half would garble the terminal.
+  // Does not cut a UTF-8 character, which would garble the terminal.
   while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0u) == 0x80u) text.pop_back();
   if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0u) text.pop_back();
   return text + "...";
@@ -71,7 +71,7 @@ std::string toml_key(std::string_view key) {
 
 std::string float_text(double value) {
   std::string text = fmt::to_string(value);
-  // Without a point or an exponent TOML would read an integer.
+  // Without a point or an exponent TOML would read the text as an integer.
   if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }

@@ -1,4 +1,4 @@
-/// A TOML value with its position: what the parser makes, the command line changes and the reader reads.
+/// A TOML value with its position: the parser makes it, the command line changes it and the reader reads it.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct Entry;
 
 using Array = std::vector<Node>;
 
-/// Keys in the order of the file, those of the command line after them.
+/// A table's entries in the order of the file, followed by those of the command line.
 struct Table {
   std::vector<Entry> entries;
 
   const Entry* find(std::string_view key) const;
   Entry* find(std::string_view key);
-  void put(const Entry& entry);  ///< instead of the one of that key, if there is one
+  void put(const Entry& entry);  ///< replaces the entry of the same key, if there is one
 };
 
-/// A date or a time. No option takes one; kept to say what was found.
+/// A date or a time. No option takes one; the text is kept for error messages.
 struct Date {
   std::string text;
 };
@@ -47,32 +47,32 @@ struct Node {
 
 struct Entry {
   std::string key;
-  Position position;  ///< of the key
+  Position position;  ///< the key's
   Node node;
 };
 
-/// Errors: ScenarioError, `name:line:column: malformed TOML: ...`.
+/// Parses a file's text.  Errors: ScenarioError, `name:line:column: malformed TOML: ...`.
 Table parse_toml(std::string_view text, const std::string& name);
 
-/// A value on the command line: TOML, else a bare string. All of it stands at `position`. Errors: ScenarioError for a
-/// text that is not UTF-8.
+/// A value on the command line: TOML, else a bare string. All its parts have this position.  Errors: ScenarioError for
+/// a text that is not UTF-8.
 Node parse_value(std::string_view text, const Position& position);
 
 /// The value in one line of TOML.
 std::string inline_toml(const Node& node);
 
-/// The value as a fault shows it: one short line.
+/// The value as faults show it: one short line.
 std::string shown(const Node& node);
 
 /// A TOML string with its quotes and escapes.
 std::string toml_string(std::string_view text);
 /// A key, quoted only where it must be.
 std::string toml_key(std::string_view key);
-/// The shortest text that TOML reads back to the same float.
+/// The shortest text that TOML reads back as the same float.
 std::string float_text(double value);
 
-/// `key=value` of the command line, split at the first "=" that stands in no quotes. Errors: ScenarioError, which
-/// begins with `option` ("--set") and says that it expected `form` ("KEY=VALUE").
+/// Splits `key=value` of the command line at the first "=" outside of quotes.  Errors: ScenarioError that begins with
+/// `option` ("--set") and names the expected `form` ("KEY=VALUE").
 struct Assignment {
   std::string_view key;
   std::string_view value;
@@ -81,14 +81,14 @@ Assignment split_assignment(std::string_view text, std::string_view option, std:
 
 std::string_view trimmed(std::string_view text);
 
-/// A dotted key in its parts; parts in quotes may hold dots. Nothing if it is malformed.
+/// The parts of a dotted key; parts in quotes may contain dots. Nothing if the key is malformed.
 std::optional<std::vector<std::string>> key_parts(std::string_view key);
 
-/// Lays `value` over what stands at `key`; tables that are missing on the way are made. A string on the way is a
-/// component without options, and becomes `{ kind = "..." }`. Errors: ScenarioError.
+/// Lays `value` over the value at `key`. Missing tables on the way are created. A string on the way is a component
+/// without options, and becomes `{ kind = "..." }`.  Errors: ScenarioError.
 void assign(Table& root, std::string_view key, const Node& value);
 
-/// What stands at a dotted key, with the position of the key; null if nothing does.
+/// The entry at a dotted key, or null.
 struct Found {
   const Node* node = nullptr;
   const Position* position = nullptr;

@@ -1,4 +1,4 @@
-/// A component's options for listings.
+/// The options of a component, for listings.
 #include <fmt/format.h>
 
 #include "scenario/phrases.h"

@@ -1,4 +1,4 @@
-/// Dotted keys, and what `--set` lays over a document.
+/// Dotted keys, and the values that `--set` lays over a document.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::optional<std::size_t> index_of(std::string_view part) {
   return index;
 }
 
-/// The name of a table of a list, by one of its keys; empty if it has none.
+/// The string at `key` in a table of a list; empty if there is none.
 std::string_view name_of(const Node& item, std::string_view key) {
   const auto* table = item.as<Table>();
   const Entry* entry = table ? table->find(key) : nullptr;
@@ -29,7 +29,7 @@ std::string_view name_of(const Node& item, std::string_view key) {
   return name ? std::string_view(*name) : std::string_view();
 }
 
-/// The tables of a list that `part` names: by index, else by label, else by kind.
+/// The tables of a list that `part` selects: by index, else by label, else by kind.
 std::vector<std::size_t> matches(const Array& array, std::string_view part) {
   if (const auto index = index_of(part)) {
     if (*index < array.size()) return {*index};
@@ -66,7 +66,7 @@ void assign(Table& table, Parts parts, const Node& value) {
   const std::string& key = parts.front();
   Entry* entry = table.find(key);
   if (!entry) entry = &table.entries.emplace_back(key, value.position, Node{Table{}, value.position});
-  // The position of a key that only leads on stays: it is not what the command line wrote.
+  // A key on the way keeps its position: only the last key is the command line's.
   if (parts.size() == 1) entry->position = value.position;
   assign(entry->node, key, parts.subspan(1), value);
 }
@@ -158,7 +158,7 @@ void assign(Table& root, std::string_view key, const Node& value) {
   if (!parts)
     refuse(value.position,
            fmt::format("malformed key {}; expected names with dots between, as in cluster.workers", toml_string(key)));
-  // As deep as a file may nest; each level is a call.
+  // The limit is that of a file's nesting; each level is a recursive call.
   constexpr std::size_t depth_most = 256;
   if (parts->size() > depth_most) refuse(value.position, fmt::format("nested more than {} deep", depth_most));
   assign(root, Parts(*parts), value);

@@ -1,4 +1,4 @@
-/// TOML text to nodes: the one file that sees toml++.
+/// Parsing of TOML text to nodes: the only file that includes toml++.
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -17,7 +17,7 @@ Position position_of(const toml::source_region& region, const std::string& name)
   return {name, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-/// Where toml++ stops for brackets; dotted keys have no end for it, but our stack has.
+/// The limit of toml++ for brackets. It has none for dotted keys, but our stack has.
 constexpr int depth_most = 256;
 
 Node converted(const toml::node& node, const std::string& name, int depth);
@@ -28,7 +28,7 @@ Table converted_table(const toml::table& table, const std::string& name, int dep
   for (const auto& [key, value] : table)
     result.entries.push_back(
         {std::string(key.str()), position_of(key.source(), name), converted(value, name, depth + 1)});
-  // toml++ sorts by name; people expect the order in which they wrote.
+  // toml++ sorts keys by name; users expect the order of the file.
   std::ranges::stable_sort(result.entries, {},
                            [](const Entry& entry) { return std::pair(entry.position.line, entry.position.column); });
   return result;
@@ -60,7 +60,7 @@ Node converted(const toml::node& node, const std::string& name, int depth) {
 
 toml::table parsed(std::string_view text, std::string_view name) { return toml::parse(text, name); }
 
-/// toml++'s "Error while parsing decimal integer: expected digit, saw 'G'", and what it mostly comes from.
+/// A message of toml++, such as "Error while parsing decimal integer: expected digit, saw 'G'", with its usual cause.
 std::string explained(std::string_view description) {
   constexpr std::string_view opening = "Error while parsing ";
   if (description.starts_with(opening)) description.remove_prefix(opening.size());
@@ -68,7 +68,7 @@ std::string explained(std::string_view description) {
                                          "string",          "date",           "time"};
   const bool in_value = std::ranges::any_of(values, [&](auto kind) { return description.starts_with(kind); });
   return fmt::format("malformed TOML: {}{}", description,
-                     in_value ? "; texts and quantities stand in quotes, as in \"10Gbps\"" : "");
+                     in_value ? "; texts and quantities are written in quotes, as in \"10Gbps\"" : "");
 }
 
 void place(Node& node, const Position& position) {
@@ -105,7 +105,7 @@ Node parse_value(std::string_view text, const Position& position) {
     }
   };
   std::optional<Node> node;
-  // A line break could smuggle in a second key.
+  // A line break could add a second key.
   if (value.find_first_of("\r\n") == std::string_view::npos) node = toml_value(value);
   if (!node) node = toml_value(toml_string(value));
   if (!node) throw base::ScenarioError(fmt::format("{}: the value is not valid UTF-8", position.text()));

@@ -1,4 +1,4 @@
-/// How options are spoken of, the same in faults and in listings.
+/// Phrases about options that faults and listings share.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace simgrad::scenario {
 
-/// "at least 1", "above 0", "from 0 to 1"; empty if every value is allowed. With a unit the ends are written as
+/// "at least 1", "above 0", "from 0 to 1"; empty if every value is allowed. With a unit the limits are written as
 /// quantities.
 std::string range(const base::Bounds& bounds, std::optional<base::Unit> unit = {});
 

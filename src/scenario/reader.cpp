@@ -39,7 +39,7 @@ void Reader::refuse_unknown_keys() {
 }
 
 void Reader::refuse(std::string_view key, std::string_view message) {
-  // A value that could not be read left its default behind: what that contradicts is not the user's doing.
+  // An option whose value could not be read has its default, so a contradiction with it is not the user's.
   if (std::ranges::find(faulty_, key) != faulty_.end()) return;
   const Entry* entry = table_.find(key);
   reading_.faults.add(entry ? entry->position : position_, std::string(message));
@@ -55,7 +55,7 @@ std::optional<std::int64_t> Reader::integer_in(std::string_view key, const Node&
                                                std::string_view expected) {
   std::optional<std::int64_t> value;
   if (const auto* integer = node.as<std::int64_t>()) value = *integer;
-  // 1e6 is how people write a million; every whole double below 2^63 is an exact integer.
+  // 1e6 is accepted as an integer; every whole double below 2^63 is exact.
   if (const auto* number = node.as<double>(); number && std::abs(*number) < 0x1p63 && std::trunc(*number) == *number)
     value = static_cast<std::int64_t>(*number);
   if (!value)
@@ -181,7 +181,7 @@ void Reader::path(std::string_view key, std::string& value, std::string_view) {
   if (!node) return;
   const auto written = text_in(key, *node);
   if (!written) return;
-  // operator/ keeps an absolute path as it is. What comes from the command line is relative to the current directory.
+  // operator/ does not change an absolute path. Paths from the command line are relative to the current directory.
   const bool from_file = node->position.line != 0;
   value = from_file && !written->empty() ? (reading_.directory / *written).lexically_normal().string() : *written;
 }

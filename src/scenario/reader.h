@@ -1,4 +1,4 @@
-/// Assigns what a table says to the options that `describe` names, and finds every fault on the way.
+/// Assigns a table's values to the options that `describe` names, and collects all faults.
 #pragma once
 
 #include <filesystem>
@@ -7,16 +7,16 @@
 
 namespace simgrad::scenario {
 
-/// What the readers of all tables share.
+/// The state that the readers of all tables share.
 struct Reading {
   Faults& faults;
-  std::filesystem::path directory;  ///< of the scenario's file
+  std::filesystem::path directory;  ///< the scenario file's
 };
 
-/// Reads one table. Keys that nothing has asked for when `describe` is through are unknown.
+/// Reads one table. Keys that `describe` has not named by its end are unknown.
 class Reader final : public base::Describer {
  public:
-  /// `title` is how faults call the table: "[cluster]", "[[strategy]]"; empty for the root.
+  /// `title` is the table's name in faults: "[cluster]", "[[strategy]]"; empty for the root.
   Reader(const Table& table, Position position, std::string title, Reading& reading)
       : table_(table), position_(std::move(position)), title_(std::move(title)), reading_(reading) {}
 
@@ -55,14 +55,14 @@ class Reader final : public base::Describer {
   void any_list(std::string_view key, AnyList& items, std::string_view meaning) override;
 
  private:
-  /// The value of a key, which is known from now on; null if it is not given.
+  /// Marks a key as known. Returns its value, or null if it is not given.
   const Node* take(std::string_view key);
   void fault(std::string_view key, const Position& position, std::string message);
-  /// "workers must be an integer, found true"
+  /// Adds a fault such as "workers must be an integer, found true".
   void wrong(std::string_view key, const Node& node, std::string_view expected);
   bool in_bounds(std::string_view key, const Node& node, double value, const base::Bounds& bounds);
 
-  // What a node holds; nothing, and a fault, if that is not what the option takes.
+  // A node's value; nothing, and a fault, if the option does not take such a value.
   std::optional<std::int64_t> integer_in(std::string_view key, const Node& node, const base::Bounds& bounds,
                                          std::string_view expected = "an integer");
   std::optional<double> number_in(std::string_view key, const Node& node, const base::Bounds& bounds,
@@ -71,7 +71,7 @@ class Reader final : public base::Describer {
                                     const base::Bounds& bounds);
   std::optional<std::string> text_in(std::string_view key, const Node& node);
 
-  /// Chooses the kind that stands at `node`; false, and a fault, if there is none of that name.
+  /// Chooses the kind that `node` names; false, and a fault, if there is no such kind.
   bool choose(std::string_view key, const Node& node, std::string_view noun, base::AnySlot& slot);
   void missing(std::string_view key, const Position& position, std::string_view title, const base::AnySlot& slot);
   void describe_component(std::string_view key, const Table& table, const Position& position, base::AnySlot& slot);
@@ -84,7 +84,7 @@ class Reader final : public base::Describer {
   Reading& reading_;
   std::vector<std::string> known_;
   std::vector<std::string> faulty_;
-  bool all_known_ = false;  ///< the kind is unknown, so nobody can say which keys belong to it
+  bool all_known_ = false;  ///< the kind is unknown, so it is not known which keys belong to it
 };
 
 }  // namespace simgrad::scenario

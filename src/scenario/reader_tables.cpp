@@ -11,7 +11,7 @@ namespace {
 
 const Table empty_table{};
 
-/// "[[strategy]]" without its brackets.
+/// The title without its brackets, as in "strategy" for "[[strategy]]".
 std::string_view bare_title(std::string_view title) {
   while (title.starts_with('[')) title.remove_prefix(1);
   while (title.ends_with(']')) title.remove_suffix(1);
@@ -35,7 +35,7 @@ std::string Reader::title_of(std::string_view key) const {
 }
 
 std::string_view Reader::noun(std::string_view key) const {
-  // [[strategy]] kind = ... is a strategy; topology = ... is a topology.
+  // The noun for a component: "strategy" for [[strategy]] kind = ..., "topology" for topology = ...
   const std::string_view title = bare_title(title_);
   if (key != "kind" || title.empty()) return key;
   const auto dot = title.rfind('.');
@@ -96,7 +96,7 @@ void Reader::section(std::string_view key, base::Described& options, std::string
   const Node* node = take(key);
   const auto* table = node ? node->as<Table>() : &empty_table;
   if (!table) return wrong(key, *node, "a table");
-  // A table that is not there is read all the same: something in it may be needed.
+  // A missing table is read as well: it may have required keys.
   Reader nested(*table, node ? node->position : position_, title_of(key), reading_);
   options.describe(nested);
   nested.refuse_unknown_keys();

@@ -11,7 +11,7 @@ namespace simgrad::scenario {
 
 namespace {
 
-/// An infinite default ("no limit") has no spelling in a scenario: it is as if it were not there.
+/// An infinite default ("no limit") cannot be written in a scenario and counts as not there.
 Json finite(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(); }
 
 Json written(std::optional<double> value, base::Unit unit) {
@@ -26,7 +26,7 @@ Json present(const std::optional<T>& value) {
 std::string relative(const std::string& path, std::string_view directory) {
   const std::filesystem::path resolved(path);
   if (path.empty() || directory.empty() || resolved.is_absolute()) return path;
-  // Empty where there is no way, as from an absolute directory to a relative path.
+  // lexically_relative is empty where there is no path, as from an absolute directory to a relative path.
   const std::string way = resolved.lexically_relative(std::filesystem::path(directory).lexically_normal()).string();
   return way.empty() ? path : way;
 }

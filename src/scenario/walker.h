@@ -1,21 +1,22 @@
-/// What the echo, the differences and the listings have in common: each option as one value with its words.
+/// The base class of the echo, the differences and the listings: it visits each option as one value with its texts.
 #pragma once
 
 #include "scenario/json.h"
 
 namespace simgrad::scenario {
 
-/// An option that is not itself made of options.
+/// An option that does not consist of options.
 struct Leaf {
   std::string_view key;
-  Json value;  ///< null if it is not there
+  Json value;  ///< null if an optional value is not there
   std::string type;
   std::string range;
   std::string_view meaning;
   std::span<const base::Choice> choices = {};
 };
 
-/// Turns every leaf that `describe` visits into a `Leaf`; what has options of its own is left to the walkers.
+/// Turns every plain option that `describe` visits into a `Leaf`. Derived walkers handle options that have options of
+/// their own.
 class Walker : public base::Describer {
  public:
   /// Paths are written relative to `directory`.

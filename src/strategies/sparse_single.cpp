@@ -1,6 +1,6 @@
 #include "strategies/sparse_single.h"
 
-#include "training/sparse_table.h"
+#include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "training/checkpoints.h"
+#include "training/checkpoints/checkpoint_clock.h"
 
 namespace simgrad::training {
 

@@ -7,10 +7,10 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
-#include "training/input.h"
-#include "training/optimizer.h"
-#include "training/partition.h"
-#include "training/schedule.h"
+#include "training/learning/input.h"
+#include "training/learning/schedule.h"
+#include "training/optimizers/optimizer.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

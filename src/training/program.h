@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "training/shards.h"
+#include "training/learning/shards.h"
 
 namespace simgrad::training {
 

@@ -6,12 +6,12 @@
 #include <memory>
 #include <optional>
 
+#include "cluster/ranks/world.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
-#include "cluster/ranks/world.h"
-#include "training/input.h"
+#include "training/learning/input.h"
+#include "training/session/training.h"
 #include "training/state.h"
-#include "training/training.h"
 
 namespace simgrad::training {
 

@@ -1,5 +1,5 @@
-/// Storage for the numbers of one value: aligned to a cache line, and not filled (every kernel writes all of its
-/// result).
+/// Storage for the numbers of one value, aligned to a cache line. It starts uninitialised, because every kernel writes
+/// all of its result.
 #pragma once
 
 #include <cstddef>

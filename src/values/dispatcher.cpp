@@ -106,11 +106,11 @@ std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size, const WireF
 std::shared_ptr<Node> Dispatcher::Impl::known(const Numbering::Key& key) {
   const Lock lock(mutex_);
   Node* const node = numbering_.find(key);
-  return node ? node->weak_from_this().lock() : nullptr;  // null too if its last handle is just being dropped
+  return node ? node->weak_from_this().lock() : nullptr;  // also null while its last handle is being dropped
 }
 
 bool Dispatcher::Impl::runs_here(const Operation& operation, std::span<const Tensor> inputs) const {
-  // Without a pool only the lack of room for results is a reason to put work off.
+  // Without a pool, work is put off only for lack of room for results.
   const bool soon = pool_ ? operation.seconds < options_.inline_below_s : schedule_.room_for_unread();
   return soon &&
          std::none_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return Node::of(input).pending(); });

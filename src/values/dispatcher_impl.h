@@ -1,8 +1,8 @@
-/// The dispatcher's inside: the table, the schedule and the pool under one lock.
+/// The dispatcher's implementation: the numbering table, the schedule and the pool under one lock.
 ///
-/// Threads: the timeline creates and reads; the pool runs and destroys; either may drop the last handle of a node.
-/// `mutex_` guards the table, the schedule, and the unread flags; a node's numbers and error are written before its
-/// state is, and read after. No handle is released under the lock, for a node's destructor takes it.
+/// Threads: the timeline creates and reads nodes, the pool runs and destroys them. Either may drop the last handle of a
+/// node. `mutex_` guards the table, the schedule, and the unread flags; a node's numbers and error are written before
+/// its state is, and read after. No handle is released under the lock, for a node's destructor takes it.
 #pragma once
 
 #include <condition_variable>
@@ -28,14 +28,14 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   bool numbers() const { return options_.numbers; }
   Tensor constant(std::vector<double> numbers);
   Tensor dispatch(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs, Kernel kernel);
-  /// Elements of a tensor, counted in the one that owns its numbers, without a copy.
+  /// Elements of a tensor without a copy; `first` counts in the tensor that owns the numbers.
   Tensor view(const Tensor& a, std::int64_t first, std::int64_t count, const WireFormat& wire);
   Statistics statistics() const;
 
   // execution.cpp: waiting, running, ending.
-  void await(Node& node);  ///< returns when it has run or failed, and notes that it was read
-  void bury(Node& node);   ///< for its destructor
-  void close();            ///< drops what was not started, waits for what runs
+  void await(Node& node);  ///< returns when the node has run or failed, and marks it as read
+  void bury(Node& node);   ///< called by the node's destructor
+  void close();            ///< drops work that has not started, waits for work that is running
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -60,31 +60,31 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
 
   const Options options_;
   const std::int64_t pending_limit_;
-  std::unique_ptr<Pool> pool_;  // null without threads: a process that will fork must not have touched TBB
+  std::unique_ptr<Pool> pool_;  // null without threads: a process that will fork must not have started TBB's
 
-  // The timeline's own.
+  // Used by the timeline's thread alone.
   std::uint64_t identity_last_ = 0;
   std::int64_t dispatched_ = 0;
   std::int64_t shared_ = 0;
   std::int64_t inlined_ = 0;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;  // only the timeline waits on it
+  std::condition_variable changed_;  // only the timeline waits on this condition
   Numbering numbering_;
   Schedule schedule_;
-  const Node* awaited_ = nullptr;  // the timeline waits for it
+  const Node* awaited_ = nullptr;  // the node that the timeline waits for
   bool full_ = false;              // the timeline waits for room
   bool closed_ = false;
-  int pumps_ = 0;  // tasks of the pool that run, or are about to
+  int pumps_ = 0;  // tasks of the pool that are running or queued
   std::int64_t live_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
-  std::vector<std::unique_ptr<Work>> dropped_;  // work whose node died, to be destroyed without the lock
+  std::vector<std::unique_ptr<Work>> dropped_;  // work whose node was destroyed; it is destroyed without the lock
   bool draining_ = false;
-  bool working_here_ = false;  // without a pool: the timeline runs what was held
+  bool working_here_ = false;  // without a pool: the timeline is running work that was put off
 };
 
-/// Runs the kernel into the node's buffer, which is the lender's if there is one; leaves an error's text in the node
-/// instead, that of the first failed input if there is one. The label is asked for only then.
+/// Runs the kernel into the node's buffer, which is the lender's if there is one. On an error it leaves the text in the
+/// node instead; if an input has failed, it is the text of the first failed input. `label` is called only on an error.
 void compute(Node& node, std::string_view name, std::span<const Tensor> inputs, const Kernel& kernel,
              const std::function<Label()>& label, Node* lender = nullptr);
 

@@ -1,7 +1,8 @@
 /// Running work and waiting for it.
 ///
-/// A pump is a task of the pool that runs work until there is none to start; there are at most as many as threads. It
-/// never waits, so the pool's threads are TBB's to park. A pump that takes work starts another if more is left.
+/// A pump is a task of the pool that runs work until there is none to start. There is at most one pump for each thread.
+/// A pump never waits, so TBB can park the pool's threads. A pump that takes work starts another pump if more work is
+/// left.
 #include <algorithm>
 #include <utility>
 
@@ -58,7 +59,7 @@ void Dispatcher::Impl::wait_for_room(Lock& lock) {
   full_ = false;
 }
 
-/// Starts a pump if there is work for it and a thread. The lock is not held meanwhile: waking a thread takes long.
+/// Starts a pump if there is work and a free thread. Releases the lock meanwhile, because waking a thread takes long.
 void Dispatcher::Impl::wake(Lock& lock) {
   if (closed_ || pumps_ >= options_.threads || !schedule_.startable(full_)) return;
   ++pumps_;
@@ -67,7 +68,7 @@ void Dispatcher::Impl::wake(Lock& lock) {
   lock.lock();
 }
 
-/// Without a pool: the timeline runs what may be started, until `done`.
+/// Runs startable work on the timeline's thread until `done`; used without a pool.
 void Dispatcher::Impl::work_here(Lock& lock, const std::function<bool()>& done) {
   if (std::exchange(working_here_, true)) return;
   while (!done()) {
@@ -98,15 +99,15 @@ std::shared_ptr<Node> Dispatcher::Impl::next() {
   return node;
 }
 
-/// The input that only this work holds and whose storage can become the result's: a running sum then needs one buffer.
-/// Such a node is reachable through the table alone, so it is erased from there first.
+/// An input that only this work holds and whose storage can become the result's, or null. A running sum then needs one
+/// buffer. The lender is still reachable through the numbering table, so it is erased from there first.
 Node* Dispatcher::Impl::lender(const Node& node) {
   const auto& inputs = node.work->inputs;
   const auto candidates = std::min(inputs.size(), static_cast<std::size_t>(node.work->overwrites));
   for (std::size_t i = 0; i < candidates; ++i) {
     Node& input = Node::of(inputs[i]);
     if (!input.buffer || input.size != node.size || input.weak_from_this().use_count() != 1) continue;
-    const auto ordered = input.shared_from_this();  // acquires: whoever dropped a handle has finished reading
+    const auto ordered = input.shared_from_this();  // acquires: threads that dropped a handle have finished reading
     numbering_.erase(input);
     return &input;
   }
@@ -126,7 +127,7 @@ void Dispatcher::Impl::run(Node& node) {
   if (&node == awaited_ || (full_ && has_room())) changed_.notify_one();
 }
 
-/// Publishes what compute() left in the node.
+/// Publishes the result or the error that compute() left in the node.
 void Dispatcher::Impl::settle(Node& node) {
   if (node.error) {
     node.buffer = Buffer();
@@ -151,8 +152,8 @@ void Dispatcher::Impl::bury(Node& node) {
   wake(lock);
 }
 
-/// Destroys dropped work one by one. Its inputs may die of that and be buried in turn, by this thread or another: they
-/// only join the list, so that a chain of any length takes no stack.
+/// Destroys dropped work one by one. This may drop the last handles of inputs, whose work is then dropped in turn, by
+/// this thread or another. Such work only joins the list, so a chain of any length takes no stack.
 void Dispatcher::Impl::drain(Lock& lock) {
   if (draining_) return;
   draining_ = true;
@@ -179,7 +180,7 @@ void Dispatcher::Impl::close() {
       settle(*node);
     }
   }
-  abandoned.clear();  // without the lock: inputs may die here
+  abandoned.clear();  // without the lock: last handles of inputs may be dropped here
   pool_.reset();
 }
 

@@ -9,7 +9,7 @@
 namespace simgrad::values {
 
 Tensor mapped(std::string_view name, std::span<const double> scalars, std::span<const Tensor> operands, Kernel kernel) {
-  constexpr double seconds_per_number = 1e-9;  // a root and a quotient each, or a few numbers from memory
+  constexpr double seconds_per_number = 1e-9;  // one square root and one division, or a few numbers from memory
   const std::int64_t size = operands.front().size();
   for (const Tensor& operand : operands) base::check(operand.size() == size, "operands of different sizes");
   std::vector<std::uint64_t> key;

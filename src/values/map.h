@@ -1,4 +1,4 @@
-/// Element-wise functions of several tensors in one pass, for whoever has formulas of his own (optimizers).
+/// Element-wise functions of several tensors in one pass, for the formulas of optimizers.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace simgrad::values {
 
-/// A tensor of the operands' size, which all have, from a kernel that reads their elements i before it writes the
-/// result's element i: the result may then take over an operand's storage. `name` and `scalars` stand for the kernel:
-/// they must tell it from all others.
+/// Dispatches a kernel on operands of one size; the result has their size. The kernel reads the operands' elements i
+/// before it writes the result's element i, so that the result may take over an operand's storage. `name` and `scalars`
+/// identify the kernel: no other kernel may have the same.
 Tensor mapped(std::string_view name, std::span<const double> scalars, std::span<const Tensor> operands, Kernel kernel);
 
-/// result[i] = f(a[i], b[i], ...).  f: a function of N doubles without a memory.
+/// result[i] = f(a[i], b[i], ...).  f: a pure function of N doubles.
 template <std::size_t N, class F>
 Tensor map(std::string_view name, std::span<const double> scalars, const std::array<Tensor, N>& operands, F f) {
   const auto kernel = [f]<std::size_t... k>(std::index_sequence<k...>, std::span<const std::span<const double>> in,

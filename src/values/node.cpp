@@ -10,7 +10,7 @@ namespace simgrad::values {
 Node::~Node() { dispatcher->bury(*this); }
 
 Node& Node::of(const Tensor& tensor) {
-  base::check(tensor.node_ != nullptr, "an operation on no tensor at all");
+  base::check(tensor.node_ != nullptr, "an operation on an empty tensor handle");
   return *tensor.node_;
 }
 

@@ -1,7 +1,7 @@
 /// One value: a constant, the result of a kernel, or a slice of one of these.
 ///
-/// What a node needs only until it has run is in its Work. Ownership follows the operands: a handle holds its node, and
-/// work that has not run holds its inputs; whoever drops the last handle to unread work thereby cancels it.
+/// Work holds the fields that a node needs only until it has run. Ownership follows the operands: a handle holds its
+/// node, and work that has not run holds its inputs. Dropping the last handle of a node cancels its work.
 #pragma once
 
 #include <atomic>
@@ -20,17 +20,18 @@
 
 namespace simgrad::values {
 
-/// Who runs first; smaller is sooner.
+/// The order in which work runs; smaller is sooner.
 struct Priority {
   enum class Group : std::uint8_t { awaited, consumed, unread };
   Group group = Group::unread;
-  std::uint64_t oldest = 0;  ///< the identity of the oldest consumer; one's own if there is none
+  std::uint64_t oldest = 0;  ///< the identity of the oldest consumer, or the node's own if there is none
   std::uint64_t id = 0;
 
   auto operator<=>(const Priority&) const = default;
 };
 
-/// What a node holds until it has run. `inputs` and `kernel` belong to whoever runs it, the rest to the Schedule.
+/// The part of a node that exists until it has run. `inputs` and `kernel` belong to the thread that runs it, the other
+/// fields to the Schedule.
 struct Work {
   std::vector<Tensor> inputs;
   Kernel kernel;
@@ -39,9 +40,9 @@ struct Work {
   int overwrites = 0;
   Node* lender = nullptr;  ///< the input whose storage the result takes over
 
-  std::map<std::uint64_t, Node*> consumers;  ///< those that have not run, by identity: the first is the oldest
+  std::map<std::uint64_t, Node*> consumers;  ///< nodes that have not run, by identity: the first is the oldest
   std::int64_t missing = 0;                  ///< different inputs that have not run
-  bool awaited = false;                      ///< by value(), or needed for what is
+  bool awaited = false;                      ///< by value(), or an awaited node depends on this one
   bool queued = false;
   Priority queued_as;
 };
@@ -59,24 +60,24 @@ struct Node : std::enable_shared_from_this<Node> {
   static std::shared_ptr<Node> shared(const Tensor& tensor) { return tensor.node_; }
   static Tensor handle(std::shared_ptr<Node> node) { return Tensor(std::move(node)); }
 
-  /// The node that owns the numbers: a slice has none of its own, and waits, fails and is consumed as its base.
+  /// The node that owns the numbers: itself, or the base of a slice. A slice's state and consumers are its base's.
   Node& root() { return base ? *base : *this; }
   const Node& root() const { return base ? *base : *this; }
   bool pending() const { return root().state.load(std::memory_order_acquire) == State::pending; }
   bool failed() const { return root().state.load(std::memory_order_acquire) == State::failed; }
-  std::span<const double> numbers() const;  ///< of a complete node
+  std::span<const double> numbers() const;  ///< the node must be complete
 
   const std::shared_ptr<Dispatcher::Impl> dispatcher;
   const std::uint64_t id;
   const std::int64_t size;
   const WireFormat wire_format;
-  std::shared_ptr<Node> base;  ///< of a slice, or of a tensor that only weighs otherwise
+  std::shared_ptr<Node> base;  ///< null, or the node whose numbers this slice or this change of format shares
   std::int64_t first = 0;      ///< a slice's place in its base
   Buffer buffer;
   std::unique_ptr<Work> work;                ///< null once it has run
-  std::unique_ptr<const std::string> error;  ///< of a failed node: the whole text
+  std::unique_ptr<const std::string> error;  ///< a failed node's error message
 
-  // The Numbering's: `key` is null for a node that it does not know.
+  // Fields of the Numbering. `key` is null for a node that is not in its table.
   std::unique_ptr<std::uint64_t[]> key;
   Node* next = nullptr;
   std::uint32_t hash = 0;
@@ -85,7 +86,7 @@ struct Node : std::enable_shared_from_this<Node> {
   bool unread = false;  ///< counted in the unread bytes
 };
 
-/// "gradient (rank 3, step 17)"
+/// The work's name for error messages: "gradient (rank 3, step 17)".
 std::string description(std::string_view name, const Label& label);
 
 }  // namespace simgrad::values

@@ -1,8 +1,8 @@
-/// Value numbering: which live node is already the result of this operation on these operands.
+/// Value numbering: finds the live node that is already the result of an operation on its operands.
 ///
 /// Source: J. Cocke, J. T. Schwartz, "Programming Languages and Their Compilers", 1970.  Cost: O(operands) a look-up.
 /// The table is a hash table chained through the nodes: 8 bytes an entry beside the key itself. Keys are compared in
-/// full, so equal hashes do no harm; identities are never reused, so a dead operand's entry matches nothing.
+/// full, so equal hashes do no harm. Identities are never reused, so the entry of a destroyed operand matches nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,22 @@ namespace simgrad::values {
 
 class Numbering {
  public:
-  /// An operation with its operands as words. The first packs the name's number and the two counts.
+  /// An operation and its operands as words. The first word packs the name's number and the two counts.
   struct Key {
     std::span<const std::uint64_t> words;
     std::int64_t size = 0;
     std::uint32_t hash = 0;
   };
 
-  /// Words valid until the next call. Only the timeline calls this and `interned`: they touch nothing of the table.
+  /// The key of an operation; its words are valid until the next call. Only the timeline calls this and `interned`,
+  /// neither of which touches the table.
   Key key(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs);
-  /// The same text, living as long as the table.
+  /// A copy of the text that lives as long as the table.
   std::string_view interned(std::string_view name) { return names_[number(name)]; }
 
   Node* find(const Key& key) const;
   void insert(Node& node, const Key& key);
-  void erase(Node& node);  ///< also of nodes that are not in the table
+  void erase(Node& node);  ///< does nothing for nodes that are not in the table
 
  private:
   std::size_t number(std::string_view name);

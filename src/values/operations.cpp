@@ -28,8 +28,8 @@ double seconds(std::size_t operands, std::int64_t size) {
   return seconds_per_byte * 8.0 * static_cast<double>(operands + 1) * static_cast<double>(size);
 }
 
-/// result[i] = f(x[i], y[i]). The result may lie exactly on x or y, which is no dependence between different i; ivdep
-/// tells the compiler so, which would otherwise not vectorise that case.
+/// result[i] = f(x[i], y[i]). The result may be x or y itself, which makes no dependence between different i. `ivdep`
+/// says so to the compiler, which would otherwise not vectorise that case.
 template <class F>
 void each(Result result, std::span<const double> x, std::span<const double> y, F f) {
   const double* const xs = x.data();
@@ -61,7 +61,7 @@ void add_rounded(Format format, Result result, std::span<const double> x, std::s
   }
 }
 
-/// What sums of these are of: their common rounding format, else float64.
+/// The format of sums of these: their common rounding format, else float64.
 WireFormat wire_of_sum(std::span<const Tensor> terms) {
   const WireFormat wire = terms.front().wire_format();
   const bool one =
@@ -69,8 +69,8 @@ WireFormat wire_of_sum(std::span<const Tensor> terms) {
   return one && rounds(wire.format) ? wire : WireFormat{};
 }
 
-/// One pass over the elements, block by block; in a block term after term, so that additions keep the terms' order and
-/// every number is read once from memory.
+/// Adds the terms in one pass over the elements, block by block, and in a block term by term. So additions keep the
+/// terms' order, and every number is read once from memory.
 void add_terms(Inputs terms, std::span<const double> scales, Result result) {
   for (std::size_t first = 0; first < result.size(); first += block) {
     const std::size_t count = std::min(block, result.size() - first);
@@ -93,15 +93,15 @@ Tensor dispatch_sum(std::string_view name, std::span<const std::uint64_t> key, s
       });
 }
 
-/// The same whichever comes first, also for zeros of two signs; what is no number stays none.
+/// The larger of two. It does not depend on their order, even for zeros of two signs; NaN stays NaN.
 double larger(double x, double y) {
   if (x == y) return std::signbit(x) ? y : x;
   return x < y ? y : x > y ? x : x + y;
 }
 double smaller(double x, double y) { return -larger(-x, -y); }
 
-/// a and b in the order of their identities, so that f(a, b) and f(b, a) are one tensor.
-/// kernel: of the result and the two operands' numbers, in that order.
+/// Dispatches on a and b in the order of their identities, so that f(a, b) and f(b, a) are one tensor.  kernel: a
+/// function of the result and the two operands' numbers, in that order.
 template <class F>
 Tensor symmetric(std::string_view name, const Tensor& a, const Tensor& b, F kernel) {
   check(a.size() == b.size(), "operands of different sizes");
@@ -113,7 +113,8 @@ Tensor symmetric(std::string_view name, const Tensor& a, const Tensor& b, F kern
       operation, a.size(), inputs, [kernel](Inputs numbers, Result result) { kernel(result, numbers[0], numbers[1]); });
 }
 
-/// fold: makes a stretch of the result, which holds what was combined so far, the combination with the next term's.
+/// Combines the terms chunk by chunk, each chunk in its own order.  fold(part, term): combines the next term's chunk
+/// into the result's, `part`.
 template <class F>
 void fold_around(Inputs terms, std::span<const std::int64_t> starts, int shift, Result result, F fold) {
   const std::size_t P = terms.size();
@@ -210,7 +211,8 @@ Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scale
 
 Tensor sum(std::vector<Tensor> terms) {
   check(!terms.empty(), "a sum needs a term");
-  // Sums of sums from the left are the sum, to the last bit; so is 1 x, which is x.
+  // Groups are summed from the left, each beginning with the sum so far, and 1 x is x: to the last bit the sum of all
+  // terms in order.
   const std::int64_t length = std::max<std::int64_t>(terms.front().size(), 1);
   const auto at_a_time = static_cast<std::size_t>(std::clamp<std::int64_t>(bytes_at_a_time / (8 * length), 2, 1 << 20));
   std::vector<Tensor> group;
@@ -233,14 +235,14 @@ Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count) {
 
 Tensor concatenate(std::span<const Tensor> parts) {
   check(!parts.empty(), "a concatenation needs a part");
-  // The empty chunks of a vector shorter than the number of ranks come from anywhere.
+  // Empty parts are skipped: a vector shorter than the number of ranks has empty chunks, which may be of any tensor.
   const auto filled = std::find_if(parts.begin(), parts.end(), [](const Tensor& part) { return part.size() > 0; });
   if (filled == parts.end()) return parts.front();
   const Node& front = Node::of(*filled);
   std::int64_t size = 0;
   std::int64_t bytes = 0;
-  bool adjoin = true;  // in one tensor, one behind the other
-  bool alike = true;   // in what they weigh
+  bool adjoin = true;  // adjacent slices of one tensor
+  bool alike = true;   // of one wire format
   for (const Tensor& part : parts) {
     const Node& node = Node::of(part);
     if (node.size > 0) adjoin = adjoin && &node.root() == &front.root() && node.first == front.first + size;

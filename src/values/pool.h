@@ -1,8 +1,8 @@
-/// The threads that compute: oneTBB's, as many as asked for.
+/// The threads that compute: as many of oneTBB's as the options ask for.
 ///
-/// Left alone, TBB never gives more workers than the machine has cores less one (the caller is meant to work too, which
-/// the timeline never does: it may stand on an actor's small stack). The global limit of N + 1 allows for the N asked
-/// for. Once a Pool has existed this process must not fork: the child would wait for threads that it does not have.
+/// By default TBB starts at most one worker less than the machine has cores, because it expects the caller to work too.
+/// The timeline never does: it may be on an actor's small stack. A global limit of N + 1 allows N workers. Once a Pool
+/// has existed this process must not fork: the child would wait for threads that it does not have.
 #pragma once
 
 #include <oneapi/tbb/global_control.h>

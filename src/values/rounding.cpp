@@ -15,9 +15,9 @@ namespace {
 
 /// A binary format with fewer digits and exponents than double's.
 struct Small {
-  int dropped;  ///< of the 52 digits behind the point
+  int dropped;  ///< bits of the 52 behind the point
   double least_normal;
-  double one_and_half;  ///< times 2^52 the least subnormal: added and subtracted again, it leaves multiples of that
+  double one_and_half;  ///< times 2^52 the least subnormal: adding and subtracting it rounds to multiples of that
   double greatest;
 };
 constexpr Small half{42, 0x1p-14, 0x1.8p28, 65504.0};
@@ -27,7 +27,7 @@ template <Small format>
 inline double rounded_to(double x) {
   constexpr std::uint64_t below = (std::uint64_t{1} << format.dropped) - 1;
   std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
-  bits += (below >> 1) + ((bits >> format.dropped) & 1);  // half a unit, less one where the kept part is even
+  bits += (below >> 1) + ((bits >> format.dropped) & 1);  // adds half a unit, less one bit where the kept part is even
   const double normal = std::bit_cast<double>(bits & ~below);
   const double size = std::fabs(x);
   const double subnormal = (size + format.one_and_half) - format.one_and_half;

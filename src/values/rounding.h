@@ -1,5 +1,5 @@
-/// Rounding to the formats of the wire, in software: to nearest, ties to even, with subnormals, and to infinity beyond
-/// the greatest number, as hardware does.
+/// Rounding to the wire formats in software, as hardware does: to nearest, ties to even, with subnormals, and to
+/// infinity beyond the greatest number.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace simgrad::values {
 
-/// results[i] = numbers[i] as the format has it, in double precision; NaN stays NaN. The two may lie exactly on each
-/// other. float64 copies; `encoded` is no rounding.
+/// Sets results[i] to numbers[i] rounded to the format, as a double; NaN stays NaN. The two spans may be one. float64
+/// copies; `encoded` is refused.
 void round_numbers(Format format, std::span<const double> numbers, std::span<double> results);
 
 }  // namespace simgrad::values

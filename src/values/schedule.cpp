@@ -71,14 +71,14 @@ std::shared_ptr<Node> Schedule::take(bool also_held) {
     dequeue(node);
     std::shared_ptr<Node> taken = node.weak_from_this().lock();
     if (!taken) continue;
-    if (is_unread) add_unread(node);  // now, so that what runs at once cannot outgrow the limit together
+    if (is_unread) add_unread(node);  // now, so that work that runs concurrently cannot exceed the limit together
     return taken;
   }
   return nullptr;
 }
 
 std::vector<std::pair<Node*, std::unique_ptr<Work>>> Schedule::abandon() {
-  // With nothing running, all that is pending hangs on something ready.
+  // Since nothing is running, all pending work depends on ready work.
   std::vector<Node*> found;
   for (const auto& [priority, node] : ready_) found.push_back(node);
   ready_.clear();

@@ -1,9 +1,9 @@
-/// Which piece of work runs next. No threads here: whoever calls holds the dispatcher's lock.
+/// The order in which work runs. It has no threads: callers hold the dispatcher's lock.
 ///
-/// Work is ready when all its inputs have run. Of the ready, those somebody waits for come first, then those whose
-/// oldest consumer is oldest, then those that nobody reads yet. The last are held back while the unread results outgrow
-/// their limit. Holding back cannot deadlock: what is waited for is never held, nor is anything while the timeline
-/// waits for room, and everything pending can run without the timeline.
+/// Work is ready when all its inputs have run. Among ready work, awaited work runs first, then work that has consumers,
+/// the oldest consumer first, then work that has none. The last kind is held back while unread results exceed their
+/// limit. Holding back cannot deadlock: awaited work is never held back, nothing is held back while the timeline waits
+/// for room, and all pending work can run without the timeline.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ class Schedule {
   std::int64_t pending() const { return pending_; }  ///< added, and neither finished nor removed
 
   void add(Node& node);     ///< new work
-  void finish(Node& node);  ///< it has run: whoever missed it may have become ready
-  void remove(Node& node);  ///< it is dropped unexecuted, as nobody holds it
-  void want(Node& node);    ///< somebody waits for it, and so for all it depends on
-  void read(Node& node);    ///< it has a consumer, or is looked at, or is gone: no longer unread
+  void finish(Node& node);  ///< it has run, so its consumers may have become ready
+  void remove(Node& node);  ///< it is dropped before it has run, because its last handle is gone
+  void want(Node& node);    ///< it is awaited, and so is all that it depends on
+  void read(Node& node);    ///< it has a consumer, or was read, or is gone: it is no longer unread
 
   bool room_for_unread() const { return unread_bytes_ <= unread_bytes_limit_; }
-  void add_unread(Node& node);  ///< it has run without being in the schedule, and nobody has read it
+  void add_unread(Node& node);  ///< it has run outside the schedule, and is unread
   bool startable(bool also_held) const;
-  /// The next node to run, or null. Skips nodes whose last handle is just being dropped by another thread.
+  /// The next node to run, or null. Skips nodes whose last handle another thread is dropping.
   std::shared_ptr<Node> take(bool also_held);
-  /// Takes everything out, for the caller to destroy without the lock. None may be running.
+  /// Removes all work, for the caller to destroy without the lock. No work may be running.
   std::vector<std::pair<Node*, std::unique_ptr<Work>>> abandon();
 
  private:

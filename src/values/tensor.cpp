@@ -14,7 +14,7 @@ bool Tensor::timing_only() const { return !Node::of(*this).dispatcher->numbers()
 std::span<const double> Tensor::value() const {
   base::check(!timing_only(), "the numbers of a timing-only tensor");
   Node& root = Node::of(*this).root();
-  // Once it has run, only this thread changes `unread`.
+  // Once the node has run, only this thread changes `unread`.
   if (root.pending() || root.unread) root.dispatcher->await(root);
   if (root.failed()) throw ValueError(*root.error);
   return Node::of(*this).numbers();

@@ -1,4 +1,4 @@
-/// Immutable arrays whose shape is known at once and whose numbers are perhaps still being computed.
+/// Immutable arrays whose shape is known at once and whose numbers may still be being computed.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@ namespace simgrad::values {
 class Dispatcher;
 struct Node;
 
-/// A handle to one immutable vector of doubles; copying it copies no numbers. Operations return new tensors; `w -= x`
-/// rebinds w. Every operation takes its dispatcher from its operands.
+/// A handle to one immutable vector of doubles. Copying a handle copies no numbers. Operations return new tensors; `w
+/// -= x` rebinds w. Every operation takes its dispatcher from its operands.
 ///
 /// Operations are value-numbered: the same operation on the same operands (by identity, with the same scalars) is one
 /// tensor, computed and held once.
 ///
-/// The numbers are doubles; on the wire they weigh what the tensor's format says. Sums of two tensors of one rounding
-/// format are rounded to it, as hardware would, and keep it; slices and concatenations keep any format; the results of
-/// all other arithmetic are float64.
+/// The numbers are doubles; their bytes in a message are those of the tensor's wire format. Sums of two tensors of one
+/// rounding format are rounded to this format, as hardware would, and keep it. Slices and concatenations keep any
+/// format. The results of all other arithmetic are float64.
 class Tensor {
  public:
-  Tensor() = default;  ///< no tensor at all: only assignment and the test below are allowed
+  Tensor() = default;  ///< an empty handle: only assignment and the test below are allowed
 
   explicit operator bool() const { return node_ != nullptr; }
   std::int64_t size() const;              ///< known at once
-  std::int64_t size_bytes() const;        ///< what it weighs on the wire
+  std::int64_t size_bytes() const;        ///< in a message
   const WireFormat& wire_format() const;  ///< float64 unless it was rounded or encoded
   std::uint64_t identity() const;         ///< equal for equal value numbers; never reused
   bool timing_only() const;               ///< shape without numbers
 
-  /// The numbers; waits in real time, never in virtual time, until they are there. Valid while a handle lives.
-  /// Errors: what the computation threw, as ValueError; an invariant breaks on a timing-only tensor.
+  /// The numbers; waits for them in real time, never in virtual time. Valid while a handle lives.  Errors: ValueError
+  /// if the computation threw; InvariantError for a timing-only tensor.
   std::span<const double> value() const;
 
   Tensor& operator+=(const Tensor& x);
@@ -50,7 +50,7 @@ class Tensor {
 };
 
 /// a + b and b + a are one tensor (IEEE addition commutes), so both sides of an exchange hold the same sum.
-/// Rounded where both are of one rounding format; so are combine and combine_around with `add`.
+/// The sum is rounded where both are of one rounding format; so are combine and combine_around with `add`.
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(double scale, const Tensor& a);
@@ -58,31 +58,30 @@ Tensor operator*(double scale, const Tensor& a);
 Tensor add_scaled(const Tensor& a, double scale, const Tensor& b);
 /// sum of scales[i] * terms[i], added in the order of the terms; at least one term, all of one size.
 Tensor weighted_sum(std::span<const Tensor> terms, std::span<const double> scales);
-/// terms[0] + terms[1] + ..., added in that order. Long terms are added a few at a time: so that none is held for
-/// longer than it takes, they are taken over.
+/// terms[0] + terms[1] + ..., added in that order. Long terms are added a few at a time. The terms are moved in, so
+/// that each is freed as soon as it is added.
 Tensor sum(std::vector<Tensor> terms);
-/// Element by element the larger or smaller of two; as with +, the order of a and b does not matter.
+/// The larger or smaller of two, element by element; as with +, the order of a and b does not matter.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 
-/// What two elements become one by.
+/// The operation that combines two elements.
 enum class Combination : unsigned char { add, maximum, minimum };
 Tensor combine(Combination how, const Tensor& a, const Tensor& b);
-/// The terms combined where each stretch of elements begins with another term: elements starts[c] .. starts[c + 1] - 1
-/// in the order of terms c + shift, c + shift + 1, ..., counted around.  starts: a stretch a term, ascending; the last
-/// ends with the terms.
+/// The terms combined in an order that differs from chunk to chunk: elements starts[c] .. starts[c + 1] - 1 in the
+/// order of terms c + shift, c + shift + 1, ..., modulo their number.  starts: ascending, as many as terms; the last
+/// chunk ends with the vector.
 Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<const std::int64_t> starts, int shift);
-/// Elements first .. first + count - 1, without a copy: a slice keeps the whole of its tensor.
+/// Elements first .. first + count - 1, without a copy: a slice keeps its whole tensor alive.
 Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count);
-/// The parts one after the other, weighing what they weigh. Slices that cover one tensor in order give that tensor
-/// itself.
+/// The parts one after the other; their bytes add up. Slices that cover one tensor in order give that tensor itself.
 Tensor concatenate(std::span<const Tensor> parts);
 
-/// x as the format has it: really rounded, to nearest and ties to even. A flop a number, which nobody charges here.
+/// x rounded to the format, to nearest and ties to even. Its cost, a flop a number, is left to the caller to charge.
 Tensor rounded(const Tensor& x, Format format);
-/// The same numbers without a copy, as float64.
+/// The numbers of x as float64, without a copy.
 Tensor decoded(const Tensor& x);
-/// The same numbers without a copy, weighing that many bytes: what a receiver decodes from a code of that length.
+/// The numbers of x without a copy, as a receiver decodes them from a code of so many bytes.
 Tensor encoded(const Tensor& x, std::int64_t bytes);
 
 }  // namespace simgrad::values

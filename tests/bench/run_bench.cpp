@@ -13,7 +13,7 @@
 #include "experiment/plan.h"
 #include "experiment/simulate.h"
 #include "simulation.h"
-#include "training/batches.h"
+#include "training/learning/batches.h"
 
 using namespace simgrad;
 

@@ -19,7 +19,7 @@
 #include "data/click_log.h"
 #include "models/sparse_model.h"
 #include "simulation.h"
-#include "strategies/sparse_parameter_server.h"
+#include "strategies/servers/sparse_parameter_server.h"
 #include "training/training.h"
 
 namespace {

@@ -83,7 +83,7 @@ TEST_CASE("a model, a batch and workers that do not suit a file are told togethe
                           "learning_rate = 0.1", "batch_size = 8"),
                      "d.csv", rows,
                      {"x.toml:5:1: 7 workers for 6 training rows; expected at most one worker a row",
-                      "x.toml:16:1: logistic_regression needs two classes, the data have 3; use softmax_regression",
+                      "x.toml:16:1: logistic_regression needs two classes, but the data have 3; use softmax_regression",
                       "x.toml:19:1: a batch of 8 samples, but there are 6 training rows; expected at most as many"});
 }
 

@@ -1,4 +1,4 @@
-// What is wrong in a scenario is told once, with its place, before anything is simulated.
+// Faults of a scenario are reported once, with their positions, before anything is simulated.
 #include "cli/refusal.h"
 
 using namespace simgrad::tests;
@@ -146,7 +146,7 @@ TEST_CASE("a misspelt option does not make two labels equal") {
                 {"x.toml:28:9: unknown graph \"satr\"; did you mean \"star\"?"});
 }
 
-TEST_CASE("what a later release brings is refused, not ignored, and the rest is read all the same") {
+TEST_CASE("a key of a later release is refused, not ignored, and the other keys are read") {
   check_refused("extends = \"y.toml\"\n" + small + "[clutser]\n",
                 {"x.toml:1:1: \"extends\" is not there yet; it comes with a later release",
                  "x.toml:27:2: unknown key \"clutser\"; did you mean \"cluster\"?"});
@@ -201,5 +201,5 @@ TEST_CASE("a model that does not fit what the generator makes is refused") {
          {"\"house_prices\"", "\"blobs\"",
           "x.toml:11:1: data source \"blobs\" makes classes, but the model predicts a number"}});
   check_refused(with(with(small, "\"house_prices\"", "\"blobs\"\nclasses = 3"), "least_squares", "logistic_regression"),
-                {"x.toml:17:1: logistic_regression needs two classes, the data have 3; use softmax_regression"});
+                {"x.toml:17:1: logistic_regression needs two classes, but the data have 3; use softmax_regression"});
 }

@@ -88,7 +88,7 @@ TEST_CASE("two scenarios of one name are refused where both would be kept") {
   CHECK(contains(called.err, "a/x.toml: two scenarios are called \"x\""));
 }
 
-TEST_CASE("runs that fail are told by check, whatever was expected, and end it with 1 or 4") {
+TEST_CASE("check prints runs that fail, with or without expectations, and ends with 1 or 4") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   scratch.write("y.toml",

@@ -71,7 +71,7 @@ TEST_CASE("evaluations by the clock go on through a crash") {
   for (const json& each : results["runs"]) CHECK(each["status"] == "stopped");
 }
 
-TEST_CASE("the state that a recovery goes back to stands in the curve") {
+TEST_CASE("the curve has the state to which a recovery goes back") {
   const tests::Scratch scratch;
   const auto called =
       run(scratch, fmt::format("{} --set training.checkpoint_every_steps=2 --set evaluate.every_steps=49 "

@@ -1,4 +1,4 @@
-// What can be learnt, through the program: every model on the data it is for, and refused on others.
+// Learning through the program: every model on data that suits it, and refused on other data.
 #include "catch.h"
 #include "cli/refusal.h"
 
@@ -13,7 +13,7 @@ std::string with_model(const std::string& model, const std::string& source) {
 double first_loss(const Json& run) { return run.at("curve").front().at("loss"); }
 double last_loss(const Json& run) { return run.at("curve").back().at("loss"); }
 
-/// The runs, without what depends on the machine's mood.
+/// The runs without fields that depend on the machine.
 Json timeless_runs(const std::string& text, const std::string& arguments) {
   Json results = results_of(text, arguments);
   for (Json& run : results.at("runs")) run.erase("wall_s");

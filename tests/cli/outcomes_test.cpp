@@ -1,4 +1,4 @@
-// What a run may come to: a result, even where it diverges or misses its target; a failure of some or of all.
+// The outcomes of runs: a result, even if a run diverges or misses its target; a failure of some runs or of all.
 #include "catch.h"
 #include "cli/scenario.h"
 
@@ -6,7 +6,7 @@ using namespace simgrad::tests;
 
 namespace {
 
-/// The value that the run of a training rate is known to diverge at: far above 2 / the largest eigenvalue.
+/// A learning rate at which the run diverges: far above 2 / the largest eigenvalue.
 const std::string diverging =
     with(with(small, "learning_rate = 0.1", "learning_rate = 1e6"), "steps = 10", "steps = 1000");
 

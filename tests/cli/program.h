@@ -11,7 +11,7 @@
 
 namespace simgrad::tests {
 
-/// What a call printed and how it ended.
+/// The output and the exit code of a call.
 struct Called {
   int exit_code = 0;
   std::string out;

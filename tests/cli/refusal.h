@@ -1,4 +1,4 @@
-// What every refusal has in common.
+// The checks of a refusal.
 #pragma once
 
 #include "catch.h"

@@ -51,7 +51,7 @@ TEST_CASE("report makes a page from results, with the numbers of results.json in
   CHECK(data["curves"]["series"][0]["loss"].back().get<double>() == Approx(mean("final_loss")).epsilon(1e-9));
 }
 
-TEST_CASE("the command at the foot gives the same results again, whatever is quoted in it") {
+TEST_CASE("the command at the foot gives the results again, with any quoting in it") {
   const Scratch scratch;
   scratch.write("it's x.toml", small);
   REQUIRE(call("simgrad run \"it's x.toml\" --set 'title=\"a b; $c\"' --no-baseline --strategy allreduce --quiet --out "
@@ -88,7 +88,7 @@ TEST_CASE("run writes report.html and names it, or says once how to get it") {
   }
 }
 
-TEST_CASE("report refuses what is not there, damaged or of another kind, and leaves no page") {
+TEST_CASE("report refuses results that are missing, damaged or of another kind, and leaves no page") {
   const Scratch scratch;
   prepare(scratch);
   const std::string results = scratch.path() + "/out/x/results.json";
@@ -140,20 +140,20 @@ TEST_CASE("report refuses what is not there, damaged or of another kind, and lea
   CHECK_FALSE(fs::exists(scratch.path() + "/out/x/report.html"));
 }
 
-TEST_CASE("a page that cannot be written costs nobody the table, and ends with 5") {
+TEST_CASE("a page that cannot be written does not suppress the table, and ends with 5") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   fs::create_directories(scratch.path() + "/out/x/report.html/in the way");
   const Called run = call("simgrad run x.toml", scratch.path());
   CHECK(has(run.out, "allreduce"));
   CHECK(fs::exists(scratch.path() + "/out/x/results.json"));
-  if (has(run.err, "Node")) return;  // built without: there is no page to write
+  if (has(run.err, "Node")) return;  // built without Node: there is no page to write
   CHECK(run.exit_code == 5);
   CHECK(has(run.err, "out/x/report.html: cannot be written: "));
   CHECK_FALSE(has(run.out, "Results:"));
 }
 
-TEST_CASE("results that cannot be written cost nobody the table, and end with 5") {
+TEST_CASE("results that cannot be written do not suppress the table, and end with 5") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   fs::create_directories(scratch.path() + "/out/x/results.json/in the way");

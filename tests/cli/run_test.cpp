@@ -1,4 +1,4 @@
-// What a run leaves behind: the files, their fields, the streams, the exit code.
+// The output of a run: its files, their fields, the streams, the exit code.
 #include <set>
 
 #include "catch.h"
@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The fields of the contract, in its order; what a release adds comes after them.
+/// The fields of the contract, in its order; fields that a release adds follow.
 const std::vector<std::string> fields = {"id",
                                          "strategy",
                                          "label",

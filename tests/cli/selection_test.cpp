@@ -1,4 +1,4 @@
-// What the command line selects and changes: --set, --grid, --seeds, --strategy.
+// Selections and changes by the command line: --set, --grid, --seeds, --strategy.
 #include "catch.h"
 #include "cli/scenario.h"
 
@@ -63,7 +63,7 @@ TEST_CASE("option --set reaches a strategy by label, else by kind, else by its i
   CHECK(resolved(two_servers, "--set strategy.parameter_server.servers=1") == resolved(two_servers, ""));
 }
 
-TEST_CASE("option --set of what [grid] varies takes that axis away, rather than being ignored") {
+TEST_CASE("option --set of a key that [grid] varies removes the axis, rather than being ignored") {
   const std::string text = small + "[grid]\n\"cluster.workers\" = [1, 2]\n\"training.learning_rate\" = [0.1, 0.2]\n";
   const Json results = results_of(text, "--set cluster.workers=3");
   CHECK(each(results, "workers") == std::vector<Json>{3, 3});
@@ -185,7 +185,7 @@ TEST_CASE("malformed --set, --grid and --seeds are told with what was expected")
   refused("--seeds 1,1", "--seeds 1,1: a seed is named twice");
 }
 
-TEST_CASE("a grid of more points than anyone waits for is refused before it fills the memory") {
+TEST_CASE("a grid of too many points is refused before it fills the memory") {
   const Scratch scratch;
   std::string values = "0";
   for (int i = 1; i < 1000; ++i) values += "," + std::to_string(i);

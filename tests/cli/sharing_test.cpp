@@ -1,4 +1,4 @@
-// Work that is done once, and timing without numbers.
+// Work that runs share, and timing without numbers.
 #include "catch.h"
 #include "cli/scenario.h"
 
@@ -6,7 +6,7 @@ using namespace simgrad::tests;
 
 namespace {
 
-/// How many pieces of work the progress lines count.
+/// The number of runs that the progress lines count.
 std::string works(const std::string& text, const std::string& arguments = "") {
   const Scratch scratch;
   scratch.write("x.toml", text);
@@ -15,7 +15,7 @@ std::string works(const std::string& text, const std::string& arguments = "") {
   return lines_of(called.err).back();
 }
 
-/// A result without what numbers alone give.
+/// A result without the fields that need numbers.
 Json timing_of(Json run) {
   for (const char* member : {"id", "status", "final_loss", "time_to_target_s", "wall_s", "metric_name", "final_metric",
                              "consensus_distance"})

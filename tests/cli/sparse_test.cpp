@@ -17,7 +17,7 @@ std::string sparse(const std::string& strategy = "", const std::string& model = 
 
 }  // namespace
 
-TEST_CASE("what a sparse parameter server cannot train is refused, with what to do") {
+TEST_CASE("a training that a sparse parameter server cannot do is refused, with a remedy") {
   check_refused(sparse("", "l2 = 0.5"), {"x.toml:26:1: l2 = 0.5 shrinks every parameter at every step"});
   check_refused(sparse("", "", "optimizer = \"adam\""),
                 {"x.toml:26:1: optimizer = \"adam\": it moves parameters whose gradient"});

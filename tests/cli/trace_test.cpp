@@ -5,8 +5,8 @@
 
 #include "catch.h"
 #include "cli/program.h"
-#include "outputs/human.h"
 #include "outputs/results.h"
+#include "outputs/text/number_text.h"
 #include "outputs/trace_reading.h"
 #include "unpacked.h"
 
@@ -81,7 +81,7 @@ TEST_CASE("option --trace writes a trace a run that viewers show right and whose
   std::uintmax_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(experiment.scratch.path() + "/o/trace"))
     bytes += entry.file_size();
-  CHECK(called.err.find("Traces: o/trace, a file a run, " + outputs::byte_count(static_cast<double>(bytes)) +
+  CHECK(called.err.find("Traces: o/trace, one file for each run, " + outputs::byte_count(static_cast<double>(bytes)) +
                         " in all: open https://ui.perfetto.dev") != std::string::npos);
   CHECK(called.err.find("--trace=gz") == std::string::npos);
   for (const auto& run : experiment.results("o")["runs"]) {
@@ -121,7 +121,7 @@ TEST_CASE("a trace does not depend on threads and jobs, and tracing changes no r
   }
 }
 
-TEST_CASE("option --trace=gz packs every trace, --trace=FILE is the only run's") {
+TEST_CASE("option --trace=gz compresses every trace, --trace=FILE is the only run's") {
   const Experiment experiment;
   REQUIRE(experiment.run("--trace=gz --out o").exit_code == 0);
   const std::string id = experiment.results("o")["runs"][0]["id"];
@@ -148,7 +148,7 @@ TEST_CASE("option --trace-steps chooses the steps of a trace") {
   CHECK_FALSE(Trace(experiment.file("t.json")).slices.empty());
 }
 
-TEST_CASE("where a run has none of the steps asked for, that is said, once a run") {
+TEST_CASE("a run that has none of the requested steps is reported, once") {
   const Experiment experiment;
   const Called called = experiment.run("--trace=t.json --trace-steps 1000..2000 --strategy allreduce --out o");
   CHECK(called.exit_code == 0);
@@ -158,7 +158,7 @@ TEST_CASE("where a run has none of the steps asked for, that is said, once a run
         std::string::npos);
 }
 
-TEST_CASE("within the steps asked for it shows who is down and who has nothing to do, whatever the step") {
+TEST_CASE("a trace shows all ranks that are down or idle during the requested steps") {
   const Experiment experiment;
   // A step takes 30 ms or more: rank 1 is lost in step 2, all begin again from nothing, and steps 0 and 1 come twice.
   experiment.scratch.write("crash.toml", R"(
@@ -219,9 +219,7 @@ TEST_CASE("a trace that cannot be written is refused before anything runs") {
   }
 }
 
-TEST_CASE(
-    "a trace that cannot be written in the end leaves records, table and the other files as they are, and ends with "
-    "5") {
+TEST_CASE("a trace that cannot be written in the end leaves all other output complete, and ends with 5") {
   const Experiment experiment;
   REQUIRE(experiment.run("--out plain").exit_code == 0);
   const std::string id = experiment.results("plain")["runs"][0]["id"],
@@ -237,7 +235,7 @@ TEST_CASE(
   CHECK(Trace(experiment.file("o/trace/" + other + ".json")).faults.empty());
 }
 
-TEST_CASE("options of traces that contradict each other, or the plan, are refused with what to do") {
+TEST_CASE("options of traces that contradict each other, or the plan, are refused with a remedy") {
   const Experiment experiment;
   const auto refusal = [&](const std::string& options) {
     const Called called = experiment.run(options + " --out o");

@@ -81,7 +81,7 @@ TEST_CASE("with drift a tenth of the keys has been hot by drift t = 1, and the t
   CHECK(hottest(counts(set, 0, 1000)) == 0);
   const std::uint32_t last = hottest(counts(set, 19'500, 20'000));
   CHECK(last == (100 - 9) * 4);
-  // Of the same keys, the odds at the beginning say nothing of the end: a drift that is slow keeps them.
+  // The odds of a key at the beginning are independent of those at the end; a slow drift keeps them.
   const auto agreement = [](const Dataset& rows) {
     std::map<std::uint32_t, double> early, late;
     for (std::int64_t row = 0; row < rows.rows; ++row)

@@ -109,7 +109,7 @@ TEST_CASE("drop leaves out the rows with a missing cell") {
 
 TEST_CASE("drop refuses a file of which nothing is left") {
   CHECK(refusal("a,y\n,1\n2,\n", Missing::drop) ==
-        "t.csv:1: no row is left without those that miss a value, expected at least one");
+        "t.csv:1: every row misses a value, expected at least one complete row");
 }
 
 TEST_CASE("mean puts the mean of a column's other cells in its missing ones") {

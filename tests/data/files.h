@@ -1,4 +1,4 @@
-/// What the tests of this folder share: files to read, and the error a call ends with.
+/// Helpers of the data tests: files to read, and the error of a call.
 #pragma once
 
 #include <unistd.h>

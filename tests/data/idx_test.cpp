@@ -35,7 +35,7 @@ const std::string labels = idx_header(0x08, {2}) + bytes_of(Octets{7, 3}, true);
 
 std::string text_of(const Octets& bytes) { return {bytes.begin(), bytes.end()}; }
 
-/// The same two files, compressed by Python 3.11's gzip.compress(..., mtime=0).
+/// These two files, compressed by Python 3.11's gzip.compress(..., mtime=0).
 const std::string images_gz = text_of({0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x63, 0x60, 0xe0,
                                        0x60, 0x66, 0x60, 0x60, 0x60, 0x82, 0xe1, 0x1f, 0x3f, 0x7f, 0xfd, 0xfe, 0xf3,
                                        0xf7, 0xdf, 0x7f, 0x00, 0x2d, 0x22, 0x1e, 0x7b, 0x18, 0x00, 0x00, 0x00});
@@ -89,7 +89,7 @@ TEST_CASE("one dimension is one feature") {
   CHECK(read(idx_header(0x08, {2}) + bytes_of(Octets{5, 6}, true), labels).columns == 1);
 }
 
-TEST_CASE("what is no IDX file is refused") {
+TEST_CASE("a file that is not IDX is refused") {
   for (const char* bytes : {"", "\x00\x00", "1,2\n3,4\n", "PK\x03\x04"})
     CHECK(refusal(bytes, labels) ==
           "t.idx: does not begin with two zero bytes, a type and a number of dimensions, expected an IDX file");

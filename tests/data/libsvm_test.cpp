@@ -78,7 +78,7 @@ TEST_CASE("descending LIBSVM indices are refused") {
   CHECK(refusal("1 1:1\n1 5:1 3:2\n") == "t.svm:2: found \"3:2\", expected ascending indices, not one below 5");
 }
 
-TEST_CASE("what is no pair of index and value is refused") {
+TEST_CASE("a text that is not a pair of index and value is refused") {
   for (const char* pair : {"5", "x:1", "-1:2", "1.5:2", ":2", "99999999999999999999:1", "9223372036854775807:1"})
     CHECK(refusal(std::string("1 ") + pair + "\n") ==
           std::string("t.svm:1: found \"") + pair + "\", expected index:value with an index from 0");

@@ -23,7 +23,7 @@ using Numbers = std::vector<double>;
 
 namespace {
 
-/// Of a CSV file in this folder, neither standardised nor split.
+/// Options for a CSV file in this folder, neither standardised nor split.
 Options options_of(const Folder& folder, const std::string& text) {
   Options options;
   REQUIRE(options.source.choose("csv"));

@@ -14,7 +14,7 @@ using namespace simgrad;
 
 namespace {
 
-/// Cuts the text, and replaces, inserts or erases up to three bytes, often ones that mean something to a reader.
+/// Cuts the text, and replaces, inserts or erases up to three bytes, often ones that have a meaning in the format.
 std::string mutated(std::string text, std::uint64_t seed) {
   static constexpr std::string_view meaningful(",;\"\n\r\t :#.+-eE?0919nainfqid\0\xEF\xFF", 31);
   base::Stream stream({.seed = seed, .purpose = base::Purpose::test});
@@ -39,7 +39,7 @@ std::string mutated(std::string text, std::uint64_t seed) {
   return text;
 }
 
-/// Whole when it was read: every cell finite, every class in range.
+/// Checks a data set: every cell is finite, every class in range.
 void check_whole(const data::Dataset& set) {
   REQUIRE(set.rows >= 1);
   REQUIRE(set.columns >= 1);
@@ -75,7 +75,7 @@ TEST_CASE("a mutated CSV text is read whole or refused with a position") {
       ++refused;
     }
   }
-  // Neither way may be dead.
+  // Both outcomes must occur.
   CHECK(whole > 1000);
   CHECK(refused > 1000);
 }

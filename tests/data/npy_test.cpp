@@ -39,7 +39,7 @@ Numbers column(const std::string& descr, const std::vector<T>& values) {
   return read(npy_file(npy_dictionary(descr, "(3,)"), bytes_of(values, descr[0] == '>')), labels).features;
 }
 
-/// What is said of a file with that dictionary and six doubles.
+/// The error for a file with that dictionary and six doubles.
 std::string refused_header(const std::string& dictionary) {
   return refusal(npy_file(dictionary, bytes_of(six, false)), labels);
 }

@@ -103,8 +103,8 @@ TEST_CASE("sizes do not go with a file that is read") {
   CHECK(data::size_conflict(options, true).empty());
   options.features = 5;
   CHECK(data::size_conflict(options, true) ==
-        "features with the data source \"csv\": a file has the size it has; leave it out (only a timing-only run, "
-        "training.numbers = false, takes it, as it does not read the file)");
+        "features with the data source \"csv\": the file decides its size; leave it out (only a timing-only run, "
+        "training.numbers = false, uses it, because it does not read the file)");
   options.samples = 5;
   CHECK(data::size_conflict(options, true).starts_with("samples with the data source \"csv\""));
 }

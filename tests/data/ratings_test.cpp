@@ -1,4 +1,4 @@
-// Ratings: made, read from CSV files, and what standardising leaves alone.
+// Ratings: generated, read from CSV files, and standardised.
 #include "data/ratings.h"
 
 #include <cmath>
@@ -57,7 +57,7 @@ TEST_CASE("made ratings have mean 3 and standard deviation 1, evenly drawn users
     REQUIRE((set.features[2 * i] >= 0.0 && set.features[2 * i] < 400.0));
     REQUIRE((set.features[2 * i + 1] >= 0.0 && set.features[2 * i + 1] < 300.0));
   }
-  // Ratings of one user hang together: the sums vary more than those of 40000 free draws.
+  // Ratings of one user are correlated: the sums vary more than those of 40000 independent draws.
   CHECK(sum / 40000 == Approx(3.0).epsilon(0.02));
   CHECK(squares / 40000 == Approx(1.0).epsilon(0.1));
   CHECK(users / 40000 == Approx(399.0 / 2).epsilon(0.01));
@@ -110,7 +110,7 @@ TEST_CASE("ratings serve recommendation alone, and only they and CSV files do") 
   data::Options options;
   options.source.choose("libsvm");
   CHECK(fault([&] { return load(options, {.task = Task::recommendation}); }) ==
-        "data source \"libsvm\" does not tell users, items and their ratings; use \"ratings\" or \"csv\", or a model "
+        "data source \"libsvm\" has no users, items and ratings; use \"ratings\" or \"csv\", or a model "
         "that "
         "predicts something else");
   options.source.choose("ratings");
@@ -142,24 +142,21 @@ TEST_CASE("columns of a CSV file of ratings go by name or index, and texts in ot
       "and target");
 }
 
-TEST_CASE("what is no rating in a CSV file is refused with its line") {
-  CHECK(refusal("u,i,r\n1,2,3\n1.5,2,3\n") ==
-        "t.csv:3: column \"u\" holds \"1.5\", expected a whole number that tells it from others");
-  CHECK(refusal("u,i,r\n1,x,3\n") ==
-        "t.csv:2: column \"i\" holds \"x\", expected a whole number that tells it from others");
+TEST_CASE("a CSV row that is not a rating is refused with its line") {
+  CHECK(refusal("u,i,r\n1,2,3\n1.5,2,3\n") == "t.csv:3: column \"u\" holds \"1.5\", expected a whole number");
+  CHECK(refusal("u,i,r\n1,x,3\n") == "t.csv:2: column \"i\" holds \"x\", expected a whole number");
   CHECK(refusal("u,i,r\n1,2,good\n") == "t.csv:2: column \"r\" holds \"good\", expected a finite number");
   CHECK(refusal("u,i,r\n1,2,\n") == "t.csv:2: column \"r\" holds \"\", expected a finite number");
   CHECK(refusal("u,r\n1,2\n") ==
         "t.csv:1: 2 columns, expected three at least: user, item and rating; is \",\" the right separator?");
   const Csv dropping = with([](Csv& csv) { csv.missing = Csv::Missing::drop; });
   CHECK(read("u,i,r\n1,2,\n1,,4\n5,6,7\n", dropping).targets == Numbers{7});
-  CHECK(refusal("u,i,r\n1,2,\n", dropping) ==
-        "t.csv:1: no row is left without those that miss a value, expected at least one");
+  CHECK(refusal("u,i,r\n1,2,\n", dropping) == "t.csv:1: every row misses a value, expected at least one complete row");
 }
 
 TEST_CASE("user and item are refused where nothing rates") {
   CHECK(refusal("u,i,r\n1,2,3\n", with([](Csv& csv) { csv.user = "u"; }), Task::regression) ==
-        "t.csv: user = \"u\" tells whose ratings these are, but the model predicts no ratings; leave it out");
+        "t.csv: user = \"u\" is only for ratings, which the model does not predict; leave it out");
 }
 
 TEST_CASE("to be clustered, a CSV file has features alone, but for a target that is named") {

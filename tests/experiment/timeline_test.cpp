@@ -1,5 +1,5 @@
 // Timelines: what each rank does when adds up to where its time went, and costs the run nothing.
-#include "outputs/timeline.h"
+#include "outputs/timelines/timeline.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The documents' commands run as they stand, and the README's table is what the program prints.
 #include "catch.h"
 #include "house/documents.h"
-#include "outputs/human.h"
+#include "outputs/text/text_layout.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;

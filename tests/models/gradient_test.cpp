@@ -1,4 +1,4 @@
-// What holds for the gradient of every model.
+// Properties of the gradient of every model.
 #include <cmath>
 #include <functional>
 #include <numeric>

@@ -1,5 +1,4 @@
-// What a model says about itself: options, shapes, costs, the data it refuses; and its scores on rows worked out by
-// hand.
+// A model's options, shapes, costs and refusals, and its scores on rows computed by hand.
 #include <cmath>
 #include <limits>
 
@@ -102,7 +101,7 @@ TEST_CASE("a gradient costs 4 flops a parameter and sample") {
   // d = 3, 7 rows: 3 multiplications, 3 additions for the score; 3 and 3 for r x into g.
   CHECK(make("least_squares")->gradient_flops({.features = 3, .classes = 0}, 7) == 7 * (3 + 3 + 3 + 3));
   CHECK(make("logistic_regression")->gradient_flops({.features = 3, .classes = 2}, 7) == 7 * (3 + 3 + 3 + 3));
-  // The same for each of 5 classes.
+  // As many for each of 5 classes.
   CHECK(make("softmax_regression")->gradient_flops({.features = 3, .classes = 5}, 7) == 5 * 7 * (3 + 3 + 3 + 3));
   // 1e12 rows of 1e6 features: more than an integer of 32 or 64 bits counts.
   CHECK(make("least_squares")->gradient_flops({.features = 1'000'000, .classes = 0}, 1'000'000'000'000) == 4e18);
@@ -147,18 +146,18 @@ TEST_CASE("a model says why it cannot be fitted to data of another kind, and wha
   };
   CHECK(unfit("least_squares", 0).empty());
   CHECK(unfit("least_squares", 2) ==
-        "least_squares needs a regression, the data have 2 classes; use logistic_regression");
+        "least_squares needs a regression, but the data have 2 classes; use logistic_regression");
   CHECK(unfit("least_squares", 3) ==
-        "least_squares needs a regression, the data have 3 classes; use softmax_regression");
+        "least_squares needs a regression, but the data have 3 classes; use softmax_regression");
   CHECK(unfit("logistic_regression", 0) ==
-        "logistic_regression needs two classes, the data are a regression; use least_squares");
-  CHECK(unfit("logistic_regression", 1) == "logistic_regression needs two classes, the data have 1");
+        "logistic_regression needs two classes, but the data are a regression; use least_squares");
+  CHECK(unfit("logistic_regression", 1) == "logistic_regression needs two classes, but the data have 1");
   CHECK(unfit("logistic_regression", 2).empty());
   CHECK(unfit("logistic_regression", 3) ==
-        "logistic_regression needs two classes, the data have 3; use softmax_regression");
+        "logistic_regression needs two classes, but the data have 3; use softmax_regression");
   CHECK(unfit("softmax_regression", 0) ==
-        "softmax_regression needs classes, the data are a regression; use least_squares");
-  CHECK(unfit("softmax_regression", 1) == "softmax_regression needs two classes or more, the data have 1");
+        "softmax_regression needs classes, but the data are a regression; use least_squares");
+  CHECK(unfit("softmax_regression", 1) == "softmax_regression needs two classes or more, but the data have 1");
   CHECK(unfit("softmax_regression", 2).empty());
 }
 

@@ -1,4 +1,4 @@
-// Several tasks on shared layers: what is shared, what is a task's own, and what it costs.
+// Several tasks on shared layers: the shared parameters, those of each task, and the costs.
 #include "models/multitask_perceptron.h"
 
 #include <cmath>

@@ -39,64 +39,65 @@ double variance(std::span<const double> w) {
   return squares / static_cast<double>(w.size());
 }
 
-}  // namespace
-
 // Recorded from PyTorch 1.13.1 (float64; torch.nn.Linear layers, vector_to_parameters, autograd), on 100 rows of 5
 // features: mean loss with l2 = 0.1, the metric's sum, and of the gradient of that loss the sum, the norm, the sum of
 // j g_j with j from 1, the first and the last.
+struct Recorded {
+  std::vector<double> hidden;
+  Activation activation;
+  int classes;
+  double offset;
+  double loss, metric, sum, norm, weighted, first, last;
+};
+const Recorded recorded[] = {{{6, 4},
+                              Activation::tanh,
+                              0,
+                              0.0,
+                              1.2530181884541387,
+                              178.25988769082775,
+                              0.4455542834383086,
+                              1.3106074127367606,
+                              37.201373658612056,
+                              -0.031925753766376734,
+                              0.8920097053429761},
+                             {{6, 4},
+                              Activation::tanh,
+                              3,
+                              0.0,
+                              1.7456979542251143,
+                              0,
+                              0.7205629895961445,
+                              0.9419057338866942,
+                              41.48113689815136,
+                              -0.0685669990119577,
+                              -0.05900849615594296},
+                             {{6, 4},
+                              Activation::relu,
+                              0,
+                              0.03,
+                              1.267260757450329,
+                              180.71240149006576,
+                              1.7591867781651607,
+                              1.321826994067208,
+                              129.8457269375216,
+                              -0.07559154125551171,
+                              0.901288310625},
+                             {{8},
+                              Activation::relu,
+                              4,
+                              0.03,
+                              1.8732699862044697,
+                              27,
+                              0.17629250730529786,
+                              0.47245375312738724,
+                              8.581361401678492,
+                              -0.08505400941120683,
+                              0.032469472482837276}};
+
+}  // namespace
+
 TEST_CASE("loss, metric and gradient of perceptrons are PyTorch's") {
-  struct Recorded {
-    std::vector<double> hidden;
-    Activation activation;
-    int classes;
-    double offset;
-    double loss, metric, sum, norm, weighted, first, last;
-  };
-  const Recorded all[] = {{{6, 4},
-                           Activation::tanh,
-                           0,
-                           0.0,
-                           1.2530181884541387,
-                           178.25988769082775,
-                           0.4455542834383086,
-                           1.3106074127367606,
-                           37.201373658612056,
-                           -0.031925753766376734,
-                           0.8920097053429761},
-                          {{6, 4},
-                           Activation::tanh,
-                           3,
-                           0.0,
-                           1.7456979542251143,
-                           0,
-                           0.7205629895961445,
-                           0.9419057338866942,
-                           41.48113689815136,
-                           -0.0685669990119577,
-                           -0.05900849615594296},
-                          {{6, 4},
-                           Activation::relu,
-                           0,
-                           0.03,
-                           1.267260757450329,
-                           180.71240149006576,
-                           1.7591867781651607,
-                           1.321826994067208,
-                           129.8457269375216,
-                           -0.07559154125551171,
-                           0.901288310625},
-                          {{8},
-                           Activation::relu,
-                           4,
-                           0.03,
-                           1.8732699862044697,
-                           27,
-                           0.17629250730529786,
-                           0.47245375312738724,
-                           8.581361401678492,
-                           -0.08505400941120683,
-                           0.032469472482837276}};
-  for (const Recorded& r : all) {
+  for (const Recorded& r : recorded) {
     CAPTURE(r.classes, r.hidden.size());
     const Data data = sample_data(100, 5, r.classes);
     const Perceptron model = network(r.hidden, r.activation, 0.1);
@@ -182,5 +183,5 @@ TEST_CASE("a perceptron predicts what it is told to, else what the data have, an
   CHECK(model.metric({.features = 2, .classes = 3}) == "accuracy");
   CHECK(model.metric({.features = 2, .classes = 0}) == "r2");
   CHECK(model.unfit({.features = 2, .classes = 0}).empty());
-  CHECK(model.unfit({.features = 2, .classes = 1}) == "perceptron needs two classes or more, the data have 1");
+  CHECK(model.unfit({.features = 2, .classes = 1}) == "perceptron needs two classes or more, but the data have 1");
 }

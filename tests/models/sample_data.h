@@ -81,7 +81,7 @@ inline std::unique_ptr<Model> make(std::string_view kind, double l2 = 0.0) {
 
 inline std::vector<double> gradient(const Model& model, const Problem& problem, const Samples& rows,
                                     std::span<const double> w, double scale, double penalty_scale) {
-  std::vector<double> g(w.size(), 1e300);  // what a gradient is written over must not matter
+  std::vector<double> g(w.size(), 1e300);  // a gradient overwrites any contents
   model.gradient(problem, rows, w, scale, penalty_scale, g);
   return g;
 }
@@ -135,7 +135,7 @@ inline Data sample_ratings(std::int64_t n) {
   return data;
 }
 
-/// What the model can be fitted to.
+/// Data to which the model can be fitted.
 inline Data sample_data(const Case& c, std::int64_t n, std::int64_t d) {
   if (c.kind == "matrix_factorization") return sample_ratings(n);
   Data data = sample_data(n, d, c.classes);

@@ -118,11 +118,11 @@ TEST_CASE("the flops of sparse models go by the entries of the rows") {
   CHECK(flops({"factorization_machine", 2}, 3, 17) == (4.0 + 8.0 * 2) * 17 + (2.0 * 2 + 4.0) * 3);
   // Layers 10-4-3-1, each forwards, its weights' gradients and its inputs'.
   CHECK(flops({"wide_and_deep", 2}, 3, 15) == (4.0 + 3.0 * 2) * 15 + 6.0 * (10 * 4 + 4 * 3 + 3) * 3);
-  // As a dense strategy counts them: by the average row.
+  // A dense strategy counts by the average row.
   CHECK(make("sparse_logistic")->gradient_flops(problem, 3) == 4.0 * 5 * 3);
 }
 
-TEST_CASE("sparse models refuse what is not two classes, wide_and_deep rows of different lengths") {
+TEST_CASE("sparse models refuse data of other than two classes, wide_and_deep rows of different lengths") {
   const Problem numbers{.features = 3, .classes = 0, .nonzeros = 2.0};
   CHECK(make("sparse_logistic")->unfit(numbers).find("a number to predict") != std::string::npos);
   const Problem three{.features = 3, .classes = 3, .nonzeros = 2.0};

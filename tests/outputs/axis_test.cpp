@@ -1,5 +1,5 @@
 // Round numbers on axes.
-#include "outputs/axis.h"
+#include "outputs/terminal/axis.h"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "catch.h"
-#include "outputs/table.h"
+#include "outputs/terminal/table_footer.h"
 #include "sample.h"
 
 using namespace simgrad;

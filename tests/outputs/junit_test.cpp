@@ -1,5 +1,5 @@
 // JUnit XML: the whole text, and what XML cannot hold.
-#include "outputs/junit.h"
+#include "outputs/files/junit.h"
 
 #include "catch.h"
 

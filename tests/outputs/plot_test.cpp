@@ -1,13 +1,14 @@
 // The plot on a terminal, whole.
-#include "outputs/plot.h"
+#include "outputs/terminal/plot.h"
 
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "catch.h"
-#include "outputs/human.h"
 #include "outputs/sample.h"
+#include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 
 using namespace simgrad;
 using namespace simgrad::outputs;

@@ -1,11 +1,11 @@
 // Speed-up, time, Pareto front, staleness, links and collectives of the report.
 #include "catch.h"
-#include "outputs/report/collectives.h"
-#include "outputs/report/links.h"
-#include "outputs/report/pareto.h"
-#include "outputs/report/speedup.h"
-#include "outputs/report/staleness.h"
-#include "outputs/report/time.h"
+#include "outputs/report/charts/collectives.h"
+#include "outputs/report/charts/links.h"
+#include "outputs/report/charts/pareto.h"
+#include "outputs/report/charts/speedup.h"
+#include "outputs/report/charts/staleness.h"
+#include "outputs/report/charts/time.h"
 #include "report_sample.h"
 
 using namespace simgrad;
@@ -54,7 +54,7 @@ TEST_CASE("speed-ups stand by workers, a strategy and its other parameters a ser
   const auto at_latency = [](Run run, const char* latency) { return at(std::move(run), "cluster.latency", latency); };
   const Results results = results_of({at_latency(sped("ring", 8, 4.0), "1us"), at_latency(sped("ring", 2, 1.6), "1us"),
                                       at_latency(sped("ring", 2, 1.2), "1ms")});
-  const auto chart = speedup(view(results));
+  const auto chart = speedup(report_model(results));
   REQUIRE(chart);
   REQUIRE(chart->series.size() == 2);
   const auto& fast = chart->series[0].text == "latency=1us" ? chart->series[0] : chart->series[1];
@@ -75,13 +75,13 @@ TEST_CASE("the speed-up sentence tells the most, the least, and where more worke
   // A serial share of 1/15: 1 / (1/15 + 14/15/8) = 5.4545.., within 15 of one worker.
   const double eight = 1.0 / (1.0 / 15.0 + 14.0 / 15.0 / 8.0);
   const double two = 1.0 / (1.0 / 15.0 + 14.0 / 15.0 / 2.0);
-  const auto chart = speedup(
-      view(results_of({sped("ring", 2, two), sped("ring", 8, eight), sped("server", 2, 1.5), sped("server", 8, 1.2)})));
+  const auto chart = speedup(report_model(
+      results_of({sped("ring", 2, two), sped("ring", 8, eight), sped("server", 2, 1.5), sped("server", 8, 1.2)})));
   CHECK(chart->sentence ==
         "ring speeds up 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time; at the "
         "other end, server speeds up 1.5x with 2 workers (efficiency 75 %): communicating takes 50 % of the "
         "time. Amdahl's law fits ring with a serial share of 7 %: at most 15x with however many workers.");
-  CHECK(speedup(view(results_of({sped("ring", 2, 1.9), sped("ring", 8, 1.1)})))->sentence ==
+  CHECK(speedup(report_model(results_of({sped("ring", 2, 1.9), sped("ring", 8, 1.1)})))->sentence ==
         "ring speeds up 1.9x with 2 workers (efficiency 95 %). More workers make ring slower: 1.1x with 8.");
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("Amdahl's law is fitted only where every point is within a tenth of it
   const auto fits = [](const std::vector<std::pair<std::int64_t, double>>& points) {
     std::vector<Run> runs;
     for (const auto& [workers, speedup] : points) runs.push_back(sped("ring", workers, speedup));
-    const auto chart = speedup(view(results_of(runs)));
+    const auto chart = speedup(report_model(results_of(runs)));
     const bool spoken = chart->sentence.find("Amdahl") != std::string::npos;
     CHECK(spoken == chart->series[0].amdahl.has_value());
     return spoken;
@@ -108,11 +108,11 @@ TEST_CASE("the efficiency is that of the runs, by throughput, and a mean over se
   Run second = with_seed(sped("a", 2, 1.7), 2);
   first.efficiency = 0.4;
   second.efficiency = 0.6;
-  CHECK(speedup(view(results_of({first, second})))->series[0].efficiency == std::vector<double>{0.5});
+  CHECK(speedup(report_model(results_of({first, second})))->series[0].efficiency == std::vector<double>{0.5});
 }
 
 TEST_CASE("a speed-up below one is called what it is") {
-  CHECK(speedup(view(results_of({sped("server", 8, 0.15625)})))->sentence ==
+  CHECK(speedup(report_model(results_of({sped("server", 8, 0.15625)})))->sentence ==
         "server with 8 workers is 6.4x slower than one worker alone: communicating takes 50 % of the time.");
 }
 
@@ -120,18 +120,19 @@ TEST_CASE("speed-ups to the target are shown where every case has one, and more 
   Run run = reached(sample_run("async", 2, {1.0, 0.0, 0.0, 0.0}), 0.01, 3.0);
   run.speedup_throughput = 1.9;
   run.efficiency = 0.95;
-  const auto chart = speedup(view(results_of({run}, 0.02)));
+  const auto chart = speedup(report_model(results_of({run}, 0.02)));
   CHECK(chart->measure == Measure::time_to_target);
   CHECK(chart->sentence ==
         "async speeds up 3.0x with 2 workers (efficiency 95 %); more than the ideal, since it needs fewer samples "
         "than one "
         "worker.");
-  CHECK_FALSE(speedup(view(results_of({sample_run("a", 2, {1, 0, 0, 0})}))));
-  CHECK_FALSE(speedup(view(results_of({}))));
+  CHECK_FALSE(speedup(report_model(results_of({sample_run("a", 2, {1, 0, 0, 0})}))));
+  CHECK_FALSE(speedup(report_model(results_of({}))));
 }
 
 TEST_CASE("the bands of a speed-up are over its seeds") {
-  const auto chart = speedup(view(results_of({with_seed(sped("a", 2, 1.5), 1), with_seed(sped("a", 2, 1.7), 2)})));
+  const auto chart =
+      speedup(report_model(results_of({with_seed(sped("a", 2, 1.5), 1), with_seed(sped("a", 2, 1.7), 2)})));
   REQUIRE(chart->series[0].low.size() == 1);
   CHECK(chart->series[0].speedup[0] == Approx(1.6).epsilon(1e-12));
   CHECK(chart->series[0].low[0] < 1.0);
@@ -140,7 +141,7 @@ TEST_CASE("the bands of a speed-up are over its seeds") {
 TEST_CASE("the time chart tells who computes most and least, and what the least does instead") {
   const Results results = results_of(
       {sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0}), over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.8)});
-  const auto chart = report::time(view(results));
+  const auto chart = report::time(report_model(results));
   REQUIRE(chart);
   CHECK(chart->rows[1].parts == Parts{1.0, 3.0, 0.0, 0.0});
   CHECK(chart->ranks[0].names == std::vector<std::string>{"rank 0", "rank 1"});
@@ -148,18 +149,17 @@ TEST_CASE("the time chart tells who computes most and least, and what the least 
         "ring computes 75 % of its time, the largest share, and server 25 %, the smallest: communicating takes 75 % of "
         "the "
         "time, and the link \"in-2\" is busy 80 % of the time.");
-  CHECK(report::time(view(results_of({sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0})})))->sentence ==
+  CHECK(report::time(report_model(results_of({sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0})})))->sentence ==
         "ring computes 75 % of its time; communicating takes 25 % of the time.");
-  CHECK(
-      report::time(view(results_of({sample_run("a", 2, {3, 1, 0, 0}), sample_run("b", 2, {3, 1, 0, 0})})))->sentence ==
-      "a computes 75 % of its time, and every other case nearly as much.");
+  CHECK(report::time(report_model(results_of({sample_run("a", 2, {3, 1, 0, 0}), sample_run("b", 2, {3, 1, 0, 0})})))
+            ->sentence == "a computes 75 % of its time, and every other case nearly as much.");
 }
 
 TEST_CASE("of very many ranks the first are shown, and that is said") {
-  const auto chart = report::time(view(results_of({sample_run("a", 7000, {1, 0, 0, 0})})));
+  const auto chart = report::time(report_model(results_of({sample_run("a", 7000, {1, 0, 0, 0})})));
   CHECK(chart->ranks[0].names.size() == most_ranks_in_all);
   CHECK(chart->sentence.ends_with(" Of 7000 ranks the first 6000 are shown."));
-  CHECK_FALSE(report::time(view(results_of({failed(sample_run("a", 2, {}), "x")}))));
+  CHECK_FALSE(report::time(report_model(results_of({failed(sample_run("a", 2, {}), "x")}))));
 }
 
 TEST_CASE("on the Pareto front is what no other beats in one without losing in the other") {
@@ -170,7 +170,7 @@ TEST_CASE("on the Pareto front is what no other beats in one without losing in t
 }
 
 TEST_CASE("the Pareto sentence tells the fastest, the cheapest, and what one costs in the other") {
-  const auto sentence = [](const std::vector<Run>& runs) { return pareto(view(results_of(runs)))->sentence; };
+  const auto sentence = [](const std::vector<Run>& runs) { return pareto(report_model(results_of(runs)))->sentence; };
   CHECK(sentence({priced("fast", 1.0, 4.0), priced("middle", 2.0, 3.0), priced("bad", 3.0, 5.0),
                   priced("cheap", 4.0, 1.0)}) ==
         "fast is the fastest, 1.00 s for $4.00; cheap is the cheapest, 4.00 s for $1.00: 75 % less, 4.0x the time. 3 "
@@ -182,7 +182,7 @@ TEST_CASE("the Pareto sentence tells the fastest, the cheapest, and what one cos
         "fast is the fastest, 1.00 s for 4.00 J; slow is the most frugal, 2.00 s for 2.00 J: 50 % less, 2.0x the time. "
         "2 of 2 "
         "cases are on the front of time and energy.");
-  const auto both = pareto(view(results_of({priced("fast", 1.0, 4.0, 1.0), priced("cheap", 2.0, 3.0, 2.0)})));
+  const auto both = pareto(report_model(results_of({priced("fast", 1.0, 4.0, 1.0), priced("cheap", 2.0, 3.0, 2.0)})));
   CHECK((both->rows[0].front && both->rows[1].front));
   CHECK((both->rows[0].front_energy && !both->rows[1].front_energy));
   CHECK(sentence({priced("only", 1.0, 0.0, 4.0)}) == "only takes 1.00 s and 4.00 J.");  // nothing costs money
@@ -191,16 +191,16 @@ TEST_CASE("the Pareto sentence tells the fastest, the cheapest, and what one cos
 }
 
 TEST_CASE("without prices there is no Pareto chart, and to a target only those that reached it count") {
-  CHECK_FALSE(pareto(view(results_of({priced("a", 1.0, {})}))));
+  CHECK_FALSE(pareto(report_model(results_of({priced("a", 1.0, {})}))));
   Run there = reached(priced("there", 2.0, 2.0), 0.01, 4.0);
   there.bill.cost_to_target_usd = 2.0;
-  const auto chart = pareto(view(results_of({there, priced("short", 1.0, 1.0)}, 0.02)));
+  const auto chart = pareto(report_model(results_of({there, priced("short", 1.0, 1.0)}, 0.02)));
   REQUIRE(chart->rows.size() == 1);
   CHECK(chart->time_is == Measure::time_to_target);
 }
 
 TEST_CASE("staleness counts of all seeds are added, and the mean is explained by the other workers") {
-  const auto chart = staleness(view(
+  const auto chart = staleness(report_model(
       results_of({with_seed(stale("asp", 8, {{6, 10}, {7, 90}}), 1), with_seed(stale("asp", 8, {{7, 90}, {8, 10}}), 2),
                   stale("ssp", 8, {{0, 1}, {1, 1}}), sample_run("ring", 8, {1, 0, 0, 0})})));
   REQUIRE(chart);
@@ -213,17 +213,17 @@ TEST_CASE("staleness counts of all seeds are added, and the mean is explained by
         "a pull and its push; the freshest those of ssp: 0.50 updates old on average, 1 at most.");
   Run gossip = stale("gossip", 8, {{7, 5}});
   gossip.record.ranks.pop_back();
-  CHECK(staleness(view(results_of({gossip})))->sentence ==
+  CHECK(staleness(report_model(results_of({gossip})))->sentence ==
         "The oldest gradients are those of gossip: 7.00 updates old on average, 7 at most.");
-  CHECK(staleness(view(results_of({stale("bsp", 4, {{0, 5}})})))->sentence ==
+  CHECK(staleness(report_model(results_of({stale("bsp", 4, {{0, 5}})})))->sentence ==
         "Every gradient is applied before any other update: none is stale.");
-  CHECK_FALSE(staleness(view(results_of({sample_run("ring", 8, {1, 0, 0, 0})}))));
+  CHECK_FALSE(staleness(report_model(results_of({sample_run("ring", 8, {1, 0, 0, 0})}))));
 }
 
 TEST_CASE("very many kinds of staleness share bars") {
   std::map<std::int64_t, std::int64_t> counts;
   for (std::int64_t k = 0; k < 1000; ++k) counts[k] = 1;
-  const auto chart = staleness(view(results_of({stale("asp", 8, counts)})));
+  const auto chart = staleness(report_model(results_of({stale("asp", 8, counts)})));
   CHECK(chart->rows[0].values.size() == most_bars_a_row);
   CHECK(chart->rows[0].values[1] == 5);
   CHECK(chart->rows[0].counts[1] == 5);
@@ -233,7 +233,8 @@ TEST_CASE("links have the ends of their wires, and the sentence tells the busies
   Run run = over(over(over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.9, 4'000'000), "in-0", 0.18),
                  "in-1", 0.18);
   run.record.wires = {{"in-2", "switch", "host-2"}};
-  const auto chart = links(view(results_of({run, over(sample_run("ring", 2, {1.0, 0.5, 0.0, 0.0}), "in-0", 0.25)})));
+  const auto chart =
+      links(report_model(results_of({run, over(sample_run("ring", 2, {1.0, 0.5, 0.0, 0.0}), "in-0", 0.25)})));
   REQUIRE(chart);
   CHECK(chart->rows[0].links[0].from == "switch");
   CHECK(chart->rows[0].links[0].to == "host-2");
@@ -242,11 +243,11 @@ TEST_CASE("links have the ends of their wires, and the sentence tells the busies
   CHECK(chart->sentence ==
         "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.1x the mean of its 3 links; it "
         "is what binds that case; the idlest case is ring, with no link busy more than 25 %.");
-  CHECK(links(view(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))
+  CHECK(links(report_model(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))
             ->sentence ==
         "The busiest link is \"a\" of ring, busy 50 % of the time with 1.00 MB, no more than its other links: the load "
         "is even.");
-  CHECK_FALSE(links(view(results_of({sample_run("ring", 2, {1, 0, 0, 0})}))));
+  CHECK_FALSE(links(report_model(results_of({sample_run("ring", 2, {1, 0, 0, 0})}))));
 }
 
 TEST_CASE("the heat map has common edges, and what is between them is spread by time") {
@@ -305,7 +306,7 @@ TEST_CASE("the causes are the scenario's and the record's") {
     Results results = results_of({run});
     results.runs[0].parameters = parameters;
     results.scenario["cluster"] = cluster;
-    return causes(view(results).cases.at(0));
+    return causes(report_model(results).cases.at(0));
   };
   Run run = over(sample_run("a", 4, {1.0, 1.0, 0.0, 0.0}), "nic-0_UP", 0.5);
   run.record.links[0].link_class = "nic";
@@ -332,7 +333,9 @@ TEST_CASE("the collectives' sentence tells the largest gap, or that there is non
     run.record.collectives = {std::move(each)};
     return run;
   };
-  const auto sentence = [](const std::vector<Run>& runs) { return collectives(view(results_of(runs)))->sentence; };
+  const auto sentence = [](const std::vector<Run>& runs) {
+    return collectives(report_model(results_of(runs)))->sentence;
+  };
   CHECK(sentence({with("a", use(1.0, 1.0, 1e-12))}) ==
         "ring of a (8 members, 800 B) takes what the model predicts: 1.00 s.");
   CHECK(
@@ -342,5 +345,5 @@ TEST_CASE("the collectives' sentence tells the largest gap, or that there is non
   CHECK(sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 3.0, 0.0))}) ==
         "ring of b (8 members, 800 B) takes 3.00 s where 2.00 s are predicted: 1.00 s more (50 %). 1 of 2 take what is "
         "predicted.");
-  CHECK_FALSE(collectives(view(results_of({sample_run("a", 8, {1, 0, 0, 0})}))));
+  CHECK_FALSE(collectives(report_model(results_of({sample_run("a", 8, {1, 0, 0, 0})}))));
 }

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "catch.h"
-#include "outputs/report/curves.h"
-#include "outputs/report/statistics.h"
+#include "outputs/report/charts/curves.h"
+#include "outputs/report/data/statistics.h"
 #include "report_sample.h"
 
 using namespace simgrad;
@@ -22,7 +22,7 @@ Run trained(std::vector<std::optional<double>> losses) {
 }
 
 Series series_of(const Results& results, std::size_t most = 2000) {
-  const View seen = view(results);
+  const ReportModel seen = report_model(results);
   return series(seen.cases.at(0), most);
 }
 
@@ -99,7 +99,8 @@ TEST_CASE("a long curve is cut to so many points and keeps its ends") {
 TEST_CASE("the curves' sentence names the first at the target and why it is ahead of the last") {
   const Run ring = over(reached(sample_run("ring", 4, {1.0, 1.0, 0.0, 0.0}), 0.01, 8.0), "up-0", 0.6);
   const Run server = over(reached(sample_run("server", 4, {1.0, 3.0, 0.0, 0.0}), 0.01, 8.0), "server-in", 0.97);
-  const auto chart = curves(view(results_of({with_losses(ring, {1.0, 0.01}), with_losses(server, {1.0, 0.01})}, 0.02)));
+  const auto chart =
+      curves(report_model(results_of({with_losses(ring, {1.0, 0.01}), with_losses(server, {1.0, 0.01})}, 0.02)));
   REQUIRE(chart);
   CHECK(chart->sentence ==
         "ring reaches loss 0.02 first, after 2.00 s: 2.0x faster than server because the link \"server-in\" of "
@@ -110,19 +111,19 @@ TEST_CASE("without a target the curves' sentence tells the lowest and the highes
   const Run a = trained({1.0, 0.25});
   Run b = trained({1.0, 0.5});
   b.label = "tree";
-  CHECK(curves(view(results_of({a, b})))->sentence ==
+  CHECK(curves(report_model(results_of({a, b})))->sentence ==
         "ring ends at loss 0.25 after 1.00 s, the lowest; tree ends at loss 0.5 after 1.00 s, the highest.");
-  CHECK(curves(view(results_of({a, b}, 0.1)))->sentence ==
+  CHECK(curves(report_model(results_of({a, b}, 0.1)))->sentence ==
         "No strategy reaches the target with every seed; ring ends at loss 0.25 after 1.00 s, the lowest; "
         "tree ends at loss 0.5 after 1.00 s, the highest.");
 }
 
 TEST_CASE("curves of which all diverged say so, and those without losses are not drawn") {
-  CHECK(curves(view(results_of({diverged(trained({1.0, {}}))})))->sentence ==
+  CHECK(curves(report_model(results_of({diverged(trained({1.0, {}}))})))->sentence ==
         "No run ends with a finite loss: every one diverged or failed.");
-  CHECK_FALSE(curves(view(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
-  CHECK_FALSE(curves(view(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
-  CHECK_FALSE(curves(view(results_of({}))));
+  CHECK_FALSE(curves(report_model(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
+  CHECK_FALSE(curves(report_model(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
+  CHECK_FALSE(curves(report_model(results_of({}))));
 }
 
 TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps, and who never does") {
@@ -137,10 +138,10 @@ TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps,
   const Results results = results_of({apart("gossip ring", 0.5, 0.2, 0.19), apart("gossip complete", 0.1, 0.02, 1.0),
                                       apart("allreduce", 0.0, 0.0, {})});
   CHECK(
-      consensus(view(results))->sentence ==
+      consensus(report_model(results))->sentence ==
       "At the end the replicas are 0.2 in gossip ring (spectral gap 0.19) from their mean, the most, and 0.02 in "
       "gossip complete (spectral gap 1), the least, whose graph mixes faster; the largest distance on the way was 0.5. "
       "In allreduce the replicas never differ.");
-  CHECK_FALSE(consensus(view(results_of({apart("allreduce", 0.0, 0.0, {})}))));
-  CHECK_FALSE(consensus(view(results_of({trained({1.0})}))));
+  CHECK_FALSE(consensus(report_model(results_of({apart("allreduce", 0.0, 0.0, {})}))));
+  CHECK_FALSE(consensus(report_model(results_of({trained({1.0})}))));
 }

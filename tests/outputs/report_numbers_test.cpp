@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "catch.h"
-#include "outputs/report/decimation.h"
-#include "outputs/report/statistics.h"
-#include "outputs/report/words.h"
-#include "outputs/report/writer.h"
+#include "outputs/report/data/decimation.h"
+#include "outputs/report/data/statistics.h"
+#include "outputs/report/data/writer.h"
+#include "outputs/report/sentences/phrases.h"
 
 using namespace simgrad::outputs::report;
 

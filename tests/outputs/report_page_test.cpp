@@ -90,7 +90,7 @@ TEST_CASE("the data of six runs have every member, and rows refer to strategies 
 
 TEST_CASE("nothing, failures only and timing only make data too") {
   const Json nothing = data_of(results_of({}));
-  CHECK(nothing["answer"]["headline"] == "No run has finished.");
+  CHECK(nothing["summary"]["headline"] == "No run has finished.");
   for (const char* chart :
        {"curves", "consensus", "speedup", "time", "pareto", "staleness", "links", "gantt", "collectives"})
     CHECK(nothing[chart].is_null());
@@ -145,7 +145,7 @@ TEST_CASE("too many bars are cut in time, on all lanes at once") {
 
 TEST_CASE("the Gantt sentence tells the shares of the window and who waits longest") {
   const Results results = results_of({sample_run("server", 2, {1, 1, 0, 0})});
-  const auto chart = gantt(view(results), [](const std::string&) { return std::optional(two_ranks()); });
+  const auto chart = gantt(report_model(results), [](const std::string&) { return std::optional(two_ranks()); });
   REQUIRE(chart);
   // Of the 8 s of the ranks' own lanes 4 are computing, 1 communicating and 3 waiting; what goes on beside does not
   // count.
@@ -158,7 +158,8 @@ TEST_CASE("the Gantt sentence tells the shares of the window and who waits longe
 TEST_CASE("servers are a clause of their own, and workers that are not shown are counted") {
   Run run = sample_run("server", 1024, {1, 1, 0, 0});
   run.record.ranks[1].role = "server";
-  const auto chart = gantt(view(results_of({run})), [](const std::string&) { return std::optional(two_ranks()); });
+  const auto chart =
+      gantt(report_model(results_of({run})), [](const std::string&) { return std::optional(two_ranks()); });
   CHECK(chart->sentence.find("the first 1 of its 1023 workers computes 75 % of it") != std::string::npos);
   CHECK(chart->sentence.ends_with("; its server computes 25 % of it, communicates 0 %, waits 75 %."));
 }

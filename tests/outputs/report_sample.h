@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "outputs/report/view.h"
+#include "outputs/report/data/report_model.h"
 #include "sample.h"
 
 namespace simgrad::outputs {

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "catch.h"
-#include "outputs/human.h"
+#include "outputs/text/text_layout.h"
 #include "sample.h"
 
 using namespace simgrad;

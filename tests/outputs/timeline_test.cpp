@@ -1,5 +1,5 @@
 // Timelines as files: written, read back, refused.
-#include "outputs/timeline.h"
+#include "outputs/timelines/timeline.h"
 
 #include "base/errors.h"
 #include "catch.h"

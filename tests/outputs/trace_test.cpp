@@ -1,12 +1,12 @@
 // Traces: what is written is what viewers need, and says what the timeline says.
-#include "outputs/trace.h"
+#include "outputs/timelines/trace.h"
 
 #include <filesystem>
 
 #include "catch.h"
-#include "outputs/byte_file.h"
-#include "outputs/chrome_trace.h"
+#include "outputs/files/byte_file.h"
 #include "outputs/timeline_sample.h"
+#include "outputs/timelines/chrome_trace.h"
 #include "outputs/trace_reading.h"
 #include "scratch.h"
 #include "unpacked.h"

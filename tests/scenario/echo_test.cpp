@@ -99,7 +99,8 @@ TEST_CASE("an echo as TOML reads back to the same options") {
 TEST_CASE("TOML has plain values first, then tables, then what is nested in one line") {
   const Json tree = Json::parse(R"({"schema": 1, "cluster": {"workers": 8,
       "topology": {"kind": "x", "a": [1.0, {"b": {}}]}},
-      "empty": [], "title": "t", "nothing": null, "strategy": [{"kind": "a", "n": null}, {"odd key": 1e22}], "stop": {}})");
+      "empty": [], "title": "t", "nothing": null,
+      "strategy": [{"kind": "a", "n": null}, {"odd key": 1e22}], "stop": {}})");
   CHECK(scenario::toml(tree) == R"(schema = 1
 empty = []
 title = "t"

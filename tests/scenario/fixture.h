@@ -177,7 +177,7 @@ inline Settings settings(const scenario::Document& document) {
 
 inline Settings settings(std::string_view text) { return settings(scenario::Document::parse(text, "dir/a.toml")); }
 
-/// What `action` refuses, one line a fault; "accepted" if it does not.
+/// The faults that `action` raises, one line each; "accepted" if there are none.
 template <class Action>
 std::vector<std::string> refusal(Action action) {
   try {

@@ -91,7 +91,7 @@ TEST_CASE("a grid's key must have a list with something in it, once") {
               "training.data = [\"b\"]");
         }) == Lines{R"(a.toml:2:21: "cluster.workers" in [grid] must be a list of values, as in [1, 2, 4], found 8)",
                     R"(a.toml:3:17: "training.clip" in [grid] has no values)",
-                    R"(a.toml:6:10: "training.data" stands in [grid] twice, first at a.toml:5:1)"});
+                    R"(a.toml:6:10: "training.data" is in [grid] twice, first at a.toml:5:1)"});
   CHECK(refusal([] { grid("grid = 3"); }) == Lines{"a.toml:1:8: grid must be a table of lists, found 3"});
 }
 

@@ -1,4 +1,4 @@
-/// Texts that nobody would write: whatever they hold, they are read or refused.
+/// Random texts: any text is either read or refused.
 #include <nlohmann/json.hpp>
 
 #include "base/random.h"

@@ -57,7 +57,7 @@ TEST_CASE("the last --set of a key holds") {
   CHECK(settings(with({"cluster.workers=8", "cluster.workers=16"})).cluster.workers == 16);
 }
 
-TEST_CASE("what --set wrote stands at the --set, the table around it where it stood") {
+TEST_CASE("a value of --set has the position of the --set, the table around it keeps its own") {
   const Document document = with({"cluster.workers=8"});
   CHECK(document.position("cluster.workers").text() == "--set cluster.workers=8");
   CHECK(document.position("cluster").text() == "dir/a.toml:2:2");
@@ -185,7 +185,7 @@ TEST_CASE("a table is laid over one that is not there") {
   CHECK(settings(document).training.batch_size == 7);
 }
 
-TEST_CASE("of a list of tables one is kept") {
+TEST_CASE("one table of a list is kept") {
   Document document = with({});
   document.keep_only("strategy", 2);
   REQUIRE(settings(document).strategies.size() == 1);

@@ -7,7 +7,7 @@
 using namespace fixture;
 using scenario::Document;
 
-TEST_CASE("what is written is assigned, what is not keeps its default") {
+TEST_CASE("options that are written are assigned, the others keep their defaults") {
   const Settings read = settings(R"(
 title = "Ring or tree?"
 [cluster]

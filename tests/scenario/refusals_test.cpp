@@ -13,7 +13,7 @@ TEST_CASE("malformed TOML is refused where it stands") {
 TEST_CASE("a quantity without quotes is refused with what is missing") {
   const std::string bare = faults("title = \"x\"\nbandwidth = 10Gbps").at(0);
   CHECK(bare.starts_with("dir/a.toml:2:15: malformed TOML: "));
-  CHECK(bare.ends_with("; texts and quantities stand in quotes, as in \"10Gbps\""));
+  CHECK(bare.ends_with("; texts and quantities are written in quotes, as in \"10Gbps\""));
 }
 
 TEST_CASE("tables nested without end are refused") {
@@ -145,7 +145,7 @@ TEST_CASE("a section must be a table, a list a list of tables") {
   CHECK(faults("[[expect]]\nwhere = 3") == Lines{"dir/a.toml:2:9: where must be a table, found 3"});
 }
 
-TEST_CASE("what a component refuses stands at the key, unless the key's value was refused already") {
+TEST_CASE("a component's refusal has the key's position, unless the key's value was refused already") {
   const std::string server = "[[strategy]]\nkind = \"parameter_server\"\n";
   CHECK(faults(server + "staleness = 3") == Lines{R"(dir/a.toml:3:1: staleness is for consistency = "ssp" only)"});
   CHECK(faults(server + "staleness = -1") == Lines{"dir/a.toml:3:13: staleness must be at least 0, found -1"});

@@ -1,5 +1,5 @@
 // BytePS: the published optimum is what the network cards' arithmetic gives, as far as pushes and pulls overlap.
-#include "strategies/byteps.h"
+#include "strategies/servers/byteps.h"
 
 #include <algorithm>
 

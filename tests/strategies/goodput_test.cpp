@@ -3,7 +3,8 @@
 
 #include "cluster/failures/processes.h"
 #include "strategies/fragile.h"
-#include "training/checkpoints.h"
+#include "training/checkpoint_efficiency.h"
+#include "training/checkpoints/checkpoint_clock.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;
@@ -102,7 +103,7 @@ TEST_CASE("the goodput is the exact efficiency of checkpoints under exponential 
     trial.training.checkpoint_every_steps = every;
     const Outcome outcome = trial.run();
     check_sound(outcome.record);
-    const double exact = training::checkpoint_efficiency(every * step_s, T, C, R);
+    const double exact = checkpoint_efficiency(every * step_s, T, C, R);
     const double runs = static_cast<double>(*outcome.record.crashes);
     CHECK(*outcome.record.goodput == Approx(exact).margin(3.5 * (1 - exact) / std::sqrt(runs)));
     CHECK(*outcome.record.goodput == Approx(60'000 * step_s / outcome.record.simulated_s).epsilon(2e-3));

@@ -1,13 +1,13 @@
 // Averages among neighbours: how fast they make replicas agree, on what, and what they cost.
-#include "strategies/gossip.h"
+#include "strategies/gossip/gossip.h"
 
 #include <cmath>
 
 #include "scratch.h"
-#include "strategies/graphs/edge_list.h"
-#include "strategies/graphs/powers.h"
-#include "strategies/mixing/matrix_file.h"
-#include "strategies/mixing/spectrum.h"
+#include "strategies/gossip/graphs/edge_list.h"
+#include "strategies/gossip/graphs/powers.h"
+#include "strategies/gossip/mixing/matrix_file.h"
+#include "strategies/gossip/mixing/spectrum.h"
 #include "strategies/replicas.h"
 
 using namespace simgrad;

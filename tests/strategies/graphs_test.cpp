@@ -5,11 +5,11 @@
 #include "base/errors.h"
 #include "catch.h"
 #include "scratch.h"
-#include "strategies/graphs/edge_list.h"
-#include "strategies/graphs/graph.h"
-#include "strategies/graphs/grids.h"
-#include "strategies/graphs/powers.h"
-#include "strategies/graphs/random.h"
+#include "strategies/gossip/graphs/edge_list.h"
+#include "strategies/gossip/graphs/graph.h"
+#include "strategies/gossip/graphs/grids.h"
+#include "strategies/gossip/graphs/powers.h"
+#include "strategies/gossip/graphs/random.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;

@@ -1,4 +1,4 @@
-#include "strategies/job_tracker.h"
+#include "strategies/mapreduce/job_tracker.h"
 
 #include "catch.h"
 

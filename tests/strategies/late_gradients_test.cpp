@@ -1,5 +1,5 @@
 // What a server makes of gradients that were computed at older parameters.
-#include "strategies/late_gradients.h"
+#include "strategies/servers/late_gradients.h"
 
 #include "strategies/programs.h"
 

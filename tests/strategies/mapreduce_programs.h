@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "strategies/mapreduce.h"
+#include "strategies/mapreduce/mapreduce.h"
 #include "training/trial.h"
 
 namespace simgrad::tests {

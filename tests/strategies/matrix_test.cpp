@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "strategies/ad_psgd.h"
 #include "strategies/compressed.h"
 #include "strategies/fragile.h"
-#include "strategies/local_sgd.h"
-#include "strategies/sgp.h"
+#include "strategies/gossip/ad_psgd.h"
+#include "strategies/gossip/sgp.h"
+#include "strategies/replicas/local_sgd.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;

@@ -6,10 +6,10 @@
 
 #include "catch.h"
 #include "scratch.h"
-#include "strategies/graphs/powers.h"
-#include "strategies/mixing/matrix.h"
-#include "strategies/mixing/matrix_file.h"
-#include "strategies/mixing/spectrum.h"
+#include "strategies/gossip/graphs/powers.h"
+#include "strategies/gossip/mixing/matrix.h"
+#include "strategies/gossip/mixing/matrix_file.h"
+#include "strategies/gossip/mixing/spectrum.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;

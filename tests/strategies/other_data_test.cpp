@@ -1,7 +1,7 @@
 // D2 and gradient tracking: replicas whose rows differ agree on the optimum of all rows, with a constant step.
-#include "strategies/d2.h"
-#include "strategies/gradient_tracking.h"
-#include "strategies/mixing/rules.h"
+#include "strategies/gossip/d2.h"
+#include "strategies/gossip/gradient_tracking.h"
+#include "strategies/gossip/mixing/rules.h"
 #include "strategies/replicas.h"
 
 using namespace simgrad;

@@ -1,6 +1,6 @@
 // Replicas that are updated each at its own pace: AD-PSGD and asynchronous broadcast.
-#include "strategies/ad_psgd.h"
-#include "strategies/async_broadcast.h"
+#include "strategies/gossip/ad_psgd.h"
+#include "strategies/gossip/async_broadcast.h"
 #include "strategies/replicas.h"
 
 using namespace simgrad;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "strategies/programs.h"
-#include "training/schedule.h"
+#include "training/learning/schedule.h"
 
 namespace simgrad::tests {
 

@@ -1,5 +1,5 @@
 // Stochastic gradient push.
-#include "strategies/sgp.h"
+#include "strategies/gossip/sgp.h"
 
 #include "strategies/compressed.h"
 #include "strategies/replicas.h"

@@ -14,7 +14,7 @@
 #include "models/sparse_model.h"
 #include "models/wide_and_deep.h"
 #include "strategies/programs.h"
-#include "strategies/sparse_parameter_server.h"
+#include "strategies/servers/sparse_parameter_server.h"
 
 namespace simgrad::tests {
 

@@ -1,4 +1,4 @@
-#include "training/batches.h"
+#include "training/learning/batches.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,9 +1,12 @@
 // Checkpoint intervals against golden values, and when a step's state is kept.
-#include "training/checkpoints.h"
+#include "training/checkpoints/checkpoint_clock.h"
 
 #include "catch.h"
+#include "training/checkpoint_efficiency.h"
+#include "training/checkpoints/losses.h"
 
 using namespace simgrad::training;
+using simgrad::tests::checkpoint_efficiency;
 
 TEST_CASE("Young's and Daly's intervals and the exact efficiency have their golden values") {
   constexpr double hour = 3600.0, C = 60.0, R = 300.0;

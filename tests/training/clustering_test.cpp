@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "catch.h"
 #include "models/k_means.h"
-#include "training/learning.h"
+#include "training/learning/learning.h"
 
 using namespace simgrad;
 using training::Learning;

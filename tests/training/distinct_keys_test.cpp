@@ -1,5 +1,5 @@
 // Numbers of keys, batch after batch.
-#include "training/distinct_keys.h"
+#include "training/sparse/distinct_keys.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,5 +1,5 @@
 // Which server holds which key.
-#include "training/key_shards.h"
+#include "training/sparse/key_shards.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 #include <map>
 #include <string>

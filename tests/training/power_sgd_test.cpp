@@ -125,5 +125,5 @@ TEST_CASE("a rank above that of the layers' matrices does not fit, nor vectors a
   CHECK(of_rank(4).unfit(45, layers) ==
         "rank = 4, but the model's layers are matrices of a rank of at most 3 (3 x 4); expected at most that");
   CHECK(of_rank(1).unfit(9, std::vector<models::Layer>{{.first = 0, .count = 9}}) ==
-        "the model's parameters are vectors, which are sent as they are; take another kind, or leave it out");
+        "the model's parameters are vectors, which power_sgd does not compress; take another kind, or leave it out");
 }

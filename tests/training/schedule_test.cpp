@@ -1,4 +1,4 @@
-#include "training/schedule.h"
+#include "training/learning/schedule.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // How parameters are dealt to servers.
-#include "training/shards.h"
+#include "training/learning/shards.h"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "catch.h"
-#include "training/batches.h"
+#include "training/learning/batches.h"
 #include "training/partitions/plain.h"
 #include "training/partitions/proportions.h"
 

@@ -1,5 +1,5 @@
 // When a training ends, and what it counts.
-#include "training/training.h"
+#include "training/session/training.h"
 
 #include "training/plain_programs.h"
 

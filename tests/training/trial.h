@@ -21,7 +21,7 @@
 #include "models/model.h"
 #include "simulation.h"
 #include "training/outcome.h"
-#include "training/training.h"
+#include "training/session/training.h"
 #include "training/watched_model.h"
 #include "training/worker.h"
 #include "values/dispatcher.h"

@@ -24,7 +24,7 @@ struct Counted {
 
 }  // namespace
 
-TEST_CASE("the same operation on the same operands is one value, computed once") {
+TEST_CASE("one operation on the same operands is one value, computed once") {
   for (const int threads : {0, 2}) {
     Dispatcher dispatcher({.threads = threads});
     const Counted counted{dispatcher};
@@ -38,7 +38,7 @@ TEST_CASE("the same operation on the same operands is one value, computed once")
   }
 }
 
-TEST_CASE("whatever differs in an operation makes another value") {
+TEST_CASE("any difference in an operation makes another value") {
   Dispatcher dispatcher({});
   const Counted counted{dispatcher};
   const Tensor w = dispatcher.constant({1, 2, 3});

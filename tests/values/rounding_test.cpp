@@ -21,7 +21,7 @@ double rounded(Format format, double x) {
   return result;
 }
 
-/// What a pattern of 16 bits means: sign, so many bits of exponent, the rest behind the point.
+/// The number of a 16-bit pattern: sign, exponent, and the bits behind the point.
 double meaning(std::uint32_t bits, int exponent_bits) {
   const int digits = 15 - exponent_bits;
   const int bias = (1 << (exponent_bits - 1)) - 1;

@@ -40,7 +40,7 @@ TEST_CASE("a consumer that is dropped no longer counts as the oldest") {
   CHECK(log.names() == Names{"a", "b", "of a", "of b"});
 }
 
-TEST_CASE("what is read, and all it needs, runs before everything else") {
+TEST_CASE("awaited work, and all that it needs, runs before all other work") {
   Dispatcher dispatcher({.threads = 1});
   const Log log;
   Gate gate(dispatcher);

@@ -1,4 +1,4 @@
-// What tensors weigh on the wire, and which operations keep their formats.
+// The wire formats of tensors, and the operations that keep them.
 #include "values/wire_format.h"
 
 #include "catch.h"
@@ -56,7 +56,7 @@ TEST_CASE("slices and concatenations weigh what their parts weigh") {
   CHECK(numbers_of(concatenate(mixed)) == std::vector<double>{1, 2, 3, 4});
 }
 
-TEST_CASE("what weighs otherwise is not copied, and found again") {
+TEST_CASE("a tensor in another wire format is not copied, and found again") {
   Dispatcher dispatcher({});
   const Tensor x = rounded(dispatcher.constant({0.1, 0.2, 0.3, 0.4}), Format::float16);
   const Tensor plain = decoded(x);

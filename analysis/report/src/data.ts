@@ -52,19 +52,20 @@ export interface Gantt extends Chart { runs: GanttRun[] }
 
 export interface CollectiveRow extends Row {
   name: string; members: number; bytes: number; calls: number;
-  predicted_s: number; simulated_s: number; skew_s: number; why: string;
+  predicted_s: number; simulated_s: number; skew_s: number; explanation: string;
 }
 export interface Collectives extends Chart { rows: CollectiveRow[] }
 
-export interface Answer {
+export interface Summary {
   headline: string;
-  lines: { by: 'time' | 'cost' | 'energy'; label: string; point: string; text: string }[];
-  binds: { who: string; text: string } | null; notes: string[];  // binds: what limits the winner
+  winners: { by: 'time' | 'cost' | 'energy'; label: string; point: string; text: string }[];
+  bottleneck: { name: string; text: string } | null;  // the reason why the fastest is not faster
+  notes: string[];
 }
 
 export interface Report {
   schema: number; name: string; title: string; version: string; complete: boolean;
-  answer: Answer;
+  summary: Summary;
   strategies: { label: string; kind: string }[];
   points: { text: string; workers: number; parameters: Record<string, unknown> }[];
   target: N; metric_name: string; has_cost: boolean; has_energy: boolean;

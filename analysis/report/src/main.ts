@@ -1,5 +1,4 @@
 // The page: the data in its slot, drawn. It asks no network for anything.
-import { answer } from './answer';
 import { collectives } from './charts/collectives';
 import { consensus, curves } from './charts/curves';
 import { links } from './charts/links';
@@ -13,6 +12,7 @@ import { foot } from './foot';
 import { gantt } from './gantt/gantt';
 import { plots } from './plot';
 import { choosePoint, state } from './state';
+import { summaryCard } from './summary_card';
 import { onTheme, dark, toggleTheme, watchTheme } from './theme';
 
 /** The charts that there are data for, in the order of the questions that people ask. */
@@ -54,7 +54,7 @@ function page(report: Report): HTMLElement[] {
     h('header', { class: 'top' }, h('div', {}, h('p', { class: 'brand' }, `simgrad ${report.version}`), h('h1', {}, report.title || report.name)), themeButton()),
     h('main', {},
       report.complete ? h('span', { hidden: true }) : h('p', { class: 'warning', role: 'status' }, 'This experiment is not complete: the charts show the runs that there are.'),
-      answer(report), contents(cards), ...cards),
+      summaryCard(report), contents(cards), ...cards),
     foot(report),
   ];
 }

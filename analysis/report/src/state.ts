@@ -37,7 +37,7 @@ export function pointOf(report: Report, rows: Row[]): number {
 
 /** The point at which the winner wins; without one the largest cluster, where strategies differ most. */
 export function choosePoint(report: Report): void {
-  const won = report.points.findIndex(({ text }) => text !== '' && text === report.answer.lines[0]?.point);
+  const won = report.points.findIndex(({ text }) => text !== '' && text === report.summary.winners[0]?.point);
   let best = 0;
   report.points.forEach((point, i) => { if (point.workers > report.points[best].workers) best = i; });
   state.point = won >= 0 ? won : best;

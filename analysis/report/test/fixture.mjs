@@ -67,13 +67,13 @@ export function fixture({ strategies = 4, sizes = [1, 2, 4, 8, 16], evaluations 
   const unbeaten = (row, paid) => !pareto.some((other) => other !== row && other.time_s <= row.time_s && other[paid] <= row[paid] && (other.time_s < row.time_s || other[paid] < row[paid]));
   for (const row of pareto) Object.assign(row, { front: unbeaten(row, 'cost_usd'), front_energy: unbeaten(row, 'energy_j') });
   const collectives = rows.filter(({ strategy, workers }) => strategy < 2 && workers > 1).map(({ strategy, point, workers }) => ({ strategy, point, name: strategy ? 'allreduce ring' : 'reduce binomial',
-    members: workers, bytes: 808, calls: 300, predicted_s: 1e-4 * workers, simulated_s: 1.2e-4 * workers, skew_s: 3e-5, why: 'The last rank comes 30 µs after the mean; two flows share the server\'s link.' }));
+    members: workers, bytes: 808, calls: 300, predicted_s: 1e-4 * workers, simulated_s: 1.2e-4 * workers, skew_s: 3e-5, explanation: 'The last rank comes 30 µs after the mean; two flows share the server\'s link.' }));
   const chart = (sentence, columns, cells) => ({ sentence, table: table(columns, cells) });
   return {
     schema: 1, name: 'house_prices', title: 'House prices: four ways to parallelise gradient descent', version: '0.1.0', complete: true,
-    answer: { headline: `${name(1)} is fastest: it reaches a loss of 0.02 in 2.31 s on 16 workers, 2.1 times sooner than ${name(2 % strategies)}.`,
-      lines: [{ by: 'time', label: name(1), point: '16 workers', text: 'reaches the target in 2.31 s' }, { by: 'cost', label: name(0), point: '1 worker', text: 'pays $0.11 for it' }, { by: 'energy', label: name(0), point: '1 worker', text: 'spends 3.3 kJ on it' }],
-      binds: { who: `${name(1)} with 16 workers`, text: `the server's link is busy 97 % of the time; ${name(1)} spends 62 % of its time computing.` }, notes: ['Two of 100 runs did not reach the target.'] },
+    summary: { headline: `${name(1)} is fastest: it reaches a loss of 0.02 in 2.31 s on 16 workers, 2.1 times sooner than ${name(2 % strategies)}.`,
+      winners: [{ by: 'time', label: name(1), point: '16 workers', text: 'reaches the target in 2.31 s' }, { by: 'cost', label: name(0), point: '1 worker', text: 'pays $0.11 for it' }, { by: 'energy', label: name(0), point: '1 worker', text: 'spends 3.3 kJ on it' }],
+      bottleneck: { name: `${name(1)} with 16 workers`, text: `the server's link is busy 97 % of the time; ${name(1)} spends 62 % of its time computing.` }, notes: ['Two of 100 runs did not reach the target.'] },
     strategies: S.map((s) => ({ label: name(s), kind: kinds[s % kinds.length] })), points, target: 0.02, metric_name: 'accuracy', has_cost: true, has_energy: true,
     curves: { ...chart(`${name(1)} falls below 0.02 first.`, [['strategy', ''], ['point', ''], ['step', ''], ['simulated time', 's'], ['loss', '']],
       series.flatMap((each) => each.step.map((step, i) => [name(each.strategy), points[each.point].text, step, each.simulated_s[i], each.loss[i]]))), series },

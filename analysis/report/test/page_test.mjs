@@ -141,21 +141,21 @@ test('the fronts of cost and of energy are those of the data', async () => {
 test('jobs beside each other are not called fastest', async () => {
   const report = fixture();
   const line = (label, point) => ({ by: 'time', label, point, text: '262 ms' });
-  const heads = async (...lines) => {
-    Object.assign(report.answer, { lines });
+  const heads = async (...winners) => {
+    Object.assign(report.summary, { winners });
     return (await open(report)).page.locator('.winner h3').allTextContents();
   };
   assert.deepEqual(await heads(line('one', ''), line('other', '')), ['Time', 'Time']);
   assert.deepEqual(await heads(line('one', 'features=1'), line('other', 'features=2')), ['Fastest', 'Fastest']);
 });
 
-test('what binds the winner is told', async () => {
+test('the bottleneck of the fastest is named', async () => {
   const report = fixture();
-  const binds = { who: 'a: b', text: 'its link: 97 %' };
-  Object.assign(report.answer, { binds });
-  assert.equal(await (await open(report)).page.locator('.binds').textContent(), 'What binds a: b: its link: 97\u00a0%');
-  Object.assign(report.answer, { binds: null });
-  assert.equal(await (await open(report)).page.locator('.binds').count(), 0);
+  const bottleneck = { name: 'a: b', text: 'its link: 97 %' };
+  Object.assign(report.summary, { bottleneck });
+  assert.equal(await (await open(report)).page.locator('.bottleneck').textContent(), 'Bottleneck of a: b: its link: 97\u00a0%');
+  Object.assign(report.summary, { bottleneck: null });
+  assert.equal(await (await open(report)).page.locator('.bottleneck').count(), 0);
 });
 
 test('a label with markup in it stays text: legend, table, tooltip, file', async () => {

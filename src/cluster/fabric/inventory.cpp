@@ -1,14 +1,10 @@
 #include "cluster/fabric/inventory.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <set>
 #include <simgrid/s4u.hpp>
 
-#include "base/errors.h"
+#include "base/child_process.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/link_class.h"
 
@@ -46,31 +42,14 @@ std::string without_direction(const std::string& name) {
 }
 
 Classes classes_of(const Options& options, int hosts) {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) throw base::EnvironmentError("no pipe");
-  const pid_t child = fork();
-  if (child < 0) throw base::EnvironmentError("no process");
-  if (child == 0) {
-    close(ends[0]);
-    std::string text;
-    try {
-      Options undisturbed = options;  // names that are wrong would keep it from being built
-      undisturbed.slow_links.clear();
-      undisturbed.background.clear();
-      text = listed(undisturbed, hosts);
-    } catch (const std::exception&) {  // whoever checks the cluster itself says what is wrong with it
-    }
-    const auto written = write(ends[1], text.data(), text.size());
-    _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
-  }
-  close(ends[1]);
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (ssize_t n = 0; (n = read(ends[0], buffer.data(), buffer.size())) > 0;)
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
+  Options undisturbed = options;  // wrong names would keep the cluster from being built
+  undisturbed.slow_links.clear();
+  undisturbed.background.clear();
+  const base::ChildEnd end_of_child = base::run_in_child([&] { return listed(undisturbed, hosts); });
   Classes classes;
+  if (end_of_child.kind != base::ChildEnd::Kind::returned)
+    return classes;  // the check of the cluster reports its faults
+  const std::string& text = end_of_child.text;
   for (std::size_t from = 0; from < text.size();) {
     const auto end = text.find('\n', from);
     std::string name = text.substr(from + 5, end - from - 5);

@@ -1,17 +1,15 @@
 #include "cluster/fabric/message_times.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <simgrid/s4u.hpp>
 #include <sstream>
 
+#include "base/child_process.h"
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
@@ -25,35 +23,12 @@ namespace sg4 = simgrid::s4u;
 
 namespace {
 
-/// What `work` returns in a child process, since SimGrid simulates once a process.
+/// The result of `work` in a child process. Errors: ScenarioError for what `work` throws, EnvironmentError if it dies.
 std::string in_a_child(const std::function<std::string()>& work) {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) throw base::EnvironmentError("no pipe for a simulating process");
-  std::fflush(stdout);  // or the child would print it once more
-  const pid_t child = fork();
-  if (child < 0) throw base::EnvironmentError("no process to simulate in");
-  if (child == 0) {
-    close(ends[0]);
-    std::string answer;
-    try {
-      answer = "+" + work();
-    } catch (const std::exception& error) {
-      answer = std::string("-") + error.what();
-    }
-    const auto written = write(ends[1], answer.data(), answer.size());
-    _exit(written == static_cast<ssize_t>(answer.size()) ? 0 : 1);
-  }
-  close(ends[1]);
-  std::string answer;
-  std::array<char, 4096> buffer{};
-  for (ssize_t n = 0; (n = read(ends[0], buffer.data(), buffer.size())) > 0;)
-    answer.append(buffer.data(), static_cast<std::size_t>(n));
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (answer.empty() || status != 0) throw base::EnvironmentError("the simulating process died");
-  if (answer.front() == '-') throw base::ScenarioError(answer.substr(1));
-  return answer.substr(1);
+  const base::ChildEnd end = base::run_in_child(work);
+  if (end.kind == base::ChildEnd::Kind::died) throw base::EnvironmentError("the simulating process " + end.death);
+  if (end.kind == base::ChildEnd::Kind::threw) throw base::ScenarioError(end.text);
+  return end.text;
 }
 
 /// Alpha, B and the route's text.

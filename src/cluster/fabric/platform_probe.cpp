@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/child_process.h"
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
 
@@ -49,10 +49,8 @@ void require_usable(const std::vector<sg4::Host*>& hosts) {
   }
 }
 
-/// In the child: loads the platform and writes "hosts N" or "error TEXT" to the pipe; SimGrid may end us before.
-[[noreturn]] void load_and_tell(const std::string& file, int pipe) {
-  dup2(pipe, STDERR_FILENO);  // SimGrid's last words before an abort are of use too
-  std::string answer;
+/// Loads the platform and returns a line "hosts N SPEED" or "error TEXT". SimGrid may end the process instead.
+std::string loaded(const std::string& file) {
   try {
     std::array<std::string, 2> words{"simgrad", "--log=root.thresh:critical"};
     std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
@@ -62,20 +60,10 @@ void require_usable(const std::vector<sg4::Host*>& hosts) {
     sg4::Host::on_creation_cb([&](sg4::Host& host) { hosts.push_back(&host); });
     engine.load_platform(file);
     require_usable(hosts);
-    answer = fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
+    return fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
   } catch (const std::exception& error) {
-    answer = fmt::format("\nerror {}\n", error.what());
+    return fmt::format("\nerror {}\n", error.what());
   }
-  const auto written = write(pipe, answer.data(), answer.size());
-  _exit(written == static_cast<ssize_t>(answer.size()) ? 0 : 1);
-}
-
-std::string read_all(int pipe) {
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (ssize_t n = 0; (n = read(pipe, buffer.data(), buffer.size())) > 0;)
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  return text;
 }
 
 /// The line that starts with the word, without it; or "".
@@ -91,20 +79,8 @@ std::string line_after(const std::string& text, const std::string& word) {
 PlatformProbe probe_platform(const std::string& file) {
   if (access(file.c_str(), R_OK) != 0)
     throw base::EnvironmentError(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) throw base::EnvironmentError(fmt::format("no pipe: {}", std::strerror(errno)));
-  const pid_t child = fork();
-  if (child < 0) throw base::EnvironmentError(fmt::format("no process: {}", std::strerror(errno)));
-  if (child == 0) {
-    close(ends[0]);
-    load_and_tell(file, ends[1]);
-  }
-  close(ends[1]);
-  const std::string told = read_all(ends[0]);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-
+  // SimGrid explains an abort on the standard error only.
+  const std::string told = base::run_in_child([&] { return loaded(file); }, {.capture_stderr = true}).text;
   PlatformProbe probe;
   if (const std::string hosts = line_after(told, "hosts"); !hosts.empty()) {
     const auto blank = hosts.find(' ');

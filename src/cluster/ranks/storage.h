@@ -24,6 +24,8 @@ class Storage {
 
   /// Blocks the calling actor.  Virtual time: latency + bytes / its share of the bandwidth.
   void read(const Communicator& comm, std::int64_t bytes) const;
+  /// Takes as long as reading.
+  void write(const Communicator& comm, std::int64_t bytes) const { read(comm, bytes); }
 
  private:
   double bandwidth_bytes_per_s_;

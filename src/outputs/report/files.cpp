@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/errors.h"
-#include "outputs/timeline.h"
+#include "outputs/timelines/timeline.h"
 
 namespace simgrad::outputs::report {
 namespace {

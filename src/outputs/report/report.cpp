@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "outputs/report/answer.h"
-#include "outputs/report/collectives.h"
-#include "outputs/report/curves.h"
-#include "outputs/report/links.h"
-#include "outputs/report/pareto.h"
-#include "outputs/report/speedup.h"
-#include "outputs/report/staleness.h"
-#include "outputs/report/time.h"
+#include "outputs/report/charts/collectives.h"
+#include "outputs/report/charts/curves.h"
+#include "outputs/report/charts/links.h"
+#include "outputs/report/charts/pareto.h"
+#include "outputs/report/charts/speedup.h"
+#include "outputs/report/charts/staleness.h"
+#include "outputs/report/charts/time.h"
+#include "outputs/report/sentences/summary_card.h"
 #include "outputs/summary.h"
 
 namespace simgrad::outputs::report {
@@ -34,10 +34,10 @@ std::string escaped(std::string json) {
   return json;
 }
 
-void write_view(Writer& writer, const View& view) {
+void write_view(Writer& writer, const ReportModel& model) {
   writer.key("strategies");
   writer.begin_array();
-  for (const Strategy& strategy : view.strategies) {
+  for (const Strategy& strategy : model.strategies) {
     writer.begin_object();
     writer.member("label", strategy.label);
     writer.member("kind", strategy.kind);
@@ -46,7 +46,7 @@ void write_view(Writer& writer, const View& view) {
   writer.end_array();
   writer.key("points");
   writer.begin_array();
-  for (const Point& point : view.points) {
+  for (const Point& point : model.points) {
     writer.begin_object();
     writer.member("text", point.text);
     writer.member("workers", point.workers);
@@ -55,10 +55,10 @@ void write_view(Writer& writer, const View& view) {
     writer.end_object();
   }
   writer.end_array();
-  writer.member("target", view.comparison.target);
-  writer.member("metric_name", view.comparison.metric_name);
-  writer.member("has_cost", view.has_cost);
-  writer.member("has_energy", view.has_energy);
+  writer.member("target", model.comparison.target);
+  writer.member("metric_name", model.comparison.metric_name);
+  writer.member("has_cost", model.has_cost);
+  writer.member("has_energy", model.has_energy);
 }
 
 void write_consensus(Writer& writer, const std::optional<Chart>& chart) {
@@ -72,7 +72,7 @@ void write_consensus(Writer& writer, const std::optional<Chart>& chart) {
 }  // namespace
 
 std::string data(const Results& results, const TimelineOf& timeline_of, const Foot& foot) {
-  const View view = report::view(results);
+  const ReportModel model = report::report_model(results);
   Writer writer;
   writer.begin_object();
   writer.member("schema", 1);
@@ -80,17 +80,17 @@ std::string data(const Results& results, const TimelineOf& timeline_of, const Fo
   writer.member("title", results.title);
   writer.member("version", results.version);
   writer.member("complete", results.complete);
-  writer.member("answer", answer(results, view));
-  write_view(writer, view);
-  writer.member("curves", curves(view));
-  write_consensus(writer, consensus(view));
-  writer.member("speedup", speedup(view));
-  writer.member("time", time(view));
-  writer.member("pareto", pareto(view));
-  writer.member("staleness", staleness(view));
-  writer.member("links", links(view));
-  writer.member("gantt", gantt(view, timeline_of));
-  writer.member("collectives", collectives(view));
+  writer.member("summary", summary_card(results, model));
+  write_view(writer, model);
+  writer.member("curves", curves(model));
+  write_consensus(writer, consensus(model));
+  writer.member("speedup", speedup(model));
+  writer.member("time", time(model));
+  writer.member("pareto", pareto(model));
+  writer.member("staleness", staleness(model));
+  writer.member("links", links(model));
+  writer.member("gantt", gantt(model, timeline_of));
+  writer.member("collectives", collectives(model));
   writer.key("foot");
   writer.begin_object();
   writer.member("scenario_toml", foot.scenario_toml);

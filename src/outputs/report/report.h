@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "outputs/report/gantt.h"
+#include "outputs/report/charts/gantt.h"
 #include "outputs/results.h"
 
 namespace simgrad::outputs::report {

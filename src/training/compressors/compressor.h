@@ -1,4 +1,4 @@
-/// What is sent instead of a vector: fewer bytes, from which the receiver makes numbers that are near it.
+/// Compression of the vectors that ranks send: a code of fewer bytes, which the receiver decodes to nearby numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,70 +16,70 @@
 
 namespace simgrad::training {
 
-/// A part of a layer: numbers that follow each other.
+/// A part of a layer: consecutive numbers.
 struct Piece {
   std::int64_t count = 0;
-  std::int64_t columns = 0;  ///< of the matrix that it is cut from, row by row; 0: from a vector
-  std::int64_t column = 0;   ///< its first number's
+  std::int64_t columns = 0;  ///< the columns of the layer's matrix, row by row; 0: the layer is a vector
+  std::int64_t column = 0;   ///< the column of its first number
 };
 
-/// What one compression depends on beside the vector.
+/// The arguments of one compression beside the vector.
 struct Occasion {
   values::Dispatcher& dispatcher;
-  base::Stream::Key draws;         ///< of this rank, for this vector
-  base::Stream::Key shared_draws;  ///< the same on all ranks
-  std::int64_t parameters = 0;     ///< of the model, of which the vector may be a part
+  base::Stream::Key draws;         ///< for this rank and vector
+  base::Stream::Key shared_draws;  ///< for this vector, the same on all ranks
+  std::int64_t parameters = 0;     ///< the whole model's; the vector may be a part of it
   std::int64_t first = 0;          ///< the vector's first number, among the parameters
   std::vector<Piece> pieces = {};  ///< the vector, piece after piece
 };
 
-/// What a sender remembers from one vector to the next.
+/// The state that a sender keeps from one vector to the next.
 struct CompressorMemory {
-  values::Tensor error;    ///< what the last ones left out, with error feedback
-  values::Tensor factors;  ///< power_sgd's, to start from
+  values::Tensor error;    ///< with error feedback: the sum of all that earlier codes left out
+  values::Tensor factors;  ///< power_sgd: the factors from which the next iteration starts
 };
 
 class Compressor : public base::Described {
  public:
-  bool error_feedback = false;  ///< what is left out is added to the next vector
+  bool error_feedback = false;  ///< the part that a code leaves out is added to the next vector
 
   void describe(base::Describer&) override {}
 
-  /// What the receiver decodes, weighing what the message weighs.  x: (n).  Returns (n).
+  /// The vector that the receiver decodes, with the bytes of the code.  x: (n).  Returns (n).
   virtual values::Tensor encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory& memory) const = 0;
-  /// At the sender; at the receiver; and to add what was received to a sum.
+  /// Flops to encode at the sender, to decode at the receiver, and to add a received code to a sum.
   virtual double encode_flops(std::int64_t n, const Occasion& occasion) const = 0;
   virtual double decode_flops(std::int64_t n, const Occasion& occasion) const = 0;
   virtual double add_flops(std::int64_t n, const Occasion&) const { return static_cast<double>(n); }
 
-  /// Whether messages can be added on their way, so that an allreduce can sum them.
+  /// Whether codes can be added without decoding, so that an allreduce can sum them.
   virtual bool sums() const { return false; }
   struct Summed {
     values::Tensor sum;
-    values::Tensor own;  ///< what of it is x's
+    values::Tensor own;  ///< the part of the sum that is x's
   };
-  /// The sum over all ranks by `all`, which sums what it is handed over the ranks.  Only where sums().
+  /// The sum of the ranks' vectors, where `all` sums a tensor over the ranks. Call it only where sums().
   using SumOverRanks = std::function<values::Tensor(const values::Tensor&)>;
   virtual Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory& memory,
                         const SumOverRanks& all) const;
-  /// What the receiver makes of the sum of what it has decoded.
+  /// The result that the receiver computes from the sum of decoded vectors.
   virtual values::Tensor concluded(const values::Tensor& sum) const { return sum; }
-  /// Whether what is decoded of parameters is near enough to them to be trained at: others leave most of them out.
+  /// Whether decoded parameters are close enough to the sent ones to train with; sparse codes leave most of them out.
   virtual bool keeps_parameters() const { return false; }
-  /// Whether what is decoded says how large the numbers are, and not only on which side of zero.
+  /// Whether decoded numbers have sizes, and not only signs.
   virtual bool says_how_far() const { return true; }
-  /// Whether it looks at layers as matrices, of which a vector must be whole stretches.
+  /// Whether layers are compressed as matrices, so that a vector must consist of contiguous parts of layers.
   virtual bool of_matrices() const { return false; }
-  /// Whether it does nothing at all.
+  /// Whether vectors are sent unchanged.
   virtual bool exact() const { return false; }
-  /// Why it cannot compress the gradients of such a model, or empty.
+  /// The reason why the gradients of such a model cannot be compressed, or empty.
   virtual std::string unfit(std::int64_t /*parameters*/, std::span<const models::Layer> /*layers*/) const { return {}; }
 
  protected:
   void describe_error_feedback(base::Describer& d);
 };
 
-/// none, float64, float32, float16, bfloat16, int8, qsgd, sign, top_k, random_k, power_sgd
+/// The compressors a scenario can name.
 const base::Registry<Compressor>& compressors();
 
 /// A key as words, for the names of operations.

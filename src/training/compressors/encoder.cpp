@@ -41,7 +41,8 @@ Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
     add(layer.first, matrix, layer.columns);
     add(layer.first + matrix, layer.count - matrix, 0);
   }
-  if (left > 0) occasion.pieces.push_back({.count = left});  // parts of a layer that lay apart, one behind the other
+  if (left > 0)
+    occasion.pieces.push_back({.count = left});  // parts of layers that were not adjacent, one behind the other
   return occasion;
 }
 

@@ -1,4 +1,4 @@
-/// A rank's compressor at work: with its memory, its draws, and its virtual time.
+/// A rank's use of its compressor: its memory, its draws, and its virtual time.
 #pragma once
 
 #include <map>
@@ -11,33 +11,33 @@ namespace simgrad::training {
 class Participant;
 class Training;
 
-/// Encodes the vectors that one rank sends. Each stretch of the parameters has a memory of its own. A rank that starts
-/// anew, in a new generation, has a new encoder, and so nothing to remember; its draws are those of its step. A worker
-/// that is alone sends nothing to anybody, so that nothing is encoded: it is the sequential algorithm.
+/// Encodes the vectors that one rank sends. Each range of the parameters has its own memory. After a restart, in a new
+/// generation, a rank has a new encoder and so an empty memory; its draws depend on its step. A single worker sends
+/// nothing, so nothing is encoded: it is the sequential algorithm.
 class Encoder {
  public:
-  /// The compressor and the rank's training must outlive it; the rank itself need not.
+  /// The compressor and the rank's training must outlive the encoder; the rank itself need not.
   Encoder(const Compressor& compressor, const Participant& rank);
 
-  /// none for a worker that is alone.
+  /// The compressor in use: `none` for a single worker.
   const Compressor& compressor() const { return compressor_; }
 
-  /// What to send of x, which stands for the parameters from `first` on.  comm: of the actor that encodes.
-  /// Virtual time: the compressor's encode flops, and 2 a number for error feedback; nothing where reductions are free.
+  /// The code of x, whose numbers belong to the parameters from `first` on.  comm: of the actor that encodes.
+  /// Virtual time: the compressor's encode flops, and 2 a number for error feedback; none where reductions are free.
   values::Tensor operator()(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first = 0);
-  /// The same for what does not change the memory: a code of the same tensor is made once.
+  /// The code of x without error feedback, which leaves the memory as it is; one tensor is encoded once.
   values::Tensor once(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first = 0);
   /// The sum of all ranks' x by an allreduce of codes.  Only where compressor().sums().
-  /// Virtual time: the same, what `all` takes, and decoding the sum.
+  /// Virtual time: that of encoding, of `all`, and of decoding the sum.
   values::Tensor sum(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first,
                      const Compressor::SumOverRanks& all);
-  /// What was sent as so many numbers from `first` on, as float64.  Virtual time: the compressor's decode flops.
+  /// The numbers of a received code as float64.  Virtual time: the compressor's decode flops.
   values::Tensor decoded(const cluster::Communicator& comm, const values::Tensor& code, std::int64_t first = 0) const;
   /// Flops for adding one code of n numbers to a sum.
   double add_flops(std::int64_t n, std::int64_t first = 0) const {
     return compressor_.add_flops(n, occasion(n, first));
   }
-  /// Time for decoding that many codes of n numbers each, which are decoded already.
+  /// Charges the time of decoding so many codes of n numbers each, without decoding them.
   void charge_decoding(const cluster::Communicator& comm, std::int64_t n, std::int64_t codes,
                        std::int64_t first = 0) const;
 
@@ -46,8 +46,8 @@ class Encoder {
  private:
   struct Path {
     CompressorMemory memory;
-    std::int64_t step = 0;      ///< the rank's, at the last vector
-    std::uint64_t vectors = 0;  ///< encoded at that step
+    std::int64_t step = 0;      ///< the rank's step at the last vector
+    std::uint64_t vectors = 0;  ///< number of vectors encoded at that step
     std::uint64_t last_identity = 0;
     values::Tensor last_code;
   };
@@ -57,7 +57,7 @@ class Encoder {
 
   const Compressor& compressor_;
   const Training& training_;
-  std::map<std::int64_t, Path> paths_;  ///< by the first parameter
+  std::map<std::int64_t, Path> paths_;  ///< keyed by the first parameter
 };
 
 }  // namespace simgrad::training

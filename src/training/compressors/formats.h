@@ -1,4 +1,4 @@
-/// Numbers in fewer bytes each: really rounded, and rounded again in every sum on the way, as hardware would.
+/// Number formats of fewer bytes. Numbers are rounded when encoded, and again in every sum on the way, as by hardware.
 #pragma once
 
 #include "training/compressors/compressor.h"
@@ -7,7 +7,7 @@ namespace simgrad::training {
 
 struct None : Compressor {
   static constexpr base::About about{
-      .kind = "none", .summary = "as they are: 8 bytes a number", .cost = "M = 8 d bytes", .source = ""};
+      .kind = "none", .summary = "no compression: 8 bytes a number", .cost = "M = 8 d bytes", .source = ""};
 
   values::Tensor encode(const values::Tensor& x, const Occasion&, CompressorMemory&) const override { return x; }
   double encode_flops(std::int64_t, const Occasion&) const override { return 0.0; }
@@ -21,11 +21,13 @@ struct None : Compressor {
 };
 
 struct Float64 : None {
-  static constexpr base::About about{
-      .kind = "float64", .summary = "the same as none: 8 bytes a number", .cost = "M = 8 d bytes", .source = ""};
+  static constexpr base::About about{.kind = "float64",
+                                     .summary = "double precision, which is none: 8 bytes a number",
+                                     .cost = "M = 8 d bytes",
+                                     .source = ""};
 };
 
-/// A flop a number at each end.
+/// Encoding and decoding take a flop a number each.
 class Rounded : public Compressor {
  public:
   explicit Rounded(values::Format format) : format_(format) {}

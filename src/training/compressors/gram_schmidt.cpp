@@ -18,7 +18,7 @@ struct Columns {
     for (std::size_t row = 0; row < rows; ++row) sum += at(row, i) * at(row, j);
     return sum;
   }
-  /// What is left of the norm of a column without its parts along those before it.
+  /// Orthogonalises a column to those before it. Returns the norm that is left.
   double without_earlier(std::size_t column) const {
     for (int twice = 0; twice < 2; ++twice)
       for (std::size_t earlier = 0; earlier < column; ++earlier) {
@@ -39,7 +39,8 @@ void orthonormalize(std::span<double> a, std::size_t rows, std::size_t columns) 
     const double before = std::sqrt(all.product(column, column));
     double left = all.without_earlier(column);
     bool depends = !(left > rounding_noise * before);
-    // Of the unit vectors one has at least 1/rows of its square outside of what there are fewer than rows of.
+    // Fewer than `rows` columns cannot span everything: at least one unit vector has 1/rows of its square outside of
+    // their span.
     const double enough = std::sqrt(0.9 / static_cast<double>(rows));
     for (std::size_t unit = 0; depends && unit < rows; ++unit) {
       for (std::size_t row = 0; row < rows; ++row) all.at(row, column) = row == unit ? 1.0 : 0.0;

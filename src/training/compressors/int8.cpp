@@ -10,8 +10,8 @@ namespace simgrad::training {
 
 namespace {
 
-constexpr std::array roundings{base::Choice{"stochastic", "up or down by chance, right in the mean"},
-                               base::Choice{"nearest", "to the nearest, which is always the same"}};
+constexpr std::array roundings{base::Choice{"stochastic", "up or down at random, unbiased"},
+                               base::Choice{"nearest", "to the nearest multiple, without randomness"}};
 
 double largest(std::span<const double> numbers) {
   std::array<double, 4> most{};
@@ -22,8 +22,8 @@ double largest(std::span<const double> numbers) {
 }  // namespace
 
 void Int8::describe(base::Describer& d) {
-  d.choice("rounding", rounding, roundings, "what becomes of numbers between two multiples of the unit");
-  d.integer("bucket", bucket, "numbers that share a unit", base::Bounds::between(1, 1e9));
+  d.choice("rounding", rounding, roundings, "the rounding of numbers between two multiples of the unit");
+  d.integer("bucket", bucket, "the count of numbers that share a unit", base::Bounds::between(1, 1e9));
   describe_error_feedback(d);
 }
 

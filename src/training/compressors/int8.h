@@ -1,4 +1,4 @@
-/// Whole numbers of eight bits, with a unit a bucket: its largest number / 127, in single precision.
+/// Whole numbers of eight bits times a unit for each bucket: the bucket's largest size / 127, in single precision.
 #pragma once
 
 #include "training/compressors/compressor.h"
@@ -6,14 +6,14 @@
 namespace simgrad::training {
 
 enum class Rounding {
-  stochastic,  ///< up or down by chance, right in the mean
+  stochastic,  ///< up or down at random, unbiased
   nearest
 };
 
 struct Int8 : Compressor {
   static constexpr base::About about{
       .kind = "int8",
-      .summary = "whole numbers -127 .. 127 times a unit that a bucket of numbers shares",
+      .summary = "whole numbers -127 .. 127 times a unit for each bucket of numbers",
       .cost = "d + 4 d/bucket bytes; 4 d flops to encode (nearest: 3 d), d to decode",
       .source =
           "S. Gupta, A. Agrawal, K. Gopalakrishnan, P. Narayanan, Deep Learning with Limited Numerical Precision, "

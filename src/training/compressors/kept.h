@@ -1,4 +1,4 @@
-/// How many numbers of a vector a sparse code keeps: k of all parameters, or a fraction.
+/// The count of numbers that a sparse code keeps: k of all parameters, or a fraction.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ struct Kept {
   std::optional<double> fraction;  ///< default 0.01
 
   void describe(base::Describer& d);
-  /// Of a vector of n: its share of k. The shares of stretches that follow each other add up to k, but that each keeps
-  /// at least one number, because those of a stretch that keeps none would never be sent.
+  /// The count kept of a vector of n numbers: its share of k. The shares of consecutive ranges add up to k, except that
+  /// each range keeps at least one number, because the numbers of a range that keeps none would never be sent.
   std::int64_t of(std::int64_t n, const Occasion& occasion) const;
-  /// Why not of so many parameters, or empty.
+  /// The reason why k does not suit so many parameters, or empty.
   std::string unfit(std::int64_t parameters) const;
 };
 

@@ -19,7 +19,7 @@ void round_to_levels(const double* x, const double* u, double a_unit, double uni
     result[i] = std::copysign(std::floor(std::fabs(x[i]) * a_unit + u[i]) * unit, x[i]);
 }
 
-/// 32 bits each.
+/// Two random numbers of 32 bits from one draw.
 void draw(base::Stream& stream, std::span<double> u) {
   for (std::size_t i = 0; i < u.size(); i += 2) {
     const std::uint64_t bits = stream.bits();

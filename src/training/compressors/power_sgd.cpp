@@ -34,7 +34,7 @@ double product_flops(const Matrices& all) {
   return flops;
 }
 
-/// f(matrix, where its left factor begins, where its right one does)
+/// Calls f(matrix, where its left factor begins, where its right factor begins) for each matrix.
 template <class F>
 void each(const Matrices& all, F f) {
   std::size_t left = 0;
@@ -46,7 +46,7 @@ void each(const Matrices& all, F f) {
   }
 }
 
-/// f(row, column, the number's place in the vector) for all numbers of the matrix.
+/// Calls f(row, column, the number's place in the vector) for all numbers of the matrix.
 template <class F>
 void each_number(const LowRank& one, F f) {
   std::size_t row = 0;
@@ -60,7 +60,7 @@ void each_number(const LowRank& one, F f) {
   }
 }
 
-/// What is sent as it is, from one place to another.
+/// Copies the numbers that are sent uncompressed from one place to another.
 void copy_vector(const LowRank& one, std::span<const double> from, std::size_t at, Result to, std::size_t place) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(one.count); ++i) to[place + i] = from[at + i];
 }
@@ -76,7 +76,7 @@ Tensor product(std::string_view name, const Matrices& all, std::int64_t size, co
   return occasion.dispatcher.dispatch(operation, size, inputs, std::move(kernel));
 }
 
-/// M Q, of each matrix; vectors as they are.
+/// M Q for each matrix; vectors are copied.
 Tensor left_factors(const Matrices& all, const Tensor& x, const Tensor& q, const Occasion& occasion) {
   return product("power_sgd left", all, left_size(all), {x, q}, occasion, [all](Inputs in, Result p) {
     std::fill(p.begin(), p.end(), 0.0);
@@ -90,7 +90,7 @@ Tensor left_factors(const Matrices& all, const Tensor& x, const Tensor& q, const
   });
 }
 
-/// M' P, of each matrix.
+/// M' P for each matrix.
 Tensor right_factors(const Matrices& all, const Tensor& x, const Tensor& p, const Occasion& occasion) {
   return product("power_sgd right", all, right_size(all), {x, p}, occasion, [all](Inputs in, Result q) {
     std::fill(q.begin(), q.end(), 0.0);
@@ -104,7 +104,7 @@ Tensor right_factors(const Matrices& all, const Tensor& x, const Tensor& p, cons
   });
 }
 
-/// P Q', of each matrix; vectors from `as_they_are`, where P has its numbers of them.
+/// P Q' for each matrix; vectors are copied from `as_they_are`, which has the layout of P.
 Tensor products(const Matrices& all, std::int64_t n, const Tensor& p, const Tensor& q, const Tensor& as_they_are,
                 const Occasion& occasion) {
   return product("power_sgd product", all, n, {p, q, as_they_are}, occasion, [all](Inputs in, Result x) {
@@ -162,7 +162,7 @@ std::vector<LowRank> low_ranks(std::span<const Piece> pieces, std::int64_t rank)
 }
 
 void PowerSgd::describe(base::Describer& d) {
-  d.integer("rank", rank, "r: columns of the factors; at most the rows and the columns of some layer",
+  d.integer("rank", rank, "r: the columns of the factors; at most the rows and the columns of some layer",
             base::Bounds::between(1, 10'000));
   describe_error_feedback(d);
 }
@@ -203,7 +203,7 @@ std::string PowerSgd::unfit(std::int64_t, std::span<const models::Layer> layers)
   const auto most = [](const models::Layer& layer) { return std::min(layer.rows, layer.columns); };
   const auto widest = std::ranges::max_element(layers, {}, most);
   if (widest == layers.end() || most(*widest) == 0)
-    return "the model's parameters are vectors, which are sent as they are; take another kind, or leave it out";
+    return "the model's parameters are vectors, which power_sgd does not compress; take another kind, or leave it out";
   if (rank <= most(*widest)) return {};
   return fmt::format(
       "rank = {}, but the model's layers are matrices of a rank of at most {} ({} x {}); expected at most that", rank,

@@ -1,11 +1,11 @@
-/// Low-rank gradients: of every layer, as a matrix M (n x m), P Q' with P (n x r) orthonormal and Q (m x r), by one
+/// Low-rank gradients: every layer's matrix M (n x m) becomes P Q' with orthonormal P (n x r) and Q (m x r), by one
 /// step of power iteration that starts from the last Q.
 ///
 /// P = orthonormal(sum of M Q), Q = sum of M' P: two allreduces of r (n + m) numbers in place of n m, whose sums are
-/// those of the matrices' products. With error feedback, as in the paper's Algorithm 2. As there, vectors are sent as
-/// they are (biases, linear models, tables), beside the left factors; so are matrices that are no larger than their
-/// factors. A shard's or bucket's piece of a layer is a matrix with the layer's columns, and zeros for what it lacks of
-/// its first and last row. Q begins with normal draws that all ranks share.
+/// those of the matrices' products. Use it with error feedback, as in the paper's Algorithm 2. As there, vectors
+/// (biases, linear models, tables) are sent uncompressed beside the left factors, and so are matrices that are no
+/// larger than their factors. A shard's or bucket's piece of a layer is a matrix with the layer's columns; missing
+/// numbers of its first and last row are zeros. Q begins with normal draws that all ranks share.
 #pragma once
 
 #include "training/compressors/compressor.h"
@@ -17,7 +17,8 @@ struct PowerSgd : Compressor {
       .kind = "power_sgd",
       .summary = "each layer as a product of two thin matrices, by a step of power iteration",
       .cost =
-          "8 r (n + m) bytes of a layer n x m, 8 n of a vector, in two allreduces; 4 n m r + 4 n r^2 flops to encode, "
+          "8 r (n + m) bytes for a layer n x m, 8 n for a vector, in two allreduces; 4 n m r + 4 n r^2 flops to "
+          "encode, "
           "2 n m r more with error feedback, 2 n m r to decode",
       .source =
           "T. Vogels, S. P. Karimireddy, M. Jaggi, PowerSGD: Practical Low-Rank Gradient Compression for Distributed "
@@ -37,14 +38,14 @@ struct PowerSgd : Compressor {
   std::string unfit(std::int64_t parameters, std::span<const models::Layer> layers) const override;
 };
 
-/// A piece as a matrix, and how many columns its two factors have.
+/// A piece as a matrix, and the number of columns of its two factors.
 struct LowRank {
   std::int64_t first = 0;  ///< where it begins in the vector
   std::int64_t count = 0;
   std::int64_t column = 0;  ///< where it begins in its first row
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t rank = 0;  ///< at most that of any such matrix; 0: it is sent as it is
+  std::int64_t rank = 0;  ///< columns of the factors; 0: the piece is sent uncompressed
 };
 std::vector<LowRank> low_ranks(std::span<const Piece> pieces, std::int64_t rank);
 

@@ -1,8 +1,8 @@
-/// Quantised gradients: of every number its sign and one of s + 1 levels between 0 and its bucket's norm, by chance so
-/// that it is right in the mean.
+/// Quantised gradients: every number becomes its sign and one of s + 1 levels between 0 and its bucket's norm, chosen
+/// at random without bias.
 ///
-/// E |Q(x) - x|^2 <= min(n/s^2, sqrt(n)/s) |x|^2 in a bucket of n numbers. A fixed number of bits holds a number; the
-/// paper's Elias code would need fewer where most levels are 0.
+/// E |Q(x) - x|^2 <= min(n/s^2, sqrt(n)/s) |x|^2 in a bucket of n numbers. Every number takes the same number of bits;
+/// the paper's Elias code would take fewer where most levels are 0.
 #pragma once
 
 #include "training/compressors/compressor.h"
@@ -12,7 +12,7 @@ namespace simgrad::training {
 struct Qsgd : Compressor {
   static constexpr base::About about{
       .kind = "qsgd",
-      .summary = "sign and one of s levels of a bucket's norm, by chance, right in the mean",
+      .summary = "sign and one of s levels of a bucket's norm, chosen at random, unbiased",
       .cost = "d ceil(lg(2 s + 1)) / 8 + 4 d/bucket bytes; 5 d flops to encode, d to decode",
       .source =
           "D. Alistarh, D. Grubic, J. Li, R. Tomioka, M. Vojnovic, QSGD: Communication-Efficient SGD via Gradient "

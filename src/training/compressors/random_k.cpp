@@ -14,7 +14,7 @@ namespace {
 constexpr double random_k_seconds_per_place = 60e-9;
 constexpr double random_k_seconds_per_number = 2e-9;
 
-/// k of the places 0 .. n-1, in ascending order, as numbers: a tensor that all ranks share.
+/// A tensor, shared by all ranks, of k of the places 0 .. n-1 in ascending order.
 Tensor places(std::int64_t k, std::int64_t n, const Occasion& occasion) {
   std::vector<std::uint64_t> key = words(occasion.shared_draws);
   key.push_back(static_cast<std::uint64_t>(n));
@@ -47,7 +47,7 @@ Tensor gathered(const Tensor& x, const Tensor& at, const Occasion& occasion) {
   });
 }
 
-/// scale * values at these places of a vector of n, zero elsewhere.
+/// A vector of n with scale * values at these places and zero elsewhere.
 Tensor scattered(const Tensor& values, const Tensor& at, std::int64_t n, double scale, const Occasion& occasion) {
   const Tensor inputs[] = {values, at};
   const std::uint64_t key[] = {std::bit_cast<std::uint64_t>(scale)};
@@ -63,12 +63,12 @@ Tensor scattered(const Tensor& values, const Tensor& at, std::int64_t n, double 
 
 void RandomK::describe(base::Describer& d) {
   kept.describe(d);
-  d.flag("unbiased", unbiased, "whether what is sent is multiplied by d/k, so that it is right in the mean");
+  d.flag("unbiased", unbiased, "whether the numbers sent are multiplied by d/k, which makes the code unbiased");
   describe_error_feedback(d);
   if (error_feedback && unbiased)
     d.refuse("error_feedback",
-             "error_feedback sends later what is left out now, but unbiased = true multiplies by d/k to make "
-             "up for it; set unbiased = false, or leave error_feedback out");
+             "error_feedback sends the numbers left out later, but unbiased = true already makes up for them by a "
+             "factor d/k; set unbiased = false, or leave error_feedback out");
 }
 
 Tensor RandomK::encode(const Tensor& x, const Occasion& occasion, CompressorMemory& memory) const {

@@ -1,7 +1,7 @@
-/// k numbers at places that the seed decides, anew for each vector: all ranks know them, so that the values alone
-/// travel, and can be added on their way.
+/// k numbers at places that are drawn from the seed for each vector. All ranks know the places, so that only values are
+/// sent, and an allreduce can sum them.
 ///
-/// E |C(x) - x|^2 = (1 - k/n) |x|^2; times n/k, right in the mean, E |C(x) - x|^2 = (n/k - 1) |x|^2.
+/// E |C(x) - x|^2 = (1 - k/n) |x|^2; multiplied by n/k it is unbiased, and E |C(x) - x|^2 = (n/k - 1) |x|^2.
 #pragma once
 
 #include "training/compressors/kept.h"
@@ -11,7 +11,7 @@ namespace simgrad::training {
 struct RandomK : Compressor {
   static constexpr base::About about{
       .kind = "random_k",
-      .summary = "k numbers at places that the seed decides, which nobody needs to send",
+      .summary = "k numbers at places drawn from the seed, which are not sent",
       .cost = "8 k bytes, summed by the allreduce; 2 k flops to encode, k to decode",
       .source = "S. U. Stich, J.-B. Cordonnier, M. Jaggi, Sparsified SGD with Memory, 2018"};
 

@@ -17,7 +17,7 @@ Compressor::Summed Compressor::summed(const values::Tensor&, const Occasion&, Co
 
 void Compressor::describe_error_feedback(base::Describer& d) {
   d.flag("error_feedback", error_feedback,
-         "what a message leaves out is added to the next vector (2 d flops; it is forgotten when ranks start anew)");
+         "the part that a message leaves out is added to the next vector (2 d flops; it is lost when ranks restart)");
 }
 
 std::vector<std::uint64_t> words(const base::Stream::Key& key) {

@@ -11,9 +11,8 @@ namespace simgrad::training {
 namespace {
 
 constexpr std::array scales{
-    base::Choice{"l1_mean", "times the mean of the sizes: what error feedback needs"},
-    base::Choice{"majority",
-                 "1 or -1; of those that come together the sign of their sum counts, and the update is the vote"}};
+    base::Choice{"l1_mean", "times the mean of the sizes, as error feedback needs"},
+    base::Choice{"majority", "1 or -1; the update is a majority vote: the sign of the sum of all ranks' signs"}};
 
 constexpr double sign_seconds_per_number = 2e-9;
 
@@ -32,12 +31,12 @@ void signs(const double* x, double size, double* result, std::size_t n) {
 }  // namespace
 
 void Sign::describe(base::Describer& d) {
-  d.choice("scale", scale, scales, "what the signs are multiplied by");
+  d.choice("scale", scale, scales, "the factor of the signs");
   describe_error_feedback(d);
   if (error_feedback && scale == Scale::majority)
     d.refuse("error_feedback",
-             "error_feedback adds what a message leaves out of the sizes, but scale = \"majority\" sends "
-             "none; set scale = \"l1_mean\", or leave error_feedback out");
+             "error_feedback adds the part of the sizes that a message leaves out, but scale = \"majority\" sends no "
+             "sizes; set scale = \"l1_mean\", or leave error_feedback out");
 }
 
 values::Tensor Sign::encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const {

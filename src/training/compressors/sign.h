@@ -1,4 +1,4 @@
-/// The signs alone: a bit a number.
+/// The signs alone: one bit a number.
 #pragma once
 
 #include "training/compressors/compressor.h"
@@ -7,13 +7,13 @@ namespace simgrad::training {
 
 enum class Scale {
   l1_mean,  ///< times the mean of the sizes
-  majority  ///< of all signs that come together the sign that most have
+  majority  ///< the sign that most ranks sent
 };
 
 struct Sign : Compressor {
   static constexpr base::About about{
       .kind = "sign",
-      .summary = "signs alone: times the mean size, or voting; wants error feedback, or a small learning rate",
+      .summary = "signs alone: times the mean size, or voting; needs error feedback, or a small learning rate",
       .cost = "d/8 + 4 bytes (majority: d/8); 2 d flops to encode, d to decode",
       .source =
           "S. P. Karimireddy, Q. Rebjock, S. U. Stich, M. Jaggi, Error Feedback Fixes SignSGD, 2019; majority: J. "
@@ -26,7 +26,7 @@ struct Sign : Compressor {
   double encode_flops(std::int64_t n, const Occasion&) const override { return 2.0 * static_cast<double>(n); }
   double decode_flops(std::int64_t n, const Occasion&) const override { return static_cast<double>(n); }
   bool says_how_far() const override { return scale == Scale::l1_mean; }
-  /// The vote, where there is one: 1, -1, or 0 where as many are for as against.
+  /// The result of the vote, if there is one: 1, -1, or 0 in a tie.
   values::Tensor concluded(const values::Tensor& sum) const override;
 };
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr double top_k_seconds_per_number = 10e-9;
 
-/// What is no number counts as the largest, so that it is seen at the other end.
+/// NaN counts as the largest, so that the receiver gets it.
 double size_of(double x) { return std::isnan(x) ? std::numeric_limits<double>::infinity() : std::fabs(x); }
 
-/// Of equal sizes the first ones are taken.
+/// Among equal sizes the first ones are taken.
 void keep_largest(std::span<const double> x, std::size_t k, std::span<double> result) {
   std::vector<double> sizes(x.size());
   std::transform(x.begin(), x.end(), sizes.begin(), size_of);

@@ -1,7 +1,7 @@
 /// The k largest numbers with their places; all others count as zero.
 ///
 /// |C(x) - x|^2 <= (1 - k/n) |x|^2. Places and values (in single precision) are 4 bytes each; with k = n nothing is
-/// left out, and the vector is sent as it is, in as many bytes.
+/// left out, and the vector is sent uncompressed.
 #pragma once
 
 #include "training/compressors/kept.h"
@@ -11,7 +11,7 @@ namespace simgrad::training {
 struct TopK : Compressor {
   static constexpr base::About about{
       .kind = "top_k",
-      .summary = "the k largest numbers and their places; wants error feedback",
+      .summary = "the k largest numbers and their places; needs error feedback",
       .cost =
           "k (4 + 4) bytes; 3 d flops to encode, none to decode, k to add; an allreduce becomes an all-gather: (P-1) "
           "(alpha + 8 k beta)",

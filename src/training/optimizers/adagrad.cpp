@@ -8,7 +8,7 @@
 namespace simgrad::training {
 
 void Adagrad::describe(base::Describer& d) {
-  d.number("epsilon", epsilon, "what keeps the divisor from zero", divisor_least);
+  d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
 }
 
 void Adagrad::start(State& state) const { state.memory = {0.0 * state.w}; }

@@ -8,9 +8,9 @@
 namespace simgrad::training {
 
 void Adam::describe(base::Describer& d) {
-  d.number("beta1", beta1, "how much of the average of gradients is kept", kept_share);
-  d.number("beta2", beta2, "how much of the average of squares is kept", kept_share);
-  d.number("epsilon", epsilon, "what keeps the divisor from zero", divisor_least);
+  d.number("beta1", beta1, "the share of the average of gradients that an update keeps", kept_share);
+  d.number("beta2", beta2, "the share of the average of squares that an update keeps", kept_share);
+  d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
 }
 
 void Adam::start(State& state) const { state.memory = {0.0 * state.w, 0.0 * state.w}; }

@@ -2,7 +2,7 @@
 /// w <- w - lr m' / (sqrt(s') + epsilon), in update t with m' = m / (1 - beta1^t), s' = s / (1 - beta2^t).
 #pragma once
 
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 namespace simgrad::training {
 
@@ -10,7 +10,7 @@ struct Adam : Optimizer {
   static constexpr base::About about{
       .kind = "adam",
       .summary =
-          "running averages m of g and s of g^2, both without their bias towards 0; w <- w - lr m / (sqrt(s) + "
+          "running averages m of g and s of g^2, both corrected for their bias towards 0; w <- w - lr m / (sqrt(s) + "
           "epsilon)",
       .cost = "13 d flops an update",
       .source = "D. P. Kingma, J. Ba, Adam: A Method for Stochastic Optimization, 2015"};

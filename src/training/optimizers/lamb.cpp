@@ -23,7 +23,7 @@ double trust_ratio(std::span<const double> w, std::span<const double> u) {
   return w_norm > 0.0 && u_norm > 0.0 ? w_norm / u_norm : 1.0;
 }
 
-/// w - lr (|w| / |u|) u, layer by layer.
+/// The update w - lr (|w| / |u|) u, layer by layer.
 values::Tensor layer_step(const values::Tensor& w, const values::Tensor& u, double lr,
                           std::span<const models::Layer> layers) {
   std::vector<double> scalars{lr};
@@ -38,7 +38,7 @@ values::Tensor layer_step(const values::Tensor& w, const values::Tensor& u, doub
       [lr, counts = std::move(counts)](std::span<const std::span<const double>> in, std::span<double> out) {
         std::size_t first = 0;
         for (const std::size_t count : counts) {
-          // The result may lie on w or u: a layer's norms are taken before it is written.
+          // The result may overwrite w or u, so a layer's norms are computed before the layer is written.
           const auto w_l = in[0].subspan(first, count), u_l = in[1].subspan(first, count);
           const double rate = lr * trust_ratio(w_l, u_l);
           for (std::size_t i = 0; i < count; ++i) out[first + i] = w_l[i] - rate * u_l[i];
@@ -50,11 +50,11 @@ values::Tensor layer_step(const values::Tensor& w, const values::Tensor& u, doub
 }  // namespace
 
 void Lamb::describe(base::Describer& d) {
-  d.number("beta1", beta1, "how much of the average of gradients is kept", kept_share);
-  d.number("beta2", beta2, "how much of the average of squares is kept", kept_share);
-  d.number("epsilon", epsilon, "what keeps the divisor from zero", divisor_least);
+  d.number("beta1", beta1, "the share of the average of gradients that an update keeps", kept_share);
+  d.number("beta2", beta2, "the share of the average of squares that an update keeps", kept_share);
+  d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
   d.number("weight_decay", weight_decay,
-           "how much of w is added to the direction, besides a model's l2 in its gradient",
+           "the share of w that is added to the direction, beside the model's l2 in the gradient",
            base::Bounds::at_least(0.0));
 }
 

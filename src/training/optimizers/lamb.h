@@ -1,9 +1,9 @@
-/// LAMB: Adam's direction u, and in every layer a step as long as the layer's parameters:
+/// LAMB: Adam's direction u, with a step in every layer that is as long as the layer's parameters:
 /// u = m' / (sqrt(s') + epsilon) + weight_decay w;  w <- w - lr (|w| / |u|) u, norms layer by layer.
-/// Where one of the norms is zero their ratio counts as 1, as in the authors' program.
+/// If one of the norms is zero, their ratio counts as 1, as in the authors' program.
 #pragma once
 
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 namespace simgrad::training {
 

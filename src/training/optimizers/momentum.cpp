@@ -3,7 +3,7 @@
 namespace simgrad::training {
 
 void Momentum::describe(base::Describer& d) {
-  d.number("momentum", momentum, "how much of the last direction is kept", base::Bounds::between(0, 1));
+  d.number("momentum", momentum, "the share of the last direction that an update keeps", base::Bounds::between(0, 1));
 }
 
 void Momentum::start(State& state) const { state.memory = {0.0 * state.w}; }

@@ -1,7 +1,7 @@
 /// Momentum: v <- momentum v + g;  w <- w - lr v.
 #pragma once
 
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 namespace simgrad::training {
 

@@ -5,7 +5,7 @@
 namespace simgrad::training {
 
 void Nesterov::describe(base::Describer& d) {
-  d.number("momentum", momentum, "how much of the last direction is kept", base::Bounds::between(0, 1));
+  d.number("momentum", momentum, "the share of the last direction that an update keeps", base::Bounds::between(0, 1));
 }
 
 void Nesterov::start(State& state) const { state.memory = {0.0 * state.w}; }

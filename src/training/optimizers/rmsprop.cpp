@@ -8,8 +8,8 @@
 namespace simgrad::training {
 
 void Rmsprop::describe(base::Describer& d) {
-  d.number("decay", decay, "how much of the average of squares is kept", kept_share);
-  d.number("epsilon", epsilon, "what keeps the divisor from zero", divisor_least);
+  d.number("decay", decay, "the share of the average of squares that an update keeps", kept_share);
+  d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
 }
 
 void Rmsprop::start(State& state) const { state.memory = {0.0 * state.w}; }

@@ -1,7 +1,7 @@
 /// RMSProp: s <- decay s + (1 - decay) g^2;  w <- w - lr g / (sqrt(s) + epsilon).
 #pragma once
 
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 namespace simgrad::training {
 

@@ -1,7 +1,7 @@
 /// Stochastic gradient descent: w <- w - lr g.
 #pragma once
 
-#include "training/optimizer.h"
+#include "training/optimizers/optimizer.h"
 
 namespace simgrad::training {
 

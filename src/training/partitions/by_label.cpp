@@ -6,7 +6,8 @@
 namespace simgrad::training {
 
 void ByLabel::describe(base::Describer& d) {
-  d.integer("stretches", stretches, "how many stretches of the sorted rows each rank has; of few rows, fewer",
+  d.integer("stretches", stretches,
+            "the number of stretches of the sorted rows for each rank; fewer if there are few rows",
             base::Bounds::between(1, 1000));
 }
 
@@ -18,7 +19,7 @@ DataShards ByLabel::shards(const Owned& owned, int parts) const {
     const auto class_of = [&](std::int64_t row) { return owned.classes[static_cast<std::size_t>(row)]; };
     std::ranges::stable_sort(sorted, {}, class_of);
   }
-  // No stretch is empty, so that no rank is.
+  // No stretch is empty, so every rank has rows.
   const std::int64_t each = std::min(stretches, owned.rows / parts);
   const std::int64_t all = parts * each;
   DataShards shards;

@@ -1,7 +1,7 @@
 /// Rows sorted by class, dealt in stretches: a rank sees few classes.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 

@@ -24,7 +24,8 @@ void give_everyone_a_row(std::vector<Rows>& shards) {
 }  // namespace
 
 void Dirichlet::describe(base::Describer& d) {
-  d.number("alpha", alpha, "concentration: small, a rank has few classes; large, all have the same mixture",
+  d.number("alpha", alpha,
+           "the concentration: if small, a rank has few classes; if large, all ranks have the same mixture",
            base::Bounds::between(1e-3, 1e6));
 }
 

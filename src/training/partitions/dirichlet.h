@@ -1,12 +1,12 @@
 /// Each class's rows go to the ranks in random proportions: ranks differ in their classes and in size.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 
-/// For every class the proportions of the ranks are one draw of the symmetric Dirichlet distribution. A rank that is
-/// left without rows is given one of the largest shard's.
+/// For each class the proportions of the ranks are one draw of the symmetric Dirichlet distribution. A rank without
+/// rows is given a row of the largest shard.
 struct Dirichlet : Partition {
   static constexpr base::About about{
       .kind = "dirichlet",

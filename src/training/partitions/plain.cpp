@@ -11,8 +11,9 @@ using base::Choice;
 namespace {
 
 constexpr std::array batch_shares{
-    Choice{"equal", "every rank has equally many rows, to a row"},
-    Choice{"speed", "in proportion to the nominal speeds of their hosts (hosts and relative_speeds), to a row"}};
+    Choice{"equal", "all ranks have the same number of rows, to within one"},
+    Choice{"speed",
+           "in proportion to the nominal speeds of the ranks' hosts (hosts and relative_speeds), to within one row"}};
 
 DataShards nearly_equal(std::int64_t rows, int parts) {
   DataShards shards;
@@ -23,7 +24,7 @@ DataShards nearly_equal(std::int64_t rows, int parts) {
 }  // namespace
 
 void Plain::describe(base::Describer& d) {
-  d.choice("shares", shares, batch_shares, "how a step's batch is dealt to the ranks");
+  d.choice("shares", shares, batch_shares, "the shares of the ranks in a step's batch");
 }
 
 DataShards Iid::shards(const Owned& owned, int parts) const { return nearly_equal(owned.rows, parts); }

@@ -1,13 +1,13 @@
-/// The partitions that look at nothing but the number of rows.
+/// The partitions that depend on the number of rows alone.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 
-/// How a step's batch is dealt to the ranks.
+/// The shares of the ranks in a step's batch.
 enum class BatchShares {
-  equal,  ///< to a row
+  equal,  ///< to within one row
   speed   ///< in proportion to the speeds of their hosts, by the method of largest remainders; each has a row at least
 };
 
@@ -18,7 +18,7 @@ struct Plain : Partition {
   bool by_speed() const override { return shares == BatchShares::speed; }
 };
 
-/// A step's global batch depends on the seed and the step alone: one worker or sixteen, it is the same training.
+/// A step's global batch depends on the seed and the step alone, so any number of workers has the same training.
 struct Iid : Plain {
   static constexpr base::About about{
       .kind = "iid",
@@ -33,7 +33,7 @@ struct Iid : Plain {
 struct Contiguous : Plain {
   static constexpr base::About about{
       .kind = "contiguous",
-      .summary = "rank r has the r-th stretch of the rows as they stand, and draws its share from it",
+      .summary = "rank r has the r-th stretch of the rows in their order, and draws its share from it",
       .cost = "",
       .source = ""};
 

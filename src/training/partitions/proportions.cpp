@@ -9,7 +9,7 @@ namespace simgrad::training {
 
 namespace {
 
-/// In (0, 1], for logarithms.
+/// A uniform number in (0, 1], for logarithms.
 double positive_uniform(base::Stream& stream) { return 1.0 - stream.uniform(); }
 
 /// The logarithm of a gamma variate of shape alpha >= 1.
@@ -26,7 +26,7 @@ double log_gamma_of_large_shape(double alpha, base::Stream& stream) {
   }
 }
 
-/// A variate of a shape below 1 is one of the shape plus 1, times a uniform one to the power 1 / shape.
+/// A variate of shape alpha < 1 is one of shape alpha + 1 times u^(1 / alpha), with u uniform.
 double log_gamma(double alpha, base::Stream& stream) {
   if (alpha >= 1.0) return log_gamma_of_large_shape(alpha, stream);
   const double larger = log_gamma_of_large_shape(alpha + 1.0, stream);
@@ -53,7 +53,7 @@ std::vector<std::int64_t> cuts(std::int64_t count, std::span<const double> propo
     const auto place = static_cast<std::int64_t>(std::floor(sum * static_cast<double>(count)));
     starts.push_back(std::clamp(place, starts.back(), count));
   }
-  starts.back() = count;  // whatever the rounding of the sum
+  starts.back() = count;  // in spite of rounding errors of the sum
   return starts;
 }
 

@@ -1,4 +1,4 @@
-/// Random proportions, and whole things cut by them.
+/// Random proportions, and the division of whole rows by them.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace simgrad::training {
 
-/// A draw of the symmetric Dirichlet distribution: n proportions that add up to 1. Small alpha: few of them large.
-/// Source: normalised gamma variates; G. Marsaglia, W. W. Tsang, "A Simple Method for Generating Gamma Variables",
-/// 2000, in logarithms, so that a small alpha does not make all of them zero.
+/// A draw of the symmetric Dirichlet distribution: n proportions that add up to 1. With a small alpha few of them are
+/// large. Source: normalised gamma variates; G. Marsaglia, W. W. Tsang, "A Simple Method for Generating Gamma
+/// Variables", 2000, in logarithms, so that a small alpha does not make all of them zero.
 std::vector<double> dirichlet(double alpha, int n, base::Stream& stream);
 
-/// Where each of n pieces of `count` things begins, and the end: (n + 1), cut at the cumulated proportions.
+/// The first row of each of n pieces of `count` rows, and the end: (n + 1), cut at the cumulated proportions.
 std::vector<std::int64_t> cuts(std::int64_t count, std::span<const double> proportions);
 
-/// Where each of n consecutive parts of `count` things starts, and then `count`: in proportion to the weights by the
-/// method of largest remainders (A. Hamilton, 1792), ties to the first. No part is empty where there is enough for all.
+/// The first row of each of n consecutive parts of `count` rows, and then `count`. Parts are in proportion to the
+/// weights, by the method of largest remainders (A. Hamilton, 1792), ties to the first. No part is empty if there are
+/// enough rows.
 std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights);
 
 }  // namespace simgrad::training

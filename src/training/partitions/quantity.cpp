@@ -5,7 +5,8 @@
 namespace simgrad::training {
 
 void Quantity::describe(base::Describer& d) {
-  d.number("alpha", alpha, "concentration: small, few ranks have nearly all rows; large, all have equally many",
+  d.number("alpha", alpha,
+           "the concentration: if small, few ranks have nearly all rows; if large, all have equally many",
            base::Bounds::between(1e-3, 1e6));
 }
 

@@ -1,11 +1,11 @@
-/// Ranks have unequally many rows, each a random sample of all.
+/// Shards of different sizes, each a random sample of all rows.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 
-/// Every rank has one row; the others are cut into stretches by one draw of the symmetric Dirichlet distribution.
+/// Every rank has one row. The other rows are cut into stretches by one draw of the symmetric Dirichlet distribution.
 struct Quantity : Partition {
   static constexpr base::About about{
       .kind = "quantity",

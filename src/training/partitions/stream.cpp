@@ -3,11 +3,12 @@
 namespace simgrad::training {
 
 void Stream::describe(base::Describer& d) {
-  d.quantity("duration", duration_s, base::Unit::seconds,
-             "the simulated time in which the training rows come in, all but the last window, in their order and at an "
-             "even rate",
-             {.least = 0.0, .most = 1e9, .positive = true});
-  d.integer("window", window, "how many of the last rows a batch is drawn from; as many are there at the beginning",
+  d.quantity(
+      "duration", duration_s, base::Unit::seconds,
+      "the simulated time in which the training rows arrive, all but the last window, in order and at a constant rate",
+      {.least = 0.0, .most = 1e9, .positive = true});
+  d.integer("window", window,
+            "the number of latest rows from which a batch is drawn; so many rows are there at the beginning",
             base::Bounds::at_least(1));
 }
 

@@ -1,16 +1,16 @@
-/// Rows that come in while the training goes on.
+/// Rows that arrive during the training.
 #pragma once
 
-#include "training/partition.h"
+#include "training/partitions/partition.h"
 
 namespace simgrad::training {
 
-/// At every moment of simulated time a batch is drawn from the rows that came in last: whoever is slow skips rows, and
-/// whoever is fast sees some again. evaluate.on = "next" evaluates on those that come next.
+/// At every moment of simulated time a batch is drawn from the latest rows: slow ranks skip rows, and fast ranks see
+/// some rows again. evaluate.on = "next" evaluates on the rows that arrive next.
 struct Stream : Partition {
   static constexpr base::About about{
       .kind = "stream",
-      .summary = "rows come in one after the other in simulated time; a batch is drawn from the last `window` of them",
+      .summary = "rows arrive one by one in simulated time; a batch is drawn from the latest `window` rows",
       .cost = "",
       .source =
           "J. Gama, I. Zliobaite, A. Bifet, M. Pechenizkiy, A. Bouchachia, A Survey on Concept Drift Adaptation, 2014"};

@@ -42,7 +42,7 @@ export function collectives(report: Report, data: Collectives, file: string): HT
         return tip(text(row), [
           { name: 'predicted', value: seconds(row.predicted_s, 4) }, { name: 'simulated', value: seconds(row.simulated_s, 4) },
           { name: 'waiting for the last to come', value: seconds(row.skew_s) }, { name: 'members', value: whole(row.members) },
-          { name: 'bytes of a member', value: bytes(row.bytes) }, { name: 'calls', value: whole(row.calls) }], row.why);
+          { name: 'bytes of a member', value: bytes(row.bytes) }, { name: 'calls', value: whole(row.calls) }], row.explanation);
       }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
       series: [
         bars('predicted', (row) => row.predicted_s, () => ({ color: variable('axis'), decal: decal(2) })),
@@ -52,8 +52,8 @@ export function collectives(report: Report, data: Collectives, file: string): HT
   });
   fit();
   const reasons = h('ul', { class: 'reasons' });
-  const explain = (): void => reasons.replaceChildren(...here().filter(({ why }) => why).map((row) =>
-    h('li', {}, h('b', {}, text(row)), `: ${ratio(row)}${unbroken(row.why)}`)));
+  const explain = (): void => reasons.replaceChildren(...here().filter(({ explanation }) => explanation).map((row) =>
+    h('li', {}, h('b', {}, text(row)), `: ${ratio(row)}${unbroken(row.explanation)}`)));
   explain();
   onChange(() => { fit(); explain(); });
   return card('collectives', 'Collectives: predicted and simulated', data, file, [

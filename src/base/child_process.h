@@ -1,0 +1,51 @@
+/// A function that runs in a forked child process: SimGrid simulates once a process, and its crash must not be ours.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+namespace simgrad::base {
+
+/// The end of a child process.
+struct ChildEnd {
+  enum class Kind { returned, threw, died };
+  Kind kind = Kind::died;
+  std::string text;   ///< returned: the function's result. threw: the error's text. died: the bytes that came before
+  std::string death;  ///< died: "died of signal 9 (Killed)" or "ended with 3"; else ""
+};
+
+struct ChildOptions {
+  bool capture_stderr = false;  ///< the child's standard error comes before the text, also if the child dies
+};
+
+/// One running child. The child dies with its parent, and leaves SIGINT and SIGTERM to it: a terminal sends them to
+/// both. No destructors run at the child's end, as SimGrid's take seconds for a large cluster.
+class ChildProcess {
+ public:
+  /// Errors: EnvironmentError if the system has no pipe or no process left; InvariantError if this process has
+  /// started threads, for the child would have none of them and perhaps their locks.
+  explicit ChildProcess(const std::function<std::string()>& body, const ChildOptions& options = {});
+  ~ChildProcess();  ///< kills the child if it still runs
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// The descriptor that poll() finds readable when the child returns, throws or dies (or writes to a captured stderr).
+  int descriptor() const { return pipe_; }
+  /// Waits for the end of the child. To be called once.
+  ChildEnd wait();
+
+ private:
+  void stop() noexcept;
+
+  pid_t process_ = 0;  ///< 0: none, or it has ended
+  int pipe_ = -1;
+};
+
+/// Runs `body` in a child and waits for its end. Errors: as ChildProcess.
+ChildEnd run_in_child(const std::function<std::string()>& body, const ChildOptions& options = {});
+
+}  // namespace simgrad::base

@@ -1,0 +1,142 @@
+#include "outputs/report/charts/collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "outputs/report/sentences/phrases.h"
+#include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+constexpr double equal_times_within = 0.005;
+constexpr double no_skew = 1e-9;      ///< of a call: rounding
+constexpr double uneven_from = 1.05;  ///< the slowest worker's computing over the mean
+
+double gap(const record::CollectiveUse& use) { return use.simulated_s - use.predicted_s; }
+
+/// Of the prediction; no prediction, no gap.
+double relative_gap(const record::CollectiveUse& use) {
+  return use.predicted_s > 0.0 ? gap(use) / use.predicted_s : 0.0;
+}
+
+std::string named(const ReportModel& model, const CollectiveRow& row) {
+  return fmt::format("{} of {} ({} members, {})", printable(row.use.name), model.named(*row.one), row.use.members,
+                     byte_count(static_cast<double>(row.use.bytes)));
+}
+
+std::string sentence(const ReportModel& model, const Collectives& chart) {
+  const auto most = std::ranges::max_element(chart.rows, {},
+                                             [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
+  const auto as_predicted = std::ranges::count_if(
+      chart.rows, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)) <= equal_times_within; });
+  const auto all = static_cast<std::ptrdiff_t>(chart.rows.size());
+  if (as_predicted == all) {
+    const auto latest =
+        std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
+    std::string text = all == 1 ? fmt::format("{} takes what the model predicts: {}", named(model, chart.rows.front()),
+                                              duration(chart.rows.front().use.simulated_s))
+                                : fmt::format("{} take what the model predicts, within 0.5 %",
+                                              all == 2 ? std::string("Both") : fmt::format("All {}", all));
+    if (latest->use.skew_s > no_skew * latest->use.simulated_s)
+      text += fmt::format("; members wait {} for the last one on average{}", duration(latest->use.skew_s),
+                          all == 1 ? "" : ", the longest, in " + model.named(*latest->one));
+    return text + ".";
+  }
+  std::string text = fmt::format("{} takes {} where {} are predicted: {}.", named(model, *most),
+                                 duration(most->use.simulated_s), duration(most->use.predicted_s), most->explanation);
+  if (as_predicted > 0) text += fmt::format(" {} of {} take what is predicted.", as_predicted, all);
+  return text;
+}
+
+}  // namespace
+
+namespace {
+
+/// ""; or with a leading separator, so that it can follow the numbers.
+std::string slower_because(const Causes& causes) {
+  if (!causes.network_model.empty())
+    return fmt::format(", by the network model \"{}\": the prediction is of the ideal one",
+                       printable(causes.network_model));
+  if (causes.jitter) return ", for latencies vary from message to message";
+  if (causes.traffic) return " by contention: other traffic takes part of the links";
+  if (causes.uneven) return ", among members of different speeds";
+  if (causes.shared) return " by contention: messages share links";
+  return "";
+}
+
+}  // namespace
+
+Causes causes(const Case& one) {
+  const record::Record& record = one.runs.front()->record;
+  Causes found;
+  if (!record.network_model.empty() && record.network_model != "ideal") found.network_model = record.network_model;
+  found.jitter = one.conditions.jitter;
+  found.uneven =
+      one.conditions.uneven || (!one.conditions.stragglers && one.slowest_over_mean.value_or(1.0) > uneven_from);
+  found.traffic = one.conditions.traffic || one.conditions.jobs;
+  found.shared = std::ranges::any_of(record.links, [](const auto& link) { return link.link_class != "nic"; }) ||
+                 record.ranks.size() > record.hosts.size();
+  found.stragglers = one.conditions.stragglers || one.slowest_over_mean.value_or(1.0) > uneven_from;
+  return found;
+}
+
+std::string explained(const record::CollectiveUse& use, const Causes& causes) {
+  const double relative = relative_gap(use);
+  std::string text;
+  if (!(use.predicted_s > 0.0))
+    text = "no prediction";
+  else if (std::abs(relative) <= equal_times_within)
+    text = "as predicted";
+  else if (relative > 0.0)
+    text = fmt::format("{} more ({}){}", duration(gap(use)), percent(relative), slower_because(causes));
+  else
+    text = fmt::format("{} less ({}): part of it was done before the last member came", duration(-gap(use)),
+                       percent(-relative));
+  const double scale = std::max(use.simulated_s, use.predicted_s);
+  if (use.skew_s > equal_times_within * scale)
+    text += fmt::format("; before it members wait {} on average for the last one{}", duration(use.skew_s),
+                        causes.stragglers ? ", a straggler" : "");
+  return text;
+}
+
+std::optional<Collectives> collectives(const ReportModel& model) {
+  Collectives chart;
+  chart.table.columns = {{"strategy"}, {"parameters"},     {"collective"},     {"members"},   {"bytes", "B"},
+                         {"calls"},    {"predicted", "s"}, {"simulated", "s"}, {"skew", "s"}, {"explanation"}};
+  for (const Case* one : model.ran()) {
+    const Causes around = causes(*one);
+    for (const record::CollectiveUse& use : one->runs.front()->record.collectives) {
+      const std::string explanation = explained(use, around);
+      chart.rows.push_back({one, use, explanation});
+      chart.table.rows.push_back({model.label(*one), model.text(*one), use.name, use.members, use.bytes, use.calls,
+                                  use.predicted_s, use.simulated_s, use.skew_s, explanation});
+    }
+  }
+  if (chart.rows.empty()) return std::nullopt;
+  chart.sentence = sentence(model, chart);
+  return chart;
+}
+
+void write(Writer& writer, const Collectives& chart) {
+  writer.begin_object();
+  write_chart(writer, chart);
+  write_objects(writer, "rows", chart.rows, [&](const CollectiveRow& row) {
+    writer.member("strategy", row.one->strategy);
+    writer.member("point", row.one->point);
+    writer.member("name", row.use.name);
+    writer.member("members", row.use.members);
+    writer.member("bytes", row.use.bytes);
+    writer.member("calls", row.use.calls);
+    writer.member("predicted_s", row.use.predicted_s);
+    writer.member("simulated_s", row.use.simulated_s);
+    writer.member("skew_s", row.use.skew_s);
+    writer.member("explanation", row.explanation);
+  });
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,150 @@
+#include "outputs/report/charts/curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/sentences/ranking.h"
+#include "outputs/text/number_text.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+bool has_loss(const Run& run) {
+  return std::ranges::any_of(run.record.curve, [](const auto& each) { return each.loss.has_value(); });
+}
+
+std::size_t diverged(const ReportModel& model) {
+  std::size_t n = 0;
+  for (const Case& one : model.cases) n += static_cast<std::size_t>(one.row.diverged);
+  return n;
+}
+
+std::string diverged_text(const ReportModel& model) {
+  const std::size_t n = diverged(model);
+  return n == 0 ? "" : fmt::format(" {} diverged.", n == 1 ? "1 run" : fmt::format("{} runs", n));
+}
+
+/// Lowest final loss first, of those whose every run is sound.
+std::vector<const Case*> by_loss(const std::vector<const Case*>& cases) {
+  std::vector<const Case*> sorted;
+  for (const Case* one : cases)
+    if (one->ran() && one->row.final_loss && one->row.sound()) sorted.push_back(one);
+  std::ranges::stable_sort(sorted, {}, [](const Case* one) { return *one->row.final_loss; });
+  return sorted;
+}
+
+std::string ends_text(const ReportModel& model, const Case& one) {
+  return fmt::format("{} ends at loss {:.4g} after {}", model.named(one), *one.row.final_loss,
+                     duration(one.row.simulated_s.value_or(0.0)));
+}
+
+std::string untargeted_sentence(const ReportModel& model, const std::vector<const Case*>& alternatives) {
+  const auto cases = by_loss(alternatives);
+  if (cases.empty()) return "No run ends with a finite loss: every one diverged or failed.";
+  std::string text = model.comparison.has_target ? "No strategy reaches the target with every seed; " : "";
+  text += ends_text(model, *cases.front());
+  if (cases.size() < 2) return text + "." + diverged_text(model);
+  const auto loss = [](const Case& one) { return fmt::format("{:.4g}", *one.row.final_loss); };
+  if (loss(*cases.front()) == loss(*cases.back()))
+    text += cases.size() == 2 ? ", and " + model.named(*cases.back()) + " at the same" : ", and so do all others";
+  else
+    text += ", the lowest; " + ends_text(model, *cases.back()) + ", the highest";
+  return text + "." + diverged_text(model);
+}
+
+/// Jobs are no alternatives: each is told, none is the best.
+std::string jobs_sentence(const ReportModel& model) {
+  std::vector<std::string> ends;
+  for (const Case* one : model.ran())
+    if (one->row.final_loss && one->row.sound()) ends.push_back(ends_text(model, *one));
+  return (ends.empty() ? "No job ends with a finite loss" : listed(ends)) + "." + diverged_text(model);
+}
+
+std::string sentence(const ReportModel& model) {
+  if (model.cases.front().conditions.jobs) return jobs_sentence(model);
+  // Of several questions the last is told: losses and times of different data do not compare.
+  const auto all = questions(model);
+  const auto& alternatives = all.back().cases;
+  const auto cases = ranking(model, alternatives, Measure::time_to_target);
+  if (cases.empty()) return untargeted_sentence(model, alternatives);
+  const Case& best = *cases.front();
+  const std::string target =
+      model.comparison.target ? fmt::format("loss {:.4g}", *model.comparison.target) : "the target";
+  const bool first = tied(cases, Measure::time_to_target) < 2;
+  std::string text = fmt::format("{} reaches {} {}after {}", model.named(best), target,
+                                 cases.size() > 1 && first ? "first, " : "", duration(*best.row.time_to_target_s));
+  if (cases.size() > 1) text += ": " + ahead(model, best, *cases.back(), Measure::time_to_target);
+  std::size_t missed = 0;
+  for (const Case& one : model.cases) missed += one.row.all_reached() ? 0 : 1;
+  text += ".";
+  if (missed > 0) text += fmt::format(" {} of {} curves do not get there with every seed.", missed, model.cases.size());
+  return text + diverged_text(model);
+}
+
+Table table(const ReportModel& model) {
+  Table table;
+  table.columns = {
+      {"strategy"},
+      {"parameters"},
+      {"seeds"},
+      {"evaluations"},
+      {"final loss"},
+      {"final " + (model.comparison.metric_name.empty() ? std::string("metric") : model.comparison.metric_name)},
+      {"simulated", "s"},
+      {"time to target", "s"}};
+  for (const Case* one : model.ran()) {
+    const std::size_t evaluations = one->runs.front()->record.curve.size();
+    table.rows.push_back({model.label(*one), model.text(*one), one->row.seeds, static_cast<std::int64_t>(evaluations),
+                          one->row.final_loss, one->row.final_metric, one->row.simulated_s, one->row.time_to_target_s});
+  }
+  return table;
+}
+
+void write_series(Writer& writer, const Series& series) {
+  writer.begin_object();
+  writer.member("strategy", series.strategy);
+  writer.member("point", series.point);
+  writer.member("seeds", series.seeds);
+  writer.rounded_member("step", series.step);
+  writer.rounded_member("simulated_s", series.simulated_s);
+  writer.rounded_member("epochs", series.epochs);
+  writer.rounded_or_null("cost_usd", series.cost_usd);
+  writer.rounded_member("loss", series.loss);
+  writer.rounded_or_null("loss_low", series.loss_low);
+  writer.rounded_or_null("loss_high", series.loss_high);
+  writer.rounded_or_null("metric", series.metric);
+  writer.rounded_or_null("metric_low", series.metric_low);
+  writer.rounded_or_null("metric_high", series.metric_high);
+  writer.rounded_or_null("consensus", series.consensus);
+  writer.end_object();
+}
+
+}  // namespace
+
+std::optional<Curves> curves(const ReportModel& model) {
+  const auto cases = model.ran();
+  const bool any = std::ranges::any_of(cases, [](const Case* one) {
+    return std::ranges::any_of(one->runs, [](const Run* run) { return has_loss(*run); });
+  });
+  if (!any) return std::nullopt;
+  Curves curves;
+  curves.sentence = sentence(model);
+  curves.table = table(model);
+  const std::size_t most = std::clamp<std::size_t>(most_points_in_all / cases.size(), 16, most_points_a_series);
+  for (const Case* one : cases) curves.series.push_back(series(*one, most));
+  return curves;
+}
+
+void write(Writer& writer, const Curves& curves) {
+  writer.begin_object();
+  write_chart(writer, curves);
+  writer.key("series");
+  writer.begin_array();
+  for (const Series& each : curves.series) write_series(writer, each);
+  writer.end_array();
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report

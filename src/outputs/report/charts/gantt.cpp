@@ -1,0 +1,174 @@
+#include "outputs/report/charts/gantt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/sentences/ranking.h"
+#include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+/// The best case of each strategy, then the others in their order.
+std::vector<const Case*> in_order(const ReportModel& model) {
+  std::vector<const Case*> order = ranking(model, best_measure(model));
+  for (const Case* one : model.ran())
+    if (std::ranges::find(order, one) == order.end()) order.push_back(one);
+  return order;
+}
+
+/// Seconds of one kind on each lane.
+std::vector<double> seconds(const GanttRun& run, int kind) {
+  std::vector<double> sums(run.lanes.size(), 0.0);
+  for (std::size_t i = 0; i < run.lane.size(); ++i)
+    if (run.kind[i] == kind) sums[static_cast<std::size_t>(run.lane[i])] += run.to[i] - run.from[i];
+  return sums;
+}
+
+/// The lanes that are the workers' own, or the servers'.
+std::vector<std::size_t> own_lanes(const GanttRun& run, bool of_workers) {
+  const auto& ranks = run.one->runs.front()->record.ranks;
+  std::vector<std::size_t> found;
+  for (std::size_t k = 0; k < run.ranks.size(); ++k) {
+    const auto rank = static_cast<std::size_t>(run.ranks[k].first);
+    const bool works = rank >= ranks.size() || ranks[rank].role == "worker";
+    if (run.ranks[k].second == 0 && works == of_workers) found.push_back(k);
+  }
+  return found;
+}
+
+/// Of the time of these lanes.
+double share(const GanttRun& run, const std::vector<std::size_t>& lanes, int kind) {
+  double sum = 0.0;
+  double all = 0.0;
+  for (int k = 0; k < 4; ++k) {
+    const std::vector<double> sums = seconds(run, k);
+    for (const std::size_t lane : lanes) {
+      all += sums[lane];
+      sum += k == kind ? sums[lane] : 0.0;
+    }
+  }
+  return all > 0.0 ? sum / all : 0.0;
+}
+
+std::string shares_text(const GanttRun& run, const std::vector<std::size_t>& lanes, const std::string& who) {
+  std::string text =
+      fmt::format("{} {} {} of it, {} {}, {} {}", who, lanes.size() == 1 ? "computes" : "compute",
+                  percent(share(run, lanes, 0)), lanes.size() == 1 ? "communicates" : "communicate",
+                  percent(share(run, lanes, 1)), lanes.size() == 1 ? "waits" : "wait", percent(share(run, lanes, 2)));
+  if (const double down = share(run, lanes, 3); down > 0.0)
+    text += fmt::format(", {} down {}", lanes.size() == 1 ? "is" : "are", percent(down));
+  return text;
+}
+
+/// "its 8 workers", "the first 32 of its 1024 workers".
+std::string who(std::size_t shown, std::size_t all, const std::string& noun) {
+  if (shown < all) return fmt::format("the first {} of its {} {}s", shown, all, noun);
+  return all == 1 ? "its " + noun : fmt::format("its {} {}s", all, noun);
+}
+
+std::int64_t steps(const GanttRun& run) {
+  std::int64_t last = -1;
+  for (const auto& step : run.step) last = std::max(last, step.value_or(-1));
+  return last + 1;
+}
+
+std::string described(const ReportModel& model, const GanttRun& run) {
+  const auto& ranks = run.one->runs.front()->record.ranks;
+  const auto all_workers =
+      static_cast<std::size_t>(std::ranges::count_if(ranks, [](const auto& rank) { return rank.role == "worker"; }));
+  const std::vector<std::size_t> workers = own_lanes(run, true);
+  const std::vector<std::size_t> servers = own_lanes(run, false);
+  const std::string length = duration(run.to_s - run.from_s);
+  std::string text = fmt::format("{} of {} ({} begun)", run.whole ? "all " + length : "the first " + length,
+                                 model.named(*run.one), counted(static_cast<std::size_t>(steps(run)), "step"));
+  if (!workers.empty())
+    text += ": " + shares_text(run, workers, who(workers.size(), std::max(all_workers, workers.size()), "worker"));
+  const std::vector<double> waits = seconds(run, 2);
+  const auto wait = [&](std::size_t lane) { return waits[lane]; };
+  const auto longest = std::ranges::max_element(workers, {}, wait);
+  if (workers.size() > 1 && waits[*longest] > 0.01 * (run.to_s - run.from_s) &&
+      waits[*longest] > 1.05 * waits[*std::ranges::min_element(workers, {}, wait)])
+    text += fmt::format("; {} waits longest, {}", printable(run.lanes[*longest]),
+                        percent(waits[*longest] / (run.to_s - run.from_s)));
+  if (!servers.empty()) {
+    const std::size_t all = std::max(ranks.size() - all_workers, servers.size());
+    text += "; " + shares_text(run, servers, who(servers.size(), all, "server"));
+  }
+  return text;
+}
+
+Table table(const ReportModel& model, const std::vector<GanttRun>& runs) {
+  Table table;
+  table.columns = {{"strategy"},         {"parameters"}, {"lane"},     {"compute", "s"},
+                   {"communicate", "s"}, {"wait", "s"},  {"down", "s"}};
+  for (const GanttRun& run : runs) {
+    std::array<std::vector<double>, 4> sums;
+    for (int kind = 0; kind < 4; ++kind) sums[static_cast<std::size_t>(kind)] = seconds(run, kind);
+    for (std::size_t lane = 0; lane < run.lanes.size(); ++lane)
+      table.rows.push_back({model.label(*run.one), model.text(*run.one), run.lanes[lane], sums[0][lane], sums[1][lane],
+                            sums[2][lane], sums[3][lane]});
+  }
+  return table;
+}
+
+void write_run(Writer& writer, const GanttRun& run) {
+  writer.begin_object();
+  writer.member("strategy", run.one->strategy);
+  writer.member("point", run.one->point);
+  writer.member("seed", static_cast<std::int64_t>(run.seed));
+  writer.member("from_s", run.from_s);
+  writer.member("to_s", run.to_s);
+  writer.member("whole", run.whole);
+  writer.member("lanes", run.lanes);
+  writer.member("names", run.names);
+  writer.member("lane", run.lane);
+  writer.member("kind", run.kind);
+  writer.member("name", run.name);
+  writer.rounded_member("from", run.from);
+  writer.rounded_member("to", run.to);
+  writer.member("step", run.step);
+  writer.member("peer", run.peer);
+  writer.member("bytes", run.bytes);
+  writer.end_object();
+}
+
+}  // namespace
+
+std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_of) {
+  std::vector<const Case*> order = in_order(model);
+  order.resize(std::min(order.size(), most_gantt_runs));
+  std::vector<std::pair<const Case*, record::Timeline>> kept;
+  for (const Case* one : order)
+    if (auto timeline = timeline_of(one->runs.front()->id)) kept.emplace_back(one, std::move(*timeline));
+  Gantt chart;
+  for (const auto& [one, timeline] : kept) {
+    GanttRun run = gantt_run(timeline, most_bars_in_all / kept.size());
+    if (run.lane.empty()) continue;
+    run.one = one;
+    run.seed = one->runs.front()->seed;
+    chart.runs.push_back(std::move(run));
+  }
+  if (chart.runs.empty()) return std::nullopt;
+  chart.sentence = "Shown are " + described(model, chart.runs.front());
+  if (chart.runs.size() > 1) chart.sentence += ". Beside it, " + described(model, chart.runs[1]);
+  chart.sentence += ".";
+  chart.table = table(model, chart.runs);
+  return chart;
+}
+
+void write(Writer& writer, const Gantt& chart) {
+  writer.begin_object();
+  write_chart(writer, chart);
+  writer.key("runs");
+  writer.begin_array();
+  for (const GanttRun& run : chart.runs) write_run(writer, run);
+  writer.end_array();
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,72 @@
+/// A timeline as bars.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "outputs/report/charts/gantt.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+using record::Span;
+
+/// Lanes in the order of the timeline's ranks, each rank's own first.
+std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, GanttRun& run) {
+  std::map<int, std::size_t> place;
+  for (std::size_t i = 0; i < timeline.ranks.size(); ++i) place.try_emplace(timeline.ranks[i], i);
+  std::map<std::pair<std::size_t, int>, int> used;  // (place of the rank, lane)
+  for (const Span& span : timeline.spans)
+    if (const auto found = place.find(span.rank); found != place.end()) used[{found->second, span.lane}] = 0;
+  std::map<std::pair<int, int>, int> lanes;
+  for (const auto& [key, unused] : used) {
+    const int rank = timeline.ranks[key.first];
+    const std::string name =
+        key.first < timeline.rank_names.size() ? timeline.rank_names[key.first] : fmt::format("rank {}", rank);
+    lanes[{rank, key.second}] = static_cast<int>(run.lanes.size());
+    run.ranks.emplace_back(rank, key.second);
+    run.lanes.push_back(key.second == 0 ? name : fmt::format("{}, beside {}", name, key.second));
+  }
+  return lanes;
+}
+
+/// Where the bars have to end so that at most `most` begin before.
+double cut(std::vector<double> starts, std::size_t most, double to_s) {
+  if (starts.size() <= most) return to_s;
+  std::ranges::nth_element(starts, starts.begin() + static_cast<std::ptrdiff_t>(most));
+  return std::min(to_s, starts[most]);
+}
+
+std::optional<std::int64_t> if_any(std::int64_t number) { return number < 0 ? std::nullopt : std::optional(number); }
+
+}  // namespace
+
+GanttRun gantt_run(const record::Timeline& timeline, std::size_t most) {
+  GanttRun run;
+  const auto lanes = lanes_of(timeline, run);
+  run.names = timeline.names;
+  std::vector<const Span*> spans;
+  std::vector<double> starts;
+  for (const Span& span : timeline.spans) {
+    if (!(span.to_s > span.from_s) || !lanes.contains({span.rank, span.lane})) continue;
+    spans.push_back(&span);
+    starts.push_back(span.from_s);
+  }
+  run.from_s = timeline.from_s;
+  run.to_s = cut(std::move(starts), most, timeline.to_s);
+  run.whole = timeline.whole && run.to_s == timeline.to_s;
+  for (const Span* span : spans) {
+    if (span->from_s >= run.to_s || run.lane.size() == most) continue;
+    run.lane.push_back(lanes.at({span->rank, span->lane}));
+    run.kind.push_back(static_cast<int>(span->kind));
+    run.name.push_back(span->name);
+    run.from.push_back(span->from_s);
+    run.to.push_back(std::min(span->to_s, run.to_s));
+    run.step.push_back(if_any(span->step));
+    run.peer.push_back(if_any(span->peer));
+    run.bytes.push_back(span->bytes > 0 ? std::optional(span->bytes) : std::nullopt);
+  }
+  return run;
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,52 @@
+/// What the links carried: over the whole run, and in time where the scenario keeps it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "outputs/report/charts/chart.h"
+#include "outputs/report/data/report_model.h"
+
+namespace simgrad::outputs::report {
+
+struct Link {
+  std::string name;
+  std::optional<std::string> from;  ///< a host or a switch; nothing where the cabling is not known
+  std::optional<std::string> to;
+  double bytes = 0.0;  ///< of the training; mean over seeds
+  double utilisation = 0.0;
+};
+
+/// Of the first seed; a row a link, a column a stretch of time.
+struct Heat {
+  std::vector<std::string> names;
+  std::vector<double> edges_s;  ///< one more than there are columns
+  std::vector<std::vector<double>> values;
+  bool utilisation = true;  ///< else bytes a second: of a link whose bandwidth is not known
+};
+
+struct LinksRow {
+  const Case* one = nullptr;
+  std::vector<Link> links;  ///< in the record's order; where there are too many, those that carried most
+  std::optional<Heat> heat;
+};
+
+inline constexpr std::size_t most_links_in_all = 8000;
+inline constexpr std::size_t most_heat_rows = 48;
+inline constexpr std::size_t most_heat_columns = 240;
+inline constexpr std::size_t most_heat_cells = 120'000;
+
+struct Links : Chart {
+  std::vector<LinksRow> rows;
+};
+
+/// Nothing where no link was recorded.
+std::optional<Links> links(const ReportModel& model);
+
+/// At most so many rows, those that were busiest at some time, and columns, neighbours averaged by their lengths.
+std::optional<Heat> heat(const record::Record& record, std::size_t most_rows, std::size_t most_columns);
+
+void write(Writer& writer, const Links& links);
+
+}  // namespace simgrad::outputs::report

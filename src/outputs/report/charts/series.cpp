@@ -1,0 +1,130 @@
+/// The curve of a case from the evaluations of its seeds.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "outputs/report/charts/curves.h"
+#include "outputs/report/data/decimation.h"
+#include "outputs/report/data/statistics.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+using record::Evaluation;
+using Moment = std::vector<const Evaluation*>;  ///< one evaluation of each seed, at one step
+
+/// Ascending steps: of a step that was come to again, the last time.
+std::vector<const Evaluation*> last_times(const std::vector<Evaluation>& curve) {
+  std::vector<const Evaluation*> found;
+  for (auto each = curve.rbegin(); each != curve.rend(); ++each)
+    if (found.empty() || each->step < found.back()->step) found.push_back(&*each);
+  std::ranges::reverse(found);
+  return found;
+}
+
+std::vector<Moment> moments(const std::vector<const Run*>& runs) {
+  std::vector<Moment> shared;
+  if (runs.size() == 1) {
+    for (const Evaluation& each : runs.front()->record.curve) shared.push_back({&each});
+    return shared;
+  }
+  std::vector<std::vector<const Evaluation*>> curves;
+  std::set<std::int64_t> steps;
+  for (const Run* run : runs) {
+    curves.push_back(last_times(run->record.curve));
+    if (curves.back().empty()) return shared;
+    for (const Evaluation* each : curves.back()) steps.insert(each->step);
+  }
+  std::vector<std::size_t> next(curves.size(), 0);
+  for (const std::int64_t step : steps) {
+    Moment moment;
+    for (std::size_t k = 0; k < curves.size(); ++k) {
+      while (next[k] + 1 < curves[k].size() && curves[k][next[k]]->step < step) ++next[k];
+      const Evaluation* const each = curves[k][next[k]];
+      const bool ended = next[k] + 1 == curves[k].size() && each->step < step;
+      if (each->step == step || ended) moment.push_back(each);
+    }
+    if (moment.size() == curves.size()) shared.push_back(std::move(moment));
+  }
+  return shared;
+}
+
+double of(const std::optional<double>& number) { return number.value_or(nan); }
+
+template <class Number>
+std::vector<double> means(const std::vector<Moment>& moments, Number number) {
+  std::vector<double> column;
+  column.reserve(moments.size());
+  std::vector<double> values;
+  for (const Moment& moment : moments) {
+    values.clear();
+    for (std::size_t seed = 0; seed < moment.size(); ++seed) values.push_back(number(*moment[seed], seed));
+    column.push_back(interval(values, nan).mean);
+  }
+  return column;
+}
+
+/// Empty where no number is finite.
+std::vector<double> if_any(std::vector<double> column) {
+  if (std::ranges::none_of(column, [](double x) { return std::isfinite(x); })) column.clear();
+  return column;
+}
+
+void add_band(const std::vector<Moment>& moments, std::optional<double> Evaluation::*number, std::vector<double>& low,
+              std::vector<double>& high) {
+  if (moments.empty() || moments.front().size() < 2) return;
+  const double t = student_t95(static_cast<int>(moments.front().size()) - 1);
+  std::vector<double> values;
+  for (const Moment& moment : moments) {
+    values.clear();
+    for (const Evaluation* each : moment) values.push_back(of(each->*number));
+    const Interval band = interval(values, t);
+    low.push_back(band.low);
+    high.push_back(band.high);
+  }
+}
+
+double per(double total, double amount) { return amount > 0.0 ? total / amount : 0.0; }
+
+}  // namespace
+
+Series series(const Case& one, std::size_t most) {
+  Series series;
+  series.strategy = one.strategy;
+  series.point = one.point;
+  series.seeds = one.runs.size();
+  if (one.runs.empty()) return series;
+  std::vector<Moment> all = moments(one.runs);
+  const auto column = [](std::optional<double> Evaluation::*number) {
+    return [number](const Evaluation& each, std::size_t) { return of(each.*number); };
+  };
+  std::vector<std::vector<double>> seen;
+  for (const auto number : {&Evaluation::loss, &Evaluation::metric, &Evaluation::consensus_distance})
+    if (auto numbers = if_any(means(all, column(number))); !numbers.empty()) seen.push_back(std::move(numbers));
+  if (seen.empty()) seen.emplace_back(all.size(), nan);
+  std::vector<Moment> kept;
+  for (const std::size_t i : decimated(seen, most)) kept.push_back(std::move(all[i]));
+
+  for (const Moment& moment : kept) {
+    const auto step = [](const Evaluation* each) { return each->step; };
+    series.step.push_back(static_cast<double>((*std::ranges::max_element(moment, {}, step))->step));
+  }
+  series.simulated_s = means(kept, [](const Evaluation& each, std::size_t) { return each.simulated_s; });
+  series.epochs = means(kept, [&](const Evaluation& each, std::size_t seed) {
+    const record::Record& record = one.runs[seed]->record;
+    return static_cast<double>(each.samples) * per(record.epochs, static_cast<double>(record.samples));
+  });
+  if (one.row.cost_usd)
+    series.cost_usd = means(kept, [&](const Evaluation& each, std::size_t seed) {
+      return each.simulated_s * per(of(one.runs[seed]->bill.cost_usd), one.runs[seed]->record.simulated_s);
+    });
+  series.loss = means(kept, column(&Evaluation::loss));
+  series.metric = if_any(means(kept, column(&Evaluation::metric)));
+  series.consensus = if_any(means(kept, column(&Evaluation::consensus_distance)));
+  add_band(kept, &Evaluation::loss, series.loss_low, series.loss_high);
+  if (!series.metric.empty()) add_band(kept, &Evaluation::metric, series.metric_low, series.metric_high);
+  return series;
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,204 @@
+#include "outputs/report/charts/speedup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "outputs/report/data/statistics.h"
+#include "outputs/report/sentences/phrases.h"
+#include "outputs/text/text_layout.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+constexpr double equal_speedup_within = 0.005;
+
+std::string other_parameters(const ReportModel& model, const Case& one) {
+  nlohmann::ordered_json rest = model.points[one.point].parameters;
+  rest.erase(workers_key);
+  return point_text(rest);
+}
+
+std::optional<double> Run::*number_of(Measure measure) {
+  return measure == Measure::throughput ? &Run::speedup_throughput : &Run::speedup_time_to_target;
+}
+
+Interval of(const Case& one, Measure measure) {
+  std::vector<double> numbers;
+  for (const Run* run : one.runs)
+    if (const auto number = run->*number_of(measure)) numbers.push_back(*number);
+  return numbers.empty() ? Interval{nan, nan, nan} : interval(numbers);
+}
+
+/// Whether the law, with a share within its bounds, is near every point; it never falls.
+bool follows_amdahl(const SpeedupSeries& series, double share) {
+  constexpr double near = 0.1;
+  if (!(share > 0.0) || !(share < 1.0)) return false;
+  for (std::size_t i = 0; i < series.workers.size(); ++i) {
+    if (i > 0 && series.speedup[i] < series.speedup[i - 1]) return false;
+    const double fitted = amdahl_speedup(share, series.workers[i]);
+    if (!(std::abs(fitted - series.speedup[i]) <= near * series.speedup[i])) return false;
+  }
+  return true;
+}
+
+void add_amdahl(SpeedupSeries& series) {
+  const double share = amdahl_serial_share(series.workers, series.speedup);
+  if (!follows_amdahl(series, share)) return;
+  Amdahl amdahl{.serial = share, .workers = {}, .speedup = {}};
+  const double most = series.workers.back();
+  constexpr int steps = 48;
+  for (int k = 0; k <= steps; ++k) {
+    const double workers = k == steps ? most : std::exp(std::log(most) * k / steps);
+    amdahl.workers.push_back(workers);
+    amdahl.speedup.push_back(amdahl_speedup(share, workers));
+  }
+  series.amdahl = std::move(amdahl);
+}
+
+std::vector<SpeedupSeries> all_series(const ReportModel& model, Measure measure) {
+  std::vector<SpeedupSeries> all;
+  std::vector<const Case*> cases = model.ran();
+  std::ranges::stable_sort(cases, {}, [](const Case* one) { return one->workers; });
+  for (const Case* one : cases) {
+    const Interval number = of(*one, measure);
+    if (!std::isfinite(number.mean)) continue;
+    const std::string text = other_parameters(model, *one);
+    auto series = std::ranges::find_if(
+        all, [&](const SpeedupSeries& each) { return each.strategy == one->strategy && each.text == text; });
+    if (series == all.end()) {
+      series = all.insert(all.end(), SpeedupSeries());
+      series->strategy = one->strategy;
+      series->text = text;
+    }
+    const auto workers = static_cast<double>(one->workers);
+    series->workers.push_back(workers);
+    series->speedup.push_back(number.mean);
+    series->low.push_back(number.low);
+    series->high.push_back(number.high);
+    series->efficiency.push_back(one->efficiency.value_or(nan));
+    series->cases.push_back(one);
+  }
+  std::ranges::stable_sort(all, {}, &SpeedupSeries::strategy);
+  for (SpeedupSeries& series : all) {
+    if (std::ranges::none_of(series.low, [](double x) { return std::isfinite(x); })) {
+      series.low.clear();
+      series.high.clear();
+    }
+    add_amdahl(series);
+  }
+  return all;
+}
+
+std::size_t best_of(const SpeedupSeries& series) {
+  return static_cast<std::size_t>(std::ranges::max_element(series.speedup) - series.speedup.begin());
+}
+
+std::string named(const ReportModel& model, const SpeedupSeries& series) {
+  return printable(model.label(*series.cases.front())) + (series.text.empty() ? "" : " at " + series.text);
+}
+
+std::string reached_text(const ReportModel& model, const SpeedupSeries& series, std::size_t i) {
+  const std::string workers = counted(static_cast<std::size_t>(series.cases[i]->workers), "worker");
+  if (series.speedup[i] < 1.0 && series.workers[i] > 1.0)
+    return fmt::format("{} with {} is {} slower than one worker alone", named(model, series), workers,
+                       times(1.0 / series.speedup[i]));
+  const std::string efficiency =
+      std::isfinite(series.efficiency[i]) ? fmt::format(" (efficiency {})", percent(series.efficiency[i])) : "";
+  return fmt::format("{} speeds up {} with {}{}", named(model, series), times(series.speedup[i]), workers, efficiency);
+}
+
+/// What keeps it from the ideal line, and what follows for more workers.
+std::string outlook(const ReportModel& model, const SpeedupSeries& series) {
+  const std::size_t best = best_of(series);
+  const std::size_t last = series.speedup.size() - 1;
+  std::string text;
+  if (best < last)
+    text += fmt::format(" More workers make {} slower: {} with {}.", named(model, series), times(series.speedup[last]),
+                        series.cases[last]->workers);
+  else if (series.amdahl)
+    text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with however many workers.",
+                        named(model, series), percent(series.amdahl->serial), times(1.0 / series.amdahl->serial));
+  return text;
+}
+
+std::string sentence(const ReportModel& model, const Speedup& chart) {
+  const auto by_best = [](const SpeedupSeries& each) { return each.speedup[best_of(each)]; };
+  const auto most = std::ranges::max_element(chart.series, {}, by_best);
+  const auto least = std::ranges::min_element(chart.series, {}, by_best);
+  const std::size_t best = best_of(*most);
+  std::string text = reached_text(model, *most, best);
+  const auto because = [](const Case& one) {
+    const std::string reason = overhead_text(one);
+    return reason.empty() ? "" : ": " + reason;
+  };
+  const double of_ideal = most->speedup[best] / most->workers[best];
+  if (of_ideal < 0.95) text += because(*most->cases[best]);
+  if (least != most) {
+    const std::size_t other = best_of(*least);
+    if (std::abs(least->speedup[other] - most->speedup[best]) > equal_speedup_within * most->speedup[best])
+      text += "; at the other end, " + reached_text(model, *least, other) + because(*least->cases[other]);
+  }
+  if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
+    text += "; more than the ideal, since it needs fewer samples than one worker";
+  return text + "." + outlook(model, *most);
+}
+
+Table table(const ReportModel& model, const std::vector<SpeedupSeries>& all) {
+  Table table;
+  table.columns = {{"strategy"}, {"parameters"}, {"workers"},    {"speed-up"},
+                   {"low"},      {"high"},       {"efficiency"}, {"Amdahl's serial share"}};
+  const auto finite = [](const std::vector<double>& numbers, std::size_t i) {
+    return numbers.empty() || !std::isfinite(numbers[i]) ? std::nullopt : std::optional(numbers[i]);
+  };
+  for (const SpeedupSeries& series : all)
+    for (std::size_t i = 0; i < series.workers.size(); ++i)
+      table.rows.push_back({model.label(*series.cases[i]), series.text, series.workers[i], series.speedup[i],
+                            finite(series.low, i), finite(series.high, i), finite(series.efficiency, i),
+                            series.amdahl ? std::optional(series.amdahl->serial) : std::nullopt});
+  return table;
+}
+
+}  // namespace
+
+std::optional<Speedup> speedup(const ReportModel& model) {
+  const auto cases = model.ran();
+  const bool targets = std::ranges::all_of(
+      cases, [](const Case* one) { return one->row.all_reached() && one->row.speedup_time_to_target; });
+  Speedup chart;
+  chart.measure = targets && !cases.empty() ? Measure::time_to_target : Measure::throughput;
+  chart.series = all_series(model, chart.measure);
+  if (chart.series.empty()) return std::nullopt;
+  chart.sentence = sentence(model, chart);
+  chart.table = table(model, chart.series);
+  return chart;
+}
+
+void write(Writer& writer, const Amdahl& amdahl) {
+  writer.begin_object();
+  writer.member("serial", amdahl.serial);
+  writer.rounded_member("workers", amdahl.workers);
+  writer.rounded_member("speedup", amdahl.speedup);
+  writer.end_object();
+}
+
+void write(Writer& writer, const Speedup& chart) {
+  writer.begin_object();
+  write_chart(writer, chart);
+  write_objects(writer, "series", chart.series, [&](const SpeedupSeries& series) {
+    writer.member("strategy", series.strategy);
+    writer.member("text", series.text);
+    writer.member("workers", series.workers);
+    writer.member("speedup", series.speedup);
+    writer.rounded_or_null("low", series.low);
+    writer.rounded_or_null("high", series.high);
+    writer.member("efficiency", series.efficiency);
+    writer.member("amdahl", series.amdahl);
+  });
+  writer.member("measure", chart.measure == Measure::throughput ? "throughput" : "time_to_target");
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,42 @@
+/// Where the time went, a strategy and a rank.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "outputs/report/charts/chart.h"
+#include "outputs/report/data/report_model.h"
+
+namespace simgrad::outputs::report {
+
+using Parts = std::array<double, 4>;  ///< compute, communicate, wait, down [s]
+
+struct TimeRow {
+  std::size_t strategy = 0;
+  std::size_t point = 0;
+  Parts parts{};  ///< means over workers and seeds
+};
+
+/// Of the first seed.
+struct RankTimes {
+  std::size_t strategy = 0;
+  std::size_t point = 0;
+  std::vector<std::string> names;
+  std::vector<Parts> parts;
+};
+
+inline constexpr std::size_t most_ranks_in_all = 6000;
+
+struct Time : Chart {
+  std::vector<TimeRow> rows;
+  std::vector<RankTimes> ranks;  ///< the first of each case, where there are too many
+};
+
+/// Nothing where no worker was recorded.
+std::optional<Time> time(const ReportModel& model);
+
+void write(Writer& writer, const Time& time);
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,66 @@
+#include "outputs/report/data/conditions.h"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace simgrad::outputs::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put(Json& scenario, const std::string& key, const Json& value) {
+  Json* place = &scenario;
+  std::istringstream parts(key);
+  for (std::string part; std::getline(parts, part, '.');) {
+    if (!place->is_object()) *place = Json::object();
+    place = &(*place)[part];
+  }
+  *place = value;
+}
+
+/// Something other than null, an empty list, "none".
+bool is_set(const Json& section, const char* key) {
+  const auto found = section.find(key);
+  if (found == section.end() || found->is_null()) return false;
+  if (found->is_array() || found->is_object()) return !found->empty();
+  return !(found->is_string() && *found == "none");
+}
+
+bool are_uneven(const Json& cluster) {
+  const auto speeds = cluster.find("relative_speeds");
+  const bool by_rank = speeds != cluster.end() && speeds->is_array() &&
+                       std::ranges::any_of(*speeds, [](const Json& speed) { return speed != 1 && speed != 1.0; });
+  return by_rank || is_set(cluster, "hosts");
+}
+
+}  // namespace
+
+Conditions conditions(const Json& scenario, const Json& parameters) {
+  Json here = scenario.is_object() ? scenario : Json::object();
+  for (const auto& [key, value] : parameters.items())
+    if (key.starts_with("cluster.")) put(here, key, value);
+  Conditions found;
+  found.jobs = here.contains("job");
+  const auto cluster = here.find("cluster");
+  if (cluster == here.end() || !cluster->is_object()) return found;
+  found.jitter = is_set(*cluster, "jitter");
+  found.stragglers = is_set(*cluster, "stragglers");
+  found.uneven = are_uneven(*cluster);
+  found.traffic = is_set(*cluster, "background");
+  const auto sharing = cluster->find("sharing");
+  found.in_turns = found.jobs && sharing != cluster->end() && *sharing == "gang";
+  return found;
+}
+
+bool is_question(const std::string& key) {
+  static constexpr std::array<std::string_view, 5> choices = {"cluster.workers", "cluster.sharing",
+                                                              "cluster.collectives", "cluster.failures.market",
+                                                              "cluster.failures.recovery"};
+  if (std::ranges::find(choices, key) != choices.end()) return false;
+  return key.starts_with("cluster.") || key.starts_with("data.") || key.starts_with("model.");
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,95 @@
+/// The results as a report shows them: strategies and grid points by number, and a case for each pair that was run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "outputs/comparison.h"
+#include "outputs/report/data/conditions.h"
+#include "outputs/report/data/full_duplex_link.h"
+
+namespace simgrad::outputs::report {
+
+struct Strategy {
+  std::string label;
+  std::string kind;
+};
+
+struct Point {
+  std::string text;  ///< "8 workers, latency=50us"; empty without a grid
+  std::int64_t workers = 1;
+  nlohmann::ordered_json parameters;
+};
+
+/// The link with the highest utilisation over the whole run, other traffic included.
+struct BusiestLink {
+  std::string name;
+  double utilisation = 0.0;
+  bool shared = false;  ///< it carries other traffic too
+};
+
+/// A strategy at a grid point.  Numbers are means over the seeds that did not fail and have them.
+struct Case {
+  std::size_t strategy = 0;
+  std::size_t point = 0;
+  std::int64_t workers = 1;
+  Row row;
+  std::vector<const Run*> runs;  ///< one a seed; those that failed are left out
+  std::optional<double> samples;
+  std::optional<double> steps;
+  std::optional<double> staleness;           ///< of the gradients applied, in updates
+  std::optional<double> consensus_distance;  ///< at the last evaluation
+  std::optional<double> spectral_gap;
+  std::optional<double> crashes;
+  std::optional<double> recovery_s;
+  std::optional<double> lost_s;
+  std::optional<double> checkpoint_s;
+  std::optional<double> efficiency;         ///< by throughput
+  std::optional<double> interference;       ///< of a job: its time beside the others over its time by itself
+  std::optional<double> slowest_over_mean;  ///< of the workers' computing times; absent with one worker
+  std::optional<double> slowest_excess_s;   ///< of the same: the largest less the mean
+  std::optional<double> skew_s;             ///< over all collectives, how much later the last member came than the mean
+  std::optional<double> skew_a_call_s;      ///< the same, a call
+  std::optional<BusiestLink> busiest;
+  std::optional<FullDuplexLink> duplex_link;  ///< of the first run, with the means over seeds
+  double duplex_link_over_mean = 1.0;         ///< its load, both directions, over the mean of all cables
+  Conditions conditions;
+
+  bool ran() const { return !runs.empty(); }
+};
+
+struct ReportModel {
+  std::vector<Strategy> strategies;
+  std::vector<Point> points;
+  std::vector<Case> cases;  ///< points in the order of their first run, strategies likewise
+  Comparison comparison;    ///< its rows are in the order of the cases
+  bool has_cost = false;
+  bool has_energy = false;
+
+  const std::string& label(const Case& one) const { return strategies[one.strategy].label; }
+  const std::string& text(const Case& one) const { return points[one.point].text; }
+  /// "ring with 8 workers at latency=50us": the grid point where there are several.
+  std::string named(const Case& one) const;
+  std::vector<const Case*> ran() const;  ///< the cases of which a run did not fail
+};
+
+/// Refers to the results, which must outlive it.
+ReportModel report_model(const Results& results);
+
+/// The mean of a number over the runs of a case that have it.
+template <class Number>
+std::optional<double> mean_of(const std::vector<const Run*>& runs, Number number) {
+  double sum = 0.0;
+  int n = 0;
+  for (const Run* run : runs) {
+    const std::optional<double> x = number(*run);
+    if (!x || !(*x - *x == 0.0)) continue;  // finite ones only
+    sum += *x;
+    ++n;
+  }
+  return n > 0 ? std::optional(sum / n) : std::nullopt;
+}
+
+}  // namespace simgrad::outputs::report

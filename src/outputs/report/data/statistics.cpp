@@ -1,0 +1,76 @@
+#include "outputs/report/data/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace simgrad::outputs::report {
+namespace {
+
+/// P(|T| <= t).
+double within(double t, int degrees_of_freedom) {
+  const int n = degrees_of_freedom;
+  const double angle = std::atan(t / std::sqrt(static_cast<double>(n)));
+  const double cosine = std::cos(angle);
+  const bool odd = n % 2 == 1;
+  double term = odd ? cosine : 1.0;
+  double sum = n == 1 ? 0.0 : term;
+  for (int k = odd ? 3 : 2; k <= n - 2; k += 2) {
+    term *= cosine * cosine * (k - 1) / k;
+    sum += term;
+  }
+  return odd ? 2.0 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
+}
+
+}  // namespace
+
+double student_t95(int degrees_of_freedom) {
+  double low = 1.9;  // the normal distribution's is 1.96, and one degree of freedom has 12.706
+  double high = 12.8;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (low + high);
+    (within(middle, degrees_of_freedom) < 0.95 ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+Interval interval(std::span<const double> numbers, double t) {
+  const auto n = static_cast<double>(numbers.size());
+  // From the first on: the mean of equal numbers is that number, to the last bit.
+  double excess = 0.0;
+  for (const double x : numbers) excess += x - numbers.front();
+  const double mean = numbers.front() + excess / n;
+  if (!std::isfinite(mean)) return {nan, nan, nan};
+  if (numbers.size() < 2) return {mean, nan, nan};
+  double squares = 0.0;
+  for (const double x : numbers) squares += (x - mean) * (x - mean);
+  const double half = t * std::sqrt(squares / (n - 1.0) / n);
+  return {mean, mean - half, mean + half};
+}
+
+Interval interval(std::span<const double> numbers) {
+  return interval(numbers, numbers.size() < 2 ? nan : student_t95(static_cast<int>(numbers.size()) - 1));
+}
+
+double amdahl_serial_share(std::span<const double> workers, std::span<const double> speedups) {
+  double above = 0.0;
+  double below = 0.0;
+  double smallest = std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (!(speedups[i] > 0.0) || !std::isfinite(speedups[i])) continue;
+    const double parallel = 1.0 - 1.0 / workers[i];
+    above += parallel * (1.0 / speedups[i] - 1.0 / workers[i]);
+    below += parallel * parallel;
+    smallest = std::min(smallest, workers[i]);
+    largest = std::max(largest, workers[i]);
+  }
+  return smallest < largest ? std::clamp(above / below, 0.0, 1.0) : nan;
+}
+
+double amdahl_speedup(double serial_share, double workers) {
+  return 1.0 / (serial_share + (1.0 - serial_share) / workers);
+}
+
+}  // namespace simgrad::outputs::report

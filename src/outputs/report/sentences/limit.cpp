@@ -1,0 +1,201 @@
+#include "outputs/report/sentences/limit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "outputs/report/sentences/phrases.h"
+#include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+constexpr double half = 0.5;
+constexpr double idle_link = 0.1;
+constexpr double uneven_load = 1.5;  ///< of the busiest full-duplex link over the mean
+constexpr double almost_all = 0.8;
+
+/// Of the time spent communicating or waiting, how much a link accounts for.
+double talk(const Case& one) {
+  const auto parts = shares(one);
+  return parts[1] + parts[2];
+}
+
+/// Directions that work at the same time count once: where the load is even and no server answers, their sum has to be
+/// almost all of the time.
+bool link_binds(const Case& one) {
+  if (!one.duplex_link || !(talk(one) > 0.0)) return false;
+  const FullDuplexLink& link = *one.duplex_link;
+  // Workers that do not wait for each other share a server's link: only where it is busy do they queue.
+  if (one.staleness.value_or(0.0) > 0.0) return link.most() >= half;
+  const bool turns = link.by_turns || link.owner.ends_with("server's") || one.duplex_link_over_mean >= uneven_load;
+  return link.most() >= half * talk(one) || link.both() >= (turns ? half : almost_all) * talk(one);
+}
+
+bool links_idle(const Case& one) {
+  return one.duplex_link && !one.conditions.jobs && !one.duplex_link->shared &&
+         one.duplex_link->both() < idle_link * talk(one);
+}
+
+/// Shares of the time, the largest first.
+std::vector<std::pair<double, std::string>> faults(const Case& one) {
+  const double all = one.row.simulated_s.value_or(0.0);
+  std::vector<std::pair<double, std::string>> parts;
+  if (!(all > 0.0)) return parts;
+  const double crashes = one.crashes.value_or(0.0);
+  const std::string those = fmt::format("{:.3g} {}", crashes, crashes == 1.0 ? "crash" : "crashes");
+  const double recovery = one.recovery_s.value_or(0.0) / all;
+  const double down = shares(one)[3];
+  const auto add = [&](double share, const std::string& text) {
+    if (share > 0.0) parts.emplace_back(share, text);
+  };
+  // Hosts that are down are part of a recovery, where there is one.
+  if (recovery >= down)
+    add(recovery, "recovering" + (crashes > 0.0 ? " from " + those : ""));
+  else
+    add(down, "being down" + (crashes > 0.0 ? " in " + those : ""));
+  add(one.lost_s.value_or(0.0) / all, "doing lost work again");
+  add(one.checkpoint_s.value_or(0.0) / all, "writing checkpoints");
+  std::ranges::stable_sort(parts, {}, [](const auto& part) { return -part.first; });
+  return parts;
+}
+
+double faults_share(const Case& one) {
+  double sum = 0.0;
+  for (const auto& part : faults(one)) sum += part.first;
+  return sum;
+}
+
+Limit waiting(const Case& one) {
+  const double wait_s = one.row.parts_s ? (*one.row.parts_s)[2] : 0.0;
+  if (one.conditions.in_turns) return Limit::turns;
+  if (one.slowest_excess_s.value_or(0.0) >= half * wait_s) return Limit::slowest;
+  if (one.conditions.stragglers || one.skew_s.value_or(0.0) >= half * wait_s) return Limit::late;
+  return Limit::waiting;
+}
+
+/// Messages a step, of all ranks together.
+std::string latency_text(const Case& one) {
+  const std::string idle = fmt::format(" though no link is busy more than {} of it",
+                                       percent_at_most(one.busiest ? one.busiest->utilisation : 0.0));
+  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0))
+    return idle + ": latency, not bandwidth";
+  return fmt::format("{}: the latency of its {} messages a step, not bandwidth", idle,
+                     count(*one.row.messages / *one.steps));
+}
+
+std::string late_text(const Case& one) {
+  const double wait_s = one.row.parts_s ? (*one.row.parts_s)[2] : 0.0;
+  std::string text = one.conditions.stragglers ? ", for stragglers" : "";
+  if (one.skew_s.value_or(0.0) >= half * wait_s && one.skew_a_call_s)
+    text += fmt::format(": the last member of a collective comes {} after the mean", duration(*one.skew_a_call_s));
+  return text;
+}
+
+std::string text_of(const Case& one, Limit limit) {
+  const auto [compute, communicate, wait, down] = shares(one);
+  const bool waits = limit == Limit::slowest || limit == Limit::late || limit == Limit::turns || communicate < wait;
+  const std::string network =
+      fmt::format("{} takes {} of the time", waits ? "waiting" : "communicating", percent(waits ? wait : communicate));
+  switch (limit) {
+    case Limit::unknown:
+    case Limit::compute:
+      return "";
+    case Limit::link:
+      return network + ", and " + link_text(one, "");
+    case Limit::latency:
+      return network + latency_text(one);
+    case Limit::messages:
+      return network + (one.conditions.jobs ? ", on links that other jobs use too" : "");
+    case Limit::slowest:
+      return fmt::format("{}: the slowest worker computes {} as long as the mean", network,
+                         times(one.slowest_over_mean.value_or(1.0)));
+    case Limit::late:
+      return network + late_text(one);
+    case Limit::turns:
+      return network + ", for its turn: the jobs compute one after the other";
+    case Limit::waiting:
+      return network;
+    case Limit::faults:
+      return faults_text(one);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::array<double, 4> shares(const Case& one) {
+  const auto parts = one.row.parts_s.value_or(std::array<double, 4>{});
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  std::array<double, 4> of_all{};
+  for (std::size_t k = 0; k < parts.size() && sum > 0.0; ++k) of_all[k] = parts[k] / sum;
+  return of_all;
+}
+
+Limit overhead(const Case& one) {
+  const auto [compute, communicate, wait, down] = shares(one);
+  const double lost = one.row.simulated_s.value_or(0.0) > 0.0 ? one.lost_s.value_or(0.0) / *one.row.simulated_s : 0.0;
+  const double all = communicate + wait + down + lost;
+  if (!(all > 0.0)) return Limit::unknown;
+  if (faults_share(one) >= half * all) return Limit::faults;
+  if (wait > communicate) {
+    const Limit cause = waiting(one);
+    if (cause == Limit::slowest || cause == Limit::turns) return cause;
+  }
+  if (link_binds(one)) return Limit::link;
+  if (wait > communicate) return waiting(one);
+  return links_idle(one) ? Limit::latency : Limit::messages;
+}
+
+Limit limit(const Case& one) {
+  const auto [compute, communicate, wait, down] = shares(one);
+  if (!(compute + communicate + wait + down > 0.0)) return Limit::unknown;
+  const double lost = one.row.simulated_s.value_or(0.0) > 0.0 ? one.lost_s.value_or(0.0) / *one.row.simulated_s : 0.0;
+  const double useful = compute - lost;
+  const bool computes = useful >= std::max(communicate + wait, down) && useful >= faults_share(one);
+  return computes ? Limit::compute : overhead(one);
+}
+
+std::string faults_text(const Case& one) {
+  const auto parts = faults(one);
+  if (parts.empty()) return "";
+  std::vector<std::string> items = {
+      fmt::format("{} takes {} of the time", parts.front().second, percent(parts.front().first))};
+  for (std::size_t k = 1; k < parts.size(); ++k)
+    if (parts[k].first >= 0.1 * parts.front().first)
+      items.push_back(fmt::format("{} {}", parts[k].second, percent(parts[k].first)));
+  return listed(items);
+}
+
+std::string link_text(const Case& one, const std::string& of) {
+  const FullDuplexLink& link = *one.duplex_link;
+  const std::string who =
+      fmt::format("{} link \"{}\"{}{}", link.owner.empty() ? "the" : link.owner, printable(link.name), of,
+                  link.shared ? ", which carries other traffic too," : "");
+  const char* const others = one.conditions.jobs ? ", other jobs not counted" : "";
+  if (link.by_turns && link.up > 0.0 && link.down > 0.0)
+    return fmt::format("{} is busy {} of the time, {} one way and {} the other{}", who, percent(link.both()),
+                       percent(link.up), percent(link.down), others);
+  if (link.most() >= half * talk(one))
+    return fmt::format("{} is busy {} of the time{}", who, percent(link.most()), others);
+  return fmt::format("{} is busy {} of the time one way and {} the other{}", who, percent(link.up), percent(link.down),
+                     others);
+}
+
+std::string limit_text(const Case& one) {
+  const Limit found = limit(one);
+  if (found == Limit::compute) return fmt::format("computing takes {} of the time", percent(shares(one)[0]));
+  return text_of(one, found);
+}
+
+std::string overhead_text(const Case& one) {
+  constexpr double next_to_nothing = 0.01;
+  if (!(shares(one)[0] < 1.0 - next_to_nothing)) return "";
+  return text_of(one, overhead(one));
+}
+
+}  // namespace simgrad::outputs::report

@@ -1,0 +1,76 @@
+#include "outputs/report/sentences/ranking.h"
+
+#include <algorithm>
+
+#include "outputs/report/sentences/phrases.h"
+#include "outputs/text/text_layout.h"
+
+namespace simgrad::outputs::report {
+
+Measure best_measure(const ReportModel& model) {
+  const bool reached = std::ranges::any_of(
+      model.cases, [](const Case& one) { return measured(one, Measure::time_to_target).has_value(); });
+  return reached ? Measure::time_to_target : Measure::throughput;
+}
+
+std::vector<const Case*> ranking(const ReportModel& model, Measure measure) {
+  std::vector<const Case*> all;
+  for (const Case& one : model.cases) all.push_back(&one);
+  return ranking(model, all, measure);
+}
+
+std::vector<const Case*> ranking(const ReportModel& model, const std::vector<const Case*>& cases, Measure measure) {
+  std::vector<const Case*> sorted;
+  for (const Case* one : cases)
+    if (measured(*one, measure)) sorted.push_back(one);
+  std::ranges::stable_sort(sorted, {}, [&](const Case* one) { return *measured(*one, measure); });
+  if (model.strategies.size() < 2) return sorted;
+  std::vector<bool> seen(model.strategies.size(), false);
+  std::erase_if(sorted, [&](const Case* one) {
+    const bool again = seen[one->strategy];
+    seen[one->strategy] = true;
+    return again;
+  });
+  return sorted;
+}
+
+std::size_t tied(const std::vector<const Case*>& ranking, Measure measure) {
+  constexpr double as_fast = 1.005;
+  std::size_t n = 0;
+  while (n < ranking.size() && *measured(*ranking[n], measure) < as_fast * *measured(*ranking[0], measure)) ++n;
+  return n;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The parameters whose keys are questions, or those that are choices.
+Json part_of(const Json& parameters, bool of_questions) {
+  Json part = Json::object();
+  for (const auto& [key, value] : parameters.items())
+    if (is_question(key) == of_questions) part[key] = value;
+  return part;
+}
+
+}  // namespace
+
+std::vector<Question> questions(const ReportModel& model) {
+  std::vector<Question> found;
+  for (const Case& one : model.cases) {
+    const Json parameters = part_of(model.points[one.point].parameters, true);
+    auto question = std::ranges::find(found, parameters, &Question::parameters);
+    if (question == found.end()) question = found.insert(found.end(), Question{parameters, {}});
+    question->cases.push_back(&one);
+  }
+  if (std::ranges::any_of(found, [](const Question& each) { return each.cases.size() > 1; })) return found;
+  Question all{Json::object(), {}};
+  for (const Case& one : model.cases) all.cases.push_back(&one);
+  return {all};
+}
+
+std::string choice(const ReportModel& model, const Case& one) {
+  return printable(model.label(one)) + at_point(part_of(model.points[one.point].parameters, false));
+}
+
+}  // namespace simgrad::outputs::report

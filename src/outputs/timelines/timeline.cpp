@@ -1,0 +1,131 @@
+#include "outputs/timelines/timeline.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <vector>
+
+#include "base/errors.h"
+
+namespace simgrad::outputs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema = 1;
+
+/// "rank": [0, 1, 2], of the items' attributes, one line.
+template <class Item, class Value>
+void add_column(std::string& text, const char* key, const std::vector<Item>& items, Value value, bool last = false) {
+  text += fmt::format("    \"{}\": [", key);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "{}{}", i ? "," : "", value(items[i]));
+  text += last ? "]\n" : "],\n";
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw base::EnvironmentError("timeline: " + what); }
+
+const Json& member(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) refuse(fmt::format("\"{}\" is missing", key));
+  return json.at(key);
+}
+
+template <class Value>
+Value value(const Json& json, const char* key) {
+  try {
+    return member(json, key).get<Value>();
+  } catch (const nlohmann::json::exception&) {
+    refuse(fmt::format("\"{}\" is of another type than expected", key));
+  }
+}
+
+/// Sets an attribute of all items from its column; the first column decides how many there are.
+template <class Value, class Item, class Set>
+void read_column(const Json& json, const char* key, std::vector<Item>& items, Set set, bool first = false) {
+  const auto column = value<std::vector<Value>>(json, key);
+  if (first) items.resize(column.size());
+  if (column.size() != items.size())
+    refuse(fmt::format("\"{}\" has {} entries, expected {}", key, column.size(), items.size()));
+  for (std::size_t i = 0; i < items.size(); ++i) set(items[i], column[i]);
+}
+
+void check_name(int name, const record::Timeline& timeline) {
+  if (name < 0 || static_cast<std::size_t>(name) >= timeline.names.size())
+    refuse(fmt::format("there is no name {}", name));
+}
+
+}  // namespace
+
+std::string timeline_json(const record::Timeline& timeline, const std::string& run) {
+  using record::Message;
+  using record::Span;
+  std::string text = fmt::format(
+      "{{\n  \"schema\": {},\n  \"run\": {},\n  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n"
+      "  \"ranks\": {},\n  \"rank_names\": {},\n  \"spans\": {{\n",
+      schema, Json(run).dump(), timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(),
+      Json(timeline.ranks).dump(), Json(timeline.rank_names).dump());
+  const auto& spans = timeline.spans;
+  add_column(text, "rank", spans, [](const Span& s) { return s.rank; });
+  add_column(text, "lane", spans, [](const Span& s) { return s.lane; });
+  add_column(text, "kind", spans, [](const Span& s) { return static_cast<int>(s.kind); });
+  add_column(text, "name", spans, [](const Span& s) { return s.name; });
+  add_column(text, "step", spans, [](const Span& s) { return s.step; });
+  add_column(text, "peer", spans, [](const Span& s) { return s.peer; });
+  add_column(text, "bytes", spans, [](const Span& s) { return s.bytes; });
+  add_column(text, "from_s", spans, [](const Span& s) { return s.from_s; });
+  add_column(
+      text, "to_s", spans, [](const Span& s) { return s.to_s; }, true);
+  text += "  },\n  \"messages\": {\n";
+  const auto& messages = timeline.messages;
+  add_column(text, "source", messages, [](const Message& m) { return m.source; });
+  add_column(text, "target", messages, [](const Message& m) { return m.target; });
+  add_column(text, "bytes", messages, [](const Message& m) { return m.bytes; });
+  add_column(text, "step", messages, [](const Message& m) { return m.step; });
+  add_column(text, "name", messages, [](const Message& m) { return m.name; });
+  add_column(text, "start_s", messages, [](const Message& m) { return m.start_s; });
+  add_column(
+      text, "end_s", messages, [](const Message& m) { return m.end_s; }, true);
+  return text + "  }\n}\n";
+}
+
+record::Timeline timeline_from_json(const Json& json, const std::string& run) {
+  using record::Message;
+  using record::Span;
+  if (value<int>(json, "schema") != schema) refuse(fmt::format("\"schema\" is not {}", schema));
+  if (const auto whose = value<std::string>(json, "run"); whose != run)
+    refuse(fmt::format("it is of the run {}, expected {}; type simgrad run again", whose, run));
+  record::Timeline timeline;
+  timeline.from_s = value<double>(json, "from_s");
+  timeline.to_s = value<double>(json, "to_s");
+  timeline.whole = value<bool>(json, "whole");
+  timeline.names = value<std::vector<std::string>>(json, "names");
+  timeline.ranks = value<std::vector<int>>(json, "ranks");
+  timeline.rank_names = value<std::vector<std::string>>(json, "rank_names");
+  if (timeline.rank_names.size() != timeline.ranks.size()) refuse("\"rank_names\" are not as many as \"ranks\"");
+  const Json& spans = member(json, "spans");
+  read_column<int>(
+      spans, "rank", timeline.spans, [](Span& s, int v) { s.rank = v; }, true);
+  read_column<int>(spans, "lane", timeline.spans, [](Span& s, int v) { s.lane = v; });
+  read_column<int>(spans, "kind", timeline.spans, [](Span& s, int v) {
+    if (v < 0 || v > 3) refuse(fmt::format("there is no kind {} of span", v));
+    s.kind = static_cast<record::Activity>(v);
+  });
+  read_column<int>(spans, "name", timeline.spans, [&](Span& s, int v) { check_name(s.name = v, timeline); });
+  read_column<std::int64_t>(spans, "step", timeline.spans, [](Span& s, std::int64_t v) { s.step = v; });
+  read_column<int>(spans, "peer", timeline.spans, [](Span& s, int v) { s.peer = v; });
+  read_column<std::int64_t>(spans, "bytes", timeline.spans, [](Span& s, std::int64_t v) { s.bytes = v; });
+  read_column<double>(spans, "from_s", timeline.spans, [](Span& s, double v) { s.from_s = v; });
+  read_column<double>(spans, "to_s", timeline.spans, [](Span& s, double v) { s.to_s = v; });
+  const Json& messages = member(json, "messages");
+  read_column<int>(
+      messages, "source", timeline.messages, [](Message& m, int v) { m.source = v; }, true);
+  read_column<int>(messages, "target", timeline.messages, [](Message& m, int v) { m.target = v; });
+  read_column<std::int64_t>(messages, "bytes", timeline.messages, [](Message& m, std::int64_t v) { m.bytes = v; });
+  read_column<std::int64_t>(messages, "step", timeline.messages, [](Message& m, std::int64_t v) { m.step = v; });
+  read_column<int>(messages, "name", timeline.messages, [&](Message& m, int v) { check_name(m.name = v, timeline); });
+  read_column<double>(messages, "start_s", timeline.messages, [](Message& m, double v) { m.start_s = v; });
+  read_column<double>(messages, "end_s", timeline.messages, [](Message& m, double v) { m.end_s = v; });
+  return timeline;
+}
+
+}  // namespace simgrad::outputs

@@ -1,0 +1,73 @@
+#include "strategies/gossip/coded_exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace simgrad::strategies {
+
+CodedExchange::CodedExchange(Worker& worker, const MixingRow& row, const Neighbourhood& neighbours,
+                             const training::Compressor& compressor, Of of, double consensus_step)
+    : worker_(worker),
+      row_(row),
+      neighbours_(neighbours),
+      encoder_(compressor, worker),
+      of_(of),
+      consensus_step_(consensus_step),
+      own_copy_(worker.training().learning().initial_values()),
+      copies_(row.neighbours.size(), own_copy_) {}
+
+Tensor CodedExchange::code_of(const Tensor& x) {
+  const std::int64_t d = worker_.training().learning().parameters();
+  std::vector<Tensor> codes;
+  for (std::int64_t first = 0; first < x.size(); first += d)
+    codes.push_back(encoder_(worker_.comm(), values::slice(x, first, d), first));
+  return values::concatenate(codes);
+}
+
+CodedExchange::Sent CodedExchange::start(const Tensor& x, std::int64_t step) {
+  Tensor code = x;
+  if (!row_.neighbours.empty() || !row_.targets.empty()) {
+    if (of_ == Of::differences) worker_.comm().charge_reduction(static_cast<double>(x.size()));
+    code = code_of(of_ == Of::differences ? x - own_copy_ : x);
+  }
+  return {x, code, neighbours_.start(code, step)};
+}
+
+Tensor CodedExchange::finish(Sent sent) {
+  const training::Compressor& compressor = encoder_.compressor();
+  if (compressor.exact() || (row_.neighbours.empty() && row_.targets.empty()))
+    return neighbours_.combine(sent.x, std::move(sent.exchange));
+  if (of_ == Of::differences) return towards_copies(std::move(sent));
+  const auto codes = static_cast<std::int64_t>(sent.exchange.sources.size());
+  const Tensor own = values::decoded(sent.code);
+  const Tensor mixed = neighbours_.combine(own, std::move(sent.exchange), encoder_.add_flops(own.size()));
+  encoder_.charge_decoding(worker_.comm(), own.size(), codes);
+  if (of_ == Of::gradients) return compressor.concluded(mixed);
+  worker_.comm().charge_reduction(2.0 * static_cast<double>(own.size()), record::Work::average);
+  return sent.x + (mixed - own);
+}
+
+Tensor CodedExchange::towards_copies(Sent sent) {
+  const auto degree = static_cast<std::int64_t>(row_.neighbours.size());
+  const std::int64_t d = sent.x.size();
+  const auto received = neighbours_.finish(std::move(sent.exchange));
+  base::check(static_cast<std::int64_t>(received.size()) == degree, "copies of replicas that say nothing");
+  own_copy_ += values::decoded(sent.code);
+  for (std::size_t j = 0; j < received.size(); ++j) {
+    const cluster::Packet came = received[j];
+    copies_[j] += values::decoded(came.tensor);
+  }
+  encoder_.charge_decoding(worker_.comm(), d, degree);
+  worker_.comm().charge_reduction(static_cast<double>(degree + 1) * encoder_.add_flops(d) +
+                                  static_cast<double>(2 * degree + 1 + 2) * static_cast<double>(d));
+  // Row i's weights stand in the order of ranks, with i among its neighbours.
+  std::vector<Tensor> all = copies_;
+  const auto own = std::ranges::lower_bound(row_.neighbours, worker_.comm().rank()) - row_.neighbours.begin();
+  all.insert(all.begin() + own, own_copy_);
+  const Tensor mixed = values::weighted_sum(all, row_.weights);
+  return values::add_scaled(sent.x, consensus_step_, mixed - own_copy_);
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,46 @@
+/// Gossip: no server and no global sum; every rank keeps its own replica and averages with its neighbours.
+///
+/// Source: X. Lian et al., "Can Decentralized Algorithms Outperform Centralized Algorithms? A Case Study for
+/// Decentralized Parallel Stochastic Gradient Descent", NIPS 2017, Algorithm 1 (D-PSGD: combine_then_adapt); adapt then
+/// combine: A. H. Sayed, "Adaptation, Learning, and Optimization over Networks", 2014.
+/// Cost per step: t_c + alpha + degree M beta + (2 degree + 1) d / speed + t_update; with overlap
+/// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update.
+#pragma once
+
+#include "strategies/compression.h"
+#include "strategies/gossip/coded_exchange.h"
+#include "strategies/gossip/on_graph.h"
+
+namespace simgrad::strategies {
+
+enum class GossipUpdate {
+  combine_then_adapt,  ///< w_i <- sum_j W_ij w_j - lr g_i(w_i)
+  adapt_then_combine,  ///< w_i <- sum_j W_ij (w_j - lr g_j(w_j))
+  gradient_exchange    ///< w_i <- w_i - lr sum_j W_ij g_j(w_j)
+};
+
+struct Gossip : Mixes {
+  static constexpr base::About about{
+      .kind = "gossip",
+      .summary = "every rank steps on its own replica and averages with its neighbours; no server, no global sum",
+      .cost = "t_c + alpha + degree M beta + (2 degree + 1) d / speed + t_update a step",
+      .source = "X. Lian et al., Can Decentralized Algorithms Outperform Centralized Algorithms?, 2017"};
+
+  GossipUpdate update = GossipUpdate::combine_then_adapt;
+  bool overlap = false;
+  Compression compression = no_compression();
+  std::optional<double> consensus_step;  ///< default 0.4
+
+  void describe(base::Describer& d) override;
+  /// Not in place with copies of the neighbours, which who comes back does not have.
+  std::vector<cluster::Recovery> recoveries() const override {
+    return allowed(coded() != CodedExchange::Of::differences);
+  }
+  std::optional<Unfit> unfit(const Fit& fit) const override;
+  void operator()(Worker& worker) const override;
+
+ private:
+  CodedExchange::Of coded() const;
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,35 @@
+/// Graphs that the run's seed draws: the same for all strategies of that seed and option.
+#pragma once
+
+#include "strategies/gossip/graphs/graph.h"
+
+namespace simgrad::strategies {
+
+/// Source: A. Steger, N. C. Wormald, "Generating random regular graphs quickly", Combinatorics, Probability and
+/// Computing 8, 1999: two free ends after the other are joined, unless that made a loop or a second edge; again from
+/// the start when stuck.
+struct RandomRegular : Graph {
+  static constexpr base::About about{.kind = "random_regular",
+                                     .summary = "drawn among the graphs in which every rank has `degree` neighbours",
+                                     .cost = "degree as given",
+                                     .source = "A. Steger, N. Wormald, Generating random regular graphs quickly, 1999"};
+  std::int64_t degree = 3;
+
+  void describe(base::Describer& d) override;
+  std::string unfit(int P) const override;
+  Adjacency edges(int P, std::uint64_t seed) const override;
+};
+
+struct ErdosRenyi : Graph {
+  static constexpr base::About about{
+      .kind = "erdos_renyi",
+      .summary = "every pair of ranks is joined with the same probability",
+      .cost = "degree (P - 1) probability on average; connected as a rule above ln P / P",
+      .source = "E. N. Gilbert, Random Graphs, 1959; P. Erdos, A. Renyi, On Random Graphs I, 1959"};
+  double probability = 0.5;
+
+  void describe(base::Describer& d) override;
+  Adjacency edges(int P, std::uint64_t seed) const override;
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,53 @@
+/// With which weights ranks average: the mixing matrix W of x_i <- sum_j W_ij x_j.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "strategies/gossip/graphs/graph.h"
+
+namespace simgrad::strategies {
+
+/// What one rank exchanges, and how it averages.
+struct MixingRow {
+  std::vector<int> neighbours;  ///< from whom it receives, ascending, without itself
+  std::vector<double> weights;  ///< of the neighbours and itself together, in the order of ranks; they sum to 1
+  std::vector<int> targets;     ///< to whom it sends, ascending; the neighbours where all edges lead both ways
+};
+
+struct MixingMatrix {
+  std::vector<MixingRow> rows;
+
+  int size() const { return static_cast<int>(rows.size()); }
+  double entry(int i, int j) const;
+  /// Whether the columns sum to 1 as well, so that averaging preserves the mean.
+  bool doubly_stochastic() const;
+  bool symmetric() const;
+  /// To whom each rank sends what counts: the edges whose entries are not 0.
+  Adjacency support() const;
+  /// (I + W) / 2, none of whose eigenvalues is negative if W is symmetric.
+  MixingMatrix lazy() const;
+};
+
+/// Scales the weights of those that are left of an average to sum to 1; where that cannot be, they count equally.
+void normalize(std::vector<double>& weights);
+
+/// A rule that gives W to a graph.
+class Mixing : public base::Described {
+ public:
+  void describe(base::Describer&) override {}
+
+  /// Why it has no matrix for that graph; nothing if it has.
+  virtual std::string unfit(const Adjacency& /*edges*/) const { return {}; }
+  /// ranks: which of the scenario's those of the graph are, in their order; some may be lost.
+  virtual MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const = 0;
+  /// The graph, where it is the matrix that says it.  Errors: ScenarioError `file:line:column: ...`.
+  virtual std::optional<Adjacency> support(int /*P*/) const { return {}; }
+};
+
+/// metropolis, uniform, max_degree, file
+const base::Registry<Mixing>& mixings();
+
+}  // namespace simgrad::strategies

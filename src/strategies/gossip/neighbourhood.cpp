@@ -1,0 +1,115 @@
+#include "strategies/gossip/neighbourhood.h"
+
+#include <algorithm>
+
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/work_scope.h"
+
+namespace simgrad::strategies {
+
+using cluster::Communicator;
+using cluster::Packet;
+using cluster::Pending;
+using training::Training;
+
+std::vector<int> Neighbourhood::hosts() const {
+  const Communicator& comm = worker_.comm();
+  const Training& training = worker_.training();
+  std::vector<int> all = row_.neighbours;
+  const auto away = [&](int member) { return member == comm.rank() || !training.active(comm.world_rank(member)); };
+  std::erase_if(all, away);
+  for (int member = 0; all.empty() && member < comm.size(); ++member)
+    if (!away(member)) all.push_back(member);
+  return all;
+}
+
+State Neighbourhood::start() const {
+  if (!worker_.rejoins()) return worker_.start();
+  const Communicator& comm = worker_.comm();
+  Training& training = worker_.training();
+  for (;;) {
+    const std::vector<int> present = hosts();  // somebody is at work, or all would have started anew
+    std::int64_t step = 0;                     // nobody has begun it
+    for (const int member : present) step = std::max(step, comm.world().ranks().step(comm.world_rank(member)) + 1);
+    training.join(comm.world_rank(comm.rank()), step, comm.world_rank(present.front()));
+    if (auto packet = comm.start_receive(present.front()).wait_unless_lost()) {
+      State state = worker_.start_alone(packet->tensor, packet->version);
+      return state;
+    }
+    comm.world().membership().start_over(
+        comm.world_rank(comm.rank()));  // others wait for this rank at a step that it never reaches
+  }
+}
+
+void Neighbourhood::welcome(const State& state) const {
+  const Communicator& comm = worker_.comm();
+  if (!worker_.training().keeps_going()) return;
+  for (const int rank : worker_.training().joiners(comm.world_rank(comm.rank()), state.step)) {
+    Pending sending = comm.start_send_unless_lost(rank, Packet(state.w, state.step));  // in place everybody is a member
+    if (sending.under_way()) sending.wait_unless_lost();
+  }
+}
+
+bool Neighbourhood::takes_part(int member, std::int64_t step) const {
+  return !worker_.training().keeps_going() || worker_.training().takes_part(worker_.comm().world_rank(member), step);
+}
+
+Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step, std::span<const int> sources,
+                                             std::span<const int> targets) const {
+  const Communicator& comm = worker_.comm();
+  const cluster::WorkScope work_scope(comm, record::Work::gossip);
+  Exchange exchange;
+  for (const int j : sources)
+    if (takes_part(j, step)) exchange.sources.push_back(j);
+  for (const int j : exchange.sources) exchange.receives.push_back(comm.start_receive(j));
+  for (const int j : targets)
+    if (takes_part(j, step)) exchange.sends.push_back(comm.start_send(j, x));
+  return exchange;
+}
+
+std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
+  const cluster::WorkScope work_scope(worker_.comm(), record::Work::gossip);
+  std::vector<Packet> received;
+  for (std::size_t i = 0; i < exchange.sources.size(); ++i) {
+    auto packet = exchange.receives[i].wait_unless_lost();
+    if (!packet) worker_.comm().await_detection(exchange.sources[i]);
+    received.push_back(packet ? std::move(*packet) : Packet());
+  }
+  for (Pending& send : exchange.sends) send.wait_unless_lost();
+  return received;
+}
+
+Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<double> numbers) const {
+  const Communicator& comm = worker_.comm();
+  const std::vector<int> sources = exchange.sources;
+  const std::vector<Packet> received = finish(std::move(exchange));
+  if (row_.neighbours.empty()) return x;  // it only sends, if that
+  std::vector<Tensor> terms;
+  std::vector<double> weights;
+  const auto add = [&](const Tensor& term, std::size_t place) {
+    terms.push_back(term);
+    weights.push_back(row_.weights[place]);
+  };
+  // Row i's weights stand in the order of ranks, with i among its neighbours.
+  const auto own =
+      static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, comm.rank()) - row_.neighbours.begin());
+  std::size_t next = 0;
+  for (std::size_t place = 0; place <= row_.neighbours.size(); ++place) {
+    if (place == own) {
+      add(x, place);
+      continue;
+    }
+    const int member = row_.neighbours[place < own ? place : place - 1];
+    if (next == sources.size() || sources[next] != member) continue;
+    if (const Tensor& came = received[next++].tensor) add(came, place);
+  }
+  comm.charge_reduction(
+      (2.0 * static_cast<double>(terms.size() - 1) + 1.0) * numbers.value_or(static_cast<double>(x.size())),
+      record::Work::average);
+  if (terms.size() <= row_.neighbours.size()) normalize(weights);
+  return values::weighted_sum(terms, weights);
+}
+
+}  // namespace simgrad::strategies

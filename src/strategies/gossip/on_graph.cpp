@@ -1,0 +1,190 @@
+#include "strategies/gossip/on_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cluster/ranks/world.h"
+#include "strategies/gossip/graphs/lines.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+std::vector<int> everybody(int P) {
+  std::vector<int> ranks(static_cast<std::size_t>(P));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+/// The scenario's numbers of the living workers.
+std::vector<int> living(const Worker& worker) {
+  std::vector<int> ranks;
+  for (int place = 0; place < worker.workers(); ++place) ranks.push_back(worker.comm().world_rank(place));
+  return ranks;
+}
+
+bool first_of_all(const Worker& worker) {
+  return worker.comm().rank() == 0 && worker.training().generation() == 0 && !worker.rejoins();
+}
+
+}  // namespace
+
+std::optional<Strategy::Unfit> OnGraph::unfit(const Fit& fit) const {
+  const std::string why = graph->unfit(static_cast<int>(fit.workers));
+  return why.empty() ? std::nullopt : std::optional(Unfit{"graph", why});
+}
+
+std::vector<std::string> OnGraph::broken(const Adjacency& edges, std::string_view what) {
+  const std::vector<int> parts = components(edges);
+  const int one_way = strong_components(edges) - static_cast<int>(parts.size());
+  std::vector<std::string> all;
+  if (parts.size() > 1) {
+    constexpr std::size_t shown = 8;
+    const std::vector<int> largest(parts.begin(),
+                                   parts.begin() + static_cast<std::ptrdiff_t>(std::min(shown, parts.size())));
+    all.push_back(
+        fmt::format("{} falls into {} parts of {}{} ranks, between which nothing travels: each converges to a mean of "
+                    "its own, the consensus distance stays, and the spectral gap is 0",
+                    what, parts.size(), fmt::join(largest, ", "), parts.size() > shown ? ", ..." : ""));
+  }
+  if (one_way > 0)
+    all.push_back(
+        fmt::format("{} leads from some ranks to others and never back: what those others learn is lost on the former, "
+                    "and all that is averaged is what the ranks say to whom nobody sends; add edges back",
+                    what));
+  return all;
+}
+
+std::vector<std::string> OnGraph::warnings(std::int64_t workers, std::uint64_t seed) const {
+  return broken(drawn(static_cast<int>(workers), seed), "the graph");
+}
+
+bool OnGraph::leaves_a_rest(const Worker& worker) const {
+  const int P = worker.workers();
+  return P < worker.training().world().workers() && (graph->of_named_ranks() || !graph->unfit(P).empty());
+}
+
+void OnGraph::describe_graph(base::Describer& d) {
+  d.component("graph", graph, "who talks to whom; not the cabling, which is cluster.topology");
+  if (graph.kind() == "support" && !mixes())
+    d.refuse("graph",
+             "graph = \"support\" is that of a mixing matrix in a file, but this strategy has no mixing matrix; name "
+             "another "
+             "graph, or write the edges down for graph = { kind = \"file\", path = \"...\" }");
+}
+
+std::shared_ptr<const Adjacency> OnGraph::edges(const Worker& worker) const {
+  const std::uint64_t seed = worker.training().learning().seed();
+  std::vector<int> ranks = living(worker);
+  if (made_.edges && made_.ranks == ranks && made_.seed == seed) return made_.edges;
+  Adjacency all = leaves_a_rest(worker) ? restricted(drawn(worker.training().world().workers(), seed), ranks)
+                                        : drawn(worker.workers(), seed);
+  made_ = {.ranks = std::move(ranks), .seed = seed, .edges = std::make_shared<const Adjacency>(std::move(all))};
+  return made_.edges;
+}
+
+void OnGraph::note_warnings(const Worker& worker) const {
+  if (!first_of_all(worker)) return;
+  for (const std::string& text : warnings(worker.workers(), worker.training().learning().seed()))
+    worker.training().note(text);
+}
+
+void Mixes::describe(base::Describer& d) {
+  describe_graph(d);
+  describe_mixing(d);
+}
+
+void Mixes::describe_mixing(base::Describer& d) {
+  d.component("mixing", mixing, "the weights of the averages");
+  d.flag("lazy", lazy, "whether half of every average is one's own, (I + W) / 2, so that no eigenvalue is negative");
+  if (graph.kind() == "support" && mixing.kind() != "file")
+    d.refuse(
+        "graph",
+        fmt::format("graph = \"support\" is that of a matrix in a file, but mixing is \"{}\"; name another graph, or "
+                    "give mixing = {{ kind = \"file\", path = \"...\" }}",
+                    mixing.kind()));
+}
+
+Adjacency Mixes::drawn(int P, std::uint64_t seed) const {
+  if (graph.kind() == "support")
+    if (auto support = mixing->support(P)) return *support;
+  return graph->edges(P, seed);
+}
+
+MixingMatrix Mixes::matrix(const Adjacency& edges, std::span<const int> ranks) const {
+  const MixingMatrix W = mixing->matrix(edges, ranks);
+  return lazy ? W.lazy() : W;
+}
+
+std::optional<Strategy::Unfit> Mixes::unfit(const Fit& fit) const {
+  if (auto why = OnGraph::unfit(fit)) return why;
+  const int P = static_cast<int>(fit.workers);
+  if (graph.kind() == "support") {  // the matrix is looked at before its graph
+    const std::string why = mixing->unfit(Complete().edges(P, fit.seed));
+    if (!why.empty()) return Unfit{"mixing", why};
+  }
+  const Adjacency all = drawn(P, fit.seed);
+  if (const std::string why = mixing->unfit(all); !why.empty()) return Unfit{"mixing", why};
+  const std::string why = unsuited(matrix(all, everybody(P)));
+  return why.empty() ? std::nullopt : std::optional(Unfit{"mixing", why});
+}
+
+std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t seed) const {
+  const int P = static_cast<int>(workers);
+  const Adjacency graph_edges = drawn(P, seed);
+  const MixingMatrix W = matrix(graph_edges, everybody(P));
+  const Adjacency used = W.support();
+  const bool same =
+      components(graph_edges) == components(used) && strong_components(graph_edges) == strong_components(used);
+  std::vector<std::string> all =
+      broken(used, same ? "the graph" : "the graph, without the edges that the mixing matrix gives 0,");
+  if (!W.doubly_stochastic())
+    all.push_back(
+        fmt::format("mixing = \"{}\" on this graph has rows that sum to 1 and columns that do not: averaging does not "
+                    "preserve the mean, and ranks whose columns sum to more count more in what all converge to; "
+                    "\"metropolis\" preserves it",
+                    mixing.kind()));
+  return all;
+}
+
+std::optional<Graph::Extremes> Mixes::extremes(int P) const {
+  // A rest of a graph that has no form of that number of ranks is another graph.
+  if (P == 1 || mixing.kind() != "metropolis" || graph->of_named_ranks() || !graph->unfit(P).empty()) return {};
+  auto found = graph->metropolis_extremes(P);
+  if (found && lazy) found = Graph::Extremes{found->below_one / 2.0, (1.0 + found->least) / 2.0};
+  return found;
+}
+
+std::optional<Spectrum> Mixes::spectrum_of(const MixingMatrix& W) const {
+  const auto known = extremes(W.size());
+  return known ? Spectrum{.second = std::max(1.0 - known->below_one, -known->least), .least = known->least}
+               : spectrum(W);
+}
+
+std::optional<double> Mixes::gap(const MixingMatrix& W) const {
+  const auto known = extremes(W.size());
+  return known ? std::min(known->below_one, 1.0 - std::abs(known->least)) : spectral_gap(W);
+}
+
+std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
+  const auto graph_edges = edges(worker);
+  if (!W_ || mixed_ != graph_edges) {
+    mixed_ = graph_edges;
+    W_ = std::make_shared<const MixingMatrix>(matrix(*graph_edges, living(worker)));
+  }
+  if (worker.comm().rank() == 0) {
+    note_warnings(worker);
+    if (const auto found = gap(*W_))
+      worker.training().set_spectral_gap(*found);
+    else if (first_of_all(worker))
+      worker.training().note(
+          "spectral_gap: not reckoned, for the matrix is large, and not symmetric or too slow to average");
+  }
+  return W_;
+}
+
+}  // namespace simgrad::strategies

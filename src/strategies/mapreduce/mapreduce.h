@@ -1,0 +1,79 @@
+/// MapReduce: reducers broadcast the parameters, every worker maps its rows to the sum of their gradients (the
+/// combiner), the reducers reduce the sums and update.
+///
+/// Source: C.-T. Chu et al., "Map-Reduce for Machine Learning on Multicore", NIPS 2006 (k-means, too); J. Dean,
+/// S. Ghemawat, "MapReduce: Simplified Data Processing on Large Clusters", OSDI 2004; in memory: M. Zaharia et al.,
+/// "Resilient Distributed Datasets", NSDI 2012.
+/// Cost per step, one reducer, a split a worker: t_c + 2 alpha + 2 P M beta + P M gamma + t_update; its NIC carries
+/// everything. Another broadcast: its own cost, with P + 1 members, for alpha + P M beta. r reducers: max(M, P M / r)
+/// beta for P M beta, P M gamma / r. Without the combiner a worker sends (its rows) M, and the reducer adds as many.
+/// Splits: mapreduce_splits.cpp. Disks: storage.h.
+#pragma once
+
+#include "collectives/broadcast.h"
+#include "strategies/compression.h"
+#include "strategies/job.h"
+#include "strategies/mapreduce/storage.h"
+#include "strategies/strategy.h"
+#include "training/compressors/encoder.h"
+
+namespace simgrad::strategies {
+
+struct MapReduce : Strategy {
+  static constexpr base::About about{
+      .kind = "mapreduce",
+      .summary = "reducers broadcast the parameters, workers map their rows to gradient sums, the reducers reduce them",
+      .cost =
+          "one reducer: t_c + 2 alpha + 2 P M beta + P M gamma + t_update a step; r reducers: max(M, P M / r) for P M",
+      .source = "C.-T. Chu et al., Map-Reduce for Machine Learning on Multicore, 2006"};
+
+  Job job = Job::gradient;
+  base::Slot<collectives::Broadcast> broadcast{collectives::broadcasts(), "flat"};
+  bool combiner = true;
+  std::int64_t reducers = 1;
+  std::int64_t splits = 1;  ///< a worker
+  bool speculative = false;
+  std::optional<double> slow_factor;  ///< default 1.5
+  base::Slot<Storage> storage{storages(), "memory"};
+  Compression compression = no_compression();
+  Compression parameter_compression = no_compression();
+
+  void describe(base::Describer& d) override;
+  int servers() const override { return static_cast<int>(reducers); }
+  std::optional<training::Sharding> sharding() const override { return training::Sharding::range; }
+  std::shared_ptr<const Strategy> alone() const override;
+  /// `continue`: one reducer knows what has come, and deals what is lost to the others, one by one.
+  std::vector<cluster::Recovery> recoveries() const override;
+  bool optimizes() const override { return job == Job::gradient; }
+  std::optional<Unfit> unfit(const Fit& fit) const override;
+  void operator()(Worker& worker) const override;
+  void operator()(Server& server) const override;
+
+ private:
+  // mapreduce_splits.cpp: the first reducer is the master as well, and deals splits to workers as they ask for them.
+  void map_splits(Worker& worker) const;
+  void reduce_splits(Server& server) const;
+  double map_flops(const training::Learning& learning, int split, int all) const;
+  Tensor mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const;
+  bool deals_splits(const training::Training& training) const { return splits > 1 || training.keeps_going(); }
+  std::int64_t sum_size(const training::Learning& learning) const;
+
+  /// Blocks until every reducer's stretch of the parameters is there.
+  Tensor parameters(Worker& worker, const training::Encoder& code) const;
+  /// How many numbers travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
+  std::int64_t numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const;
+  /// Each reducer's stretch of a worker's sum over so many rows, encoded, and what travels beside it without a
+  /// combiner.
+  std::vector<cluster::Packet> sliced(const Worker& worker, training::Encoder& code, const Tensor& x,
+                                      std::int64_t rows) const;
+  /// The update with the sum of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner would
+  /// have saved, the update.
+  void finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
+                    std::int64_t sums) const;
+  /// Virtual time: reading or writing so many bytes; it counts as computing.
+  void use_disk(const training::Participant& self, double bytes) const;
+  /// The flops that the rank's host could do meanwhile.
+  double disk_flops(const training::Participant& self, double bytes) const;
+};
+
+}  // namespace simgrad::strategies

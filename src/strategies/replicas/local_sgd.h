@@ -1,0 +1,51 @@
+/// Local SGD: every rank takes H steps on its own replica, then the replicas are averaged.
+///
+/// Source: S. U. Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, Algorithm 1; once, at the end:
+/// M. Zinkevich, M. Weimer, L. Li, A. Smola, "Parallelized Stochastic Gradient Descent", NIPS 2010; together first,
+/// alone later: T. Lin, S. U. Stich, K. K. Patel, M. Jaggi, "Don't Use Large Mini-Batches, Use Local SGD", ICLR 2020
+/// (post-local SGD); slow momentum: J. Wang, V. Tantia, N. Ballas, M. Rabbat, "SlowMo: Improving
+/// Communication-Efficient Distributed SGD with Slow Momentum", ICLR 2020, Algorithm 1. Cost per round of H steps: H
+/// (t_c + t_update) + T_allreduce(P, M) + M gamma/8 for the mean, + 7 d / speed with slow momentum. H = 1 is
+/// synchronous SGD.
+#pragma once
+
+#include "collectives/allreduce.h"
+#include "strategies/compression.h"
+#include "strategies/replicas/compressed_sum.h"
+
+namespace simgrad::strategies {
+
+/// What becomes of the optimizer's memory (momentum, say) when the replicas are averaged.
+enum class MemoryAtAverage { keep, average, reset };
+
+struct LocalSgd : Strategy {
+  static constexpr base::About about{
+      .kind = "local_sgd",
+      .summary = "every rank takes some steps on its own replica, then the replicas are averaged by an allreduce",
+      .cost = "t_c + t_update + T_allreduce/H a step",
+      .source = "S. U. Stich, Local SGD Converges Fast and Communicates Little, 2019"};
+
+  std::optional<std::int64_t> local_steps = 8;  ///< H; none: all of them
+  std::int64_t synchronous_steps = 0;
+  double slow_momentum = 0.0;
+  double slow_rate = 1.0;
+  MemoryAtAverage optimizer_memory = MemoryAtAverage::keep;
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  Compression compression = no_compression();
+
+  void describe(base::Describer& d) override;
+  bool replicas_differ() const override { return true; }
+  bool many_to_many() const override { return algorithm->many_to_many(); }
+  std::optional<Unfit> unfit(const Fit& fit) const override;
+  void operator()(Worker& worker) const override;
+
+ private:
+  bool slow() const { return slow_momentum > 0.0 || slow_rate != 1.0; }
+  bool averages_after(const Worker& worker, std::int64_t step) const;
+  /// Whether State::memory holds, behind the optimizer's, what all replicas were when the round began.
+  bool remembers_beginning() const { return slow() || !compression->exact(); }
+  void average(Worker& worker, State& state, CompressedSum& moves) const;
+  void move_slowly(Worker& worker, State& state) const;
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,82 @@
+/// The two sides of a sparse parameter server: its servers as a worker sees them, and the replica that workers hold.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "strategies/servers/key_cache.h"
+#include "strategies/servers/sparse_parameter_server.h"
+
+namespace simgrad::strategies {
+
+/// A key's number weighs so much in requests and pushes: there are fewer than 2^32.
+inline constexpr std::int64_t key_bytes = 4;
+
+/// All servers together, as a worker sees them: batch after batch.
+class SparseStore {
+ public:
+  SparseStore(Worker& worker, const SparseParameterServer& options);
+
+  /// Asks for the next batch's keys alone: the first time.
+  void request();
+  /// Blocks until every server has answered.  Returns the present batch's rows, then all dense parameters on servers.
+  Tensor pull();
+  /// This rank's part of its gradient.  Virtual time: flops / speed.
+  Tensor gradient(const Tensor& at, const Tensor& replica);
+  /// Starts to send every server its part of g, with the request for the batch after this one.
+  void push(const Tensor& g);
+  /// Blocks until they have it.
+  void wait();
+  /// What of g is the replica's.
+  Tensor replica_part(const Tensor& g) const;
+
+ private:
+  void send(const Tensor& g);
+  void plan_next();
+  Tensor together(const std::vector<Tensor>& answers) const;
+  void note_versions(const std::vector<std::int64_t>& answered);
+  void update_kept(const Tensor& g);
+
+  Worker& worker_;
+  const SparseParameterServer& options_;
+  training::SparseLearning& learning_;
+  KeyCache cache_;
+  Pull next_;     ///< what is asked for
+  Pull present_;  ///< what has come
+  std::deque<std::vector<std::int64_t>>
+      answered_;                        ///< the servers' versions, of the last steps that kept rows may be from
+  std::vector<std::int64_t> versions_;  ///< by server: that of the oldest row in use
+  bool keeps_own_updates_;
+  Tensor kept_;  ///< the present batch's table
+  std::vector<cluster::Pending> answers_, sends_;
+};
+
+/// What the workers hold of the parameters, if anything; all of them the same.
+class DenseReplica {
+ public:
+  DenseReplica(Worker& worker, const SparseParameterServer& options);
+  /// None where the servers have it all.
+  const Tensor& w() const { return state_.w; }
+  /// One update by the sum of all workers' parts.  Virtual time: a ring allreduce, and the optimizer's flops.
+  void update(const Tensor& part);
+
+ private:
+  /// All workers' parts, added as they travel.
+  Tensor sum(const Tensor& part) const;
+
+  Worker& worker_;
+  const SparseParameterServer& options_;
+  training::SparseLearning& learning_;
+  std::vector<cluster::Communicator> among_;  ///< the workers; none where there is no replica
+  State state_;
+};
+
+/// The state of replicas at the beginning, from a rank's start.
+State replica_state(const training::SparseLearning& learning, const State& start);
+
+/// x as it travels, and as whoever got it computes with it.  Virtual time: a flop a number where it is rounded.
+Tensor as_sent(const cluster::Communicator& comm, const Tensor& x, values::Format format);
+Tensor as_received(const cluster::Communicator& comm, const Tensor& x, values::Format format);
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,100 @@
+#include "training/checkpoints/checkpoint_store.h"
+
+#include <fmt/format.h>
+
+#include "cluster/recording/work_scope.h"
+#include "training/options.h"
+
+namespace simgrad::training {
+
+double bytes_of(const State& state) {
+  double bytes = static_cast<double>(state.w.size_bytes());
+  for (const values::Tensor& each : state.memory) bytes += static_cast<double>(each.size_bytes());
+  for (const values::Tensor& each : state.carried.vectors) bytes += static_cast<double>(each.size_bytes());
+  return bytes + 8.0 * static_cast<double>(state.carried.numbers.size());
+}
+
+CheckpointStore::CheckpointStore(cluster::Cluster& cluster, bool remembers)
+    : cluster_(cluster), remembers_(remembers) {}
+
+std::vector<std::string> CheckpointStore::plan(const Options& options, const std::function<double()>& state_bytes,
+                                               std::int64_t failing_hosts) {
+  const cluster::Options& conditions = cluster_.options();
+  const std::optional<double> bandwidth = conditions.storage_bandwidth_bytes_per_s;
+  if (!options.checkpoints() || !(conditions.failures.hosts_fail() || bandwidth)) return {};
+  if (bandwidth) {
+    storage_.emplace(cluster_, cluster::Storage::Place::local, *bandwidth, 0.0);
+    cost_s_ = state_bytes() / *bandwidth;
+  }
+  std::optional<double> mtbf_s = conditions.failures.of_hosts().mtbf_s();
+  if (mtbf_s && failing_hosts > 0) *mtbf_s /= static_cast<double>(failing_hosts);
+  if (failing_hosts == 0) mtbf_s.reset();
+  const std::optional<double> every_s = options.checkpoint_interval_s(mtbf_s, cost_s_);
+  clock_.emplace(options.checkpoint_every_steps, every_s);
+  std::vector<std::string> notes;
+  if (options.checkpoints_by_rule() && every_s)
+    notes.push_back(
+        fmt::format("checkpoints every {:.6g} s ({}: MTBF of the job {:.6g} s, a checkpoint takes {:.6g} s)", *every_s,
+                    *options.checkpoint_every, *mtbf_s, cost_s_));
+  if (mtbf_s && cost_s_ >= *mtbf_s)
+    notes.push_back(fmt::format(
+        "the MTBF of the job, {:.6g} s, is shorter than writing a checkpoint, {:.6g} s: it will hardly progress",
+        *mtbf_s, cost_s_));
+  return notes;
+}
+
+Snapshots* CheckpointStore::source(bool sharded) {
+  written_.settle();
+  remembered_.settle();
+  const bool usable = remembered_.complete_step() && (sharded ? remembered_.whole() : !remembered_.states().empty());
+  if (usable) return &remembered_;
+  remembered_.clear();
+  return written_.complete_step() ? &written_ : nullptr;
+}
+
+void CheckpointStore::remember(int rank, const State& state, int reporters) {
+  if (state.step > 0 && remembers_ && cluster_.options().failures.hosts_fail() &&
+      remembered_.keep(rank, state, reporters))
+    losses_.secured(cluster_.now());
+}
+
+void CheckpointStore::write(const cluster::Communicator& comm, const State& state, bool writes,
+                            const std::function<int()>& reporters) {
+  const cluster::WorkScope work_scope(comm, record::Work::checkpoint);
+  if (storage_ && writes) storage_->write(comm, static_cast<std::int64_t>(bytes_of(state)));
+  if (!written_.keep(comm.world_rank(comm.rank()), state, reporters())) return;
+  losses_.wrote(cost_s_);
+  if (!remembers_) losses_.secured(cluster_.now());
+}
+
+void CheckpointStore::read(const cluster::Communicator& comm, const State& state) const {
+  if (storage_) storage_->read(comm, static_cast<std::int64_t>(bytes_of(state)));
+}
+
+void CheckpointStore::crashed(bool recovers) {
+  ++crashes_;
+  if (recovers) losses_.crashed(cluster_.now());
+}
+
+void CheckpointStore::resumed(const Snapshots* source) {
+  const double now = cluster_.now(), restart_s = cluster_.options().failures.restart_time_s;
+  const double reading_s = on_storage(source) ? cost_s_ : 0.0;
+  losses_.resumed(now, restart_s + reading_s);
+  if (clock_) clock_->restart(source ? *source->complete_step() : 0, now + restart_s + reading_s);
+}
+
+void CheckpointStore::fill(record::Record& record, bool keeps_going) const {
+  if (cluster_.options().failures.hosts_fail()) {
+    record.crashes = crashes_;
+    if (!keeps_going || crashes_ == 0) record.lost_s = losses_.lost_s();
+    record.recovery_s = losses_.recovery_s(record.simulated_s);
+  }
+  if (clock_) record.checkpoint_s = losses_.checkpoint_s();
+  const bool known = record.crashes ? record.lost_s.has_value() : record.checkpoint_s.has_value();
+  if (known && record.simulated_s > 0.0)
+    record.goodput =
+        1.0 - (record.lost_s.value_or(0.0) + record.recovery_s.value_or(0.0) + record.checkpoint_s.value_or(0.0)) /
+                  record.simulated_s;
+}
+
+}  // namespace simgrad::training

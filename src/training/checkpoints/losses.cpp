@@ -1,0 +1,30 @@
+#include "training/checkpoints/losses.h"
+
+namespace simgrad::training {
+
+void Losses::secured(double now) {
+  since_s_ = now;
+  if (!down_since_s_) return;
+  // The others have finished it before they noticed the crash: nothing is lost, and until now nobody recovered.
+  lost_s_ = lost_before_s_;
+  recovery_s_ = recovery_before_s_;
+  down_since_s_ = now;
+}
+
+void Losses::crashed(double now) {
+  lost_before_s_ = lost_s_;
+  recovery_before_s_ = recovery_s_;
+  if (now < since_s_)  // in the middle of a restart, which was counted in full
+    recovery_s_ -= since_s_ - now;
+  else
+    lost_s_ += now - since_s_;
+  down_since_s_ = now;
+}
+
+void Losses::resumed(double now, double restart_s) {
+  recovery_s_ += now - down_since_s_.value_or(now) + restart_s;
+  down_since_s_.reset();
+  since_s_ = now + restart_s;
+}
+
+}  // namespace simgrad::training

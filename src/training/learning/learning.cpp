@@ -1,0 +1,235 @@
+#include "training/learning/learning.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/errors.h"
+
+namespace simgrad::training {
+
+using values::Tensor;
+
+namespace {
+
+/// Rough real speed of one core on our kernels, to tell small work from large.
+constexpr double flops_per_real_second = 2e9;
+
+/// An evaluation is cut into this many rows a piece, whatever the threads, so that its sums have one order.
+constexpr std::int64_t rows_a_piece = 2048;
+
+models::Samples samples_of(const data::Dataset& set) {
+  const data::SparseRows& sparse = set.sparse;
+  return {.features = set.features.data(),
+          .targets = set.targets.data(),
+          .columns = set.columns,
+          .count = set.rows,
+          .starts = sparse.any() ? sparse.starts.data() : nullptr,
+          .keys = sparse.keys.data(),
+          .values = sparse.values.empty() ? nullptr : sparse.values.data()};
+}
+
+std::shared_ptr<const data::Dataset> training_set(const std::shared_ptr<const data::Split>& data) {
+  return data ? std::shared_ptr<const data::Dataset>(data, &data->train) : nullptr;
+}
+
+double squared_deviation(const data::Dataset& set) {
+  double sum = 0.0;
+  for (const double y : set.targets) sum += y;
+  const double mean = set.rows > 0 ? sum / static_cast<double>(set.rows) : 0.0;
+  double squares = 0.0;
+  for (const double y : set.targets) squares += (y - mean) * (y - mean);
+  return squares;
+}
+
+}  // namespace
+
+Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
+    : setup_(std::move(setup)),
+      k_means_(dynamic_cast<const models::KMeans*>(setup_.model.get())),
+      multitask_(dynamic_cast<const models::MultitaskPerceptron*>(setup_.model.get())),
+      dispatcher_(dispatcher),
+      parameters_(setup_.model->parameters(setup_.problem)),
+      layers_(setup_.model->layers(setup_.problem)),
+      batches_({.rows = setup_.rows,
+                .batch = setup_.batch,
+                .partition = setup_.partition,
+                .seed = setup_.seed,
+                .labelled = training_set(setup_.data),
+                .speeds = setup_.speeds}) {
+  if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
+}
+
+const data::Dataset& Learning::evaluation_set() const {
+  return setup_.evaluate_on == EvaluationSet::test ? setup_.data->test : setup_.data->train;
+}
+
+std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
+  State state{.w = dispatcher_.zeros(parameters_), .memory = {}, .step = 0};
+  optimizer.start(state);
+  std::int64_t bytes = state.w.size_bytes();
+  for (const Tensor& moment : state.memory) bytes += moment.size_bytes();
+  return bytes;
+}
+
+Tensor Learning::initial_values() const {
+  // All ranks begin with one tensor.
+  return dispatcher_.dispatch({.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)},
+                              parameters_, {},
+                              [model = setup_.model, problem = setup_.problem, seed = setup_.seed](
+                                  auto, std::span<double> w) { model->initial_values(problem, seed, w); });
+}
+
+double Learning::gradient_flops(int part, int parts) const {
+  return setup_.model->gradient_flops(setup_.problem, batches_.count(part, parts));
+}
+
+template <class Work>
+Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
+                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived,
+                                  Work work, std::uint64_t variant) const {
+  // A full batch is the same in every step, so equal w give equal results.
+  const std::array<std::uint64_t, 5> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
+                                         static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts), variant,
+                                         static_cast<std::uint64_t>(arrived.value_or(0))};
+  // Even of no rows a result is written.
+  const values::Operation operation{
+      .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};
+  const std::array inputs{w};
+  return dispatcher_.dispatch(operation, size, inputs,
+                              [data = setup_.data, batches = batches_, step, part, parts, arrived, work](
+                                  std::span<const std::span<const double>> in, std::span<double> result) {
+                                const RowSet rows = batches.rows(step, part, parts, arrived);
+                                models::Samples samples = samples_of(data->train);
+                                samples.first = rows.first;
+                                samples.count = rows.count;
+                                samples.indices = rows.indices.empty() ? nullptr : rows.indices.data();
+                                work(in[0], samples, result);
+                              });
+}
+
+Tensor Learning::gradient(const Tensor& w, std::int64_t step, int part, int parts,
+                          std::optional<std::int64_t> arrived) const {
+  return dispatch_on_rows("gradient", gradient_flops(part, parts), parameters_, w, step, part, parts, arrived,
+                          [model = setup_.model, problem = setup_.problem, B = static_cast<double>(batches_.batch())](
+                              std::span<const double> at, const models::Samples& rows, std::span<double> g) {
+                            model->gradient(problem, rows, at, 1.0 / B, static_cast<double>(rows.count) / B, g);
+                          });
+}
+
+double Learning::assignment_flops(int part, int parts) const {
+  base::check(clusters(), "only k-means assigns rows to centres");
+  return k_means_->assignment_flops(setup_.problem, batches_.count(part, parts));
+}
+
+Tensor Learning::assignments(const Tensor& w, std::int64_t step, int part, int parts,
+                             std::optional<std::int64_t> arrived) const {
+  base::check(clusters(), "only k-means assigns rows to centres");
+  return dispatch_on_rows("assignments", assignment_flops(part, parts), k_means_->assignment_size(setup_.problem), w,
+                          step, part, parts, arrived,
+                          [owner = setup_.model, model = k_means_, problem = setup_.problem](
+                              std::span<const double> at, const models::Samples& rows, std::span<double> sums) {
+                            model->assign(problem, rows, at, sums);
+                          });
+}
+
+Tensor Learning::centres(const Tensor& w, const Tensor& sums) const {
+  base::check(clusters(), "only k-means has centres");
+  const std::array inputs{w, sums};
+  const values::Operation operation{.name = "centres",
+                                    .seconds = static_cast<double>(w.size()) / flops_per_real_second};
+  return dispatcher_.dispatch(operation, w.size(), inputs,
+                              [](std::span<const std::span<const double>> in, std::span<double> centres) {
+                                models::centres_of(in[0], in[1], centres);
+                              });
+}
+
+double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int parts) const {
+  base::check(multitask_ != nullptr, "only a model of several tasks has a gradient of some");
+  return multitask_->task_gradient_flops(setup_.problem, batches_.count(part, parts), tasks);
+}
+
+Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, std::int64_t step, int part, int parts,
+                               std::optional<std::int64_t> arrived) const {
+  const auto variant = static_cast<std::uint64_t>(tasks.first * (multitask_->tasks(setup_.problem) + 1) + tasks.count);
+  return dispatch_on_rows(
+      "task_gradient", task_gradient_flops(tasks, part, parts), parameters_, w, step, part, parts, arrived,
+      [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
+       B = static_cast<double>(batches_.batch())](std::span<const double> at, const models::Samples& rows,
+                                                  std::span<double> g) {
+        model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);
+      },
+      variant);
+}
+
+RowSet Learning::evaluation_rows(double elapsed_s) const {
+  if (setup_.evaluate_on == EvaluationSet::next) return batches_.next(elapsed_s);
+  return {0, evaluation_set().rows, {}};
+}
+
+std::vector<Tensor> Learning::dispatch_scores(const Tensor& w, RowSet rows) const {
+  std::vector<Tensor> pieces;
+  const std::int64_t end = rows.first + rows.count;
+  const std::array inputs{w};
+  for (std::int64_t first = rows.first; first < end; first += rows_a_piece) {
+    const std::int64_t count = std::min(rows_a_piece, end - first);
+    const std::array key{static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count)};
+    const double flops = setup_.model->gradient_flops(setup_.problem, count) / 2.0;
+    const values::Operation operation{.name = "score", .key = key, .seconds = flops / flops_per_real_second};
+    pieces.push_back(dispatcher_.dispatch(
+        operation, 2, inputs,
+        [data = setup_.data, on = setup_.evaluate_on, model = setup_.model, problem = setup_.problem, first, count](
+            std::span<const std::span<const double>> in, std::span<double> out) {
+          models::Samples samples = samples_of(on == EvaluationSet::test ? data->test : data->train);
+          samples.first = first;
+          samples.count = count;
+          const models::Score score = model->score(problem, samples, in[0]);
+          out[0] = score.loss;
+          out[1] = score.metric;
+        }));
+  }
+  return pieces;
+}
+
+Score Learning::score(const Tensor& w, double elapsed_s) const {
+  if (!setup_.data) return {};
+  double loss = 0.0;
+  double metric = 0.0;
+  const RowSet evaluated = evaluation_rows(elapsed_s);
+  for (const Tensor& piece : dispatch_scores(w, evaluated)) {
+    loss += piece.value()[0];
+    metric += piece.value()[1];
+  }
+  const auto rows = static_cast<double>(evaluated.count);
+  Score score{loss / rows + setup_.model->penalty(w.value()), {}};
+  const std::string_view name = setup_.model->metric(setup_.problem);
+  if (name == "accuracy") score.metric = metric / rows;
+  const double deviation = target_deviation_ * (rows / static_cast<double>(evaluation_set().rows));
+  if (name == "r2") score.metric = deviation > 0.0 ? 1.0 - metric / deviation : 0.0;
+  return score;
+}
+
+Tensor mean(std::span<const Tensor> replicas) {
+  const Tensor& first = replicas.front();
+  // Ranks that drift apart may compute the same update twice: equal numbers under two identities. Their mean is the
+  // numbers themselves, which a sum of P-ths would round.
+  const auto same = [&](const Tensor& w) {
+    return w.identity() == first.identity() || (!w.timing_only() && std::ranges::equal(w.value(), first.value()));
+  };
+  if (std::all_of(replicas.begin(), replicas.end(), same)) return replicas.front();
+  const std::vector<double> scales(replicas.size(), 1.0 / static_cast<double>(replicas.size()));
+  return values::weighted_sum(replicas, scales);
+}
+
+double consensus_distance(std::span<const Tensor> replicas, const Tensor& mean) {
+  double squares = 0.0;
+  for (const Tensor& w : replicas) {
+    if (w.identity() == mean.identity()) continue;
+    const auto a = w.value();
+    const auto b = mean.value();
+    for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  return std::sqrt(squares / static_cast<double>(replicas.size()));
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,118 @@
+/// The learning problem of a run: data, model and batches, turned into tensors. Knows neither ranks nor time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "data/dataset.h"
+#include "models/k_means.h"
+#include "models/model.h"
+#include "models/multitask_perceptron.h"
+#include "training/learning/batches.h"
+#include "training/options.h"
+#include "values/dispatcher.h"
+
+namespace simgrad::training {
+
+/// What one evaluation finds.
+struct Score {
+  std::optional<double> loss;  ///< null in a timing-only run
+  std::optional<double> metric;
+};
+
+class Learning {
+ public:
+  struct Setup {
+    std::shared_ptr<const data::Split> data;  ///< null in a timing-only run
+    std::shared_ptr<const models::Model> model;
+    models::Problem problem;
+    std::int64_t rows = 0;   ///< training rows
+    std::int64_t batch = 0;  ///< of a step, over all ranks
+    std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
+    EvaluationSet evaluate_on = EvaluationSet::train;
+    std::uint64_t seed = 1;
+    std::vector<double> speeds = {};  ///< of each rank's host, for shares by speed
+  };
+  Learning(Setup setup, values::Dispatcher& dispatcher);
+
+  std::int64_t parameters() const { return parameters_; }
+  /// The parameters in layers, in forward order.
+  const std::vector<models::Layer>& layers() const { return layers_; }
+  std::int64_t rows() const { return setup_.rows; }
+  std::uint64_t seed() const { return setup_.seed; }
+  const Batches& batches() const { return batches_; }
+  const models::Model& model() const { return *setup_.model; }
+  std::shared_ptr<const models::Model> shared_model() const { return setup_.model; }
+  /// Null in a timing-only run.
+  const data::Split* data() const { return setup_.data.get(); }
+  const models::Problem& problem() const { return setup_.problem; }
+  /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included; 12 an entry of a sparse row.
+  std::int64_t row_bytes() const {
+    const models::Problem& problem = setup_.problem;
+    return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
+  }
+  /// What a checkpoint takes: the parameters, and what the optimizer remembers.
+  std::int64_t state_bytes(const Optimizer& optimizer) const;
+  values::Dispatcher& dispatcher() const { return dispatcher_; }
+
+  values::Tensor initial_values() const;
+  /// Part `part` of P of the gradient of the mean loss over the step's batch at w, penalty included in proportion to
+  /// its rows: the parts of all ranks add up to the gradient.  w: (d).  Returns (d).
+  /// arrived: how many rows there are (Batches::arrived); by default all.
+  values::Tensor gradient(const values::Tensor& w, std::int64_t step, int part, int parts,
+                          std::optional<std::int64_t> arrived = {}) const;
+  double gradient_flops(int part, int parts) const;
+
+  /// Whether the model is k-means: its rows can be assigned to centres.
+  bool clusters() const { return k_means_ != nullptr; }
+  /// Part `part` of P of the map of Lloyd's algorithm over the step's batch: for each centre in w the sum of its rows,
+  /// then their number. The parts of all ranks add up.  w: (k x d).  Returns (k x (d + 1)).  Only where clusters().
+  values::Tensor assignments(const values::Tensor& w, std::int64_t step, int part, int parts,
+                             std::optional<std::int64_t> arrived = {}) const;
+  double assignment_flops(int part, int parts) const;
+  /// Its reduce: each centre moves to the mean of its rows, or stays where it has none.  sums: as above, of all parts.
+  values::Tensor centres(const values::Tensor& w, const values::Tensor& sums) const;
+
+  /// The model where it has several tasks on shared layers, else null.
+  const models::MultitaskPerceptron* multitask() const { return multitask_; }
+  /// Part `part` of P of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero
+  /// for the outputs of other tasks. Only where multitask().
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
+                               int parts, std::optional<std::int64_t> arrived = {}) const;
+  double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
+
+  /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
+  /// elapsed_s: since the training began; it says which rows come next, where those are evaluated on.
+  Score score(const values::Tensor& w, double elapsed_s = 0.0) const;
+
+ private:
+  const data::Dataset& evaluation_set() const;
+  /// variant: tells apart works of one name.  A function of w and of part `part`'s rows, as models::Samples.  work(w,
+  /// samples, result)
+  template <class Work>
+  values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
+                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived,
+                                  Work work, std::uint64_t variant = 0) const;
+  std::vector<values::Tensor> dispatch_scores(const values::Tensor& w, RowSet rows) const;
+  RowSet evaluation_rows(double elapsed_s) const;
+
+  Setup setup_;
+  const models::KMeans* k_means_;  ///< the model, or null
+  const models::MultitaskPerceptron* multitask_;
+  values::Dispatcher& dispatcher_;
+  std::int64_t parameters_;
+  std::vector<models::Layer> layers_;
+  Batches batches_;
+  double target_deviation_ = 0.0;  ///< sum of squared differences of the evaluation targets from their mean
+};
+
+/// sqrt of the mean over replicas of |w_i - mean|^2. Waits for the numbers.
+double consensus_distance(std::span<const values::Tensor> replicas, const values::Tensor& mean);
+/// The mean of the replicas; the one itself where all are the same.
+values::Tensor mean(std::span<const values::Tensor> replicas);
+
+}  // namespace simgrad::training

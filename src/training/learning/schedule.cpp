@@ -1,0 +1,86 @@
+#include "training/learning/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace simgrad::training {
+
+namespace {
+
+struct Constant : Schedule {
+  static constexpr base::About about{
+      .kind = "constant", .summary = "the learning rate stays as it is", .cost = "", .source = ""};
+
+  double factor(double) const override { return 1.0; }
+};
+
+struct InverseTime : Schedule {
+  static constexpr base::About about{
+      .kind = "inverse_time",
+      .summary = "lr / (1 + decay k) in step k",
+      .cost = "",
+      .source = "L. Bottou, Large-Scale Machine Learning with Stochastic Gradient Descent, 2010"};
+
+  double decay = 0.01;
+
+  void describe(base::Describer& d) override {
+    d.number("decay", decay, "how fast it falls, per step", base::Bounds::at_least(0));
+  }
+  double factor(double rounds) const override { return 1.0 / (1.0 + decay * rounds); }
+};
+
+struct Step : Schedule {
+  static constexpr base::About about{
+      .kind = "step",
+      .summary = "lr times factor after every so many steps: lr factor^floor(k / every_steps)",
+      .cost = "",
+      .source =
+          "A. Krizhevsky, I. Sutskever, G. E. Hinton, ImageNet Classification with Deep Convolutional Neural "
+          "Networks, 2012"};
+
+  double drop = 0.1;
+  std::int64_t every_steps = 100;
+
+  void describe(base::Describer& d) override {
+    d.number("factor", drop, "what it is multiplied with each time", {.least = 0.0, .most = 1.0, .positive = true});
+    d.integer("every_steps", every_steps, "after how many steps", base::Bounds::at_least(1));
+  }
+  double factor(double rounds) const override {
+    return std::pow(drop, std::floor(rounds / static_cast<double>(every_steps)));
+  }
+};
+
+struct Cosine : Schedule {
+  static constexpr base::About about{
+      .kind = "cosine",
+      .summary = "from lr to minimum lr along half a cosine over so many steps, and minimum lr after them",
+      .cost = "",
+      .source = "I. Loshchilov, F. Hutter, SGDR: Stochastic Gradient Descent with Warm Restarts, 2017, equation 5"};
+
+  std::int64_t steps = 1000;
+  double minimum = 0.0;
+
+  void describe(base::Describer& d) override {
+    d.integer("steps", steps, "how many it takes to the minimum", base::Bounds::at_least(1));
+    d.number("minimum", minimum, "where it ends, as a share of the learning rate", base::Bounds::between(0, 1));
+  }
+  double factor(double rounds) const override {
+    const double done = std::min(rounds / static_cast<double>(steps), 1.0);
+    return minimum + (1.0 - minimum) * (1.0 + std::cos(std::numbers::pi * done)) / 2.0;
+  }
+};
+
+}  // namespace
+
+const base::Registry<Schedule>& schedules() {
+  static const base::Registry<Schedule> table({
+      base::entry<Schedule, Constant>(),
+      base::entry<Schedule, InverseTime>(),
+      base::entry<Schedule, Step>(),
+      base::entry<Schedule, Cosine>(),
+  });
+  return table;
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,16 @@
+/// The beginning of a rank in a generation: restarting, and getting the state to go on from.
+#pragma once
+
+namespace simgrad::cluster {
+class Communicator;
+}
+
+namespace simgrad::training {
+
+class Generation;
+
+/// Where ranks go on from memory, those that hold a replica send it to those that have come back without theirs.
+/// Virtual time: alpha + M beta.
+void catch_up(const cluster::Communicator& comm, const Generation& generation);
+
+}  // namespace simgrad::training

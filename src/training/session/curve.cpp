@@ -1,0 +1,35 @@
+#include "training/session/curve.h"
+
+#include <utility>
+
+#include "training/learning/learning.h"
+
+namespace simgrad::training {
+
+bool Curve::due(std::int64_t step, bool last) const {
+  if (step == 0 || resumed_ || last) return true;
+  if (!options_.every_steps && options_.every_s) return false;
+  return step % options_.every_steps.value_or(1) == 0;
+}
+
+void Curve::reach(Observed state) {
+  latest_ = std::move(state);
+  evaluated_latest_ = false;
+}
+
+const record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
+  evaluated_latest_ = true;
+  const Whole whole = assemble_(latest_.replicas);
+  const Score score = learning_.score(whole.w, elapsed_s);
+  record::Evaluation row{.step = latest_.step,
+                         .simulated_s = elapsed_s,
+                         .samples = samples,
+                         .loss = score.loss,
+                         .metric = score.metric,
+                         .consensus_distance = {}};
+  if (whole.mean_of_replicas && learning_.dispatcher().numbers())
+    row.consensus_distance = consensus_distance(latest_.replicas, whole.w);
+  return rows_.emplace_back(std::move(row));
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,53 @@
+/// The learning curve of a training: when states are evaluated, and their scores.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "record/record.h"
+#include "training/options.h"
+#include "training/session/progress.h"
+
+namespace simgrad::training {
+
+class Learning;
+
+class Curve {
+ public:
+  /// The parameters of a state, put together from all that ranks hold.
+  struct Whole {
+    values::Tensor w;
+    bool mean_of_replicas = false;  ///< of which the distance to it is measured
+  };
+  using Assemble = std::function<Whole(const std::vector<values::Tensor>& replicas)>;
+  Curve(const Learning& learning, const EvaluateOptions& options, Assemble assemble)
+      : learning_(learning), options_(options), assemble_(std::move(assemble)) {}
+
+  /// Whether a step's state is to be evaluated.  last: whether it is the last step.
+  bool due(std::int64_t step, bool last) const;
+  /// The training goes back to an earlier state: it is evaluated again.
+  void resume() { resumed_ = true; }
+  /// Takes the state that the training has reached; evaluates nothing.
+  void reach(Observed state);
+  /// After that state has been evaluated, if it was due.
+  void pass() { resumed_ = false; }
+
+  /// The last state that is complete.
+  const Observed& latest() const { return latest_; }
+  bool has_state() const { return !latest_.replicas.empty(); }
+  bool evaluated_latest() const { return evaluated_latest_; }
+  /// Appends the latest state's scores. Waits for the numbers.
+  const record::Evaluation& evaluate(double elapsed_s, std::int64_t samples);
+  std::vector<record::Evaluation> take_rows() { return std::move(rows_); }
+
+ private:
+  const Learning& learning_;
+  EvaluateOptions options_;
+  Assemble assemble_;
+  Observed latest_;
+  bool evaluated_latest_ = false;
+  bool resumed_ = false;  ///< the next state is the one gone back to
+  std::vector<record::Evaluation> rows_;
+};
+
+}  // namespace simgrad::training

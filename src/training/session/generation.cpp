@@ -1,0 +1,114 @@
+#include "training/session/generation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "training/learning/learning.h"
+#include "training/optimizers/optimizer.h"
+
+namespace simgrad::training {
+
+using values::Tensor;
+
+namespace {
+
+std::vector<int> members_of(const Generation::Terms& terms, const std::vector<bool>& alive) {
+  std::vector<int> members;
+  for (int rank = 0; std::cmp_less(rank, alive.size()); ++rank)
+    if (alive[static_cast<std::size_t>(rank)] || (terms.lost_stay && rank < terms.workers)) members.push_back(rank);
+  return members;
+}
+
+}  // namespace
+
+Generation::Generation(int number, const Terms& terms, const std::vector<bool>& alive, Snapshots* source,
+                       const Generation* before)
+    : number_(number),
+      terms_(terms),
+      members_(std::make_shared<const std::vector<int>>(members_of(terms, alive))),
+      workers_(static_cast<int>(std::ranges::lower_bound(*members_, terms.workers) - members_->begin())),
+      shards_(dealt()),
+      source_(source),
+      start_step_(source ? *source->complete_step() : 0),
+      resumes_whole_(everybody_is_kept(alive)) {
+  if (terms_.program.sharding && source && before && before->shards().servers() != shards_.servers())
+    deal_again(source->states(), before->shards());
+}
+
+Shards Generation::dealt() const {
+  const Sharding sharding = terms_.program.sharding.value_or(Sharding::range);
+  return {sharding, terms_.program.sharding ? servers() : 1, terms_.learning.parameters(),
+          terms_.learning.dispatcher()};
+}
+
+void Generation::deal_again(Snapshots::States& kept, const Shards& before) const {
+  const auto dealt_again = [&](const auto& vector_of) {
+    std::vector<Tensor> parts;
+    for (const auto& [rank, state] : kept) parts.push_back(vector_of(state));
+    return shards_.split(before.whole(parts));
+  };
+  std::vector<State> states;
+  for (const Tensor& part : dealt_again([](const State& state) { return state.w; }))
+    states.push_back({.w = part, .memory = {}, .step = start_step_});
+  for (std::size_t m = 0; m < kept.begin()->second.memory.size(); ++m) {
+    const std::vector<Tensor> parts = dealt_again([m](const State& state) { return state.memory[m]; });
+    for (std::size_t j = 0; j < parts.size(); ++j) states[j].memory.push_back(parts[j]);
+  }
+  kept.clear();
+  for (std::size_t j = 0; j < states.size(); ++j) kept[reporter(static_cast<int>(j))] = std::move(states[j]);
+}
+
+bool Generation::everybody_is_kept(const std::vector<bool>& alive) const {
+  if (!source_) return false;
+  const Snapshots::States& kept = source_->states();
+  return std::cmp_equal(kept.size(), reporters()) && std::ranges::all_of(kept, [&](const auto& each) {
+           return std::ranges::binary_search(*members_, each.first) && alive[static_cast<std::size_t>(each.first)];
+         });
+}
+
+int Generation::reporters() const {
+  switch (terms_.holder) {
+    case Holder::workers:
+      return workers_;
+    case Holder::servers:
+      return servers();
+    case Holder::master:
+    case Holder::memory:
+      break;
+  }
+  return 1;
+}
+
+int Generation::reporter(int i) const {
+  const int first = terms_.holder == Holder::servers ? workers_ : 0;
+  return (*members_)[static_cast<std::size_t>(first + i)];
+}
+
+std::size_t Generation::place(int rank) const {
+  if (terms_.holder == Holder::memory || terms_.holder == Holder::master) return 0;
+  const auto at = std::ranges::lower_bound(*members_, rank) - members_->begin();
+  return static_cast<std::size_t>(terms_.holder == Holder::servers ? at - workers_ : at);
+}
+
+State Generation::start_state(int rank) const {
+  if (source_) {
+    const Snapshots::States& kept = source_->states();
+    const auto own = kept.find(rank);
+    // Workers of a server have no state of their own.
+    State state = own != kept.end() ? own->second : kept.begin()->second;
+    if (!resumes_whole_) state.carried = {};
+    return state;
+  }
+  State state{.w = terms_.learning.initial_values(), .memory = {}, .step = 0};
+  if (terms_.program.sharding && rank >= terms_.workers) state.w = shards_.split(state.w)[place(rank)];
+  terms_.optimizer.start(state);
+  return state;
+}
+
+double Generation::rounds(std::int64_t step) const {
+  const Program& program = terms_.program;
+  if (program.synchronous || program.gradients_an_update == 0) return static_cast<double>(step);
+  return static_cast<double>(step * program.gradients_an_update) / workers_;
+}
+
+}  // namespace simgrad::training

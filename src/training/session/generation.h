@@ -1,0 +1,73 @@
+/// One start of the ranks: who takes part, and the state that they begin with.
+///
+/// Generation 0 begins at step 0. A failure that stops all ranks ends a generation, and the next one goes on from a
+/// snapshot. Nothing in a generation changes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "training/checkpoints/snapshots.h"
+#include "training/learning/shards.h"
+#include "training/program.h"
+
+namespace simgrad::training {
+
+class Learning;
+class Optimizer;
+
+class Generation {
+ public:
+  /// Facts that hold for every generation of a training.
+  struct Terms {
+    const Learning& learning;
+    const Program& program;
+    const Optimizer& optimizer;
+    int workers = 0;  ///< of all ranks, the first so many
+    Holder holder = Holder::workers;
+    bool lost_stay = false;  ///< workers that are lost stay members and come back to their places
+  };
+  /// alive: by rank; with servers, at least one of them.  source: where the start state is kept; null: step 0. States
+  /// that another number of servers has kept (of the generation `before`) are dealt anew in it.
+  Generation(int number, const Terms& terms, const std::vector<bool>& alive, Snapshots* source,
+             const Generation* before);
+
+  int number() const { return number_; }
+  operator int() const { return number_; }  ///< for ranks that still hold a Training
+  /// The living workers, then the living servers.
+  const std::shared_ptr<const std::vector<int>>& members() const { return members_; }
+  int workers() const { return workers_; }  ///< P
+  int servers() const { return static_cast<int>(members_->size()) - workers_; }
+  /// How many ranks report a state, and the i-th of them.
+  int reporters() const;
+  int reporter(int i) const;
+  /// A rank's place among those that report.
+  std::size_t place(int rank) const;
+  /// How the parameters are dealt to the servers; all to each where the program does not deal them.
+  const Shards& shards() const { return shards_; }
+
+  const Snapshots* source() const { return source_; }
+  std::int64_t start_step() const { return start_step_; }
+  /// The state that a rank begins with.
+  State start_state(int rank) const;
+  /// How many gradients every worker has given after so many steps, on average.
+  double rounds(std::int64_t step) const;
+
+ private:
+  Shards dealt() const;
+  void deal_again(Snapshots::States& kept, const Shards& before) const;
+  bool everybody_is_kept(const std::vector<bool>& alive) const;
+
+  int number_;
+  Terms terms_;
+  std::shared_ptr<const std::vector<int>> members_;
+  int workers_;
+  Shards shards_;
+  const Snapshots* source_;
+  std::int64_t start_step_;
+  bool resumes_whole_ = false;  ///< every rank that reports has a state of its own to go on from
+};
+
+}  // namespace simgrad::training

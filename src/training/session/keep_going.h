@@ -1,0 +1,36 @@
+/// Progress of replicas that go on without those that are lost (recovery = "continue"): a step is complete when every
+/// replica that is at work has passed it.
+#pragma once
+
+#include <map>
+
+#include "training/learning/batches.h"
+#include "training/session/progress.h"
+#include "training/session/replicas.h"
+
+namespace simgrad::training {
+
+class KeepGoing final : public Progress {
+ public:
+  KeepGoing(Hooks hooks, const Batches& batches, Replicas& replicas)
+      : Progress(std::move(hooks)), batches_(batches), replicas_(replicas) {}
+
+  void begin(const Generation& generation) override;
+  std::int64_t arrive(int rank, const State& state) override;
+  void lose(int rank) override;
+
+ private:
+  struct Arrivals {
+    std::vector<values::Tensor> replicas;  ///< by the ranks' places; null of those that have not reported
+    std::int64_t samples = 0;              ///< of the gradients that led to the step
+  };
+  void observe_complete_steps();
+
+  const Batches& batches_;
+  Replicas& replicas_;
+  const Generation* generation_ = nullptr;
+  std::map<std::int64_t, Arrivals> arrivals_;  ///< by step
+  std::int64_t samples_ = 0;                   ///< of the steps that are complete
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,112 @@
+/// How a generation of ranks begins, at the start and after a failure.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/ranks/ranks.h"
+#include "cluster/recording/work_scope.h"
+#include "training/session/catch_up.h"
+#include "training/session/training.h"
+#include "training/worker.h"
+
+namespace simgrad::training {
+
+/// Returns the states that the generation goes on from; null: step 0.
+Snapshots* Training::launch() {
+  Snapshots* const source = checkpoints_.source(holder() == Holder::servers);
+  stop_rules_.restart();
+  shared_.begin_generation();
+  replicas_.begin(world_.workers());
+  std::vector<bool> alive;
+  for (int rank = 0; rank < world_.size(); ++rank) alive.push_back(world_.alive(rank));
+  const auto workers = std::count(alive.begin(), alive.begin() + world_.workers(), true);
+  const auto servers = std::count(alive.begin() + world_.workers(), alive.end(), true);
+  const bool lacks_workers = workers == 0 && !recovery_driver_.expects();
+  if (lacks_workers || (world_.servers() > 0 && servers == 0)) {
+    fail_without(cluster_, lacks_workers ? "worker" : "server");
+    return source;
+  }
+  const Generation::Terms terms{.learning = learning_,
+                                .program = program_,
+                                .optimizer = *setup_.options.optimizer,
+                                .workers = world_.workers(),
+                                .holder = holder(),
+                                .lost_stay = replicas_.keep_going()};
+  const int number = generation_ ? generation_->number() + 1 : 0;
+  generation_ = std::make_unique<const Generation>(number, terms, alive, source, generation_.get());
+  progress_->begin(*generation_);
+  if (number > 0)
+    tally_.note_failure(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
+                                    generation_->start_step(), workers, workers == 1 ? "" : "s"));
+  const std::vector<int>& members = *generation_->members();
+  for (int position = 0; std::cmp_less(position, members.size()); ++position)
+    if (const int rank = members[static_cast<std::size_t>(position)]; world_.alive(rank)) start_rank(rank, position);
+  return source;
+}
+
+void Training::relaunch() {
+  curve_.resume();
+  const Snapshots* const source = launch();
+  checkpoints_.resumed(source);
+  progress_->go_back(source ? *source->complete_step() : 0, tally_.samples());
+}
+
+void Training::start_rank(int rank, int position) {
+  if (rank < world_.workers()) {
+    world_.ranks().start(rank, [this, position] {
+      Worker worker(*this, position);
+      restart(worker.comm());
+      if (holder() == Holder::workers && checkpoints_.in_memory(generation_->source()))
+        catch_up(worker.comm(), *generation_);
+      program_.work(worker);
+    });
+  } else {
+    world_.ranks().start(rank, [this, position] {
+      Server server(*this, position);
+      restart(server.comm());
+      program_.serve(server);
+    });
+  }
+}
+
+/// The start of a rank after a failure: cluster.failures.restart_time, then reading the checkpoint.
+void Training::restart(const cluster::Communicator& comm) const {
+  const int rank = comm.world_rank(comm.rank());
+  const bool worker = rank < world_.workers(), rejoins = replicas_.rejoins(rank);
+  if (generation_->number() == 0 && !rejoins) return;
+  const cluster::WorkScope work_scope(comm, record::Work::restart);
+  cluster::pause(cluster_.options().failures.restart_time_s);
+  if (rejoins || !checkpoints_.on_storage(generation_->source())) return;
+  const Holder who = holder();
+  const bool reads = who == Holder::servers   ? !worker
+                     : who == Holder::workers ? worker
+                                              : rank == generation_->members()->front();
+  if (reads) checkpoints_.read(comm, generation_->start_state(rank));
+}
+
+void Training::lose(int rank) {
+  replicas_.lose(rank);
+  progress_->lose(rank);
+}
+
+void Training::bring_back(int rank) {
+  replicas_.bring_back(rank);
+  const std::vector<int>& members = *generation_->members();
+  start_rank(rank, static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin()));
+}
+
+/// Bytes of the largest part that one rank writes as a checkpoint.
+double Training::checkpoint_bytes() const {
+  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
+  setup_.options.optimizer->start(state);
+  const double bytes = bytes_of(state);
+  if (program_.keyed) return bytes / world_.servers();
+  if (!program_.sharding || world_.servers() <= 1) return bytes;
+  const Shards shards(*program_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
+  std::int64_t most = 0;
+  for (int server = 0; server < world_.servers(); ++server) most = std::max(most, shards.count(server));
+  return bytes * static_cast<double>(most) / static_cast<double>(learning_.parameters());
+}
+
+}  // namespace simgrad::training

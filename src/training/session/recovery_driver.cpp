@@ -1,0 +1,208 @@
+#include "training/session/recovery_driver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/world.h"
+#include "training/session/replicas.h"
+
+namespace simgrad::training {
+
+using cluster::Crash;
+
+RecoveryDriver::RecoveryDriver(cluster::World& world, const Replicas& replicas, Recoverable& training,
+                               const Terms& terms)
+    : world_(world), cluster_(world.cluster()), replicas_(replicas), training_(training), terms_(terms) {}
+
+void fail_without(cluster::Cluster& cluster, const char* role) {
+  cluster.fail(
+      fmt::format("no {0} is left: at {1:.6g} s the host of every {0} has crashed, and none of them comes back; let "
+                  "hosts be repaired (cluster.failures), or take more of them",
+                  role, cluster.now()));
+}
+
+std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster::World& world) {
+  const cluster::FailureProcess& process = cluster.options().failures.of_hosts();
+  std::vector<int> ranks;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    bool first_of_its_host = process.happens();
+    for (int before = 0; before < rank; ++before)
+      first_of_its_host = first_of_its_host && !world.same_host(before, rank);
+    if (!first_of_its_host || (rank >= world.workers() && !process.concerns_servers())) continue;
+    if (process.only_class.empty() || cluster.host_class(world.host(rank)) == process.only_class) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+void RecoveryDriver::schedule_crashes() {
+  for (const int rank : ranks_that_fail(cluster_, world_)) schedule_next(rank, 0, 0.0);
+  for (const Crash& each : cluster_.options().failures.crashes) {
+    const bool server = each.role == cluster::Role::server;
+    if (each.rank >= (server ? world_.servers() : world_.workers())) continue;  // a strategy may take fewer
+    const int rank = static_cast<int>(each.rank) + (server ? world_.workers() : 0);
+    cluster_.at(each.at_s, [this, rank, repair_s = each.repair_s] { crash(rank, repair_s); });
+  }
+}
+
+void RecoveryDriver::schedule_next(int rank, std::int64_t count, double up_since_s) {
+  const cluster::FailureOptions& failures = cluster_.options().failures;
+  const int host = world_.host(rank);
+  base::Stream stream({.seed = terms_.seed,
+                       .purpose = base::Purpose::failure,
+                       .step = static_cast<std::uint64_t>(count),
+                       .rank = static_cast<std::uint32_t>(host)});
+  const auto outage = failures.of_hosts().next(host, count, up_since_s, stream, *failures.repair);
+  if (!outage) return;
+  cluster_.at(outage->down_s, [this, rank, count, outage] {
+    if (over()) return;
+    const auto repair_s = outage->up_s ? std::optional(*outage->up_s - outage->down_s) : std::nullopt;
+    crash(rank, repair_s);
+    cluster_.fail_if_stuck();  // the clock goes on by itself
+    if (outage->up_s) schedule_next(rank, count + 1, *outage->up_s);
+  });
+}
+
+/// Whether the training has ended, or the run has failed.
+bool RecoveryDriver::over() const { return world_.ended() || cluster_.failed(); }
+
+/// Fails the run where hosts fail faster than the training makes progress.
+bool RecoveryDriver::hopeless() {
+  constexpr int most_crashes = 1000;
+  if (training_.latest_step() > best_step_) {
+    best_step_ = training_.latest_step();
+    crashes_since_ = 0;
+  }
+  try {
+    cluster_.watch();
+  } catch (const std::exception& error) {  // no actor's guard stands around a callback
+    cluster_.fail(error.what());
+    return true;
+  }
+  if (++crashes_since_ <= most_crashes) return false;
+  cluster_.fail(
+      fmt::format("no progress: {} crashes since step {}, which was complete, and still none beyond it. Hosts fail "
+                  "faster than a step, or "
+                  "the way from one checkpoint to the next, takes; let them live longer (cluster.failures.hosts), take "
+                  "fewer of them, or "
+                  "write checkpoints more often",
+                  most_crashes, best_step_));
+  return true;
+}
+
+void RecoveryDriver::crash(int rank, std::optional<double> repair_s) {
+  if (over() || !world_.alive(rank) || hopeless()) return;
+  const bool goes_on = !pending_ && goes_on_without(rank);
+  if (goes_on)
+    world_.membership().lose(rank);
+  else
+    world_.membership().crash(rank);
+  for (int each = 0; each < world_.size(); ++each)
+    if (world_.same_host(each, rank)) training_.forget(each);
+  training_.note_failure(fmt::format("rank {} crashed at {:.6g} s", rank, world_.now()));
+  if (repair_s && terms_.recovery != cluster::Recovery::shrink) {
+    repairs_.push_back({world_.now() + *repair_s, rank});
+    cluster_.at(repairs_.back().back_s, [this] { come_back(); });
+  }
+  training_.crashed(!goes_on && !pending_);
+  if (goes_on) return crash_in_place(rank);
+  // A crash during a recovery joins it: resume() looks again at who lives and who is still to come back.
+  if (pending_) return;
+  pending_ = true;
+  cluster_.at(world_.now() + cluster_.options().failures.detection_s, [this] { revoke(); });
+}
+
+void RecoveryDriver::crash_in_place(int rank) {
+  for (int each = 0; each < world_.workers(); ++each)
+    if (world_.same_host(each, rank)) training_.lose(each);
+  if (!a_worker_lives() && repairs_.empty()) return fail_without(cluster_, "worker");
+  cluster_.at(world_.now() + cluster_.options().failures.detection_s,
+              [&world = world_, rank, lost = world_.membership().incarnation(rank)] {
+                if (!world.ended() && world.membership().incarnation(rank) == lost) world.membership().announce(rank);
+              });
+}
+
+void RecoveryDriver::revoke() {
+  if (over()) return;
+  world_.kill_actors();
+  revoked_ = true;
+  cluster_.at(world_.now(), [this] { resume(); });
+}
+
+bool RecoveryDriver::revive_repaired() {
+  const double now = world_.now();
+  for (const Repair& repair : repairs_) {
+    if (repair.back_s > now) continue;
+    if (pending_ || !keeps_going()) {
+      world_.membership().revive(repair.rank);
+      continue;
+    }
+    world_.membership().rejoin(repair.rank);
+    for (int rank = 0; rank < world_.workers(); ++rank)
+      if (world_.same_host(rank, repair.rank)) training_.bring_back(rank);
+  }
+  return std::erase_if(repairs_, [&](const Repair& repair) { return repair.back_s <= now; }) > 0;
+}
+
+void RecoveryDriver::come_back() {
+  if (over() || !revive_repaired()) return;
+  if (pending_) return resume();
+  if (keeps_going()) return;
+  training_.aborted();
+  pending_ = true;  // under elastic the others have gone on: all start again with who is back
+  revoke();
+}
+
+/// A rank that a restart would wait for in vain.
+std::optional<int> RecoveryDriver::lost_for_good() const {
+  if (!repairs_.empty() ||
+      (terms_.recovery != cluster::Recovery::restart && terms_.recovery != cluster::Recovery::wait))
+    return {};
+  for (int rank = 0; rank < world_.size(); ++rank)
+    if (!world_.alive(rank)) return rank;
+  return {};
+}
+
+bool RecoveryDriver::a_worker_lives() const {
+  for (int rank = 0; rank < world_.workers(); ++rank)
+    if (world_.alive(rank)) return true;
+  return false;
+}
+
+/// Whether the others can go on when this rank's host is lost.
+bool RecoveryDriver::goes_on_without(int rank) const {
+  if (!keeps_going()) return false;
+  for (int server = world_.workers(); server < world_.size(); ++server)
+    if (world_.same_host(server, rank)) return false;
+  if (!terms_.workers_hold) return true;
+  for (int each = 0; each < world_.workers(); ++each)
+    if (replicas_.active(each) && !world_.same_host(each, rank)) return true;
+  return false;
+}
+
+bool RecoveryDriver::ready() const {
+  if (repairs_.empty() || terms_.recovery == cluster::Recovery::shrink) return true;
+  if (terms_.recovery != cluster::Recovery::elastic && !keeps_going()) return false;
+  return a_worker_lives() && std::ranges::none_of(repairs_, [&](const Repair& repair) {
+           for (int server = world_.workers(); server < world_.size(); ++server)
+             if (terms_.servers_hold && world_.same_host(server, repair.rank)) return true;
+           return false;
+         });
+}
+
+void RecoveryDriver::resume() {
+  if (over() || !pending_ || !revoked_) return;
+  revive_repaired();  // callbacks of one date come in no particular order
+  if (const auto rank = lost_for_good())
+    return cluster_.fail(
+        fmt::format("the host of rank {} never comes back, but recovery \"{}\" waits for it; let it be repaired "
+                    "(cluster.failures), or "
+                    "recover by \"shrink\" or \"elastic\"",
+                    *rank, cluster::name(terms_.recovery)));
+  if (!ready()) return;
+  pending_ = revoked_ = false;
+  training_.relaunch();
+}
+
+}  // namespace simgrad::training

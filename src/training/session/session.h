@@ -1,0 +1,66 @@
+/// A rank's view of the training that it belongs to: what workers and servers say to it and ask of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/random.h"
+
+namespace simgrad::cluster {
+class Communicator;
+class Storage;
+class World;
+}  // namespace simgrad::cluster
+
+namespace simgrad::training {
+
+class Generation;
+class Learning;
+class Replicas;
+class SharedStates;
+class Store;
+class Tally;
+struct Options;
+struct State;
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  virtual const Learning& learning() const = 0;
+  /// The section [training].
+  virtual const Options& options() const = 0;
+  virtual cluster::World& world() = 0;
+  /// Who takes part now: P, members, shards, the state to begin with.
+  virtual const Generation& generation() const = 0;
+  /// Which workers are at work, in a training that goes on without those that are lost.
+  virtual Replicas& replicas() = 0;
+  virtual SharedStates& shared() = 0;
+  /// The one state of workers that share their memory.
+  virtual State& memory() = 0;
+  /// Takes samples, stalenesses, notes.
+  virtual Tally& tally() = 0;
+  /// The storage that batches are read from; null where they are in memory.
+  virtual const cluster::Storage* input() const = 0;
+
+  /// Reports a rank's state after state.step updates, writes it as a checkpoint if that is due, and waits for the
+  /// job's turn. Once all that report have arrived at that step, it is observed. Returns whether the rank goes on.
+  /// Virtual time: a checkpoint's bytes / cluster.storage_bandwidth.
+  virtual bool arrive(const cluster::Communicator& comm, const State& state) = 0;
+  /// As above, of parameters that are changed in place: they become tensors when they are evaluated or written.
+  virtual bool arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) = 0;
+  /// Asynchronous replicas: replaces the rank's last reported state without counting an update.
+  virtual void show(int rank, const State& state) = 0;
+  /// Asynchronous replicas: updates of all of them together, in this generation.
+  virtual std::int64_t updates() const = 0;
+  /// The last step that is complete.
+  virtual std::int64_t latest_step() const = 0;
+  /// Whether steps, samples or epochs end the training with that step.
+  virtual bool last_step(std::int64_t step) const = 0;
+  /// Random draws of a rank's step. A step that is repeated after a failure draws anew, while its batch is dealt by
+  /// step alone: a repeated step sees the same rows.  retry: how often the rank has given the step up and begun again
+  /// in this generation.
+  virtual base::Stream stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry = 0) const = 0;
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,43 @@
+/// Parameters that the ranks of a training share or change in place, instead of reporting a state that is theirs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "training/sparse/sparse_learning.h"
+#include "training/sparse/store.h"
+
+namespace simgrad::training {
+
+class SharedStates {
+ public:
+  /// The one state of workers that share their memory.  start: makes it, for the first to ask in a generation.
+  State& memory(const std::function<State()>& start) {
+    if (!memory_) memory_ = start();
+    return *memory_;
+  }
+  void begin_generation() { memory_.reset(); }
+
+  /// Facts that the ranks of a sparse training share; made for the first to ask.
+  SparseLearning& sparse(const Learning& learning, const SparseLearning::Options& options) {
+    if (!sparse_) sparse_.emplace(learning, options);
+    return *sparse_;
+  }
+  /// Null where nobody has asked.
+  const SparseLearning* sparse() const { return sparse_ ? &*sparse_ : nullptr; }
+
+  /// A rank's parameters that are changed in place.
+  void keep_store(int rank, std::shared_ptr<const Store> store) { stores_[rank] = std::move(store); }
+  bool in_stores() const { return !stores_.empty(); }
+  values::Tensor in_store(int rank) const { return stores_.at(rank)->state().w; }
+
+ private:
+  std::optional<State> memory_;
+  std::optional<SparseLearning> sparse_;
+  std::map<int, std::shared_ptr<const Store>> stores_;  ///< by rank
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,214 @@
+#include "training/session/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/recording/work_scope.h"
+#include "training/session/async_replicas.h"
+#include "training/session/keep_going.h"
+#include "training/session/lockstep.h"
+
+namespace simgrad::training {
+
+using record::Status;
+
+namespace {
+
+std::string name_of(const Training::Setup& setup) {
+  return setup.job > 0 ? fmt::format("train-{}", setup.job) : "train";
+}
+
+/// A step's samples where every step is one update by all gradients of the step.
+std::optional<std::int64_t> lockstep_batch(const Program& program, const Learning& learning) {
+  return program.synchronous ? std::optional(learning.batches().batch()) : std::nullopt;
+}
+
+bool from_memory(cluster::Recovery recovery) {
+  return recovery == cluster::Recovery::wait || recovery == cluster::Recovery::elastic;
+}
+
+}  // namespace
+
+Training::Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers)
+    : cluster_(cluster),
+      learning_(learning),
+      program_(std::move(program)),
+      setup_(std::move(setup)),
+      world_(cluster, name_of(setup_), workers, static_cast<int>(program_.places(workers).size()) - workers,
+             program_.places(workers)),
+      tally_(program_.synchronous),
+      stop_rules_(setup_.stop, learning.rows(), lockstep_batch(program_, learning)),
+      replicas_(recovery() == cluster::Recovery::keep_going, [this](int rank) { return world_.alive(rank); }),
+      checkpoints_(cluster, from_memory(recovery())),
+      curve_(learning, setup_.evaluate, [this](const auto& replicas) { return assemble(replicas); }),
+      progress_(make_progress()),
+      recovery_driver_(world_, replicas_, *this,
+                       {.seed = learning.seed(),
+                        .recovery = recovery(),
+                        .servers_hold = holder() == Holder::servers,
+                        .workers_hold = holder() == Holder::workers}) {
+  const std::vector<double>& speeds = cluster.options().relative_speeds;
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    // A server on a worker's host is as fast as that worker.
+    const int as = rank < workers ? rank : world_.host(rank);
+    if (as < workers && std::cmp_less(as, speeds.size()))
+      world_.ranks().set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
+  }
+  if (const InputOptions& input = setup_.options.input; input.from != InputFrom::memory)
+    input_.emplace(cluster,
+                   input.from == InputFrom::local ? cluster::Storage::Place::local : cluster::Storage::Place::shared,
+                   *input.bandwidth_bytes_per_s, input.latency_s.value_or(0.0));
+  if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric(learning.problem());
+  record_.network_model = name(cluster.options().network_model);
+}
+
+Training::~Training() = default;
+
+std::unique_ptr<Progress> Training::make_progress() {
+  Progress::Hooks hooks{.observe =
+                            [this](Observed state) {
+                              observe(std::move(state));
+                              return !world_.ended();
+                            },
+                        .remember =
+                            [this](int rank, const State& state, int reporters) {
+                              if (!shared_.in_stores()) checkpoints_.remember(rank, state, reporters);
+                            }};
+  if (program_.own_pace)
+    return std::make_unique<AsyncReplicas>(
+        std::move(hooks), [this](int rank) { return world_.alive(rank); }, tally_, stop_rules_, replicas_);
+  if (replicas_.keep_going() && holder() == Holder::workers)
+    return std::make_unique<KeepGoing>(std::move(hooks), learning_.batches(), replicas_);
+  return std::make_unique<Lockstep>(std::move(hooks), lockstep_batch(program_, learning_), tally_, stop_rules_);
+}
+
+void Training::start() {
+  world_.begin();
+  // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
+  world_.ranks().on_peer_lost = [](int) {};
+  world_.recovering = [this] { return recovery_driver_.pending(); };
+  schedule_timers();
+  const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
+  for (std::string& text : checkpoints_.plan(
+           setup_.options, [this] { return checkpoint_bytes(); }, failing_hosts))
+    tally_.note(std::move(text));
+  recovery_driver_.schedule_crashes();
+  if (replicas_.keep_going()) world_.membership().set_keeps_going();
+  launch();
+}
+
+Holder Training::holder() const {
+  return program_.holder.value_or(world_.servers() > 0 ? Holder::servers : Holder::workers);
+}
+
+base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry) const {
+  return base::Stream({.seed = learning_.seed(),
+                       .purpose = purpose,
+                       // 32 bits of step, and in a run of several jobs another stream for each.
+                       .step = static_cast<std::uint64_t>(step) | static_cast<std::uint64_t>(setup_.job) << 32,
+                       .rank = static_cast<std::uint32_t>(rank) | retry << 16,  // fewer ranks than 2^15
+                       .attempt = static_cast<std::uint16_t>(generation_->number())});
+}
+
+State& Training::memory() {
+  return shared_.memory([this] { return generation_->start_state(generation_->members()->front()); });
+}
+
+bool Training::report(int rank, const State& state) {
+  if (world_.ended()) return false;
+  cluster_.watch();
+  const std::int64_t judged = progress_->arrive(rank, state);
+  return !world_.ended() && !last_step(judged);
+}
+
+bool Training::arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store) {
+  if (world_.ended()) return false;
+  State state;
+  if (curve_.due(step, last_step(step))) state = store->state();
+  state.step = step;
+  shared_.keep_store(rank, std::move(store));
+  return report(rank, state);
+}
+
+void Training::write_checkpoint(const cluster::Communicator& comm, const State& reached) {
+  if (!checkpoints_.writes() || world_.ended()) return;
+  const int rank = comm.world_rank(comm.rank());
+  const auto state =
+      progress_->due_checkpoint(rank, reached, [this](std::int64_t step) { return checkpoints_.chosen(step); });
+  if (!state) return;
+  const bool writes = holder() != Holder::workers || program_.replicas_differ || generation_->place(rank) == 0;
+  checkpoints_.write(comm, *state, writes, [this] {
+    const bool some_are_lost = replicas_.keep_going() && holder() == Holder::workers;
+    return some_are_lost ? replicas_.active_count() : generation_->reporters();
+  });
+}
+
+void Training::write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store) {
+  if (!checkpoints_.writes() || step == 0 || world_.ended() || !checkpoints_.chosen(step)) return;
+  State state = store.state();
+  state.step = step;
+  write_checkpoint(comm, state);
+}
+
+void Training::await_turn(std::int64_t step) const {
+  if (setup_.turns) setup_.turns->come(setup_.job, step, generation_->reporters());
+}
+
+bool Training::arrive(const cluster::Communicator& comm, const State& state) {
+  if (!report(comm.world_rank(comm.rank()), state)) return false;
+  write_checkpoint(comm, state);
+  const cluster::WorkScope work_scope(comm, record::Work::turn);
+  await_turn(state.step);
+  return true;
+}
+
+bool Training::arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) {
+  if (!arrive(comm.world_rank(comm.rank()), step, store)) return false;
+  write_checkpoint(comm, step, *store);
+  const cluster::WorkScope work_scope(comm, record::Work::turn);
+  await_turn(step);
+  return true;
+}
+
+void Training::show(int rank, const State& state) {
+  if (!world_.ended()) progress_->show(rank, state);
+}
+
+/// Records what a server of keys carried, and what a cache has saved.
+void Training::record_keys() {
+  const SparseLearning* const sparse = shared_.sparse();
+  if (!sparse || !program_.keyed) return;
+  if (sparse->caches && sparse->keys_needed > 0)
+    record_.cache_hit_rate = static_cast<double>(sparse->keys_cached) / static_cast<double>(sparse->keys_needed);
+  double most = 0.0, sum = 0.0;
+  for (const record::RankUse& use : record_.ranks) {
+    if (use.role != "server") continue;
+    const auto bytes = static_cast<double>(use.bytes_sent + use.bytes_received);
+    most = std::max(most, bytes);
+    sum += bytes;
+  }
+  if (world_.servers() > 1 && sum > 0.0) record_.server_imbalance = most * world_.servers() / sum;
+}
+
+record::Record Training::take_record() {
+  tally_.fill(record_);
+  world_.fill(record_);
+  checkpoints_.fill(record_, replicas_.keep_going());
+  record_keys();
+  record_.steps = latest_step();
+  record_.stored_bytes = learning_.rows() * learning_.row_bytes();
+  if (setup_.options.checkpoint_every_steps > 0)
+    record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);
+  record_.samples = progress_->samples_at(curve_.latest());
+  record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
+  record_.curve = curve_.take_rows();
+  if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;
+  return std::move(record_);
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,148 @@
+/// One job inside a run: its own world of ranks, its own record.
+///
+/// Owns the parts of a training, each with one task, and lets them act on each other: ranks report states (Session),
+/// Progress makes steps of them, Curve evaluates steps, StopRules end the training, CheckpointStore keeps states,
+/// RecoveryDriver starts a new Generation after a failure. Ending a training ends its ranks, not the engine: several
+/// may live in one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/storage.h"
+#include "cluster/ranks/world.h"
+#include "record/record.h"
+#include "training/checkpoints/checkpoint_store.h"
+#include "training/learning/learning.h"
+#include "training/options.h"
+#include "training/program.h"
+#include "training/session/curve.h"
+#include "training/session/generation.h"
+#include "training/session/progress.h"
+#include "training/session/recovery_driver.h"
+#include "training/session/replicas.h"
+#include "training/session/session.h"
+#include "training/session/shared_states.h"
+#include "training/session/stop_rules.h"
+#include "training/session/tally.h"
+
+namespace simgrad::training {
+
+class Training final : public Session, private Recoverable {
+ public:
+  struct Setup {
+    Options options;
+    StopOptions stop;
+    EvaluateOptions evaluate;
+    std::optional<cluster::Recovery> recovery = {};  ///< default: the cluster's
+    cluster::GangSchedule* turns = nullptr;          ///< in which several jobs compute; null: whenever they like
+    int job = 0;                                     ///< its number among the jobs of the run
+  };
+  /// workers: at nominal speed times their relative one; the program's servers come on top.
+  Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers);
+  ~Training() override;
+
+  /// Starts the ranks; then cluster.run() runs them.
+  void start();
+  /// After the run.
+  record::Record take_record();
+  /// Shows the progress of the run there, 0 .. 1; another process may watch it.
+  void show_progress_in(double* progress) { progress_shown_ = progress; }
+
+  const Learning& learning() const override { return learning_; }
+  const Options& options() const override { return setup_.options; }
+  cluster::World& world() override { return world_; }
+  const Generation& generation() const override { return *generation_; }
+  Replicas& replicas() override { return replicas_; }
+  SharedStates& shared() override { return shared_; }
+  State& memory() override;
+  Tally& tally() override { return tally_; }
+  const cluster::Storage* input() const override { return input_ ? &*input_ : nullptr; }
+  bool arrive(const cluster::Communicator& comm, const State& state) override;
+  bool arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) override;
+  void show(int rank, const State& state) override;
+  std::int64_t updates() const override { return progress_->updates(); }
+  std::int64_t latest_step() const override { return curve_.latest().step; }
+  bool last_step(std::int64_t step) const override { return stop_rules_.last_step(step); }
+  base::Stream stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry = 0) const override;
+
+  // Names of the time before Session, for ranks that still hold a Training.
+  bool arrive(int rank, const State& state) { return report(rank, state); }
+  bool arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store);
+  void write_checkpoint(const cluster::Communicator& comm, const State& state);
+  void write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store);
+  void await_turn(std::int64_t step) const;
+  State start_state(int rank) const { return generation_->start_state(rank); }
+  std::int64_t start_step() const { return generation_->start_step(); }
+  void add_samples(std::int64_t samples) { tally_.add_samples(samples); }
+  void add_staleness(std::int64_t updates) { tally_.add_staleness(updates); }
+  void set_spectral_gap(double gap) { tally_.set_spectral_gap(gap); }
+  void note(std::string text) { tally_.note(std::move(text)); }
+  const Setup& setup() const { return setup_; }
+  const cluster::Communicator::Members& members() const { return generation_->members(); }
+  double elapsed_s() const { return world_.now() - world_.start_s(); }
+  int living_workers() const { return generation_->workers(); }
+  const Shards& shards() const { return generation_->shards(); }
+  SparseLearning& sparse(const SparseLearning::Options& options) { return shared_.sparse(learning_, options); }
+  bool synchronous() const { return program_.synchronous; }
+  double rounds(std::int64_t step) const { return generation_->rounds(step); }
+  bool keeps_going() const { return replicas_.keep_going(); }
+  bool rejoins(int rank) const { return replicas_.rejoins(rank); }
+  bool active(int rank) const { return replicas_.active(rank); }
+  bool takes_part(int rank, std::int64_t step) const { return replicas_.takes_part(rank, step); }
+  void join(int rank, std::int64_t step, int from) { replicas_.join(rank, step, from); }
+  std::vector<int> joiners(int from, std::int64_t step) { return replicas_.joiners(from, step); }
+
+ private:
+  // What the recovery driver does.
+  void forget(int rank) override { checkpoints_.forget(rank); }
+  void crashed(bool recovers) override { checkpoints_.crashed(recovers); }
+  void aborted() override { checkpoints_.aborted(); }
+  void lose(int rank) override;
+  void bring_back(int rank) override;
+  void relaunch() override;
+  void note_failure(std::string text) override { tally_.note_failure(std::move(text)); }
+
+  cluster::Recovery recovery() const { return setup_.recovery.value_or(cluster_.options().failures.recovery); }
+  Holder holder() const;
+  std::unique_ptr<Progress> make_progress();
+  double checkpoint_bytes() const;
+  Snapshots* launch();
+  void start_rank(int rank, int position);
+  void restart(const cluster::Communicator& comm) const;
+  bool report(int rank, const State& state);
+  void observe(Observed state);
+  Curve::Whole assemble(const std::vector<values::Tensor>& replicas) const;
+  void evaluate();
+  void schedule_timers();
+  void look_every(double period_s, std::int64_t count);
+  bool deadlocked();
+  void finish(record::Status status);
+  void finish_at_time_limit();
+  void show_progress();
+  void record_keys();
+
+  cluster::Cluster& cluster_;
+  const Learning& learning_;
+  Program program_;
+  Setup setup_;
+  cluster::World world_;
+  record::Record record_;
+  Tally tally_;
+  StopRules stop_rules_;
+  Replicas replicas_;
+  SharedStates shared_;
+  std::optional<cluster::Storage> input_;
+  CheckpointStore checkpoints_;
+  Curve curve_;
+  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<const Generation> generation_;
+  RecoveryDriver recovery_driver_;
+  double* progress_shown_ = nullptr;
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,36 @@
+/// One rank's share of a step's batch, with its keys numbered anew: those of the hot rows first, then each server's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/sparse_model.h"
+#include "training/sparse/sparse_table.h"
+
+namespace simgrad::training {
+
+struct SparseBatch {
+  std::int64_t step = 0;
+  std::int64_t count = 0;            ///< rows
+  std::vector<std::int64_t> starts;  ///< (count + 1)
+  std::vector<std::uint32_t> local;  ///< an entry's key, by its new number
+  std::vector<double> values;        ///< empty: all are 1
+  std::vector<double> targets;
+  std::vector<std::uint32_t> keys;   ///< that are not hot, server after server; new number - hot = place here
+  std::vector<std::int64_t> firsts;  ///< (servers + 1): where each server's begin in `keys`
+  std::vector<TableRows> rows;       ///< by server: its keys' rows in its table
+
+  std::int64_t entries() const { return static_cast<std::int64_t>(local.size()); }
+  std::int64_t distinct() const { return static_cast<std::int64_t>(keys.size()); }
+  models::Samples samples(std::int64_t columns) const {
+    return {.targets = targets.data(),
+            .columns = columns,
+            .count = count,
+            .starts = starts.data(),
+            .keys = local.data(),
+            .values = values.empty() ? nullptr : values.data()};
+  }
+};
+
+}  // namespace simgrad::training

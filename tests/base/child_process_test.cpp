@@ -1,0 +1,144 @@
+#include "base/child_process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include "base/errors.h"
+#include "catch.h"
+
+using namespace simgrad::base;
+using Kind = ChildEnd::Kind;
+
+TEST_CASE("a child's result comes back byte for byte, however long and whatever bytes") {
+  std::string all;
+  for (int i = 0; i < 1'000'000; ++i) all += static_cast<char>(i % 256);
+  for (const std::string& text : {std::string(), std::string("+"), std::string("-"), all}) {
+    const ChildEnd end = run_in_child([&] { return text; });
+    CHECK(end.kind == Kind::returned);
+    CHECK(end.text == text);
+    CHECK(end.death.empty());
+  }
+}
+
+TEST_CASE("an exception in a child comes back as its text") {
+  const auto text_of = [](const std::function<std::string()>& body) {
+    const ChildEnd end = run_in_child(body);
+    CHECK(end.kind == Kind::threw);
+    CHECK(end.death.empty());
+    return end.text;
+  };
+  CHECK(text_of([]() -> std::string { throw std::runtime_error("rank 3, step 2"); }) == "rank 3, step 2");
+  CHECK(text_of([]() -> std::string { throw std::runtime_error(""); }) == "an error without a text");
+  CHECK(text_of([]() -> std::string { throw 3; }) == "an unknown error");
+}
+
+TEST_CASE("a child that dies of a signal, or exits by itself, says how") {
+  ChildEnd end = run_in_child([] {
+    kill(getpid(), SIGKILL);
+    return std::string("never");
+  });
+  CHECK(end.kind == Kind::died);
+  CHECK(end.death == "died of signal 9 (Killed)");
+  end = run_in_child([]() -> std::string { _exit(3); });
+  CHECK(end.kind == Kind::died);
+  CHECK(end.death == "ended with 3");
+  // A library that calls exit(0) has not answered.
+  CHECK(run_in_child([]() -> std::string { _exit(0); }).death == "ended with 0");
+}
+
+TEST_CASE("a captured standard error comes before the result, and is kept if the child dies") {
+  const auto warn = [] { CHECK(write(STDERR_FILENO, "careful; ", 9) == 9); };
+  ChildEnd end = run_in_child(
+      [&] {
+        warn();
+        return std::string("done");
+      },
+      {.capture_stderr = true});
+  CHECK(end.kind == Kind::returned);
+  CHECK(end.text == "careful; done");
+  end = run_in_child(
+      [&]() -> std::string {
+        warn();
+        _exit(7);
+      },
+      {.capture_stderr = true});
+  CHECK(end.text == "careful; ");
+  CHECK(end.death == "ended with 7");
+}
+
+TEST_CASE("a child changes nothing in its parent") {
+  int here = 1;
+  CHECK(run_in_child([&] { return std::to_string(++here); }).text == "2");
+  CHECK(here == 1);
+}
+
+TEST_CASE("two children run at a time, and poll tells which has ended") {
+  ChildProcess slow([] {
+    sleep(20);
+    return std::string();
+  });
+  ChildProcess quick([] { return std::string("quick"); });
+  pollfd pipes[2] = {{slow.descriptor(), POLLIN, 0}, {quick.descriptor(), POLLIN, 0}};
+  CHECK(poll(pipes, 2, 20'000) == 1);
+  CHECK(pipes[0].revents == 0);
+  CHECK(quick.wait().text == "quick");
+}
+
+TEST_CASE("a child that is given up is killed and reaped") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  {
+    ChildProcess given_up([] {
+      sleep(20);
+      return std::string();
+    });
+    ChildProcess moved = std::move(given_up);
+  }
+  close(ends[1]);
+  // The child holds the writing end, too: the pipe closes only when the child is gone.
+  char byte = 0;
+  CHECK(read(ends[0], &byte, 1) == 0);
+  close(ends[0]);
+}
+
+TEST_CASE("interrupts of a child's group do not end the child") {
+  const ChildEnd end = run_in_child([] {
+    kill(getpid(), SIGINT);
+    kill(getpid(), SIGTERM);
+    return std::string("unharmed");
+  });
+  CHECK(end.text == "unharmed");
+}
+
+TEST_CASE("a child dies with its parent") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const ChildEnd parent = run_in_child([&]() -> std::string {
+    const ChildProcess child([] {
+      sleep(20);
+      return std::string();
+    });
+    _exit(0);  // without the destructor that would kill the child
+  });
+  CHECK(parent.kind == Kind::died);
+  close(ends[1]);
+  char byte = 0;
+  CHECK(read(ends[0], &byte, 1) == 0);
+  close(ends[0]);
+}
+
+TEST_CASE("a process with threads does not fork") {
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    while (!over) std::this_thread::yield();
+  });
+  CHECK_THROWS_AS(run_in_child([] { return std::string(); }), InvariantError);
+  over = true;
+  other.join();
+  CHECK(run_in_child([] { return std::string("alone"); }).text == "alone");
+}

@@ -1,0 +1,207 @@
+// The answer at the top of the report, in the plain cases and in the awkward ones.
+#include "catch.h"
+#include "outputs/report/sentences/summary_card.h"
+#include "report_sample.h"
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+using namespace simgrad::outputs::report;
+
+namespace {
+
+SummaryCard card_of(const Results& results) { return summary_card(results, report_model(results)); }
+
+Run priced(Run run, double usd, double joules) {
+  run.bill.cost_usd = usd;
+  run.bill.cost_to_target_usd = run.record.time_to_target_s ? std::optional(usd) : std::nullopt;
+  run.bill.energy_j = joules;
+  return run;
+}
+
+Run arrived(const std::string& label, std::int64_t workers, std::array<double, 4> parts_s) {
+  return reached(sample_run(label, workers, parts_s), 0.01, 8.0);
+}
+
+}  // namespace
+
+TEST_CASE("the answer names the winner by time, by cost and by energy, and what binds the first") {
+  const Results results =
+      results_of({priced(arrived("ring", 4, {1.0, 1.0, 0.0, 0.0}), 2.5, 300.0),
+                  priced(over(arrived("server", 4, {1.0, 3.0, 0.0, 0.0}), "in-4", 0.97), 1.25, 200.0)},
+                 0.02);
+  const SummaryCard found = card_of(results);
+  CHECK(found.headline ==
+        "ring reaches the target first, after 2.00 s, 4.0x as fast as one worker, 2.0x faster than server.");
+  REQUIRE(found.winners.size() == 3);
+  CHECK(found.winners[0].by == "time");
+  CHECK(found.winners[0].label == "ring");
+  CHECK(found.winners[0].text ==
+        "2.00 s to the target, 4.0x as fast as one worker; next is server with 4.00 s to the target");
+  CHECK(found.winners[1].by == "cost");
+  CHECK(found.winners[1].label == "server");
+  CHECK(found.winners[1].text == "$1.25 to the target; next is ring with $2.50");
+  CHECK(found.winners[2].by == "energy");
+  CHECK(found.winners[2].label == "server");
+  CHECK(found.winners[2].text == "200 J to the target; next is ring with 300 J");
+  REQUIRE(found.bottleneck);
+  CHECK(found.bottleneck->name == "ring");
+  CHECK(found.bottleneck->text ==
+        "computing takes 50 % of the time. It is ahead of server: the link \"in-4\" of server is busy 97 % of the "
+        "time: server communicates for 3.00 s, ring for 1.00 s.");
+  CHECK(found.notes.empty());
+}
+
+TEST_CASE("one strategy alone is not compared, and prices that are not there are not spoken of") {
+  const SummaryCard found = card_of(results_of({arrived("ring", 4, {1.0, 1.0, 0.0, 0.0})}, 0.02));
+  CHECK(found.headline == "ring reaches the target after 2.00 s, 4.0x as fast as one worker.");
+  REQUIRE(found.winners.size() == 1);
+  CHECK(found.winners[0].point.empty());
+}
+
+TEST_CASE("one worker that is faster alone is said to be") {
+  const SummaryCard found = card_of(results_of({arrived("ring", 4, {4.0, 12.0, 0.0, 0.0})}, 0.02));
+  CHECK(found.headline == "ring reaches the target after 16.0 s, 2.0x slower than one worker alone.");
+}
+
+TEST_CASE("without a target, throughput decides") {
+  const Results results =
+      results_of({priced(with_samples(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0}), 4'000'000), 2.0, 8.0),
+                  priced(with_samples(sample_run("tree", 2, {1.0, 1.0, 0.0, 0.0}), 4'000'000), 1.0, 4.0)});
+  const SummaryCard found = card_of(results);
+  CHECK(found.headline == "ring computes most, 4.00 M samples/s, 2.0x faster than tree.");
+  CHECK(found.winners[1].text == "$0.25 a million samples; next is ring with $0.5");
+}
+
+TEST_CASE("a target that nobody reached, or not with every seed, is the headline") {
+  Run far = sample_run("far", 2, {1.0, 0.0, 0.0, 0.0});
+  far.record.final_loss = 0.5;
+  Run near = sample_run("near", 2, {2.0, 0.0, 0.0, 0.0});
+  near.record.final_loss = 0.0625;
+  const Answer none = card_of(results_of({far, near}, 0.02));
+  CHECK(none.headline == "No run reached the target (loss 0.02); the closest is near, loss 0.0625.");
+  REQUIRE(none.notes.size() == 1);
+  CHECK(none.notes[0] == "far computes most, 2.00 M samples/s, 2.0x faster than near.");
+  const Answer some =
+      card_of(results_of({with_seed(arrived("near", 2, {1.0, 0.0, 0.0, 0.0}), 1), with_seed(near, 2)}, 0.02));
+  CHECK(some.headline ==
+        "No strategy reached the target with every seed (loss 0.02); the closest is near, loss 0.03625.");
+}
+
+TEST_CASE("runs that diverged or failed are named, and cannot win") {
+  Run broken = diverged(with_samples(sample_run("wild", 2, {0.1, 0.0, 0.0, 0.0}), 9'000'000));
+  const Results results = results_of(
+      {arrived("ring", 2, {1.0, 0.0, 0.0, 0.0}), broken, failed(sample_run("lost", 2, {}), "rank 3 was lost")}, 0.02);
+  const SummaryCard found = card_of(results);
+  CHECK(found.winners.at(0).label == "ring");
+  CHECK(found.notes ==
+        std::vector<std::string>{"1 run failed; the first: lost: rank 3 was lost", "1 run diverged: wild."});
+  CHECK(card_of(results_of({broken})).headline ==
+        "Every run diverged: the loss is no number any more. A smaller training.learning_rate may help.");
+  CHECK(card_of(results_of({failed(broken, "x")})).headline == "Every run failed.");
+  CHECK(card_of(results_of({broken, failed(sample_run("lost", 2, {}), "x")})).winners.empty());
+}
+
+TEST_CASE("nothing finished, and an experiment that was interrupted") {
+  CHECK(card_of(results_of({})).headline == "No run has finished.");
+  Results results = results_of({arrived("ring", 2, {1.0, 0.0, 0.0, 0.0})});
+  results.complete = false;
+  CHECK(card_of(results).notes ==
+        std::vector<std::string>{"Incomplete: 1 run finished before the experiment was interrupted."});
+}
+
+TEST_CASE("cases in which one seed is unsound are not called the best") {
+  const Run good = with_seed(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0}), 1);
+  const Run bad = with_seed(diverged(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0})), 2);
+  CHECK(card_of(results_of({good, bad})).headline ==
+        "No case finished every seed soundly, so that none can be called the best.");
+}
+
+TEST_CASE("an answer follows its numbers") {
+  const auto headline = [](double s) {
+    return card_of(results_of({arrived("a", 2, {1.0, s, 0.0, 0.0}), arrived("b", 2, {3.0, 1.0, 0.0, 0.0})})).headline;
+  };
+  CHECK(headline(0.5).starts_with("a reaches the target first, after 1.50 s"));
+  CHECK(headline(1.0).starts_with("a reaches the target first, after 2.00 s"));
+  CHECK(headline(9.0).starts_with("b reaches the target first, after 4.00 s"));
+}
+
+TEST_CASE("cases that are as fast are named together, and none is called the first") {
+  const auto headline = [](double b_s, double c_s) {
+    return card_of(results_of({arrived("a", 2, {2.0, 0.0, 0.0, 0.0}), arrived("b", 2, {b_s, 0.0, 0.0, 0.0}),
+                                 arrived("c", 2, {c_s, 0.0, 0.0, 0.0})}))
+        .headline;
+  };
+  CHECK(headline(2.005, 3.0) ==
+        "a and b are as fast: 2.00 s to the target, 4.0x as fast as one worker, 1.5x faster than c.");
+  CHECK(headline(2.0, 2.0).starts_with("a, b and c are as fast"));
+  CHECK(headline(2.02, 3.0).starts_with("a reaches the target first"));
+}
+
+TEST_CASE("the cheapest of equals is the fastest, and prices that are nothing are left out") {
+  const auto winners_of = [](double a_usd, double b_usd, double c_usd) {
+    return card_of(results_of({priced(arrived("a", 2, {2.0, 0.0, 0.0, 0.0}), a_usd, 0.0),
+                                 priced(arrived("b", 2, {3.0, 0.0, 0.0, 0.0}), b_usd, 0.0),
+                                 priced(arrived("c", 2, {4.0, 0.0, 0.0, 0.0}), c_usd, 0.0)}))
+        .winners;
+  };
+  CHECK(winners_of(0.0, 0.0, 0.0).size() == 1);
+  REQUIRE(winners_of(2.0, 1.001, 1.0).size() == 2);
+  CHECK(winners_of(2.0, 1.001, 1.0)[1].label == "b");
+  CHECK(winners_of(2.0, 1.001, 1.0)[1].text == "$1.00 to the target; c costs the same");
+  CHECK(winners_of(1.002, 1.001, 1.0)[1].label == "a");
+  CHECK(winners_of(1.002, 1.001, 1.0)[1].text.ends_with("; all cost the same"));
+  CHECK(winners_of(2.0, 1.5, 1.0)[1].text == "$1.00 to the target; next is b with $1.50");
+}
+
+namespace {
+
+Run sized(const std::string& label, int features, double s) {
+  return at(sample_run(label, 2, {s, 0.0, 0.0, 0.0}), "data.features", features);
+}
+
+}  // namespace
+
+TEST_CASE("what different data are trained at is no alternative: each size has its own winner") {
+  const SummaryCard found = card_of(results_of({sized("a", 10, 1.0), sized("b", 10, 2.0), sized("a", 100, 3.0),
+                                             sized("b", 100, 2.0), sized("a", 1000, 30.0), sized("b", 1000, 20.0)}));
+  CHECK(found.headline == "Which is fastest depends on features: a at 10, b at 100 and 1000.");
+  REQUIRE(found.winners.size() == 3);
+  CHECK(found.winners[0].label == "a");
+  CHECK(found.winners[1].label == "b");
+  CHECK(found.winners[2].point == "features=1000");
+  REQUIRE(found.bottleneck);
+  CHECK(found.bottleneck->name == "b at features=1000");
+  const Answer same =
+      card_of(results_of({sized("a", 10, 1.0), sized("b", 10, 2.0), sized("a", 100, 2.0), sized("b", 100, 3.0)}));
+  CHECK(same.headline == "a is the fastest at every features, 1.5x to 2.0x faster than the next.");
+  const auto with_spread = [](Run run, double spread) { return at(std::move(run), "data.spread", spread); };
+  std::vector<Run> runs;
+  for (const double spread : {1.0, 2.0})
+    for (const int features : {10, 100})
+      for (const char* label : {"a", "b"}) {
+        const bool first = (label[0] == 'a') == (features == 10 || spread == 1.0);
+        runs.push_back(with_spread(sized(label, features, first ? 1.0 : 2.0), spread));
+      }
+  CHECK(card_of(results_of(runs)).headline ==
+        "Which is fastest depends on features and spread: a in 3 of 4 cases; b at features=100, spread=2.0.");
+  // How many workers there are is a choice, and so is what only one strategy is tried at.
+  CHECK(card_of(results_of({sized("a", 10, 1.0), sized("a", 100, 2.0)})).headline.starts_with("a at features=10"));
+}
+
+TEST_CASE("jobs are never ranked: what counts is how much longer they take beside the others") {
+  const auto job = [](const std::string& label, double s, std::optional<double> interference) {
+    Run run = sample_run(label, 2, {s, 0.0, 0.0, 0.0});
+    run.interference = interference;
+    return run;
+  };
+  Results results = results_of({job("small", 1.0, 1.0), job("large", 4.0, 1.75)});
+  results.scenario["job"] = Json::array();
+  const SummaryCard found = card_of(results);
+  CHECK(found.headline ==
+        "Beside the others, small takes as long as by itself and large takes 1.8x as long as by itself.");
+  REQUIRE(found.winners.size() == 2);
+  CHECK(found.winners[1].text == "4.00 s, 1.8x as long as by itself");
+  REQUIRE(found.bottleneck);
+  CHECK(found.bottleneck->name == "large");
+  CHECK(found.bottleneck->text.find("ahead") == std::string::npos);
+}
