@@ -1,6 +1,7 @@
 // What is kept of each collective: what it would take by itself, what it took, how far apart its members came.
 #include "cluster/computed/collective_log.h"
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "collectives/allreduce.h"
