@@ -1,4 +1,4 @@
-"""What all figures have in common: how they look, their command lines, and how they are saved.
+"""The common parts of all figures: style, command line, and saving.
 
 Colours are those of M. Okabe and K. Ito, "Color Universal Design", 2008, which the colour-blind can tell apart; every
 strategy has dashes or a hatching of its own besides, for paper without colours. A figure that is drawn again from the
@@ -35,15 +35,15 @@ plt.rcParams.update({
 
 
 def style(number):
-    """Colour, dashes and marker of the strategy of that number."""
+    """Returns colour, dashes and marker of the strategy with this number."""
     return {"color": COLOURS[number % len(COLOURS)],
             "linestyle": DASHES[(number + number // len(COLOURS)) % len(DASHES)],
             "marker": MARKERS[number % len(MARKERS)]}
 
 
 def plain(text):
-    """A label of the results for matplotlib, which takes `$` for the beginning of a formula and hides from legends what
-    begins with `_`."""
+    """Returns a label for matplotlib, which takes `$` for the beginning of a formula and leaves labels with a leading `_`
+    out of legends."""
     text = "".join(" " if ord(c) < 32 else c for c in str(text)).replace("$", "\\$")
     return "\u200b" + text if text.startswith("_") else text  # a space of no width
 
@@ -54,7 +54,7 @@ CJK_FONTS = ["Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQ
 
 
 def _add_fonts(figure):
-    """Texts beyond the usual font get one of CJK_FONTS as well, where there is one; other texts stay as they are."""
+    """Adds one of CJK_FONTS, if installed, to texts with characters that the default font lacks."""
     from matplotlib import font_manager, text
     there = {font.name for font in font_manager.fontManager.ttflist}
     more = [name for name in CJK_FONTS if name in there]
@@ -64,7 +64,7 @@ def _add_fonts(figure):
 
 
 def numbers(labels):
-    """A number for every label, in the order of their first appearance."""
+    """Returns a number for every label, in the order of first appearance."""
     return {label: number for number, label in enumerate(dict.fromkeys(labels))}
 
 
@@ -73,12 +73,12 @@ UNITS = [("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3),
 
 
 def time_unit(longest_s):
-    """The largest unit of which there are two at least, as (name, seconds)."""
+    """Returns the largest unit that fits at least twice, as (name, seconds)."""
     return next((unit for unit in UNITS if longest_s >= 2 * unit[1]), UNITS[-1])
 
 
 def arguments(description, default_name):
-    """A parser with what every figure takes: the directory, --out and --at."""
+    """Returns a parser with the arguments of every figure: the directory, --out and --at."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("directory", metavar="DIR", help="what `simgrad run --out` has written")
     parser.add_argument("--out", metavar="FILE", help=f"an .svg, .pdf or .png (default: DIR/{default_name}.svg)")
@@ -89,7 +89,7 @@ def arguments(description, default_name):
 
 
 def save(figure, chosen):
-    """Writes the figure where the arguments say, and prints the file's name."""
+    """Writes the figure to the file of the arguments, and prints its name."""
     path = Path(chosen.out or Path(chosen.directory) / f"{chosen.name}.svg")
     dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     if path.suffix not in dates:
@@ -114,19 +114,19 @@ def save(figure, chosen):
 
 
 def _numbered(svg):
-    """The SVG with its clipping paths numbered: matplotlib names some after addresses in memory."""
+    """Returns the SVG with numbered clipping paths: matplotlib names some after addresses in memory."""
     names = dict.fromkeys(re.findall(r'<clipPath id="(p[0-9a-f]+)"', svg))
     new = {name: f"clip{number}" for number, name in enumerate(names, start=1)}
     return re.sub(r"p[0-9a-f]{10}", lambda found: new.get(found[0], found[0]), svg)
 
 
 def run(draw, parser, words=None):
-    """Draws and saves what the words of the command line say. Returns the exit code: a fault of the results is one line
-    on stderr and a 2."""
+    """Draws and saves the figure of a command line. Returns the exit code: invalid results give one line on stderr and
+    exit code 2."""
     chosen = parser.parse_args(words)
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing from")  # while it is laid out; save() tells it once
+            warnings.filterwarnings("ignore", "Glyph .* missing from")  # during layout; save() warns once
             figure = draw(chosen)
         save(figure, chosen)
         plt.close(figure)

@@ -27,7 +27,7 @@ LABELS = {
     "09": ["H = 1", "H = 4", "H = 16", "H = 64", "one average"], "10": ["allreduce"], "11": ["allreduce"],
     "12": ["allreduce"],
 }
-#: The grids of those that have one.
+#: The grids of the lessons that have one.
 GRIDS = {
     "01": "cluster.workers", "02": "data.features", "05": "training.learning_rate", "07": "data.features",
     "10": "cluster.workers", "11": "cluster.workers", "12": "cluster.workers",
@@ -35,7 +35,7 @@ GRIDS = {
 
 
 class Lesson:
-    """A lesson's results: its runs as dictionaries, and the curve of each of them."""
+    """The results of a lesson: its runs as dictionaries, and the curve of each run."""
 
     def __init__(self, directory):
         runs = load_runs(directory)
@@ -53,7 +53,7 @@ class Lesson:
         return [run for run in self.runs if run["label"] == label]
 
     def curve(self, run, x):
-        """The evaluations of a run: x and the losses."""
+        """Returns the evaluations of a run: x and the losses."""
         rows = self.curves[self.curves["run"] == run["id"]]
         return list(rows[x]), list(rows["loss"])
 
@@ -67,7 +67,7 @@ def dots(k):
 
 
 def agree(label, x, simulated, formula, within=0.02):
-    """Refuses results through which the formula's line does not go: a run of the exercise is not one of the lesson."""
+    """Refuses results that differ from the formula: a run of the exercise is not a run of the lesson."""
     for at, found in zip(x, simulated):
         if not abs(found - formula(at)) <= within * abs(formula(at)):
             raise ResultsError(f"{label}, at {at:g}: simulated {found:.4g}, but by the lesson's formula {formula(at):.4g}; its "
@@ -75,7 +75,7 @@ def agree(label, x, simulated, formula, within=0.02):
 
 
 def both(axes, k, label, x, simulated, formula, within=0.02):
-    """Simulated dots at x; the formula's line through them, drawn between."""
+    """Draws simulated dots at x, and the line of the formula between them."""
     agree(label, x, simulated, formula, within)
     axes.plot(x, simulated, label=label, **dots(k))
     low, high = math.log(min(x)), math.log(max(x))
@@ -235,7 +235,7 @@ def failures(lesson, figure):
     axes.set_xscale("log")
     axes.set_yscale("log")
     both(axes, 0, "with failures", n, [run["simulated_s"] for run in lesson.runs], lambda each: 64 / each / useful(each),
-         within=0.4)  # the formula lets no two repairs go on at once
+         within=0.4)  # in the formula no two repairs overlap
     axes.plot([], [], label="64 s / (n E)", **style(0))
     axes.plot(n, [64 / each for each in n], color=GREY, linewidth=0.8, label="if no machine failed")
     numbers_on(axes.xaxis, n)

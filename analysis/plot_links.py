@@ -1,4 +1,4 @@
-"""The busiest links of every strategy: how many bytes each carried, and which share of the time it was busy.
+"""The busiest links of every strategy: the bytes that each carried, and the share of the time in which it was busy.
 
     python3 analysis/plot_links.py out/oversubscribed_racks --at cluster.topology.oversubscription=16
 """
@@ -38,7 +38,7 @@ def draw(chosen):
 
 
 def bytes_text(number):
-    """1.2e9 as "1.2 GB", in powers of 1000."""
+    """Returns "1.2 GB" for 1.2e9, in powers of 1000."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if number < 1000 or unit == "TB":
             return f"{number:.3g} {unit}"

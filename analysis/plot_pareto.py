@@ -1,4 +1,4 @@
-"""Cost (or energy) against time, a point a strategy and grid point, with the Pareto front: what nothing else beats in both.
+"""Cost (or energy) against time, per strategy and grid point, with the Pareto front: no other row is better in both.
 
     python3 analysis/plot_pareto.py out/cheapest_for_a_deadline
 """
@@ -17,7 +17,7 @@ def draw(chosen):
     time = "time_to_target_s" if reached else "simulated_s"
     rows = results.summary(runs, time).rename(columns={"mean": "time_s"})
     rows["price"] = results.summary(runs, chosen.of)["mean"]
-    rows = rows[(rows["seeds"] == rows["of"]) & rows["price"].notna()]  # a row that misses the target sometimes has no time
+    rows = rows[(rows["seeds"] == rows["of"]) & rows["price"].notna()]  # without rows that miss the target with some seed
     if rows.empty:
         raise results.ResultsError(f"{chosen.directory}/runs.csv: no run has a {chosen.of}; give the scenario [prices]")
     front = rows[results.pareto(rows, ["time_s", "price"])].sort_values("time_s")

@@ -1,4 +1,4 @@
-"""Where the time went: computing, communicating, waiting and being down, a bar a strategy and grid point, or a bar a rank.
+"""Where the time went: computing, communicating, waiting and being down, per strategy and grid point, or per rank.
 
     python3 analysis/plot_time.py out/house_prices
     python3 analysis/plot_time.py out/house_prices --ranks allreduce --at cluster.workers=8
@@ -11,7 +11,7 @@ import simgrad_results as results
 
 
 def of_rows(runs):
-    """The names of the bars and their parts: a row each, means over seeds (and workers)."""
+    """Returns the names of the bars and their parts: a row each, means over the seeds (and workers)."""
     sound = runs[runs["status"] != "failed"]
     keys = results.row_keys(runs)
     means = sound.groupby(keys, sort=False, dropna=False)[results.PARTS].mean().reset_index()
@@ -21,7 +21,7 @@ def of_rows(runs):
 
 
 def of_ranks(ranks, label):
-    """The same for the ranks of one run, the first of that label."""
+    """Returns the names and parts of the ranks of one run, the first with this label."""
     chosen = ranks[(ranks["label"] == label) | (ranks["strategy"] == label)]
     if chosen.empty:
         raise results.ResultsError(f"--ranks {label}: no run is called that; known: {', '.join(dict.fromkeys(ranks['label']))}")

@@ -1,4 +1,4 @@
-"""The results of simgrad as pandas frames, and what one asks of them: speed-ups, Pareto fronts, confidence intervals.
+"""The results of simgrad as pandas frames, with speed-ups, Pareto fronts and confidence intervals.
 
 Reads the CSV files that `simgrad run` writes into its directory and nothing else; needs pandas 1.5 or later.
 
@@ -6,8 +6,8 @@ Reads the CSV files that `simgrad run` writes into its directory and nothing els
     runs = results.load_runs("out/house_prices")
     print(results.speedup(runs)[["label", "workers", "mean", "low", "high"]])
 
-A *run* is one training: a strategy at a grid point under a seed. A *row* is a strategy at a grid point: what several
-seeds are averaged over. Times are simulated seconds unless a name says otherwise.
+A *run* is one training: a strategy at a grid point with a seed. A *row* is a strategy at a grid point: the mean over
+its seeds. Times are simulated seconds unless a name says otherwise.
 """
 
 import csv
@@ -27,7 +27,7 @@ COLUMNS = {
     "links.csv": ["run", "link", "bytes", "utilisation"],
 }
 
-#: Where a rank's time goes; the four add up to the simulated time of the run.
+#: The parts of a rank's time; the four add up to the simulated time of the run.
 PARTS = ["compute_s", "communicate_s", "wait_s", "down_s"]
 
 #: Student's t, two-sided 95 %, for 1 to 30 degrees of freedom.
@@ -38,7 +38,7 @@ STUDENT_T_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 
 
 
 class ResultsError(Exception):
-    """Results that are not there, or not what they should be; the message says which file and what to do."""
+    """Results that are missing or invalid; the message names the file and says what to do."""
 
 
 def _load(directory, name):
@@ -61,7 +61,7 @@ def _load(directory, name):
     for column in frame.columns:
         if column in texts:
             continue
-        numbers = [_number(text) for text in frame[column]]  # by Python: pandas' own are off by a bit here and there
+        numbers = [_number(text) for text in frame[column]]  # parsed by Python: pandas' parser may differ in the last bit
         if None not in numbers:
             frame[column] = pd.Series(numbers, dtype=float)
         elif column in COLUMNS[name]:
@@ -71,7 +71,7 @@ def _load(directory, name):
 
 
 def _check_cells(path, text):
-    """Refuses a line with more or fewer cells than the header: pandas fills up what is missing."""
+    """Refuses a line with more or fewer cells than the header: pandas would fill up missing cells."""
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = next(rows, [])
@@ -84,7 +84,7 @@ def _check_cells(path, text):
 
 
 def _number(text):
-    """The number in a cell, NaN for an empty one, None for a text."""
+    """Returns the number in a cell, NaN for an empty cell, None for a text."""
     try:
         return float(text) if text else math.nan
     except ValueError:
@@ -92,22 +92,22 @@ def _number(text):
 
 
 def load_runs(directory):
-    """runs.csv: a line a run. Empty cells are NaN (a target that was not reached, a price that nothing has)."""
+    """Reads runs.csv: a line per run. Empty cells are NaN (a target that was not reached, a price that is not given)."""
     return _load(directory, "runs.csv")
 
 
 def parameters(runs):
-    """The columns of the grid, "param.cluster.workers" and the like, in their order."""
+    """Returns the columns of the grid, such as "param.cluster.workers", in their order."""
     return [column for column in runs.columns if column.startswith("param.")]
 
 
 def row_keys(runs):
-    """What tells rows apart: the label and the grid point."""
+    """Returns the columns that identify a row: the label and the grid point."""
     return ["label"] + parameters(runs)
 
 
 def groups(frame, keys):
-    """The lines of equal keys, as (tuple of the keys' values, frame), in the order of their first lines."""
+    """Groups the lines with equal keys: (tuple of the values of the keys, frame), in the order of their first lines."""
     for values, group in frame.groupby(keys if len(keys) > 1 else keys[0], sort=False, dropna=False):
         yield (values if isinstance(values, tuple) else (values,)), group
 
@@ -122,22 +122,22 @@ def _with_runs(frame, runs, path):
 
 
 def load_curves(directory):
-    """curves.csv: a line an evaluation, with the label, the seed and the grid point of its run."""
+    """Reads curves.csv: a line per evaluation, with the label, the seed and the grid point of its run."""
     return _with_runs(_load(directory, "curves.csv"), load_runs(directory), Path(directory) / "curves.csv")
 
 
 def load_ranks(directory):
-    """ranks.csv: a line a rank, workers and servers, with the label, the seed and the grid point of its run."""
+    """Reads ranks.csv: a line per rank, workers and servers, with the label, the seed and the grid point of its run."""
     return _with_runs(_load(directory, "ranks.csv"), load_runs(directory), Path(directory) / "ranks.csv")
 
 
 def load_links(directory):
-    """links.csv: a line a link and direction, with the label, the seed and the grid point of its run."""
+    """Reads links.csv: a line per link and direction, with the label, the seed and the grid point of its run."""
     return _with_runs(_load(directory, "links.csv"), load_runs(directory), Path(directory) / "links.csv")
 
 
 def student_t(degrees):
-    """The factor of a two-sided 95 % confidence interval for so many degrees of freedom.
+    """Returns the factor of a two-sided 95 % confidence interval for this number of degrees of freedom.
 
     Beyond 30 by the Cornish-Fisher expansion around the normal quantile (M. Abramowitz, I. Stegun, Handbook of
     mathematical functions, 1964, 26.7.5), right to the table's three digits.
@@ -151,7 +151,7 @@ def student_t(degrees):
 
 
 def confidence_interval(values):
-    """The mean of the values and the 95 % interval around it, as (mean, low, high); NaN are left out.
+    """Returns the mean of the values and its 95 % interval, as (mean, low, high); NaN are left out.
 
     The values are taken for independent draws of a normal distribution. One value has no interval: low and high are NaN.
     """
@@ -164,14 +164,14 @@ def confidence_interval(values):
     largest = max(abs(value - mean) for value in sample)
     if largest == 0.0 or not math.isfinite(largest):
         return mean, mean - largest, mean + largest
-    # As shares of the largest: the square of a loss that diverges is beyond all numbers.
+    # Computed relative to the largest value: the square of a diverging loss would overflow.
     variance = math.fsum(((value - mean) / largest) ** 2 for value in sample) / (len(sample) - 1)
     half = student_t(len(sample) - 1) * largest * math.sqrt(variance / len(sample))
     return mean, mean - half, mean + half
 
 
 def summary(runs, column):
-    """A line a row: its label, grid point and workers, the number of seeds, and the mean of the column with its interval.
+    """Returns a line per row: label, grid point, workers, number of seeds, and the mean of the column with its interval.
 
     Failed runs are left out; `seeds` counts the runs that have the number, `of` all of them, so that a mean over those
     few that reached the target can be told.
@@ -188,7 +188,8 @@ def summary(runs, column):
 
 
 def speedup(runs, measure="throughput"):
-    """The speed-up of every row over one worker, with `efficiency` = speed-up / workers; rows without one are left out.
+    """Returns the speed-up of every row over one worker, with `efficiency` = speed-up / workers; rows without one are left
+    out.
 
     measure: "throughput" (samples a simulated second) or "time_to_target".
     """
@@ -201,7 +202,7 @@ def speedup(runs, measure="throughput"):
 
 
 def amdahl(workers, speedups):
-    """The serial share s in 1 / S(P) = s + (1 - s) / P that fits best, by least squares; NaN with one worker only.
+    """Returns the serial share s in 1 / S(P) = s + (1 - s) / P that fits best, by least squares; NaN with one worker only.
 
     Source: G. Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", 1967.
     """
@@ -213,7 +214,7 @@ def amdahl(workers, speedups):
 
 
 def pareto(rows, columns):
-    """Which rows no other row dominates: at most as much in all columns and less in one. A Boolean series.
+    """Returns a Boolean series: the rows that no other row dominates, with at most as much in all columns and less in one.
 
     Rows in which a column is NaN are on no front and dominate nothing.
     """
@@ -227,7 +228,7 @@ def pareto(rows, columns):
 
 
 def mean_curves(curves, column="loss"):
-    """The curves of every row as means over its seeds, at the steps at which all were evaluated, until the last ends.
+    """Returns the curves of every row as means over its seeds, at the steps at which all were evaluated, until the last ends.
 
     A seed that has ended stays where it ended; where the first seed diverges, the mean ends. Has the label and the grid
     point, step, the means of simulated_s and samples, and `mean`, `low`, `high` of the column.
@@ -251,7 +252,7 @@ def mean_curves(curves, column="loss"):
 
 
 class _Seed:
-    """One curve: (simulated_s, samples, value) by step; of a step that was come to again, the last time."""
+    """Returns one curve: (simulated_s, samples, value) by step; of a repeated step the last one."""
 
     def __init__(self, own, column):
         values = zip(own["step"], own["simulated_s"], own["samples"], own[column])
@@ -267,7 +268,7 @@ class _Seed:
 
 
 def point_text(row):
-    """The grid point of a row for a legend: "workers=8, latency=1ms"; empty without a grid."""
+    """Returns the grid point of a row for a legend: "workers=8, latency=1ms"; empty without a grid."""
     names = [name for name in row.index if name.startswith("param.")]
     texts = []
     for name in names:
@@ -278,7 +279,7 @@ def point_text(row):
 
 
 def at_point(frame, conditions):
-    """The lines of a frame at some grid points: conditions are texts such as "cluster.workers=8"."""
+    """Returns the lines of a frame at some grid points: conditions are texts such as "cluster.workers=8"."""
     for condition in conditions or []:
         key, equals, wanted = condition.partition("=")
         column = "param." + key.strip()

@@ -14,7 +14,7 @@ const common = { absWorkingDir: here, bundle: true, minify: true, write: false, 
 const { outputFiles: [script] } = await build({ ...common, entryPoints: ['src/main.ts'], format: 'iife', target: 'es2020' });
 const { outputFiles: [style] } = await build({ ...common, entryPoints: ['style.css'], target: 'chrome90' });
 
-// The Apache licence asks that the notice travels with the code.
+// The Apache License requires the notice to go with the code.
 const notice = `/*! ${readFileSync(join(modules, 'echarts/NOTICE'), 'utf8').trim().replaceAll('*/', '* /')} */`;
 const parts = { '@style@': style.text, '@script@': `${notice}\n${script.text}` };
 const page = readFileSync(join(here, 'page.html'), 'utf8').replace(/@(style|script)@/g, (slot) => parts[slot]);

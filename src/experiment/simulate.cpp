@@ -8,11 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
-#include "cluster/ranks/ranks.h"
-#include "cluster/ranks/gang_schedule.h"
-#include "training/training.h"
+#include "training/session/training.h"
 
 namespace simgrad::experiment {
 
@@ -92,7 +93,8 @@ cluster::Cluster cluster_of(const RunPlan& run) {
 /// The turns that jobs take under sharing = "gang"; null without.
 std::unique_ptr<cluster::GangSchedule> turns_of(const RunPlan& run) {
   if (run.jobs.empty() || run.fabric->cluster.sharing != cluster::Sharing::gang) return nullptr;
-  return std::make_unique<cluster::GangSchedule>(static_cast<int>(run.fabric->jobs.size()), run.fabric->cluster.quantum);
+  return std::make_unique<cluster::GangSchedule>(static_cast<int>(run.fabric->jobs.size()),
+                                                 run.fabric->cluster.quantum);
 }
 
 /// The hosts that ranks of several trainings live on.

@@ -28,6 +28,7 @@ class KMeans final : public Model {
   void describe(base::Describer& d) override;
 
   Predicts predicts() const override { return Predicts::cluster; }
+  const KMeans* k_means() const override { return this; }
   std::string_view metric(const Problem&) const override { return {}; }
   std::int64_t parameters(const Problem& problem) const override { return clusters * problem.features; }
   std::vector<Layer> layers(const Problem& problem) const override;

@@ -68,6 +68,10 @@ struct Layer {
   std::int64_t columns = 0;     ///< the matrix's; the other parameters (biases), if any, are a vector
 };
 
+class KMeans;
+class MultitaskPerceptron;
+class SparseModel;
+
 class Model : public base::Described {
  public:
   bool bias = false;  ///< a constant feature, added as the last column when the data are loaded
@@ -81,7 +85,11 @@ class Model : public base::Described {
   /// Whether the data need a last column of ones.
   virtual bool constant_feature() const { return bias; }
   /// Whether this model takes sparse rows, and no others.
-  virtual bool takes_sparse_rows() const { return false; }
+  bool takes_sparse_rows() const { return sparse() != nullptr; }
+  /// The model as one of the kinds that can do more; null where it is another.
+  virtual const KMeans* k_means() const { return nullptr; }
+  virtual const MultitaskPerceptron* multitask() const { return nullptr; }
+  virtual const SparseModel* sparse() const { return nullptr; }
   /// The reason why the model cannot be fitted to such data, or empty.
   virtual std::string unfit(const Problem& problem) const;
 

@@ -40,6 +40,7 @@ class MultitaskPerceptron final : public Model {
 
   void describe(base::Describer& d) override;
   Predicts predicts() const override { return Predicts::classes; }
+  const MultitaskPerceptron* multitask() const override { return this; }
   bool constant_feature() const override { return false; }
   std::string unfit(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override { return network().parameters(problem); }

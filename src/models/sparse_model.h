@@ -11,7 +11,7 @@ namespace simgrad::models {
 
 class SparseModel : public Model {
  public:
-  bool takes_sparse_rows() const final { return true; }
+  const SparseModel* sparse() const final { return this; }
   Predicts predicts() const override { return Predicts::classes; }
   /// Refuses any data but those of two classes.
   std::string unfit(const Problem& problem) const override;

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Group = std::vector<const Run*>;
 
-/// Mean and spread of the numbers that are there.
+/// Mean and spread of the numbers that runs have.
 class Sample {
  public:
   void add(std::optional<double> x) {
@@ -24,7 +24,7 @@ class Sample {
   }
   std::optional<double> mean() const {
     if (values_.empty()) return std::nullopt;
-    // From the first on: the mean of equal numbers is that number, to the last bit.
+    // The sum is of differences from the first number: the mean of equal numbers is that number, to the last bit.
     const double first = values_.front();
     double excess = 0.0;
     for (const double x : values_) excess += x - first;
@@ -41,7 +41,7 @@ class Sample {
   std::vector<double> values_;
 };
 
-/// The mean of one number of each run that did not fail.
+/// Returns the mean of a number over the runs that did not fail.
 template <class Number>
 std::optional<double> mean(const Group& runs, Number number) {
   Sample sample;
@@ -69,7 +69,7 @@ std::optional<double> samples_per_s(const Run& run) {
   return static_cast<double>(run.record.samples) / run.record.simulated_s;
 }
 
-/// Where computing takes no time, one worker is through at once, and a speed-up over it says nothing.
+/// Returns whether the baseline takes no time, because computing takes none: a speed-up over it means nothing.
 bool idle_baseline(const Group& runs) {
   const auto speedup = mean(runs, [](const Run& run) { return run.speedup_throughput; });
   return speedup && *speedup < 1e-9;
@@ -199,7 +199,7 @@ std::array<int, 4> apportioned(const std::array<double, 4>& parts, int total) {
 
 namespace {
 
-/// Of the rows that reached the target with every seed.
+/// Returns the row with the least number, among rows that reached the target with every seed.
 const Row* least(const Comparison& comparison, std::optional<double> Row::*number) {
   const Row* best = nullptr;
   for (const Row& row : comparison.rows)

@@ -1,4 +1,4 @@
-/// The results as they are compared: a row a (grid point, label), means over its seeds.
+/// The comparison of the results: a row per (grid point, label), with means over the seeds.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ struct Row {
   nlohmann::ordered_json parameters;
   std::int64_t workers = 1;
 
-  // Runs, one a seed.
+  // Numbers of runs; there is one run per seed.
   std::int64_t seeds = 0;
   std::int64_t reached = 0;
   std::int64_t diverged = 0;
   std::int64_t failed = 0;
 
-  // Means over the runs that did not fail and have the number; nothing where none has.
+  // Means over the runs that did not fail and have the number; nothing if none has.
   std::optional<double> simulated_s;
   std::optional<double> time_to_target_s;
   std::optional<double> time_to_target_spread;  ///< sample standard deviation / mean; needs two seeds
@@ -44,32 +44,32 @@ struct Row {
 };
 
 struct Comparison {
-  std::vector<Row> rows;  ///< as given: grid points in the order of their first run, labels likewise
+  std::vector<Row> rows;  ///< grid points in the order of their first runs, labels likewise
   std::vector<Row> baselines;
-  std::vector<std::string> parameters;  ///< the grid's keys in first-seen order
+  std::vector<std::string> parameters;  ///< the grid's keys, in the order of first use
   bool has_target = false;
-  std::optional<double> target;  ///< the loss, where one holds for all
-  std::string metric_name;       ///< empty where runs have none, or several
+  std::optional<double> target;  ///< the loss, if it is the same for all runs
+  std::string metric_name;       ///< empty if runs have none or several
 };
 
 Comparison comparison(const Results& results);
 
-/// "learning_rate" for "training.learning_rate", unless another of the keys ends likewise.
+/// Returns "learning_rate" for "training.learning_rate", unless another of the keys has the same last part.
 std::string short_name(const std::string& key, const std::vector<std::string>& keys);
 
-/// A parameter's value as a reader writes it: texts without quotes.
+/// Returns a parameter's value; texts are without quotes.
 std::string value_text(const nlohmann::ordered_json& value);
 
-/// "workers=8, latency=50us"; empty without a grid.
+/// Returns "workers=8, latency=50us". Empty without a grid.
 std::string point_text(const nlohmann::ordered_json& parameters);
 
-/// `total` cells in the proportions of the parts, by largest remainder: they add up to `total`, or to nothing where the
-/// parts do.  Of equal remainders the first part gets the cell.
+/// Divides `total` cells in the proportions of the parts, by largest remainder; of equal remainders the first gets the
+/// cell. The cells add up to `total`, or to 0 if the parts add up to 0.
 std::array<int, 4> apportioned(const std::array<double, 4>& parts, int total);
 
-/// The row that reached the target first, of those that reached it with every seed; null if none did.
+/// Returns the row with the least time to the target, among rows that reached it with every seed; null if none did.
 const Row* fastest(const Comparison& comparison);
-/// The one that reached it for the least money, likewise.
+/// Returns the row with the least cost to the target, among the same rows; null if none has a cost.
 const Row* cheapest(const Comparison& comparison);
 
 }  // namespace simgrad::outputs

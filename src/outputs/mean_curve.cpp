@@ -9,7 +9,7 @@
 namespace simgrad::outputs {
 namespace {
 
-/// By step; of a step that was come to again, the last time.
+/// The evaluations of a run by step; of a repeated step the last one.
 struct Curve {
   std::map<std::int64_t, CurvePoint> points;
   bool diverges = false;

@@ -1,4 +1,4 @@
-/// The loss of several seeds as one curve.
+/// The mean loss curve of several seeds.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ struct CurvePoint {
   double simulated_s = 0.0, loss = 0.0;
 };
 
-/// Means over the runs at the steps at which all were evaluated, until the last ends; a run that has ended stays where
-/// it ended.  With one run: its evaluations.  Ends where the first run diverges.
+/// Returns means over the runs at the steps at which all were evaluated, up to the end of the last run; a run that has
+/// ended keeps its last values. With one run: its evaluations. The curve ends where the first run diverges.
 std::vector<CurvePoint> mean_curve(const std::vector<const Run*>& runs);
 
 }  // namespace simgrad::outputs

@@ -10,19 +10,20 @@ using base::Unit;
 namespace {
 
 constexpr double seconds_an_hour = 3600.0;
-constexpr double seconds_a_month = 730.0 * seconds_an_hour;  // as clouds reckon
+constexpr double seconds_a_month = 730.0 * seconds_an_hour;  // the month of cloud providers
 constexpr double joules_a_kwh = 3.6e6;
 
 void describe_watts(base::Describer& d, std::optional<double>& idle_w, std::optional<double>& busy_w) {
-  d.quantity("idle", idle_w, Unit::watts, "what a host draws while it does nothing", Bounds::at_least(0));
-  d.quantity("busy", busy_w, Unit::watts, "what it draws while it computes on all of its cores", Bounds::at_least(0));
+  d.quantity("idle", idle_w, Unit::watts, "power of a host that does nothing", Bounds::at_least(0));
+  d.quantity("busy", busy_w, Unit::watts, "power of a host that computes on all of its cores", Bounds::at_least(0));
   if (busy_w && !idle_w)
-    d.refuse("busy", "\"busy\" is what a computing host draws, but \"idle\" is not given; give both");
-  if (idle_w && !busy_w) d.refuse("idle", "\"idle\" is what an idle host draws, but \"busy\" is not given; give both");
-  if (idle_w && busy_w && *busy_w < *idle_w) d.refuse("busy", "a computing host draws at least what an idle one does");
+    d.refuse("busy", "\"busy\" is the power of a computing host, but \"idle\" is not given; give both");
+  if (idle_w && !busy_w)
+    d.refuse("idle", "\"idle\" is the power of an idle host, but \"busy\" is not given; give both");
+  if (idle_w && busy_w && *busy_w < *idle_w) d.refuse("busy", "\"busy\" must be at least \"idle\"");
 }
 
-/// A sum that is not there until something is added.
+/// Adds to a sum that is absent until the first term.
 void add(std::optional<double>& sum, double term) { sum = sum.value_or(0.0) + term; }
 
 std::optional<double> first(std::optional<double> a, std::optional<double> b) { return a ? a : b; }
@@ -48,7 +49,7 @@ class Accountant {
     const double up_s = std::max(0.0, record_.simulated_s - host.down_s);
     if (const auto price = price_of(host, its)) {
       const double paid_s = host.spot ? up_s : record_.simulated_s;
-      pay_by_what_was_done(index, *price * paid_s / seconds_an_hour, paid_s, host.spot);
+      pay_by_activity(index, *price * paid_s / seconds_an_hour, paid_s, host.spot);
     }
     const auto idle_w = first(its ? its->idle_w : std::nullopt, first(host.idle_w, prices_.idle_w));
     const auto busy_w = first(its ? its->busy_w : std::nullopt, first(host.busy_w, prices_.busy_w));
@@ -64,8 +65,8 @@ class Accountant {
     return host.serves ? first(prices_.server_usd_per_h, prices_.worker_usd_per_h) : prices_.worker_usd_per_h;
   }
 
-  /// In proportion to what the ranks of the host did, on average, while it was paid.
-  void pay_by_what_was_done(std::size_t index, double money, double paid_s, bool spot) {
+  /// Splits the money of a host in proportion to its ranks' time per activity while it was paid.
+  void pay_by_activity(std::size_t index, double money, double paid_s, bool spot) {
     double compute_s = 0.0, communicate_s = 0.0, wait_s = 0.0, down_s = 0.0, ranks = 0.0;
     for (const record::RankUse& rank : record_.ranks) {
       if (rank.host != static_cast<std::int64_t>(index)) continue;
@@ -118,37 +119,39 @@ const Item* find(const std::vector<Item>& items, std::string Item::*name, std::s
 
 void HostPrice::describe(base::Describer& d) {
   d.text("class", host_class, "a class of [[cluster.hosts]], of the platform file (<prop id=\"class\">), or \"host\"");
-  d.quantity("price", on_demand_usd_per_h, Unit::dollars_per_hour, "of one such host, on demand", Bounds::at_least(0));
-  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "while cluster.failures.market = \"spot\"",
+  d.quantity("price", on_demand_usd_per_h, Unit::dollars_per_hour, "price of one host of this class, on demand",
+             Bounds::at_least(0));
+  d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "price while cluster.failures.market = \"spot\"",
              Bounds::at_least(0));
   describe_watts(d, idle_w, busy_w);
 }
 
 void LinkPrice::describe(base::Describer& d) {
-  d.text("class", link_class, "a class of links, as links.csv has it: nic, wan, ...");
-  d.quantity("egress", egress_usd_per_gb, Unit::dollars_per_gigabyte, "of what such a link carries",
-             Bounds::at_least(0));
-  d.quantity("energy", joules_per_byte, Unit::joules_per_byte, "that carrying a byte over such a link takes",
+  d.text("class", link_class, "a class of links, as in links.csv: nic, wan, ...");
+  d.quantity("egress", egress_usd_per_gb, Unit::dollars_per_gigabyte,
+             "price of the bytes that a link of this class carries", Bounds::at_least(0));
+  d.quantity("energy", joules_per_byte, Unit::joules_per_byte, "energy to carry a byte over a link of this class",
              Bounds::at_least(0));
 }
 
 void Prices::describe(base::Describer& d) {
-  d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour, "of a worker's host, where its class has no price",
+  d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour, "price of a host of workers whose class has no price",
              Bounds::at_least(0));
-  d.quantity("server", server_usd_per_h, Unit::dollars_per_hour, "of a host with servers only; default: a worker's",
-             Bounds::at_least(0));
+  d.quantity("server", server_usd_per_h, Unit::dollars_per_hour,
+             "price of a host that has only servers; default: the worker's", Bounds::at_least(0));
   d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour,
-             "of a host while cluster.failures.market = \"spot\", where its class has no such price",
+             "price while cluster.failures.market = \"spot\", for hosts whose class has no spot price",
              Bounds::at_least(0));
   describe_watts(d, idle_w, busy_w);
-  d.list("hosts", hosts, "by class of host: { class, price, spot, idle, busy }");
-  d.list("links", links, "by class of link: { class, egress, energy }");
+  d.list("hosts", hosts, "prices by class of host: { class, price, spot, idle, busy }");
+  d.list("links", links, "prices by class of link: { class, egress, energy }");
   d.quantity("storage", storage_usd_per_gb_month, Unit::dollars_per_gigabyte_month,
-             "of the data (8 bytes a number) and one checkpoint, for as long as the run takes; a month has 730 hours",
+             "price of storing the data (8 bytes per number) and one checkpoint during the run; a month has 730 hours",
              Bounds::at_least(0));
-  d.number("pue", pue, "power usage effectiveness: what the data centre draws for each watt of its machines",
+  d.number("pue", pue, "power usage effectiveness: watts of the data centre per watt of its hosts",
            Bounds::at_least(1));
-  d.quantity("carbon", carbon_g_per_kwh, Unit::grams_per_kilowatt_hour, "of the electricity", Bounds::at_least(0));
+  d.quantity("carbon", carbon_g_per_kwh, Unit::grams_per_kilowatt_hour, "CO2e emitted for the electricity",
+             Bounds::at_least(0));
 }
 
 const HostPrice* Prices::of_host(std::string_view host_class) const {

@@ -35,8 +35,8 @@ void Options::describe(base::Describer& d) {
   d.component("optimizer", optimizer, "how a gradient becomes an update");
   d.number("learning_rate", learning_rate, "the step size", Bounds{.least = 0.0, .most = 1e6, .positive = true});
   d.choice("learning_rate_scaling", learning_rate_scaling, scalings,
-           "how it grows with the workers where each has a batch of its own (batch_size_per_worker); it is that of one "
-           "worker then");
+           "how learning_rate, one worker's, grows with the workers where each has a batch of its own "
+           "(batch_size_per_worker)");
   d.component("schedule", schedule, "how the learning rate changes with the steps");
   d.integer("warmup_steps", warmup_steps, "step k < warmup_steps has (k + 1) / warmup_steps of the schedule's rate",
             Bounds::between(0, 1e12));
@@ -46,8 +46,9 @@ void Options::describe(base::Describer& d) {
   d.integer("checkpoint_every_steps", checkpoint_every_steps,
             "how often the state is kept for a recovery; 0: only step 0", Bounds::at_least(0));
   d.text("checkpoint_every", checkpoint_every,
-         "the same by time: so long (\"30s\") after the last one, at the next step; or \"young\" or \"daly\": the best "
-         "interval for the MTBF of cluster.failures.hosts and the time that a checkpoint takes "
+         "how often by time: at the first step this long (\"30s\") after the last checkpoint; or \"young\" or "
+         "\"daly\": the "
+         "best interval for the MTBF of cluster.failures.hosts and the time that a checkpoint takes "
          "(cluster.storage_bandwidth)");
   if (checkpoint_every && checkpoint_every_steps > 0)
     d.refuse("checkpoint_every", "checkpoint_every and checkpoint_every_steps both say when; leave one of them out");

@@ -14,7 +14,7 @@
 
 namespace simgrad::training {
 
-/// How the learning rate grows with a batch that grows with the workers.
+/// The growth of the learning rate with a batch that grows with the workers.
 enum class RateScaling { none, linear, sqrt };
 
 struct Options : base::Described {
@@ -43,12 +43,12 @@ struct Options : base::Described {
   /// Source: P. Goyal et al., Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour, 2017; for sqrt
   /// A. Krizhevsky, One weird trick for parallelizing convolutional neural networks, 2014.
   double scaled_learning_rate(std::int64_t batch) const;
-  /// The share of it that an update after `rounds` rounds takes: the schedule's times the warm-up's, which is
+  /// The factor of the learning rate for an update after `rounds` rounds: the schedule's times the warm-up's, which is
   /// (k + 1) / warmup_steps in step k and 1 from step warmup_steps - 1 on.
   double rate_factor(double rounds) const;
 };
 
-/// Whichever comes first.
+/// The first rule to hold stops the training.
 struct StopOptions : base::Described {
   std::optional<double> loss;  ///< the target
   std::optional<double> epochs;
@@ -62,11 +62,11 @@ struct StopOptions : base::Described {
 enum class EvaluationSet {
   train,
   test,
-  next  ///< where rows come in: those that come next
+  next  ///< where rows come in during the training: the next ones
 };
 
 struct EvaluateOptions : base::Described {
-  std::optional<std::int64_t> every_steps;  ///< whoever reads a scenario makes it 1, unless every_s is given
+  std::optional<std::int64_t> every_steps;  ///< 1 in a scenario that gives neither
   std::optional<double> every_s;
   EvaluationSet on = EvaluationSet::train;
 

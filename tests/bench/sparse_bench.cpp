@@ -20,7 +20,7 @@
 #include "models/sparse_model.h"
 #include "simulation.h"
 #include "strategies/servers/sparse_parameter_server.h"
-#include "training/training.h"
+#include "training/session/training.h"
 
 namespace {
 

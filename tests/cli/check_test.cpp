@@ -111,8 +111,9 @@ TEST_CASE(
   scratch.write("x.toml", small + grid + expects("equals = 10\nwhere = {\"cluster.workers\" = 4}"));
   const Called called = check(scratch, "x.toml --set cluster.workers=2");
   CHECK(called.exit_code == 2);
-  CHECK(contains(called.err,
-                 "x.toml: none of its expectations was tested: no grid point they are about is left; take --set off"));
+  CHECK(contains(
+      called.err,
+      "x.toml: none of its expectations was tested: they are about grid points that are not run; leave --set out"));
   scratch.write("y.toml", small + grid + expects("equals = 10"));
   CHECK(check(scratch, "y.toml x.toml --set cluster.workers=2 --quiet").exit_code == 2);
   scratch.write("y.toml",

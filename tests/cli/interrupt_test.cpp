@@ -50,7 +50,7 @@ void check_interrupted_by(void (Process::*send)(int) const, int signal) {
   CHECK(records(scratch) == 3);
   for (const Json& id : each(results, "id"))
     CHECK(fs::exists(scratch.path() + "/out/x/runs/" + id.get<std::string>() + ".json"));
-  CHECK(contains(contents(scratch.path() + "/err"), "interrupted; what is finished is in out/x"));
+  CHECK(contains(contents(scratch.path() + "/err"), "interrupted; the finished runs are in out/x"));
   for (const auto& entry : fs::recursive_directory_iterator(scratch.path() + "/out"))
     CHECK(entry.path().extension() != ".tmp");
 }

@@ -136,7 +136,7 @@ TEST_CASE("report refuses results that are missing, damaged or of another kind, 
   fs::remove(scratch.path() + "/out/x/report.html");
   const Called another = report();
   CHECK(another.exit_code == 2);
-  CHECK(has(another.err, ": it is of the run " + json["runs"][1]["id"].get<std::string>() + ", expected "));
+  CHECK(has(another.err, ": the file belongs to run " + json["runs"][1]["id"].get<std::string>() + ", expected "));
   CHECK_FALSE(fs::exists(scratch.path() + "/out/x/report.html"));
 }
 

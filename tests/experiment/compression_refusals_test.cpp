@@ -32,18 +32,18 @@ TEST_CASE("more numbers or a higher rank than the model has are refused where th
   check_refused(compressed("parameter_server", "{ kind = \"random_k\", k = 9 }"),
                 "k = 9, but the model has 3 parameters");
   check_refused(compressed("allreduce", "{ kind = \"power_sgd\", rank = 2 }"),
-                "compression = \"power_sgd\": the model's parameters are vectors, which are sent as they are");
+                "compression = \"power_sgd\": the model's parameters are vectors, which power_sgd does not compress");
   CHECK(planned(head + "compression = { kind = \"top_k\", k = 3 }\n").runs.size() == 1);
 }
 
 TEST_CASE("options of compressors that contradict each other are refused with both names") {
   check_refused(compressed("allreduce", "{ kind = \"top_k\", k = 1, fraction = 0.5 }"),
-                "k and fraction both say how many");
+                "k and fraction both decide how many");
   check_refused(compressed("allreduce", "{ kind = \"top_k\", fraction = 1.5 }"), "fraction");
   check_refused(compressed("allreduce", "{ kind = \"sign\", scale = \"majority\", error_feedback = true }"),
-                "scale = \"majority\" sends none");
+                "scale = \"majority\" sends no sizes");
   check_refused(compressed("allreduce", "{ kind = \"random_k\", error_feedback = true }"),
-                "unbiased = true multiplies by d/k");
+                "unbiased = true already makes up for them");
   check_refused(compressed("allreduce", "{ kind = \"qsgd\", error_feedback = true }"),
                 "unknown key \"error_feedback\"");
   check_refused(compressed("allreduce", "\"float8\""), "unknown");

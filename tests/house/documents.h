@@ -1,4 +1,4 @@
-/// What the documents say, and a place in which their commands run.
+/// Code blocks of the documents, and a directory in which their commands run.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace simgrad::tests {
 
-/// What stands between "```<language>" and "```".
+/// The blocks between "```<language>" and "```".
 inline std::vector<std::string> fenced(const std::string& text, const std::string& language) {
   std::vector<std::string> blocks;
   bool inside = false;

@@ -40,7 +40,7 @@ std::string folder_of(const std::string& file) {
 
 /// The eigenvalues of mixing matrices are Eigen's, too.
 bool spectra(const std::string& file, const std::string& library) {
-  return file.starts_with("strategies/mixing/") && library == "Eigen/";
+  return file.starts_with("strategies/gossip/mixing/") && library == "Eigen/";
 }
 
 /// What is wrong with `file` (relative to src/) including `included`, or "".
@@ -140,14 +140,14 @@ TEST_CASE("what the layers forbid is found") {
     return fault_of_include(file, included, false, layers);
   };
   CHECK(quoted("main.cpp", "cli/cli.h").empty());
-  CHECK(quoted("strategies/gossip.cpp", "strategies/gossip.h").empty());
-  CHECK(quoted("strategies/gossip.cpp", "cluster/communicator.h").empty());
+  CHECK(quoted("strategies/gossip/gossip.cpp", "strategies/gossip/gossip.h").empty());
+  CHECK(quoted("strategies/gossip/gossip.cpp", "cluster/ranks/communicator.h").empty());
   CHECK(quoted("experiment/plan.cpp", "scenario/document.h").empty());
   // Upwards; another folder of one level; past a level is fine, beside it is not.
   CHECK(quoted("cluster/world.cpp", "training/worker.h") ==
         "src/cluster/world.cpp includes training/worker.h: training does not stand below cluster");
   CHECK_FALSE(quoted("cluster/world.cpp", "models/model.h").empty());
-  CHECK_FALSE(quoted("models/model.cpp", "cluster/cluster.h").empty());
+  CHECK_FALSE(quoted("models/model.cpp", "cluster/fabric/cluster.h").empty());
   CHECK_FALSE(quoted("collectives/ring.cpp", "training/worker.h").empty());
   CHECK_FALSE(quoted("scenario/reader.cpp", "strategies/strategy.h").empty());
   CHECK_FALSE(quoted("strategies/strategy.h", "scenario/document.h").empty());
@@ -163,7 +163,7 @@ TEST_CASE("what the layers forbid is found") {
   CHECK(angled("models/rows.cpp", "Eigen/Core").empty());
   CHECK_FALSE(angled("models/rows.h", "Eigen/Core").empty());
   CHECK_FALSE(angled("outputs/table.cpp", "Eigen/Core").empty());
-  CHECK(angled("strategies/mixing/spectrum.cpp", "Eigen/Dense").empty());
+  CHECK(angled("strategies/gossip/mixing/spectrum.cpp", "Eigen/Dense").empty());
   CHECK_FALSE(angled("strategies/gossip.cpp", "Eigen/Dense").empty());
   CHECK(angled("base/text.cpp", "vector").empty());
 }

@@ -48,7 +48,7 @@ Painter painter() {
   return {};
 }
 
-/// That of the committed figures: other releases place things otherwise.
+/// The version that drew the committed figures: other versions have other layouts.
 const std::string drawn_with = "3.6.3\n";
 
 /// The scenario as the program resolves it, without what it expects: titles and comments aside, what is simulated.
@@ -64,9 +64,8 @@ std::string command_of(const std::string& block) { return block.substr(0, block.
 }  // namespace
 
 TEST_CASE("every lesson has its parts, in both languages") {
-  const std::vector<std::string> parts{"Question", "Predict", "Run", "Explanation", "What the model leaves out",
-                                       "Exercise"};
-  const std::vector<std::string> parts_in_chinese{"问题", "先预测", "运行", "解释", "模型没有考虑什么", "练习"};
+  const std::vector<std::string> parts{"Question", "Predict", "Run", "Explanation", "Limits of the model", "Exercise"};
+  const std::vector<std::string> parts_in_chinese{"问题", "先预测", "运行", "解释", "模型的局限", "练习"};
   REQUIRE(lessons().size() == lesson_count);
   for (const fs::path& page : lessons()) {
     INFO(page);
@@ -100,7 +99,7 @@ TEST_CASE("the Chinese lessons have the commands, formulas and numbers of the En
   }
 }
 
-TEST_CASE("what the lessons link to is there") {
+TEST_CASE("the links of the lessons lead somewhere") {
   for (const fs::path& folder : {english, chinese})
     for (const fs::path& page : files_of(folder, ".md")) {
       INFO(page);

@@ -30,7 +30,7 @@ std::vector<std::string> uncommented(std::vector<std::string> scenarios) {
   return scenarios;
 }
 
-/// Where the pages lead, but for the link from each to the other.
+/// The targets of a page's links, without the links between the two pages.
 std::set<std::string> targets(const std::string& text) {
   std::set<std::string> all = set_of(links(text));
   all.erase(english);

@@ -21,7 +21,8 @@ inline const std::filesystem::path& source_dir() {
 /// What stands in the repository, as paths relative to it: files of these names and below these folders. What a build,
 /// a run or an editor leaves beside them is not of the repository.
 inline std::vector<std::filesystem::path> repository_files() {
-  constexpr std::array folders{"src", "tests", "scenarios", "platforms", "analysis", "docs", "script", ".ci"};
+  constexpr std::array folders{"src",  "tests",  "scenarios", "platforms", "analysis",
+                               "docs", "script", ".ci",       ".github"};
   constexpr std::array files{"CMakeLists.txt", "README.md",     "README.zh.md", "DESIGN.md",  "CONTRIBUTING.md",
                              "CHANGELOG.md",   ".clang-format", ".clang-tidy",  ".gitignore", "LICENSE"};
   std::vector<std::filesystem::path> all(files.begin(), files.end());

@@ -1,4 +1,4 @@
-/// What a page and its translation have in common: commands, printed text, code and numbers.
+/// The common parts of a page and its translation: commands, printed text, code and numbers.
 #pragma once
 
 #include <regex>
@@ -34,7 +34,7 @@ inline std::set<std::string> numbers(const std::string& text) {
   return set_of(matches(std::regex_replace(text, link, "]"), number));
 }
 
-/// What stands between single backticks, wherever its line is broken.
+/// The texts between single backticks, even across line breaks.
 inline std::set<std::string> code(const std::string& text) {
   const std::string prose = std::regex_replace(text, std::regex("```[^`]*```"), "");
   std::set<std::string> all;

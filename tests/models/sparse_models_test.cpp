@@ -128,5 +128,5 @@ TEST_CASE("sparse models refuse data of other than two classes, wide_and_deep ro
   const Problem three{.features = 3, .classes = 3, .nonzeros = 2.0};
   CHECK(make("factorization_machine")->unfit(three).find("the data have 3") != std::string::npos);
   const Problem uneven{.features = 3, .classes = 2, .nonzeros = 1.5};
-  CHECK(make("wide_and_deep")->unfit(uneven).find("as many entries") != std::string::npos);
+  CHECK(make("wide_and_deep")->unfit(uneven).find("the same number of entries") != std::string::npos);
 }

@@ -67,27 +67,27 @@ TEST_CASE("a grid's keys are shortened unless two end alike") {
 
 TEST_CASE("the sentence names the fastest, its lead over one worker and its time's largest part first") {
   CHECK(sentence_of(six_runs()) ==
-        "Fastest to the target: allreduce at workers=8, after 1.50 s, 5.33x one worker; its time is 66% computing, 17% "
-        "communicating, 10% waiting, 7% down.");
+        "Fastest to the target: allreduce at workers=8, after 1.50 s, 5.33x as fast as one worker; its time is 66% "
+        "computing, 17% communicating, 10% waiting, 7% down.");
 }
 
-TEST_CASE("the sentence says so when one worker alone is faster, and when another leads in samples a second") {
+TEST_CASE("the sentence says so when one worker alone is faster, and when another has the highest throughput") {
   Results results;
   results.runs = {reached(sample_run("slow", 2, {1.0, 3.0, 0.0, 0.0}), 0.1, 2.0),
                   sample_run("busy", 2, {1.0, 0.0, 0.0, 0.0})};
   results.runs[1].speedup_throughput = 1.75;
   CHECK(sentence_of(results) ==
-        "Fastest to the target: slow, after 4.00 s, 0.50x one worker, so one worker alone is faster; its time is 75% "
-        "communicating, 25% computing. Most samples a second: busy, 1.75x one worker.");
+        "Fastest to the target: slow, after 4.00 s, 0.50x as fast as one worker, so one worker alone is faster; its "
+        "time is "
+        "75% communicating, 25% computing. Highest throughput: busy, 1.75x that of one worker.");
 }
 
 TEST_CASE("the sentence when no run reached the target names the closest") {
   Results results = six_runs();
   results.runs = {results.runs[2], results.runs[4]};
   CHECK(sentence_of(results) ==
-        "No run reached the target; the closest is gossip(graph=ring) at workers=2, loss 0.0312 after 4.50 s; its time "
-        "is 89% "
-        "computing, 9% communicating, 2% waiting.");
+        "No run reached the target; the closest is gossip(graph=ring) at workers=2 with loss 0.0312 after 4.50 s; its "
+        "time is 89% computing, 9% communicating, 2% waiting.");
   results.runs = {results.runs[1]};
   CHECK(sentence_of(results) == "No run reached the target.");
 }
@@ -100,12 +100,12 @@ TEST_CASE("a strategy that reached the target with some seeds only is not the fa
   CHECK(sentence_of(results) == "No strategy reached the target with every seed.");
 }
 
-TEST_CASE("the sentence without a target is about samples a second") {
+TEST_CASE("the sentence without a target is about throughput") {
   Results results;
   // 2,000,000 samples in 4 s
   results.runs = {sample_run("a", 2, {1.0, 3.0, 0.0, 0.0})};
   CHECK(sentence_of(results) ==
-        "Most samples a second: a, 500 k samples/s; its time is 75% communicating, 25% computing.");
+        "Highest throughput: a, 500 k samples/s; its time is 75% communicating, 25% computing.");
 }
 
 TEST_CASE("the sentence when nothing ran, all failed, or no time went by") {
@@ -114,5 +114,5 @@ TEST_CASE("the sentence when nothing ran, all failed, or no time went by") {
   results.runs = {failed(sample_run("a", 2, {}), "lost")};
   CHECK(sentence_of(results) == "Every run failed.");
   results.runs = {sample_run("a", 2, {})};
-  CHECK(sentence_of(results) == "No run got anywhere.");
+  CHECK(sentence_of(results) == "No run processed any samples.");
 }

@@ -50,7 +50,7 @@ TEST_CASE("a file that cannot be put in place leaves what was there and no tempo
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("what cannot be written or read is named with the system's reason") {
+TEST_CASE("a file that cannot be written or read is named with the system's reason") {
   const Folder folder;
   std::ofstream(folder / "file") << "text";
   // A file in the place of a directory stops even root, whom permissions do not.

@@ -155,9 +155,8 @@ TEST_CASE("results.json of one small run, byte for byte") {
                   .scenario = {{"seed", 1}},
                   .runs = {full_run()},
                   .baselines = {}};
-  CHECK(
-      results_json(results) ==
-      R"({
+  CHECK(results_json(results) ==
+        R"({
   "schema": 1,
   "version": "0.1.0",
   "name": "tiny",
@@ -166,35 +165,36 @@ TEST_CASE("results.json of one small run, byte for byte") {
   "scenario": {"seed":1},
   "runs": [
     {"id":"0123456789abcdef","strategy":"parameter_server","label":"async \"PS\", fast",)"
-      R"("options":{"consistency":"asp","servers":1},)"
-      R"("parameters":{"cluster.workers":2,"cluster.latency":"50us"},)"
-      R"("seed":18446744073709551615,"status":"reached","simulated_s":4.0,"steps":5,)"
-      R"("samples":600,"epochs":6.5,"final_loss":0.03125,"time_to_target_s":3.5,)"
-      R"("speedup_throughput":1.75,"speedup_time_to_target":1.5,"efficiency":0.875,)"
-      R"("compute_s":1.5,"communicate_s":1.5,"wait_s":0.75,"down_s":0.25,"bytes":7000,)"
-      R"("messages":80,"staleness_mean":0.9,"staleness_max":1.0,"cost_usd":0.5,)"
-      R"("energy_j":null,"wall_s":0.1,"error":null,"workers":2,"metric_name":"accuracy",)"
-      R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,"crashes":2,"lost_s":0.125,"recovery_s":0.25,"checkpoint_s":0.0625,"goodput":0.5,)"
-      R"("network_model":"ideal","cost_compute_usd":null,"cost_communicate_usd":null,)"
-      R"("cost_wait_usd":null,"cost_down_usd":null,"cost_egress_usd":null,)"
-      R"("cost_storage_usd":null,"cost_to_target_usd":null,"energy_idle_j":null,)"
-      R"("energy_busy_j":null,"energy_links_j":null,"energy_overhead_j":null,"co2e_g":2.0,)"
-      R"("notes":["one","two, and three"],"staleness_counts":[[0,3],[1,7]],)"
-      R"("curve":[{"step":0,"simulated_s":0.0,"samples":0,"loss":1.0,"metric":null,)"
-      R"("consensus_distance":null},{"step":5,"simulated_s":4.0,"samples":600,)"
-      R"("loss":0.03125,"metric":0.96875,"consensus_distance":1e-07}],)"
-      R"("ranks":[{"rank":0,"role":"worker","compute_s":1.0,"communicate_s":2.0,)"
-      R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11,"host_class":"host","host":0},)"
-      R"({"rank":1,"role":"worker","compute_s":2.0,"communicate_s":1.0,"wait_s":0.5,)"
-      R"("down_s":0.5,"bytes_sent":12,"bytes_received":13,"host_class":"host","host":0},{"rank":2,"role":"server",)"
-      R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
-      R"("bytes_received":15,"host_class":"gpu","host":0}],)"
-      R"("hosts":[{"host_class":"gpu","busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
-      R"("price_usd_per_h":2.5,"idle_w":100.0,"busy_w":null}],"stored_bytes":640,)"
-      R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
-      R"("link_class":"nic"}],"wires":[{"link":"up-0","from":"host-0","to":"switch-0"}],)"
-      R"("collectives":[{"name":"ring","members":2,"bytes":80,"calls":5,"predicted_s":0.25,)"
-      R"("simulated_s":0.5,"skew_s":0.125}]}
+        R"("options":{"consistency":"asp","servers":1},)"
+        R"("parameters":{"cluster.workers":2,"cluster.latency":"50us"},)"
+        R"("seed":18446744073709551615,"status":"reached","simulated_s":4.0,"steps":5,)"
+        R"("samples":600,"epochs":6.5,"final_loss":0.03125,"time_to_target_s":3.5,)"
+        R"("speedup_throughput":1.75,"speedup_time_to_target":1.5,"efficiency":0.875,)"
+        R"("compute_s":1.5,"communicate_s":1.5,"wait_s":0.75,"down_s":0.25,"bytes":7000,)"
+        R"("messages":80,"staleness_mean":0.9,"staleness_max":1.0,"cost_usd":0.5,)"
+        R"("energy_j":null,"wall_s":0.1,"error":null,"workers":2,"metric_name":"accuracy",)"
+        R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,)"
+        R"("crashes":2,"lost_s":0.125,"recovery_s":0.25,"checkpoint_s":0.0625,"goodput":0.5,)"
+        R"("network_model":"ideal","cost_compute_usd":null,"cost_communicate_usd":null,)"
+        R"("cost_wait_usd":null,"cost_down_usd":null,"cost_egress_usd":null,)"
+        R"("cost_storage_usd":null,"cost_to_target_usd":null,"energy_idle_j":null,)"
+        R"("energy_busy_j":null,"energy_links_j":null,"energy_overhead_j":null,"co2e_g":2.0,)"
+        R"("notes":["one","two, and three"],"staleness_counts":[[0,3],[1,7]],)"
+        R"("curve":[{"step":0,"simulated_s":0.0,"samples":0,"loss":1.0,"metric":null,)"
+        R"("consensus_distance":null},{"step":5,"simulated_s":4.0,"samples":600,)"
+        R"("loss":0.03125,"metric":0.96875,"consensus_distance":1e-07}],)"
+        R"("ranks":[{"rank":0,"role":"worker","compute_s":1.0,"communicate_s":2.0,)"
+        R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11,"host_class":"host","host":0},)"
+        R"({"rank":1,"role":"worker","compute_s":2.0,"communicate_s":1.0,"wait_s":0.5,)"
+        R"("down_s":0.5,"bytes_sent":12,"bytes_received":13,"host_class":"host","host":0},{"rank":2,"role":"server",)"
+        R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
+        R"("bytes_received":15,"host_class":"gpu","host":0}],)"
+        R"("hosts":[{"host_class":"gpu","busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
+        R"("price_usd_per_h":2.5,"idle_w":100.0,"busy_w":null}],"stored_bytes":640,)"
+        R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
+        R"("link_class":"nic"}],"wires":[{"link":"up-0","from":"host-0","to":"switch-0"}],)"
+        R"("collectives":[{"name":"ring","members":2,"bytes":80,"calls":5,"predicted_s":0.25,)"
+        R"("simulated_s":0.5,"skew_s":0.125}]}
   ],
   "baselines": []
 }

@@ -5,7 +5,7 @@
 
 using namespace simgrad::outputs;
 
-TEST_CASE("a suite a scenario, a case an expectation, counted above") {
+TEST_CASE("a suite per scenario, a case per expectation, with their numbers above") {
   const std::vector<TestSuite> suites = {{.name = "a.toml",
                                           .cases = {{.name = "ring: steps 10"},
                                                     {.name = "ring: loss at most 1", .failure = "found 2"},

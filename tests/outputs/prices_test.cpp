@@ -1,4 +1,4 @@
-// What a run costs, against calculations by hand.
+// The cost of a run, against calculations by hand.
 #include "outputs/prices.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ LinkPrice wan_at(double usd_per_gb, double joules_per_byte) {
 
 }  // namespace
 
-TEST_CASE("what nothing prices is not there") {
+TEST_CASE("a cost that nothing prices is absent") {
   const Bill none = bill(an_hour(), {});
   for (const auto& [name, field] : Bill::fields()) {
     CAPTURE(name);
@@ -71,7 +71,7 @@ TEST_CASE("what nothing prices is not there") {
   }
 }
 
-TEST_CASE("hosts are paid by the hour, by class before role, and their money is split by what their ranks did") {
+TEST_CASE("hosts are paid by the hour, by class before role, and their money is split by the activity of their ranks") {
   Prices prices;
   prices.worker_usd_per_h = 2.0;
   prices.server_usd_per_h = 0.5;
@@ -137,7 +137,7 @@ TEST_CASE("energy is linear in the load, nothing while a host is down, and times
   CHECK(b.co2e_g.value() == Approx(1.2 * (idle + busy + 50.0) / 3.6e6 * 400.0).epsilon(1e-9));
 }
 
-TEST_CASE("what the cluster says of a host comes after the class's price, and before the general one") {
+TEST_CASE("a price of the cluster's host comes after the class's price, and before the general one") {
   record::Record record = an_hour();
   record.hosts[0].price_usd_per_h = 30.0;
   record.hosts[1].price_usd_per_h = 3.0;

@@ -71,18 +71,20 @@ TEST_CASE("speed-ups stand by workers, a strategy and its other parameters a ser
   CHECK(chart->measure == Measure::throughput);
 }
 
-TEST_CASE("the speed-up sentence tells the most, the least, and where more workers would lead") {
+TEST_CASE("the speed-up sentence names the largest, the smallest, and the bound for more workers") {
   // A serial share of 1/15: 1 / (1/15 + 14/15/8) = 5.4545.., within 15 of one worker.
   const double eight = 1.0 / (1.0 / 15.0 + 14.0 / 15.0 / 8.0);
   const double two = 1.0 / (1.0 / 15.0 + 14.0 / 15.0 / 2.0);
   const auto chart = speedup(report_model(
       results_of({sped("ring", 2, two), sped("ring", 8, eight), sped("server", 2, 1.5), sped("server", 8, 1.2)})));
-  CHECK(chart->sentence ==
-        "ring speeds up 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time; at the "
-        "other end, server speeds up 1.5x with 2 workers (efficiency 75 %): communicating takes 50 % of the "
-        "time. Amdahl's law fits ring with a serial share of 7 %: at most 15x with however many workers.");
-  CHECK(speedup(report_model(results_of({sped("ring", 2, 1.9), sped("ring", 8, 1.1)})))->sentence ==
-        "ring speeds up 1.9x with 2 workers (efficiency 95 %). More workers make ring slower: 1.1x with 8.");
+  CHECK(
+      chart->sentence ==
+      "ring reaches a speed-up of 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time. At the "
+      "low end, server reaches a speed-up of 1.5x with 2 workers (efficiency 75 %): communicating takes 50 % of the "
+      "time. Amdahl's law fits ring with a serial share of 7 %: at most 15x with any number of workers.");
+  CHECK(
+      speedup(report_model(results_of({sped("ring", 2, 1.9), sped("ring", 8, 1.1)})))->sentence ==
+      "ring reaches a speed-up of 1.9x with 2 workers (efficiency 95 %). More workers make ring slower: 1.1x with 8.");
 }
 
 TEST_CASE("Amdahl's law is fitted only where every point is within a tenth of it, and speed-ups do not fall") {
@@ -111,7 +113,7 @@ TEST_CASE("the efficiency is that of the runs, by throughput, and a mean over se
   CHECK(speedup(report_model(results_of({first, second})))->series[0].efficiency == std::vector<double>{0.5});
 }
 
-TEST_CASE("a speed-up below one is called what it is") {
+TEST_CASE("a speed-up below one is called slower") {
   CHECK(speedup(report_model(results_of({sped("server", 8, 0.15625)})))->sentence ==
         "server with 8 workers is 6.4x slower than one worker alone: communicating takes 50 % of the time.");
 }
@@ -123,9 +125,8 @@ TEST_CASE("speed-ups to the target are shown where every case has one, and more 
   const auto chart = speedup(report_model(results_of({run}, 0.02)));
   CHECK(chart->measure == Measure::time_to_target);
   CHECK(chart->sentence ==
-        "async speeds up 3.0x with 2 workers (efficiency 95 %); more than the ideal, since it needs fewer samples "
-        "than one "
-        "worker.");
+        "async reaches a speed-up of 3.0x with 2 workers (efficiency 95 %), more than ideal because it needs fewer "
+        "samples than one worker.");
   CHECK_FALSE(speedup(report_model(results_of({sample_run("a", 2, {1, 0, 0, 0})}))));
   CHECK_FALSE(speedup(report_model(results_of({}))));
 }
@@ -138,7 +139,7 @@ TEST_CASE("the bands of a speed-up are over its seeds") {
   CHECK(chart->series[0].low[0] < 1.0);
 }
 
-TEST_CASE("the time chart tells who computes most and least, and what the least does instead") {
+TEST_CASE("the time chart names the largest and the smallest share of computing, and the cause of the smallest") {
   const Results results = results_of(
       {sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0}), over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.8)});
   const auto chart = report::time(report_model(results));
@@ -146,48 +147,47 @@ TEST_CASE("the time chart tells who computes most and least, and what the least 
   CHECK(chart->rows[1].parts == Parts{1.0, 3.0, 0.0, 0.0});
   CHECK(chart->ranks[0].names == std::vector<std::string>{"rank 0", "rank 1"});
   CHECK(chart->sentence ==
-        "ring computes 75 % of its time, the largest share, and server 25 %, the smallest: communicating takes 75 % of "
-        "the "
-        "time, and the link \"in-2\" is busy 80 % of the time.");
+        "ring computes for 75 % of its time, the largest share, and server for 25 %, the smallest: communicating takes "
+        "75 % of the time, and the link \"in-2\" is busy 80 % of the time.");
   CHECK(report::time(report_model(results_of({sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0})})))->sentence ==
-        "ring computes 75 % of its time; communicating takes 25 % of the time.");
+        "ring computes for 75 % of its time: communicating takes 25 % of the time.");
   CHECK(report::time(report_model(results_of({sample_run("a", 2, {3, 1, 0, 0}), sample_run("b", 2, {3, 1, 0, 0})})))
-            ->sentence == "a computes 75 % of its time, and every other case nearly as much.");
+            ->sentence == "a computes for 75 % of its time, and every other case nearly as much.");
 }
 
-TEST_CASE("of very many ranks the first are shown, and that is said") {
+TEST_CASE("if there are too many ranks the first are shown, and the sentence says so") {
   const auto chart = report::time(report_model(results_of({sample_run("a", 7000, {1, 0, 0, 0})})));
   CHECK(chart->ranks[0].names.size() == most_ranks_in_all);
-  CHECK(chart->sentence.ends_with(" Of 7000 ranks the first 6000 are shown."));
+  CHECK(chart->sentence.ends_with(" The first 6000 of 7000 ranks are shown."));
   CHECK_FALSE(report::time(report_model(results_of({failed(sample_run("a", 2, {}), "x")}))));
 }
 
-TEST_CASE("on the Pareto front is what no other beats in one without losing in the other") {
+TEST_CASE("a case is on the Pareto front if no other is better in one and as good in the other") {
   using Pairs = std::vector<std::pair<double, double>>;
   CHECK(front(Pairs{{1, 5}, {2, 3}, {3, 4}, {4, 1}}) == std::vector<bool>{true, true, false, true});
   CHECK(front(Pairs{{1, 5}, {1, 5}, {1, 6}, {2, 5}}) == std::vector<bool>{true, true, false, false});
   CHECK(front(Pairs{}).empty());
 }
 
-TEST_CASE("the Pareto sentence tells the fastest, the cheapest, and what one costs in the other") {
+TEST_CASE("the Pareto sentence names the fastest, the cheapest, and the exchange between time and cost") {
   const auto sentence = [](const std::vector<Run>& runs) { return pareto(report_model(results_of(runs)))->sentence; };
-  CHECK(sentence({priced("fast", 1.0, 4.0), priced("middle", 2.0, 3.0), priced("bad", 3.0, 5.0),
-                  priced("cheap", 4.0, 1.0)}) ==
-        "fast is the fastest, 1.00 s for $4.00; cheap is the cheapest, 4.00 s for $1.00: 75 % less, 4.0x the time. 3 "
-        "of 4 cases are on the front of time and cost. 1 more between them.");
+  CHECK(
+      sentence(
+          {priced("fast", 1.0, 4.0), priced("middle", 2.0, 3.0), priced("bad", 3.0, 5.0), priced("cheap", 4.0, 1.0)}) ==
+      "fast is the fastest: 1.00 s for $4.00. cheap is the cheapest: 4.00 s for $1.00, 75 % less for 4.0x the time. On "
+      "the Pareto front of time and cost: 3 of 4 cases.");
   CHECK(sentence({priced("best", 1.0, 1.0), priced("bad", 2.0, 2.0)}) ==
         "best is both the fastest and the cheapest: 1.00 s, $1.00; every other case is worse in one of the two.");
   CHECK(sentence({priced("only", 1.0, 1.0)}) == "only takes 1.00 s and $1.00.");
   CHECK(sentence({priced("fast", 1.0, {}, 4.0), priced("slow", 2.0, {}, 2.0)}) ==
-        "fast is the fastest, 1.00 s for 4.00 J; slow is the most frugal, 2.00 s for 2.00 J: 50 % less, 2.0x the time. "
-        "2 of 2 "
-        "cases are on the front of time and energy.");
+        "fast is the fastest: 1.00 s for 4.00 J. slow is the most frugal: 2.00 s for 2.00 J, 50 % less for 2.0x the "
+        "time. On the Pareto front of time and energy: 2 of 2 cases.");
   const auto both = pareto(report_model(results_of({priced("fast", 1.0, 4.0, 1.0), priced("cheap", 2.0, 3.0, 2.0)})));
   CHECK((both->rows[0].front && both->rows[1].front));
   CHECK((both->rows[0].front_energy && !both->rows[1].front_energy));
   CHECK(sentence({priced("only", 1.0, 0.0, 4.0)}) == "only takes 1.00 s and 4.00 J.");  // nothing costs money
   CHECK(sentence({priced("a", 1.0, 1.0), priced("b", 1.0, 1.0)}) ==
-        "a is both the fastest and the cheapest: 1.00 s, $1.00; so is every other case.");
+        "a is both the fastest and the cheapest: 1.00 s, $1.00; every other case is equal.");
 }
 
 TEST_CASE("without prices there is no Pareto chart, and to a target only those that reached it count") {
@@ -208,15 +208,14 @@ TEST_CASE("staleness counts of all seeds are added, and the mean is explained by
   CHECK(chart->rows[0].values == std::vector<std::int64_t>{6, 7, 8});
   CHECK(chart->rows[0].counts == std::vector<std::int64_t>{10, 180, 10});
   CHECK(chart->sentence ==
-        "The oldest gradients are those of asp: 7.00 updates old on average, 8 at most, for the other 7 workers update "
-        "between "
-        "a pull and its push; the freshest those of ssp: 0.50 updates old on average, 1 at most.");
+        "asp applies the oldest gradients: 7.00 updates old on average, 8 at most, because the other 7 workers update "
+        "between a pull and its push. ssp applies the freshest: 0.50 updates old on average, 1 at most.");
   Run gossip = stale("gossip", 8, {{7, 5}});
   gossip.record.ranks.pop_back();
   CHECK(staleness(report_model(results_of({gossip})))->sentence ==
-        "The oldest gradients are those of gossip: 7.00 updates old on average, 7 at most.");
+        "gossip applies the oldest gradients: 7.00 updates old on average, 7 at most.");
   CHECK(staleness(report_model(results_of({stale("bsp", 4, {{0, 5}})})))->sentence ==
-        "Every gradient is applied before any other update: none is stale.");
+        "No gradient is stale: each is applied before any other update.");
   CHECK_FALSE(staleness(report_model(results_of({sample_run("ring", 8, {1, 0, 0, 0})}))));
 }
 
@@ -229,7 +228,7 @@ TEST_CASE("very many kinds of staleness share bars") {
   CHECK(chart->rows[0].counts[1] == 5);
 }
 
-TEST_CASE("links have the ends of their wires, and the sentence tells the busiest and how uneven the load is") {
+TEST_CASE("links have the ends of their cables, and the sentence names the busiest link and how uneven the load is") {
   Run run = over(over(over(sample_run("server", 2, {1.0, 3.0, 0.0, 0.0}), "in-2", 0.9, 4'000'000), "in-0", 0.18),
                  "in-1", 0.18);
   run.record.wires = {{"in-2", "switch", "host-2"}};
@@ -241,16 +240,17 @@ TEST_CASE("links have the ends of their wires, and the sentence tells the busies
   CHECK_FALSE(chart->rows[0].links[1].from);
   // The mean of its three is 0.42.
   CHECK(chart->sentence ==
-        "The busiest link is \"in-2\" of server, busy 90 % of the time with 4.00 MB, 2.1x the mean of its 3 links; it "
-        "is what binds that case; the idlest case is ring, with no link busy more than 25 %.");
-  CHECK(links(report_model(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))
-            ->sentence ==
-        "The busiest link is \"a\" of ring, busy 50 % of the time with 1.00 MB, no more than its other links: the load "
-        "is even.");
+        "The busiest link is \"in-2\" of server: busy 90 % of the time, 4.00 MB carried, 2.1x as busy as the mean of "
+        "its 3 "
+        "links. This link is the bottleneck. In ring no link is busy for more than 25 % of the time.");
+  CHECK(
+      links(report_model(results_of({over(over(sample_run("ring", 2, {2.0, 1.0, 0.0, 0.0}), "a", 0.5), "b", 0.5)})))
+          ->sentence ==
+      "The busiest link is \"a\" of ring: busy 50 % of the time, 1.00 MB carried, as busy as the mean of its 2 links.");
   CHECK_FALSE(links(report_model(results_of({sample_run("ring", 2, {1, 0, 0, 0})}))));
 }
 
-TEST_CASE("the heat map has common edges, and what is between them is spread by time") {
+TEST_CASE("the heat map has common edges, and a bin is spread over its intervals by time") {
   record::Record record;
   record.link_bins = {{"a", 0.0, 1.0, 10.0, 0.5}, {"a", 1.0, 2.0, 20.0, 1.0}, {"b", 0.0, 2.0, 4.0, 0.25}};
   const auto map = heat(record, 10, 10);
@@ -277,26 +277,28 @@ TEST_CASE("edges that differ by rounding are one: no column is thin, and none is
   for (const double half : map->values[1]) CHECK(half == Approx(0.5).epsilon(1e-9));
 }
 
-TEST_CASE("a collective's gap is explained by what is there to explain it, and by skew, in numbers") {
+TEST_CASE("a collective's gap is explained by a known cause and by skew, in numbers") {
   const auto because = [](Causes causes) { return explained(use(1.0, 1.5, 0.0), causes); };
   Causes all = {
       .network_model = "tcp", .jitter = true, .uneven = true, .traffic = true, .shared = true, .stragglers = true};
   CHECK(because({}) == "500 ms more (50 %)");
-  CHECK(because(all) == "500 ms more (50 %), by the network model \"tcp\": the prediction is of the ideal one");
+  CHECK(because(all) ==
+        "500 ms more (50 %), because of the network model \"tcp\": the prediction is for the ideal one");
   all.network_model.clear();
-  CHECK(because(all) == "500 ms more (50 %), for latencies vary from message to message");
+  CHECK(because(all) == "500 ms more (50 %), because latencies vary from message to message");
   all.jitter = false;
-  CHECK(because(all) == "500 ms more (50 %) by contention: other traffic takes part of the links");
+  CHECK(because(all) == "500 ms more (50 %), because other traffic takes part of the bandwidth");
   all.traffic = false;
-  CHECK(because(all) == "500 ms more (50 %), among members of different speeds");
+  CHECK(because(all) == "500 ms more (50 %), because members have different speeds");
   all.uneven = false;
-  CHECK(because(all) == "500 ms more (50 %) by contention: messages share links");
+  CHECK(because(all) == "500 ms more (50 %), because messages share links");
   all.shared = false;
   CHECK(because(all) == "500 ms more (50 %)");
   CHECK(explained(use(1.0, 1.001, 0.0), all) == "as predicted");
-  CHECK(explained(use(1.0, 0.75, 0.0), {}) == "250 ms less (25 %): part of it was done before the last member came");
+  CHECK(explained(use(1.0, 0.75, 0.0), {}) ==
+        "250 ms less (25 %): part of the work was done before the last member arrived");
   CHECK(explained(use(1.0, 1.0, 0.25), all) ==
-        "as predicted; before it members wait 250 ms on average for the last one, a straggler");
+        "as predicted; members first wait 250 ms on average for the last one, a straggler");
   CHECK_FALSE(explained(use(1.0, 1.0, 0.25), {}).ends_with("straggler"));
   CHECK(explained(use(0.0, 1.0, 0.0), {}) == "no prediction");
 }
@@ -326,7 +328,7 @@ TEST_CASE("the causes are the scenario's and the record's") {
   CHECK(of(Json::object(), run).shared);
 }
 
-TEST_CASE("the collectives' sentence tells the largest gap, or that there is none") {
+TEST_CASE("the collectives' sentence names the largest gap, or says that there is none") {
   const auto with = [](const std::string& label, record::CollectiveUse each) {
     Run run = sample_run(label, 8, {1, 0, 0, 0});
     run.record.hosts.resize(8);
@@ -337,13 +339,13 @@ TEST_CASE("the collectives' sentence tells the largest gap, or that there is non
     return collectives(report_model(results_of(runs)))->sentence;
   };
   CHECK(sentence({with("a", use(1.0, 1.0, 1e-12))}) ==
-        "ring of a (8 members, 800 B) takes what the model predicts: 1.00 s.");
-  CHECK(
-      sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 2.0, 0.5))}) ==
-      "Both take what the model predicts, within 0.5 %; members wait 500 ms for the last one on average, the longest, "
-      "in b.");
+        "ring of a (8 members, 800 B) takes as long as the model predicts: 1.00 s.");
+  CHECK(sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 2.0, 0.5))}) ==
+        "Both take as long as the model predicts, within 0.5 %. Members wait longest in b: 500 ms on average for the "
+        "last "
+        "one.");
   CHECK(sentence({with("a", use(1.0, 1.0, 0.0)), with("b", use(2.0, 3.0, 0.0))}) ==
-        "ring of b (8 members, 800 B) takes 3.00 s where 2.00 s are predicted: 1.00 s more (50 %). 1 of 2 take what is "
-        "predicted.");
+        "ring of b (8 members, 800 B) takes 3.00 s instead of the predicted 2.00 s: 1.00 s more (50 %). As predicted: "
+        "1 of 2 collectives.");
   CHECK_FALSE(collectives(report_model(results_of({sample_run("a", 8, {1, 0, 0, 0})}))));
 }

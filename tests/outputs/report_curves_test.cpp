@@ -67,7 +67,7 @@ TEST_CASE("a step that a seed has not evaluated and has not ended before is left
   CHECK(series_of(results_of({coarse, fine})).step == std::vector<double>{0, 10, 17});
 }
 
-TEST_CASE("a step that a crash took back counts when it was come to for the last time") {
+TEST_CASE("a step that is repeated after a crash counts by its last evaluation") {
   Run back = with_seed(trained({1.0, 0.5, 0.25, 0.5, 0.3}), 1);
   for (std::size_t k = 3; k < 5; ++k) back.record.curve[k].step = static_cast<std::int64_t>(k) - 2;
   const Run straight = with_seed(trained({1.0, 0.7, 0.1}), 2);
@@ -107,7 +107,7 @@ TEST_CASE("the curves' sentence names the first at the target and why it is ahea
         "server is busy 97 % of the time: server communicates for 3.00 s, ring for 1.00 s.");
 }
 
-TEST_CASE("without a target the curves' sentence tells the lowest and the highest end") {
+TEST_CASE("without a target the curves' sentence names the lowest and the highest final loss") {
   const Run a = trained({1.0, 0.25});
   Run b = trained({1.0, 0.5});
   b.label = "tree";
@@ -120,13 +120,15 @@ TEST_CASE("without a target the curves' sentence tells the lowest and the highes
 
 TEST_CASE("curves of which all diverged say so, and those without losses are not drawn") {
   CHECK(curves(report_model(results_of({diverged(trained({1.0, {}}))})))->sentence ==
-        "No run ends with a finite loss: every one diverged or failed.");
+        "No run ends with a finite loss: every run diverged or failed.");
   CHECK_FALSE(curves(report_model(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
   CHECK_FALSE(curves(report_model(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
   CHECK_FALSE(curves(report_model(results_of({}))));
 }
 
-TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps, and who never does") {
+TEST_CASE(
+    "the consensus chart names the largest and the smallest disagreement with the spectral gaps, and who never "
+    "disagrees") {
   const auto apart = [](const std::string& label, double peak, double end, std::optional<double> gap) {
     Run run = trained({1.0, 0.5, 0.25});
     run.label = label;
@@ -137,11 +139,11 @@ TEST_CASE("the consensus chart tells who disagrees most, with the spectral gaps,
   };
   const Results results = results_of({apart("gossip ring", 0.5, 0.2, 0.19), apart("gossip complete", 0.1, 0.02, 1.0),
                                       apart("allreduce", 0.0, 0.0, {})});
-  CHECK(
-      consensus(report_model(results))->sentence ==
-      "At the end the replicas are 0.2 in gossip ring (spectral gap 0.19) from their mean, the most, and 0.02 in "
-      "gossip complete (spectral gap 1), the least, whose graph mixes faster; the largest distance on the way was 0.5. "
-      "In allreduce the replicas never differ.");
+  CHECK(consensus(report_model(results))->sentence ==
+        "Distance of the replicas from their mean at the end: 0.2 in gossip ring (spectral gap 0.19), the largest, and "
+        "0.02 "
+        "in gossip complete (spectral gap 1), the smallest, on a graph that mixes faster. The largest distance during "
+        "training was 0.5. In allreduce the replicas are always equal.");
   CHECK_FALSE(consensus(report_model(results_of({apart("allreduce", 0.0, 0.0, {})}))));
   CHECK_FALSE(consensus(report_model(results_of({trained({1.0})}))));
 }

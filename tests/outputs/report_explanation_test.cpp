@@ -1,4 +1,4 @@
-// What binds a case, and why one is ahead of another: every reason with the numbers it is made of.
+// The bottleneck of a case, and the reason why one case is ahead of another: each with its numbers.
 #include "catch.h"
 #include "outputs/report/sentences/ranking.h"
 #include "report_sample.h"
@@ -24,12 +24,12 @@ Run arrived(const std::string& label, std::int64_t workers, std::array<double, 4
 
 }  // namespace
 
-TEST_CASE("computing binds what computes most of the time") {
+TEST_CASE("computing is the bottleneck of a case that computes most of the time") {
   CHECK(limit_of(sample_run("a", 4, {3.0, 0.75, 0.25, 0.0})) == "computing takes 75 % of the time");
 }
 
-TEST_CASE("a link that is busy half of the time of communicating and waiting binds") {
-  // Of 4 s, 3 are talk; a link busy for 1.5 s, or more, is half of it.
+TEST_CASE("a link that is busy for half of the time of communicating and waiting is the bottleneck") {
+  // 3 of 4 s are communication and waiting; a link is the bottleneck if it is busy for half of that, 1.5 s.
   const auto of = [](double utilisation, double communicate_s = 3.0) {
     return limit(report_model(results_of({over(sample_run("a", 4, {1.0, communicate_s, 3.0 - communicate_s, 0.0}),
                                                "up-8", utilisation)}))
@@ -46,7 +46,7 @@ TEST_CASE("a link that is busy half of the time of communicating and waiting bin
         "communicating takes 75 % of the time, and the link \"up-8\" is busy 97 % of the time");
   Run shared = over(sample_run("a", 4, {1.0, 1.0, 2.0, 0.0}), "wan", 0.5);
   shared.record.links[0].background_bytes = 5;
-  CHECK(limit_of(shared).ends_with("which carries other traffic too, is busy 50 % of the time"));
+  CHECK(limit_of(shared).ends_with("which also carries other traffic, is busy 50 % of the time"));
 }
 
 namespace {
@@ -82,8 +82,8 @@ TEST_CASE("a synchronous server that is bound by bandwidth is never said to be b
       CHECK_FALSE(says(overhead_text(one), "latency"));
     }
   CHECK(limit_of(with_server(0.44, 0.45, 0.1, {1.0, 9.0, 0.0, 0.0})) ==
-        "communicating takes 90 % of the time, and the server's link \"nic-4\" is busy 89 % of the time, 44 % one way "
-        "and 45 % the other");
+        "communicating takes 90 % of the time, and the server's link \"nic-4\" is busy 89 % of the time, 44 % in one "
+        "direction and 45 % in the other");
 }
 
 TEST_CASE("directions that work at the same time are not added") {
@@ -97,7 +97,7 @@ TEST_CASE("directions that work at the same time are not added") {
   CHECK(limit_of(stale).ends_with("the server's link \"nic-4\" is busy 82 % of the time"));
 }
 
-TEST_CASE("a link is its host's by what the host's ranks sent, and nobody's where nothing fits") {
+TEST_CASE("a link belongs to the host whose ranks sent its bytes, and to none if no host fits") {
   Run run = with_server(0.1, 0.1, 0.5, {1.0, 1.0, 0.0, 0.0});
   CHECK(report_model(results_of({run})).cases.at(0).duplex_link->owner == "a worker's");
   run = with_server(0.5, 0.5, 0.1, {1.0, 1.0, 0.0, 0.0});
@@ -111,20 +111,21 @@ TEST_CASE("a link is its host's by what the host's ranks sent, and nobody's wher
   CHECK(report_model(results_of({run})).cases.at(0).duplex_link->owner.empty());
 }
 
-TEST_CASE("of links that other jobs use too, it is said that they do") {
+TEST_CASE("links that other jobs also use are named as such") {
   Results results = results_of({over(sent(sample_run("a", 4, {1.0, 3.0, 0.0, 0.0}), 1000, 1400), "rack-0", 0.05)});
   results.scenario["job"] = Json::array();
   CHECK(limit_text(report_model(results).cases.at(0)) ==
-        "communicating takes 75 % of the time, on links that other jobs use too");
+        "communicating takes 75 % of the time, on links that other jobs also use");
   results.runs[0].record.links[0].utilisation = 0.6;
   CHECK(limit_text(report_model(results).cases.at(0)).ends_with("is busy 60 % of the time, other jobs not counted"));
 }
 
-TEST_CASE("where all links are idle, latency binds what communicates") {
+TEST_CASE("where all links are idle, latency is the bottleneck of communication") {
   const Run run = over(sent(sample_run("a", 4, {1.0, 3.0, 0.0, 0.0}), 1000, 1400), "up-0", 0.05);
-  CHECK(limit_of(run) ==
-        "communicating takes 75 % of the time though no link is busy more than 5 % of it: the latency of its 14 "
-        "messages a step, not bandwidth");
+  CHECK(
+      limit_of(run) ==
+      "communicating takes 75 % of the time, although no link is busy for more than 5 % of the time: the cause is the "
+      "latency of 14 messages per step, not bandwidth");
   CHECK(limit_of(over(run, "up-1", 0.0000001)).find("under") == std::string::npos);
   CHECK(limit_of(sample_run("a", 4, {1.0, 3.0, 0.0, 0.0})) == "communicating takes 75 % of the time");
 }
@@ -151,33 +152,33 @@ TEST_CASE("waiting for stragglers, for the last member of a collective, and for 
     results.scenario["cluster"] = cluster;
     return limit_text(report_model(results).cases.at(0));
   };
-  CHECK(found({{"stragglers", {{"kind", "bimodal"}}}}) == "waiting takes 75 % of the time, for stragglers");
+  CHECK(found({{"stragglers", {{"kind", "bimodal"}}}}) == "waiting for stragglers takes 75 % of the time");
   CHECK(found({{"stragglers", "none"}, {"sharing", "gang"}}) == "waiting takes 75 % of the time");
   run.record.collectives = {{.name = "ring", .members = 2, .calls = 10, .skew_s = 0.14}};
   CHECK(found({{"stragglers", "none"}}) == "waiting takes 75 % of the time");
   run.record.collectives[0].skew_s = 0.16;
   CHECK(found({{"stragglers", "none"}}) ==
-        "waiting takes 75 % of the time: the last member of a collective comes 160 ms after the mean");
+        "waiting takes 75 % of the time: the last member of a collective arrives 160 ms after the mean");
   Results jobs = results_of({run});
   jobs.scenario = {{"job", Json::array()}, {"cluster", {{"sharing", "processor"}}}};
   jobs.runs[0].parameters["cluster.sharing"] = "gang";
   CHECK(limit(report_model(jobs).cases.at(0)) == Limit::turns);
 }
 
-TEST_CASE("being down binds what is down most of the time") {
+TEST_CASE("being down is the bottleneck of a case that is down most of the time") {
   Run run = sample_run("a", 2, {1.0, 0.0, 0.0, 3.0});
   run.record.crashes = 2;
-  CHECK(limit_of(run) == "being down in 2 crashes takes 75 % of the time");
+  CHECK(limit_of(run) == "being down after 2 crashes takes 75 % of the time");
 }
 
-TEST_CASE("crashes, lost work and checkpoints are named where they are what is lost") {
+TEST_CASE("crashes, lost work and checkpoints are named where they take the time") {
   Run run = sample_run("a", 2, {4.0, 1.0, 5.0, 0.0});
   run.record.crashes = 32;
   run.record.recovery_s = 5.0;
   run.record.lost_s = 2.0;
   run.record.checkpoint_s = 1.0;
   CHECK(limit_of(run) ==
-        "recovering from 32 crashes takes 50 % of the time, doing lost work again 20 % and writing checkpoints 10 %");
+        "recovering from 32 crashes takes 50 % of the time, repeating lost work 20 % and writing checkpoints 10 %");
   // Half of the 6 s that are not computing, and of those done again, is what faults have to make up.
   run.record.recovery_s = run.record.lost_s = 0.0;
   run.record.checkpoint_s = 2.9;
@@ -186,7 +187,7 @@ TEST_CASE("crashes, lost work and checkpoints are named where they are what is l
   CHECK(overhead(report_model(results_of({run})).cases.at(0)) == Limit::faults);
 }
 
-TEST_CASE("nothing is said of what binds a run of which no time is known") {
+TEST_CASE("a run without recorded time has no bottleneck") {
   Run run = sample_run("a", 2, {0, 0, 0, 0});
   CHECK(limit_of(run).empty());
 }
@@ -201,24 +202,24 @@ TEST_CASE("ahead by time: the part of the time in which the other loses most, an
   CHECK(says(why(ring, over(arrived("server", 4, {1.0, 3.2, 0.0, 0.0}), "in-4", 0.2)), "ring for 1.00 s"));
   CHECK_FALSE(says(why(ring, over(arrived("server", 4, {1.0, 3.2, 0.0, 0.0}), "in-4", 0.2)), "latency"));
   CHECK(why(ring, idle) ==
-        "2.1x faster than server because server communicates for 3.20 s, ring for 1.00 s; with no link busy more "
-        "than 5 %, not bandwidth but latency counts");
+        "2.1x faster than server because server communicates for 3.20 s, ring for 1.00 s; no link is busy for more "
+        "than 5 % of the time, so the cause is latency, not bandwidth");
 }
 
 TEST_CASE("ahead by samples: staleness and disagreement cost steps") {
   const Run sync = arrived("sync", 4, {1.0, 1.0, 0.0, 0.0}, 1000);
   Run stale = arrived("async", 4, {3.0, 1.0, 0.0, 0.0}, 3000);
-  CHECK(why(sync, stale) == "2.0x faster than async because it needs 3.0x fewer samples to the target");
+  CHECK(why(sync, stale) == "2.0x faster than async because it needs 3.0x fewer samples to reach the target");
   stale.record.staleness_mean = 6.86;
   CHECK(why(sync, stale) ==
-        "2.0x faster than async because it needs 3.0x fewer samples to the target: the gradients of async are 6.86 "
-        "updates "
-        "old on average");
+        "2.0x faster than async because it needs 3.0x fewer samples to reach the target: the gradients of async "
+        "are 6.86 updates old on average");
   Run apart = with_losses(arrived("gossip", 4, {3.0, 1.0, 0.0, 0.0}, 3000), {1.0});
   apart.record.curve[0].consensus_distance = 0.25;
   apart.record.spectral_gap = 0.195;
   CHECK(why(sync, apart) ==
-        "2.0x faster than gossip because it needs 3.0x fewer samples to the target: the replicas of gossip disagree "
+        "2.0x faster than gossip because it needs 3.0x fewer samples to reach the target: the replicas of gossip "
+        "disagree "
         "(distance 0.25 from their mean at the end, spectral gap 0.195)");
 }
 
@@ -227,17 +228,18 @@ TEST_CASE("ahead although more samples are needed") {
   const Run sync = arrived("sync", 4, {0.5, 0.0, 1.5, 0.0}, 1000);
   // A sample costs async 0.5 ms and sync 2 ms; of sync's, 1.5 ms are waited: 3 s for 2000.
   CHECK(why(async, sync) ==
-        "2.0x faster than sync because sync waits for 3.00 s, async for 0 s, for as many samples, although async "
+        "2.0x faster than sync because sync waits for 3.00 s, async for 0 s, for the same number of samples, although "
+        "async "
         "needs 2.0x more samples");
 }
 
 TEST_CASE("ahead by more workers, which share the computing") {
   CHECK(why(arrived("ring", 8, {1.0, 0.0, 0.0, 0.0}), arrived("ring of two", 2, {4.0, 0.0, 0.0, 0.0})) ==
-        "4.0x faster than ring of two because 8 workers share what 2 do compute: ring of two computes for 4.00 "
+        "4.0x faster than ring of two because 8 workers share the work of 2: ring of two computes for 4.00 "
         "s, ring for 1.00 s");
 }
 
-TEST_CASE("ahead of what is down or waits for its slowest") {
+TEST_CASE("ahead of a case that is down or waits for its slowest worker") {
   const Run steady = arrived("steady", 2, {1.0, 0.0, 0.0, 0.0});
   CHECK(why(steady, arrived("spot", 2, {1.0, 0.0, 0.0, 3.0})) ==
         "4.0x faster than spot because in spot being down takes 75 % of the time: spot is down for 3.00 s, steady for "
@@ -258,12 +260,12 @@ TEST_CASE("equal times are equal, and a record without parts gives no reason") {
   CHECK(why(a, bare) == "2.0x faster than b");
 }
 
-TEST_CASE("by throughput a sample is what counts, whether or not there is a target") {
+TEST_CASE("by throughput the time per sample counts, with and without a target") {
   const Run a = with_samples(sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), 3000);
   const Run b = with_samples(sample_run("b", 2, {1.0, 1.0, 0.0, 0.0}), 2000);
   // a: 1/3 ms a sample, b: 1 ms.  B communicates 1 s for 2000 samples, so 1.5 s for 3000.
   CHECK(why(a, b, Measure::throughput) ==
-        "3.0x faster than b because b communicates for 1.50 s, a for 0 s, for as many samples");
+        "3.0x faster than b because b communicates for 1.50 s, a for 0 s, for the same number of samples");
 }
 
 TEST_CASE("the ranking has each strategy's best case, and all cases of a single strategy") {

@@ -5,9 +5,9 @@
 
 #include "catch.h"
 #include "outputs/report/data/decimation.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/data/statistics.h"
 #include "outputs/report/data/writer.h"
-#include "outputs/report/sentences/phrases.h"
 
 using namespace simgrad::outputs::report;
 

@@ -17,7 +17,7 @@ std::optional<record::Timeline> no_timeline(const std::string&) { return std::nu
 
 Json data_of(const Results& results) { return Json::parse(data(results, no_timeline, {})); }
 
-/// Two ranks, the second waits for the first; an actor beside rank 0.
+/// Two ranks, of which the second waits for the first; rank 0 has a side stream.
 record::Timeline two_ranks() {
   using enum record::Activity;
   record::Timeline timeline;
@@ -114,7 +114,7 @@ TEST_CASE("a label that is a script stays text, wherever it stands") {
   CHECK(json["foot"]["command"] == label);
 }
 
-TEST_CASE("numbers that are not finite are null, and seeds are told once") {
+TEST_CASE("numbers that are not finite are null, and seeds are listed once") {
   Run run = with_losses(sample_run("a", 2, {1, 1, 0, 0}), {1.0, 1e308 * 10, std::nan("")});
   const Json json =
       data_of(results_of({with_seed(run, 3), with_seed(run, 1), with_seed(sample_run("b", 2, {1, 0, 0, 0}), 1)}));
@@ -122,9 +122,9 @@ TEST_CASE("numbers that are not finite are null, and seeds are told once") {
   CHECK(json["foot"]["seeds"] == Json{1, 3});
 }
 
-TEST_CASE("a timeline's bars stand in lanes, a rank's own first, then those beside it") {
+TEST_CASE("a timeline's bars stand in lanes: the rank's own first, then its side streams") {
   const GanttRun run = gantt_run(two_ranks(), 100);
-  CHECK(run.lanes == std::vector<std::string>{"rank 0 (host-0)", "rank 0 (host-0), beside 1", "rank 1 (host-1)"});
+  CHECK(run.lanes == std::vector<std::string>{"rank 0 (host-0)", "rank 0 (host-0), stream 1", "rank 1 (host-1)"});
   CHECK(run.lane == std::vector<int>{0, 0, 1, 2, 2});
   CHECK(run.kind == std::vector<int>{0, 1, 1, 0, 2});
   CHECK(run.peer[1] == 1);
@@ -143,14 +143,15 @@ TEST_CASE("too many bars are cut in time, on all lanes at once") {
   CHECK_FALSE(run.whole);
 }
 
-TEST_CASE("the Gantt sentence tells the shares of the window and who waits longest") {
+TEST_CASE("the Gantt sentence names the shares of the window and the rank that waits longest") {
   const Results results = results_of({sample_run("server", 2, {1, 1, 0, 0})});
   const auto chart = gantt(report_model(results), [](const std::string&) { return std::optional(two_ranks()); });
   REQUIRE(chart);
-  // Of the 8 s of the ranks' own lanes 4 are computing, 1 communicating and 3 waiting; what goes on beside does not
-  // count.
+  // Of the 8 s of the ranks' own lanes 4 are computing, 1 communicating and 3 waiting; the side stream does
+  // not count.
   CHECK(chart->sentence ==
-        "Shown are all 4.00 s of server (1 step begun): its 2 workers compute 50 % of it, communicate 12 %, wait 38 %; "
+        "Shown are all 4.00 s of server (1 step started): its 2 workers compute 50 % of the time, communicate 12 %, "
+        "wait 38 %; "
         "rank 1 (host-1) waits longest, 75 %.");
   CHECK(chart->table.rows.size() == 3);
 }
@@ -160,8 +161,8 @@ TEST_CASE("servers are a clause of their own, and workers that are not shown are
   run.record.ranks[1].role = "server";
   const auto chart =
       gantt(report_model(results_of({run})), [](const std::string&) { return std::optional(two_ranks()); });
-  CHECK(chart->sentence.find("the first 1 of its 1023 workers computes 75 % of it") != std::string::npos);
-  CHECK(chart->sentence.ends_with("; its server computes 25 % of it, communicates 0 %, waits 75 %."));
+  CHECK(chart->sentence.find("the first 1 of its 1023 workers computes 75 % of the time") != std::string::npos);
+  CHECK(chart->sentence.ends_with("; its server computes 25 % of the time, communicates 0 %, waits 75 %."));
 }
 
 TEST_CASE("the data go into the page's only slot") {
@@ -170,7 +171,7 @@ TEST_CASE("the data go into the page's only slot") {
   CHECK_THROWS_AS(filled("@simgrad-data@ @simgrad-data@", "{}"), base::EnvironmentError);
 }
 
-TEST_CASE("results are read from their directory, and damage is told with the file's name") {
+TEST_CASE("results are read from their directory, and an error names a damaged file") {
   const tests::Scratch scratch;
   CHECK(fault_of(scratch.path()).starts_with("environment: " + scratch.path() + "/results.json: cannot be opened"));
   const std::string good = results_json(six_runs());

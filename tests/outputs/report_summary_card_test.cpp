@@ -1,4 +1,4 @@
-// The answer at the top of the report, in the plain cases and in the awkward ones.
+// The summary at the top of the report, in the plain cases and in the awkward ones.
 #include "catch.h"
 #include "outputs/report/sentences/summary_card.h"
 #include "report_sample.h"
@@ -24,7 +24,7 @@ Run arrived(const std::string& label, std::int64_t workers, std::array<double, 4
 
 }  // namespace
 
-TEST_CASE("the answer names the winner by time, by cost and by energy, and what binds the first") {
+TEST_CASE("the summary names the winner by time, by cost and by energy, and the bottleneck of the fastest") {
   const Results results =
       results_of({priced(arrived("ring", 4, {1.0, 1.0, 0.0, 0.0}), 2.5, 300.0),
                   priced(over(arrived("server", 4, {1.0, 3.0, 0.0, 0.0}), "in-4", 0.97), 1.25, 200.0)},
@@ -45,13 +45,14 @@ TEST_CASE("the answer names the winner by time, by cost and by energy, and what 
   CHECK(found.winners[2].text == "200 J to the target; next is ring with 300 J");
   REQUIRE(found.bottleneck);
   CHECK(found.bottleneck->name == "ring");
-  CHECK(found.bottleneck->text ==
-        "computing takes 50 % of the time. It is ahead of server: the link \"in-4\" of server is busy 97 % of the "
-        "time: server communicates for 3.00 s, ring for 1.00 s.");
+  CHECK(
+      found.bottleneck->text ==
+      "computing takes 50 % of the time. It is ahead of server because the link \"in-4\" of server is busy 97 % of the "
+      "time: server communicates for 3.00 s, ring for 1.00 s.");
   CHECK(found.notes.empty());
 }
 
-TEST_CASE("one strategy alone is not compared, and prices that are not there are not spoken of") {
+TEST_CASE("one strategy alone is not compared, and absent prices are not mentioned") {
   const SummaryCard found = card_of(results_of({arrived("ring", 4, {1.0, 1.0, 0.0, 0.0})}, 0.02));
   CHECK(found.headline == "ring reaches the target after 2.00 s, 4.0x as fast as one worker.");
   REQUIRE(found.winners.size() == 1);
@@ -68,8 +69,8 @@ TEST_CASE("without a target, throughput decides") {
       results_of({priced(with_samples(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0}), 4'000'000), 2.0, 8.0),
                   priced(with_samples(sample_run("tree", 2, {1.0, 1.0, 0.0, 0.0}), 4'000'000), 1.0, 4.0)});
   const SummaryCard found = card_of(results);
-  CHECK(found.headline == "ring computes most, 4.00 M samples/s, 2.0x faster than tree.");
-  CHECK(found.winners[1].text == "$0.25 a million samples; next is ring with $0.5");
+  CHECK(found.headline == "ring is the fastest, with 4.00 M samples/s, 2.0x faster than tree.");
+  CHECK(found.winners[1].text == "$0.25 per million samples; next is ring with $0.5");
 }
 
 TEST_CASE("a target that nobody reached, or not with every seed, is the headline") {
@@ -77,14 +78,14 @@ TEST_CASE("a target that nobody reached, or not with every seed, is the headline
   far.record.final_loss = 0.5;
   Run near = sample_run("near", 2, {2.0, 0.0, 0.0, 0.0});
   near.record.final_loss = 0.0625;
-  const Answer none = card_of(results_of({far, near}, 0.02));
-  CHECK(none.headline == "No run reached the target (loss 0.02); the closest is near, loss 0.0625.");
+  const SummaryCard none = card_of(results_of({far, near}, 0.02));
+  CHECK(none.headline == "No run reached the target (loss 0.02); the closest is near with loss 0.0625.");
   REQUIRE(none.notes.size() == 1);
-  CHECK(none.notes[0] == "far computes most, 2.00 M samples/s, 2.0x faster than near.");
-  const Answer some =
+  CHECK(none.notes[0] == "far is the fastest, with 2.00 M samples/s, 2.0x faster than near.");
+  const SummaryCard some =
       card_of(results_of({with_seed(arrived("near", 2, {1.0, 0.0, 0.0, 0.0}), 1), with_seed(near, 2)}, 0.02));
   CHECK(some.headline ==
-        "No strategy reached the target with every seed (loss 0.02); the closest is near, loss 0.03625.");
+        "No strategy reached the target with every seed (loss 0.02); the closest is near with loss 0.03625.");
 }
 
 TEST_CASE("runs that diverged or failed are named, and cannot win") {
@@ -94,9 +95,9 @@ TEST_CASE("runs that diverged or failed are named, and cannot win") {
   const SummaryCard found = card_of(results);
   CHECK(found.winners.at(0).label == "ring");
   CHECK(found.notes ==
-        std::vector<std::string>{"1 run failed; the first: lost: rank 3 was lost", "1 run diverged: wild."});
+        std::vector<std::string>{"1 run failed. First error (lost): rank 3 was lost", "1 run diverged: wild."});
   CHECK(card_of(results_of({broken})).headline ==
-        "Every run diverged: the loss is no number any more. A smaller training.learning_rate may help.");
+        "Every run diverged: the loss is no longer finite. A smaller training.learning_rate may help.");
   CHECK(card_of(results_of({failed(broken, "x")})).headline == "Every run failed.");
   CHECK(card_of(results_of({broken, failed(sample_run("lost", 2, {}), "x")})).winners.empty());
 }
@@ -113,10 +114,10 @@ TEST_CASE("cases in which one seed is unsound are not called the best") {
   const Run good = with_seed(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0}), 1);
   const Run bad = with_seed(diverged(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0})), 2);
   CHECK(card_of(results_of({good, bad})).headline ==
-        "No case finished every seed soundly, so that none can be called the best.");
+        "Every case has a seed that diverged or failed, so no case is called the best.");
 }
 
-TEST_CASE("an answer follows its numbers") {
+TEST_CASE("the headline follows the numbers") {
   const auto headline = [](double s) {
     return card_of(results_of({arrived("a", 2, {1.0, s, 0.0, 0.0}), arrived("b", 2, {3.0, 1.0, 0.0, 0.0})})).headline;
   };
@@ -125,23 +126,23 @@ TEST_CASE("an answer follows its numbers") {
   CHECK(headline(9.0).starts_with("b reaches the target first, after 4.00 s"));
 }
 
-TEST_CASE("cases that are as fast are named together, and none is called the first") {
+TEST_CASE("cases that are equally fast are named together, and none is called the first") {
   const auto headline = [](double b_s, double c_s) {
     return card_of(results_of({arrived("a", 2, {2.0, 0.0, 0.0, 0.0}), arrived("b", 2, {b_s, 0.0, 0.0, 0.0}),
-                                 arrived("c", 2, {c_s, 0.0, 0.0, 0.0})}))
+                               arrived("c", 2, {c_s, 0.0, 0.0, 0.0})}))
         .headline;
   };
   CHECK(headline(2.005, 3.0) ==
-        "a and b are as fast: 2.00 s to the target, 4.0x as fast as one worker, 1.5x faster than c.");
-  CHECK(headline(2.0, 2.0).starts_with("a, b and c are as fast"));
+        "a and b are equally fast: 2.00 s to the target, 4.0x as fast as one worker, 1.5x faster than c.");
+  CHECK(headline(2.0, 2.0).starts_with("a, b and c are equally fast"));
   CHECK(headline(2.02, 3.0).starts_with("a reaches the target first"));
 }
 
-TEST_CASE("the cheapest of equals is the fastest, and prices that are nothing are left out") {
+TEST_CASE("the cheapest of equals is the fastest, and prices of 0 are left out") {
   const auto winners_of = [](double a_usd, double b_usd, double c_usd) {
     return card_of(results_of({priced(arrived("a", 2, {2.0, 0.0, 0.0, 0.0}), a_usd, 0.0),
-                                 priced(arrived("b", 2, {3.0, 0.0, 0.0, 0.0}), b_usd, 0.0),
-                                 priced(arrived("c", 2, {4.0, 0.0, 0.0, 0.0}), c_usd, 0.0)}))
+                               priced(arrived("b", 2, {3.0, 0.0, 0.0, 0.0}), b_usd, 0.0),
+                               priced(arrived("c", 2, {4.0, 0.0, 0.0, 0.0}), c_usd, 0.0)}))
         .winners;
   };
   CHECK(winners_of(0.0, 0.0, 0.0).size() == 1);
@@ -161,19 +162,19 @@ Run sized(const std::string& label, int features, double s) {
 
 }  // namespace
 
-TEST_CASE("what different data are trained at is no alternative: each size has its own winner") {
+TEST_CASE("different data are different questions: each size has its own winner") {
   const SummaryCard found = card_of(results_of({sized("a", 10, 1.0), sized("b", 10, 2.0), sized("a", 100, 3.0),
-                                             sized("b", 100, 2.0), sized("a", 1000, 30.0), sized("b", 1000, 20.0)}));
-  CHECK(found.headline == "Which is fastest depends on features: a at 10, b at 100 and 1000.");
+                                                sized("b", 100, 2.0), sized("a", 1000, 30.0), sized("b", 1000, 20.0)}));
+  CHECK(found.headline == "The fastest depends on features: a at 10, b at 100 and 1000.");
   REQUIRE(found.winners.size() == 3);
   CHECK(found.winners[0].label == "a");
   CHECK(found.winners[1].label == "b");
   CHECK(found.winners[2].point == "features=1000");
   REQUIRE(found.bottleneck);
   CHECK(found.bottleneck->name == "b at features=1000");
-  const Answer same =
+  const SummaryCard same =
       card_of(results_of({sized("a", 10, 1.0), sized("b", 10, 2.0), sized("a", 100, 2.0), sized("b", 100, 3.0)}));
-  CHECK(same.headline == "a is the fastest at every features, 1.5x to 2.0x faster than the next.");
+  CHECK(same.headline == "a is the fastest at every value of features, 1.5x to 2.0x faster than the next.");
   const auto with_spread = [](Run run, double spread) { return at(std::move(run), "data.spread", spread); };
   std::vector<Run> runs;
   for (const double spread : {1.0, 2.0})
@@ -183,12 +184,12 @@ TEST_CASE("what different data are trained at is no alternative: each size has i
         runs.push_back(with_spread(sized(label, features, first ? 1.0 : 2.0), spread));
       }
   CHECK(card_of(results_of(runs)).headline ==
-        "Which is fastest depends on features and spread: a in 3 of 4 cases; b at features=100, spread=2.0.");
+        "The fastest depends on features and spread: a in 3 of 4 cases; b at features=100, spread=2.0.");
   // How many workers there are is a choice, and so is what only one strategy is tried at.
   CHECK(card_of(results_of({sized("a", 10, 1.0), sized("a", 100, 2.0)})).headline.starts_with("a at features=10"));
 }
 
-TEST_CASE("jobs are never ranked: what counts is how much longer they take beside the others") {
+TEST_CASE("jobs are never ranked: the summary says how much longer each takes beside the others") {
   const auto job = [](const std::string& label, double s, std::optional<double> interference) {
     Run run = sample_run(label, 2, {s, 0.0, 0.0, 0.0});
     run.interference = interference;
@@ -197,10 +198,9 @@ TEST_CASE("jobs are never ranked: what counts is how much longer they take besid
   Results results = results_of({job("small", 1.0, 1.0), job("large", 4.0, 1.75)});
   results.scenario["job"] = Json::array();
   const SummaryCard found = card_of(results);
-  CHECK(found.headline ==
-        "Beside the others, small takes as long as by itself and large takes 1.8x as long as by itself.");
+  CHECK(found.headline == "Beside the other jobs, small takes as long as alone and large takes 1.8x as long as alone.");
   REQUIRE(found.winners.size() == 2);
-  CHECK(found.winners[1].text == "4.00 s, 1.8x as long as by itself");
+  CHECK(found.winners[1].text == "4.00 s, 1.8x as long as alone");
   REQUIRE(found.bottleneck);
   CHECK(found.bottleneck->name == "large");
   CHECK(found.bottleneck->text.find("ahead") == std::string::npos);

@@ -52,8 +52,8 @@ gossip(graph=ring)        8          -       failed          -       -  -       
 Time went to: █ compute ▓ communicate ░ wait × down (mean over workers).
 Target: loss 0.02 or less.
 Baseline, one worker without a network: simulated 8.00 s, target after 8.00 s.
-Fastest to the target: allreduce at workers=8, after 1.50 s, 5.33x one worker; its time is 66%
-  computing, 17% communicating, 10% waiting, 7% down.
+Fastest to the target: allreduce at workers=8, after 1.50 s, 5.33x as fast as one worker; its time
+  is 66% computing, 17% communicating, 10% waiting, 7% down.
 Failed: gossip(graph=ring), workers=8, seed 1: rank 3 was lost and no recovery is configured
 Note (allreduce): recovered once, at 0.9 s, from the checkpoint of step 60
 )");
@@ -146,7 +146,7 @@ TEST_CASE("baselines that differ are listed with their grid points, the first fo
     results.baselines.push_back(at(sample_run("one worker", 1, {1.0 * k, 0.0, 0.0, 0.0}), "training.batch_size", k));
   }
   const std::string text = table(results, {});
-  CHECK(contains(text, "  one worker at batch_size=4: simulated 4.00 s.\n  and 2 more, in results.json.\n"));
+  CHECK(contains(text, "  one worker at batch_size=4: simulated 4.00 s.\n  2 more are in results.json.\n"));
 }
 
 TEST_CASE("errors, notes and incompleteness stand under the table, a note once") {
@@ -160,13 +160,13 @@ TEST_CASE("errors, notes and incompleteness stand under the table, a note once")
   CHECK(contains(text, "Note (2 runs): clocks disagree\n"));
 }
 
-TEST_CASE("of many notes the first eight are printed") {
+TEST_CASE("the first eight of many notes are printed") {
   Results results = six_runs();
   for (int crash = 0; crash < 11; ++crash) results.runs[0].record.notes.push_back("crash " + std::to_string(crash));
   const std::string text = table(results, {});
   CHECK(contains(text, "crash 7\n"));
   CHECK_FALSE(contains(text, "crash 8"));
-  CHECK(contains(text, "And 4 more notes, in results.json.\n"));  // the sample has one of its own
+  CHECK(contains(text, "4 more notes are in results.json.\n"));  // the sample has one of its own
 }
 
 TEST_CASE("a label cannot move the cursor") {

@@ -22,7 +22,7 @@ TEST_CASE("a timeline that is written and read back is the same") {
   CHECK(after.whole);
 }
 
-TEST_CASE("a timeline whose columns differ in length, or name what there is not, is refused with the member's name") {
+TEST_CASE("a timeline with columns of unlike lengths or names out of bounds is refused with the member's name") {
   const auto refusal = [](auto change) {
     auto json = parse_json(timeline_json(tests::two_ranks(), "a1"));
     change(json);
@@ -38,11 +38,11 @@ TEST_CASE("a timeline whose columns differ in length, or name what there is not,
   CHECK(refusal([](auto& json) { json["spans"]["kind"][0] = 4; }) == "timeline: there is no kind 4 of span");
   CHECK(refusal([](auto& json) { json["spans"]["name"][0] = 99; }) == "timeline: there is no name 99");
   CHECK(refusal([](auto& json) { json["spans"]["from_s"][0] = "x"; }) ==
-        "timeline: \"from_s\" is of another type than expected");
+        "timeline: \"from_s\" has another type than expected");
   CHECK(refusal([](auto& json) { json.erase("messages"); }) == "timeline: \"messages\" is missing");
   CHECK(refusal([](auto& json) { json["schema"] = 2; }) == "timeline: \"schema\" is not 1");
   CHECK(refusal([](auto& json) { json["run"] = "b2"; }) ==
-        "timeline: it is of the run b2, expected a1; type simgrad run again");
+        "timeline: the file belongs to run b2, expected a1; type simgrad run again");
   CHECK(refusal([](auto& json) { json["rank_names"].erase(0); }) ==
-        "timeline: \"rank_names\" are not as many as \"ranks\"");
+        "timeline: \"rank_names\" and \"ranks\" have different lengths");
 }

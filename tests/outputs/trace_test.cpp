@@ -27,7 +27,7 @@ std::string trace_of(const record::Timeline& timeline, const record::Record& rec
 
 }  // namespace
 
-TEST_CASE("a trace has a process a rank, its time on one thread, and each message as sent and as received") {
+TEST_CASE("a trace has a process per rank, its time on one thread, and each message as sent and as received") {
   const Trace trace(trace_of(two_ranks()));
   CHECK(trace.faults.empty());
   CHECK(trace.about.at("label") == "gossip \"x\"");
@@ -108,7 +108,7 @@ TEST_CASE("a file whose name ends in .gz is packed, unpacks to what was written,
   CHECK(write("b.json.gz") == packed);
 }
 
-TEST_CASE("a file that is not completed leaves nothing, and one that cannot be made says which") {
+TEST_CASE("a file that is not completed leaves nothing, and the error of one that cannot be made names it") {
   const Scratch scratch;
   { ByteFile(scratch.path() + "/half").write("x"); }
   CHECK(std::filesystem::is_empty(scratch.path()));

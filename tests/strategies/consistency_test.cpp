@@ -28,7 +28,7 @@ Trial equal_workers(training::Program program, std::int64_t updates) {
 std::vector<double> part_of(const Trial& trial, const data::Dataset& set, const std::vector<double>& w,
                             std::int64_t step, int r) {
   const training::Batches batches = trial.batches();
-  return gradient_of(trial, set, batches.rows(step, r, trial.workers), w, 1.0 / static_cast<double>(batches.batch()));
+  return gradient_of(trial, set, batches.rows({step, r, trial.workers}), w, 1.0 / static_cast<double>(batches.batch()));
 }
 
 }  // namespace

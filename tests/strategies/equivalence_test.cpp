@@ -21,7 +21,7 @@ std::vector<std::vector<double>> sequential(const Trial& trial, double momentum 
   for (std::int64_t k = 0; k < *trial.stop.steps; ++k) {
     const double lr = trial.training.learning_rate / (1.0 + decay * static_cast<double>(k));
     const std::vector<double> g =
-        gradient_of(trial, set, batches.rows(k, 0, 1), w, 1.0 / static_cast<double>(batches.batch()));
+        gradient_of(trial, set, batches.rows({k, 0, 1}), w, 1.0 / static_cast<double>(batches.batch()));
     for (std::size_t i = 0; i < w.size(); ++i) {
       v[i] = momentum * v[i] + g[i];
       w[i] -= lr * v[i];
@@ -77,7 +77,7 @@ std::vector<std::vector<std::vector<double>>> dpsgd_on_a_ring(const Trial& trial
     for (int i = 0; i < P; ++i) {
       const auto own = static_cast<std::size_t>(i);
       const std::vector<double> g =
-          gradient_of(trial, set, batches.rows(k, i, P), old[own], 1.0 / static_cast<double>(batches.batch()));
+          gradient_of(trial, set, batches.rows({k, i, P}), old[own], 1.0 / static_cast<double>(batches.batch()));
       std::vector<int> group{(i + P - 1) % P, i, (i + 1) % P};
       std::sort(group.begin(), group.end());
       for (std::size_t x = 0; x < w[own].size(); ++x) {

@@ -54,7 +54,7 @@ Replicas sum(double a, const Replicas& x, double b, const Replicas& y) {
 Replicas gradients(const Trial& trial, const Replicas& x) {
   Replicas g;
   for (int i = 0; i < P; ++i)
-    g.push_back(gradient_of(trial, trial.data().train, trial.batches().rows(0, i, P), x[static_cast<std::size_t>(i)],
+    g.push_back(gradient_of(trial, trial.data().train, trial.batches().rows({0, i, P}), x[static_cast<std::size_t>(i)],
                             static_cast<double>(P) / static_cast<double>(trial.rows)));
   return g;
 }

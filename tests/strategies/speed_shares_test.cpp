@@ -60,7 +60,7 @@ TEST_CASE("with shares by speed the training is sequential gradient descent on t
     const training::Batches batches({.rows = 400, .batch = 80});
     std::vector<double> w(6);
     for (std::int64_t k = 0; k < 20; ++k) {
-      const std::vector<double> g = gradient_of(trial, set, batches.rows(k, 0, 1), w, 1.0 / 80);
+      const std::vector<double> g = gradient_of(trial, set, batches.rows({k, 0, 1}), w, 1.0 / 80);
       for (std::size_t i = 0; i < w.size(); ++i) w[i] -= trial.training.learning_rate * g[i];
     }
     CHECK(relative_distance(outcome.evaluated.back(), w) < 1e-12);

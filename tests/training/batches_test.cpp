@@ -25,7 +25,7 @@ std::vector<std::int64_t> listed(const RowSet& set) {
 std::vector<std::int64_t> global_batch(const Batches& batches, std::int64_t step, int P) {
   std::vector<std::int64_t> all;
   for (int part = 0; part < P; ++part) {
-    const auto rows = listed(batches.rows(step, part, P));
+    const auto rows = listed(batches.rows({step, part, P}));
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
@@ -65,7 +65,7 @@ TEST_CASE("the parts of any number of ranks together are the step's batch, in it
     for (const std::int64_t step : {0, 1, 2, 3, 17, 1'000'000})
       for (int P = 1; P <= 16; ++P) {
         CAPTURE(batch, step, P);
-        CHECK(global_batch(batches, step, P) == listed(batches.rows(step, 0, 1)));
+        CHECK(global_batch(batches, step, P) == listed(batches.rows({step, 0, 1})));
       }
   }
 }
@@ -77,7 +77,7 @@ TEST_CASE("parts differ by at most one row, and count says how many") {
         const Batches batches({.rows = 100, .batch = batch, .partition = partition});
         std::int64_t total = 0;
         for (int part = 0; part < P; ++part) {
-          const RowSet rows = batches.rows(3, part, P);
+          const RowSet rows = batches.rows({3, part, P});
           CHECK(rows.count == batches.count(part, P));
           CHECK(listed(rows).size() == static_cast<std::size_t>(rows.count));
           CHECK(rows.count >= batch / P);
@@ -94,7 +94,7 @@ TEST_CASE("a full batch is contiguous stretches of the data") {
   // floor(10 r / 4): 0, 2, 5, 7, 10
   const std::vector<std::pair<std::int64_t, std::int64_t>> expected{{0, 2}, {2, 3}, {5, 2}, {7, 3}};
   for (int part = 0; part < 4; ++part) {
-    const RowSet rows = batches.rows(9, part, 4);
+    const RowSet rows = batches.rows({9, part, 4});
     CHECK(rows.indices.empty());
     CHECK(rows.first == expected[static_cast<std::size_t>(part)].first);
     CHECK(rows.count == expected[static_cast<std::size_t>(part)].second);
@@ -106,7 +106,7 @@ TEST_CASE("a contiguous partition draws each rank's rows from its own stretch, e
   for (int part = 0; part < 4; ++part) {
     std::vector<std::int64_t> epoch;
     for (std::int64_t step = 0; step < 4; ++step) {
-      const auto rows = listed(batches.rows(step, part, 4));
+      const auto rows = listed(batches.rows({step, part, 4}));
       epoch.insert(epoch.end(), rows.begin(), rows.end());
     }
     std::sort(epoch.begin(), epoch.end());
@@ -119,10 +119,10 @@ TEST_CASE("a contiguous partition draws each rank's rows from its own stretch, e
 TEST_CASE("batches depend on the seed and the step, and on nothing asked before") {
   const Batches one({.rows = 100, .batch = 10, .seed = 1});
   const Batches other({.rows = 100, .batch = 10, .seed = 2});
-  const auto fifth = listed(one.rows(5, 0, 1));
-  CHECK(fifth != listed(other.rows(5, 0, 1)));
-  CHECK(fifth != listed(one.rows(6, 0, 1)));
-  CHECK(fifth == listed(Batches({.rows = 100, .batch = 10, .seed = 1}).rows(5, 0, 1)));
+  const auto fifth = listed(one.rows({5, 0, 1}));
+  CHECK(fifth != listed(other.rows({5, 0, 1})));
+  CHECK(fifth != listed(one.rows({6, 0, 1})));
+  CHECK(fifth == listed(Batches({.rows = 100, .batch = 10, .seed = 1}).rows({5, 0, 1})));
 }
 
 namespace {
@@ -153,12 +153,12 @@ TEST_CASE("a step of a stream deals distinct rows of the last window to the rank
   const std::int64_t arrived = 400;
   std::set<std::int64_t> seen;
   for (int part = 0; part < 4; ++part)
-    for (const std::int64_t row : batches.rows(7, part, 4, arrived).indices) {
+    for (const std::int64_t row : batches.rows({7, part, 4, arrived}).indices) {
       CHECK(row >= arrived - 50);
       CHECK(row < arrived);
       CHECK(seen.insert(row).second);
     }
   CHECK(seen.size() == 40);
-  CHECK(batches.rows(7, 1, 4, arrived).indices == batches.rows(7, 1, 4, arrived).indices);
-  CHECK(batches.rows(7, 1, 4, arrived).indices != batches.rows(8, 1, 4, arrived).indices);
+  CHECK(batches.rows({7, 1, 4, arrived}).indices == batches.rows({7, 1, 4, arrived}).indices);
+  CHECK(batches.rows({7, 1, 4, arrived}).indices != batches.rows({8, 1, 4, arrived}).indices);
 }

@@ -1,8 +1,7 @@
 // Checkpoint intervals against golden values, and when a step's state is kept.
-#include "training/checkpoints/checkpoint_clock.h"
-
 #include "catch.h"
 #include "training/checkpoint_efficiency.h"
+#include "training/checkpoints/checkpoint_clock.h"
 #include "training/checkpoints/losses.h"
 
 using namespace simgrad::training;

@@ -45,8 +45,8 @@ TEST_CASE("Lloyd's steps by the parts of several ranks are those of the whole") 
   Tensor w = learning.initial_values();
   std::vector<double> expected = numbers(w);
   for (std::int64_t step = 0; step < 8; ++step) {
-    Tensor sums = learning.assignments(w, step, 0, 3);
-    for (int part = 1; part < 3; ++part) sums += learning.assignments(w, step, part, 3);
+    Tensor sums = learning.assignments(w, {step, 0, 3});
+    for (int part = 1; part < 3; ++part) sums += learning.assignments(w, {step, part, 3});
     CHECK(sums.size() == k * (d + 1));
     w = learning.centres(w, sums);
 
@@ -69,18 +69,18 @@ TEST_CASE("an assignment passes over a rank's share of the batch, at 3 d k + d f
   const auto counted = [&](std::int64_t step) {
     double count = 0.0;
     for (int part = 0; part < 2; ++part)
-      for (std::size_t c = 0; c < k; ++c) count += learning.assignments(w, step, part, 2).value()[c * (d + 1) + d];
+      for (std::size_t c = 0; c < k; ++c) count += learning.assignments(w, {step, part, 2}).value()[c * (d + 1) + d];
     return count;
   };
   CHECK(counted(0) == 20);
   CHECK(counted(1) == 20);
-  CHECK(numbers(learning.assignments(w, 0, 0, 2)) != numbers(learning.assignments(w, 1, 0, 2)));
+  CHECK(numbers(learning.assignments(w, {0, 0, 2})) != numbers(learning.assignments(w, {1, 0, 2})));
 }
 
 TEST_CASE("timing only, assignments and centres have their sizes") {
   values::Dispatcher dispatcher({.numbers = false, .label = {}});
   const Learning learning(setup(nullptr), dispatcher);
-  const Tensor w = learning.initial_values(), sums = learning.assignments(w, 0, 0, 1);
+  const Tensor w = learning.initial_values(), sums = learning.assignments(w, {0, 0, 1});
   CHECK(sums.size() == k * (d + 1));
   CHECK(learning.centres(w, sums).size() == k * d);
 }

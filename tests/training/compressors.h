@@ -34,7 +34,7 @@ inline std::vector<double> spiky(std::int64_t n) {
 }
 
 /// The first numbers of a matrix that is about as wide as high.
-inline training::Piece matrix(std::int64_t n) {
+inline training::LayerPiece matrix(std::int64_t n) {
   return {.count = n, .columns = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n))))};
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("the loss of replicas that differ is that of their mean, with their di
   std::vector<std::vector<double>> replicas;
   std::vector<double> mean(5);
   for (int r = 0; r < 3; ++r) {
-    auto w = gradient_of(trial, set, trial.batches().rows(0, r, 3), std::vector<double>(5), 1.0 / 48.0);
+    auto w = gradient_of(trial, set, trial.batches().rows({0, r, 3}), std::vector<double>(5), 1.0 / 48.0);
     for (std::size_t i = 0; i < 5; ++i) mean[i] += (w[i] *= -trial.training.learning_rate) / 3.0;
     replicas.push_back(w);
   }

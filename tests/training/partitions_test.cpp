@@ -188,7 +188,7 @@ TEST_CASE("a rank's share of a batch comes from its shard, and the shares add up
         const DataShards shards = partition->shards({.rows = 60, .classes = set->targets, .seed = 1}, P);
         std::int64_t total = 0;
         for (int part = 0; part < P; ++part) {
-          const RowSet rows = batches.rows(5, part, P);
+          const RowSet rows = batches.rows({5, part, P});
           total += rows.count;
           CHECK(rows.count == batches.count(part, P));
           if (batch >= P) CHECK(rows.count >= 1);
@@ -233,7 +233,7 @@ TEST_CASE("the parts of all ranks add up to the gradient of the batch, whatever 
                     1.0, whole);
     Numbers sum(3);
     for (int part = 0; part < 7; ++part) {
-      const auto g = learning.gradient(w, 0, part, 7);
+      const auto g = learning.gradient(w, {0, part, 7});
       for (std::size_t j = 0; j < 3; ++j) sum[j] += g.value()[j];
     }
     for (std::size_t j = 0; j < 3; ++j) CHECK(sum[j] == Approx(whole[j]).epsilon(1e-12));

@@ -52,7 +52,7 @@ TEST_CASE("ranks of speeds 1, 2 and 5 have an eighth, a quarter and five eighths
     CHECK(batches.count(0, 3) == 10);
     CHECK(batches.count(1, 3) == 20);
     CHECK(batches.count(2, 3) == 50);
-    for (int part = 0; part < 3; ++part) CHECK(batches.rows(4, part, 3).count == batches.count(part, 3));
+    for (int part = 0; part < 3; ++part) CHECK(batches.rows({4, part, 3}).count == batches.count(part, 3));
   }
   CHECK(by_speed<Iid>(400, 80, {1, 2, 5}).count(0, 2) == 40);  // two ranks alone: nobody knows which
 }
@@ -83,7 +83,7 @@ TEST_CASE("with shares by speed an epoch still has every row once, and parts are
 
 TEST_CASE("on the full batch shares by speed are stretches of the rows") {
   const Batches batches = by_speed<Iid>(80, 80, {1, 3});
-  CHECK(batches.rows(0, 0, 2).count == 20);
-  CHECK(batches.rows(0, 1, 2).first == 20);
-  CHECK(batches.rows(0, 1, 2).count == 60);
+  CHECK(batches.rows({0, 0, 2}).count == 20);
+  CHECK(batches.rows({0, 1, 2}).first == 20);
+  CHECK(batches.rows({0, 1, 2}).count == 60);
 }

@@ -10,7 +10,7 @@ export interface AxisSettings {
 
 const line = (): Option => ({ lineStyle: { color: variable('axis'), width: 1 } });
 
-/** Round numbers for a logarithmic axis from least to most: 1, 2, 5, 10, ... where there are few decades, else powers of ten. */
+/** Returns round numbers for a logarithmic axis from least to most: 1, 2, 5, 10, ... for few decades, else powers of ten. */
 export function logTicks(least: number, most: number): number[] {
   const decades = Math.log10(most / least);
   const all: number[] = [];
@@ -21,7 +21,7 @@ export function logTicks(least: number, most: number): number[] {
   return all.filter((tick) => tick >= least * 0.999 && tick <= most * 1.001);
 }
 
-/** A number axis (linear or logarithmic), or one of categories. Its name stands at its end, horizontally. */
+/** Returns an axis of numbers (linear or logarithmic) or of categories, with its name at its end, written horizontally. */
 export function axis(settings: AxisSettings, vertical: boolean): Option {
   const { name, log, format, categories, min, max, scale, grid = true, splits, ticks } = settings;
   return {
@@ -43,7 +43,7 @@ export function axis(settings: AxisSettings, vertical: boolean): Option {
 
 export const frame = (more: Option = {}): Option => ({ left: 4, right: 18, top: 8, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'all', ...more });
 
-/** A tooltip whose contents are elements: a label with markup in it stays a label. */
+/** Returns a tooltip whose contents are elements, so that markup in a label stays text. */
 export function tooltip(trigger: 'axis' | 'item', formatter: (params: never) => HTMLElement | string, more: Option = {}): Option {
   return {
     trigger, formatter, confine: true, enterable: false, transitionDuration: 0,
@@ -54,7 +54,7 @@ export function tooltip(trigger: 'axis' | 'item', formatter: (params: never) => 
   };
 }
 
-/** A tooltip's inside: a head, and lines of colour, name and value. */
+/** Returns the contents of a tooltip: a head, and lines of colour, name and value. */
 export function tip(head: string, lines: { colour?: string; name: string; value: string }[], foot = ''): HTMLElement {
   return h('div', { class: 'tip' }, h('strong', {}, head),
     ...lines.map(({ colour, name, value }) => h('div', { class: 'line' },
@@ -62,7 +62,7 @@ export function tip(head: string, lines: { colour?: string; name: string; value:
     foot ? h('p', {}, foot) : null);
 }
 
-/** Ctrl and the wheel zoom, dragging pans; the page scrolls as ever otherwise. */
+/** Ctrl and the wheel zoom, and dragging pans. The wheel alone scrolls the page. */
 export const zooms = (): boolean => !matchMedia('(pointer: coarse)').matches;
 export const zoom = (): Option[] => !zooms() ? [] :
   [{ type: 'inside', xAxisIndex: 0, filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseMove: true, moveOnMouseWheel: false }];

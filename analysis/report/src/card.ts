@@ -1,10 +1,10 @@
-// A chart's place in the page: its title, what may be chosen, the drawing, the sentence, the numbers behind.
+// The card of a chart: its title, controls, drawing, sentence and table.
 import type { Chart, Table } from './data';
 import { h } from './dom';
 import { unbroken } from './format';
 import { details } from './table';
 
-/** file: the beginning of the CSV's name, or that and what the CSV has. Controls that are null are left out. */
+/** file: the beginning of the name of the CSV file, or that and the table of the file. Controls that are null are left out. */
 export function card(id: string, title: string, chart: Chart, file: string | { file: string; whole: () => Table }, controls: (HTMLElement | null)[], ...body: (HTMLElement | null)[]): HTMLElement {
   const choices = controls.filter((control) => control !== null);
   return h('section', { id, class: 'card', 'aria-labelledby': `${id}-title` },

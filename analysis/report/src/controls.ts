@@ -1,4 +1,4 @@
-// What the reader may choose beside a chart: native inputs, so that keyboards and screen readers know them.
+// The controls of a chart. They are native inputs, so that keyboards and screen readers work with them.
 import type { Report, Row } from './data';
 import { fresh, h, svg } from './dom';
 import { colour, dash, outline } from './palette';
@@ -7,7 +7,7 @@ import { onTheme } from './theme';
 
 type Choice = [value: string, text: string];
 
-/** One of a few, side by side. */
+/** A choice of one of a few values, side by side. */
 export function segments(label: string, choices: Choice[], value: string, chosen: (value: string) => void): HTMLElement {
   const name = fresh('choice');
   return h('fieldset', { class: 'segments' }, h('legend', {}, label),
@@ -15,7 +15,7 @@ export function segments(label: string, choices: Choice[], value: string, chosen
       h('input', { type: 'radio', name, value: each, checked: each === value, onchange: () => chosen(each) }), h('span', {}, text))));
 }
 
-/** One of many, in a list. */
+/** A choice of one of many values, in a list. */
 export function list(label: string, choices: Choice[], value: string, chosen: (value: string) => void): { element: HTMLElement; select: HTMLSelectElement } {
   const select = h('select', {}, ...choices.map(([each, text]) => h('option', { value: each, selected: each === value }, text)));
   select.addEventListener('change', () => chosen(select.value));
@@ -28,10 +28,10 @@ export function toggle(text: string, on: boolean, changed: (on: boolean) => void
   return h('label', { class: 'toggle' }, input, h('span', {}, text));
 }
 
-/** The grid point: one choice for all charts. A chart that has nothing there draws the nearest that it has, and its list says so. */
+/** The grid point: one choice for all charts. A chart without data at that point draws its nearest point, and its list shows that one. */
 export interface Place { element: HTMLElement | null; point: () => number; show: () => void }
 
-/** rows: what the chart could draw now; show() must be called when they become others. */
+/** rows: the rows that the chart can draw now; show() must be called when they change. */
 export function place(report: Report, rows: () => Row[]): Place {
   const point = (): number => pointOf(report, rows());
   if (report.points.length < 2) return { element: null, point, show: () => {} };
@@ -63,11 +63,11 @@ export function swatch(strategy: number): Element {
   return svg('svg', { width: 28, height: 14, viewBox: '0 0 28 14', 'aria-hidden': 'true', focusable: 'false' }, line, mark);
 }
 
-/** What lines stand for, where they are no strategies. */
+/** A legend of lines that are not strategies. */
 export const keys = (entries: { style: number; text: string }[]): HTMLElement =>
   h('div', { class: 'legend' }, ...entries.map(({ style, text }) => h('span', { class: 'key' }, swatch(style), h('span', {}, text))));
 
-/** The strategies of a chart. A click hides one, or shows it again, in all charts; over(s) is told what lies under pointer or focus. */
+/** The legend of a chart. A click hides a strategy in all charts, or shows it again; over() gets the strategy under the pointer or focus. */
 export function legend(report: Report, strategies: number[], over: (strategy: number | null) => void = () => {}): HTMLElement {
   const buttons = strategies.map((strategy) => {
     const button = h('button', { type: 'button', class: 'key' }, swatch(strategy), h('span', {}, report.strategies[strategy].label));

@@ -1,7 +1,7 @@
-// A table as CSV (RFC 4180), all digits kept.
+// A table as CSV (RFC 4180), with all digits.
 import type { Table } from './data';
 
-/** Text that a spreadsheet would take for a formula gets an apostrophe in front; whatever needs quotes has them. */
+/** Returns a field, quoted if needed. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
 function field(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
@@ -14,7 +14,7 @@ export function csv(table: Table): string {
   return [head, ...table.rows.map((row) => row.map(field))].map((line) => line.join(',')).join('\r\n') + '\r\n';
 }
 
-/** Hands the text to the reader as a file; nothing leaves the page. */
+/** Saves the text as a file of the reader; nothing is sent anywhere. */
 export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

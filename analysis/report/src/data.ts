@@ -1,9 +1,9 @@
-// What simgrad writes into the page (src/outputs/report/): one object, means over seeds, indices into strategies and points.
+// The data that simgrad writes into the page (src/outputs/report/): one object. Numbers are means over the seeds; strategies and points are indices.
 
-/** A number, or null where there is none: not measured, not reached, not finite. */
+/** A number, or null if there is none: not measured, not reached, not finite. */
 export type N = number | null;
 
-/** What stands behind a chart: shown as a table, downloaded as CSV. */
+/** The numbers of a chart: shown as a table, downloaded as CSV. */
 export interface Table { columns: { name: string; unit: string }[]; rows: (string | N)[][] }
 
 export interface Chart { sentence: string; table: Table }
@@ -33,7 +33,7 @@ export interface Time extends Chart {
   ranks: (Row & { names: string[]; parts: Parts[] })[];
 }
 
-export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean; front_energy: boolean }  // on the front of cost and time; of energy and time
+export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean; front_energy: boolean }  // front: of cost and time; front_energy: of energy and time
 export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_target' | 'simulated' }
 
 export interface Staleness extends Chart { rows: (Row & { values: number[]; counts: number[] })[] }
@@ -42,7 +42,7 @@ export interface Link { name: string; from: string | null; to: string | null; by
 export interface Heat { names: string[]; edges_s: number[]; values: N[][]; what: 'utilisation' | 'bytes_per_s' }
 export interface Links extends Chart { rows: (Row & { links: Link[]; heat: Heat | null })[] }
 
-/** A run's beginning, as columns: bar i is in lane[i] from from[i] to to[i]. kind: 0 compute, 1 communicate, 2 wait, 3 down. */
+/** The beginning of a run, as columns: bar i is in lane[i], from from[i] to to[i]. kind: 0 compute, 1 communicate, 2 wait, 3 down. */
 export interface GanttRun extends Row {
   seed: number; from_s: number; to_s: number; whole: boolean;
   lanes: string[]; names: string[];

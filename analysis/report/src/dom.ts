@@ -1,9 +1,9 @@
-// Elements by hand. Whatever comes from a scenario becomes text, never markup.
+// Functions that make elements. Strings from a scenario become text, never markup.
 
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-/** An element with attributes ("on..." are listeners; true is an attribute without value) and children (strings are text). */
+/** Returns an element with attributes ("on..." are listeners; true is an attribute without value) and children (strings are text). */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -15,7 +15,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
-/** An SVG element: attributes only, and children of its own kind. */
+/** Returns an SVG element with attributes and SVG children. */
 export function svg(tag: string, attributes: Record<string, string | number>, ...children: Element[]): SVGElement {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
@@ -24,5 +24,5 @@ export function svg(tag: string, attributes: Record<string, string | number>, ..
 }
 
 let count = 0;
-/** An id that nothing else in the page has. */
+/** Returns an id that is unique in the page. */
 export const fresh = (stem: string): string => `${stem}-${++count}`;

@@ -10,5 +10,5 @@ use([BarChart, CustomChart, GraphChart, LineChart, ScatterChart, DataZoomInsideC
 
 export { init };
 export type { ECharts } from 'echarts/core';
-/** ECharts' own type of options knows of every chart there is; ours are looked at by the tests, as drawn. */
+/** ECharts' own option type includes every kind of chart; the tests look at our options as drawn. */
 export type Option = Record<string, unknown>;

@@ -1,8 +1,8 @@
-// How to get these numbers again.
+// The foot of the page: how to reproduce the numbers.
 import type { Report } from './data';
 import { h } from './dom';
 
-/** Puts text where it can be pasted from; browsers that refuse get it selected. */
+/** Copies text to the clipboard; if the browser refuses, the text is selected. */
 async function copy(text: string, shown: HTMLElement, button: HTMLButtonElement): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -24,8 +24,8 @@ function copied(text: string, label: string): HTMLElement {
 export function foot(report: Report): HTMLElement {
   const { scenario_toml, seeds, command, version } = report.foot;
   const several = seeds.length > 1;
-  return h('footer', { id: 'reproduce', class: 'card' }, h('h2', {}, 'Reproduce it'),
+  return h('footer', { id: 'reproduce', class: 'card' }, h('h2', {}, 'Reproduce the results'),
     h('p', {}, `simgrad ${version}, ${several ? `seeds ${seeds.join(', ')}` : `seed ${seeds.join('')}`}. The same scenario, version and seeds give the same numbers, bit for bit.`),
     copied(command, 'Command'),
-    h('details', { class: 'behind' }, h('summary', {}, 'The scenario, all defaults written out'), copied(scenario_toml, 'Scenario')));
+    h('details', { class: 'behind' }, h('summary', {}, 'The scenario with all defaults'), copied(scenario_toml, 'Scenario')));
 }

@@ -1,11 +1,11 @@
-// Numbers as people write them.
+// Numbers for people.
 import type { N } from './data';
 
 const minus = '\u2212';
 const narrow = '\u202f';
 const missing = '–';
 
-/** Three significant digits, without an exponent where it can be done: 0.0213, 1,240, 3.1e-9. */
+/** Returns three significant digits, without an exponent if possible: 0.0213, 1,240, 3.1e-9. */
 export function number(x: N, digits = 3): string {
   if (x === null || !Number.isFinite(x)) return missing;
   if (x === 0) return '0';
@@ -17,7 +17,7 @@ export function number(x: N, digits = 3): string {
 
 const scaled = (x: number, scale: number, unit: string, digits: number): string => `${number(x / scale, digits)}${narrow}${unit}`;
 
-/** Seconds in the unit that suits them: 12.3 µs, 4.56 s, 2.1 h. */
+/** Returns seconds in a unit that fits: 12.3 µs, 4.56 s, 2.1 h. */
 export function seconds(x: N, digits = 3): string {
   if (x === null || !Number.isFinite(x)) return missing;
   const size = Math.abs(x);
@@ -41,7 +41,7 @@ function prefixed(x: N, unit: string, digits: number): string {
 export const bytes = (x: N, digits = 3): string => prefixed(x, 'B', digits);
 export const joules = (x: N, digits = 3): string => prefixed(x, 'J', digits);
 export const dollars = (x: N, digits = 3): string => (x === null ? missing : `$${number(x, digits)}`);
-/** Shares have no exponents, even where little is busy: 0.00012 %. */
+/** Returns a share without an exponent, however small: 0.00012 %. */
 export function percent(x: N): string {
   if (x === null || !Number.isFinite(x)) return missing;
   const [hundredths, size] = [100 * x, Math.abs(100 * x)];
@@ -50,9 +50,9 @@ export function percent(x: N): string {
 }
 export const whole = (x: N): string => (x === null ? missing : Math.round(x).toLocaleString('en-US').replace('-', minus));
 
-/** A sentence whose numbers stay with their units when lines break. */
+/** Returns a sentence in which numbers stay with their units when lines break. */
 export const unbroken = (text: string): string => text.replace(/(\d) (?=(%|ns|µs|us|ms|s|min|h|d|[kMGTP]?B|[kMG]?J|Wh|kWh)(?![\w]))/g, '$1\u00a0');
 
-/** What is shown in a table's cell: more digits, for tables are for reading off. */
+/** Returns the text of a table's cell, with more digits than in a chart. */
 export const cell = (x: string | N): string =>
   x === null ? missing : typeof x === 'string' ? x : Number.isInteger(x) && Math.abs(x) < 1e15 ? whole(x) : number(x, 5);

@@ -1,4 +1,4 @@
-// The page: the data in its slot, drawn. It asks no network for anything.
+// The page: draws the data in its slot. It makes no requests.
 import { collectives } from './charts/collectives';
 import { consensus, curves } from './charts/curves';
 import { links } from './charts/links';
@@ -15,7 +15,7 @@ import { choosePoint, state } from './state';
 import { summaryCard } from './summary_card';
 import { onTheme, dark, toggleTheme, watchTheme } from './theme';
 
-/** The charts that there are data for, in the order of the questions that people ask. */
+/** Returns the charts that have data, in the order of the questions that people ask. */
 function charts(report: Report): HTMLElement[] {
   const file = report.name.replace(/[^\w.-]+/g, '_') || 'simgrad';
   const all: (HTMLElement | null)[] = [
@@ -35,7 +35,7 @@ function charts(report: Report): HTMLElement[] {
 function contents(cards: HTMLElement[]): HTMLElement {
   const entry = (id: string, text: string): HTMLElement => h('li', {}, h('a', { href: `#${id}` }, text));
   return h('nav', { 'aria-label': 'Contents' }, h('ul', {},
-    ...cards.map((card) => entry(card.id, card.querySelector('h2')!.textContent ?? '')), entry('reproduce', 'Reproduce it')));
+    ...cards.map((card) => entry(card.id, card.querySelector('h2')!.textContent ?? '')), entry('reproduce', 'Reproduce the results')));
 }
 
 function themeButton(): HTMLElement {
@@ -53,7 +53,7 @@ function page(report: Report): HTMLElement[] {
   return [
     h('header', { class: 'top' }, h('div', {}, h('p', { class: 'brand' }, `simgrad ${report.version}`), h('h1', {}, report.title || report.name)), themeButton()),
     h('main', {},
-      report.complete ? h('span', { hidden: true }) : h('p', { class: 'warning', role: 'status' }, 'This experiment is not complete: the charts show the runs that there are.'),
+      report.complete ? h('span', { hidden: true }) : h('p', { class: 'warning', role: 'status' }, 'This experiment is not complete: the charts show the runs that have finished.'),
       summaryCard(report), contents(cards), ...cards),
     foot(report),
   ];
@@ -66,14 +66,14 @@ function start(): void {
   let report: Report;
   try {
     report = JSON.parse(text) as Report;
-    if (report.schema !== 1) throw new Error(`data of schema ${String(report.schema)}, and this page knows schema 1`);
+    if (report.schema !== 1) throw new Error(`the data have schema ${String(report.schema)}, this page reads schema 1`);
   } catch (error) {
-    host.replaceChildren(h('p', { class: 'warning', role: 'alert' }, `This page holds no data that it can draw: ${(error as Error).message}`));
+    host.replaceChildren(h('p', { class: 'warning', role: 'alert' }, `This page has no data that it can draw: ${(error as Error).message}`));
     return;
   }
   host.replaceChildren(...page(report));
   const drawAll = (): void => { for (const plot of plots.values()) plot.draw(); };
-  // For tests: what was drawn, as the charts know it.
+  // For tests: the data and the options of the charts.
   Object.defineProperty(window, 'simgrad', {
     value: Object.freeze({ report, state, drawAll, ids: () => [...plots.keys()], option: (id: string) => plots.get(id)?.option() ?? null }),
   });

@@ -1,9 +1,9 @@
-// Labels cut to what tells them apart. A label is by default the strategy's kind and its options, "kind(a=1, b=2)", and
-// several of one kind would look alike once a chart has cut off their ends.
+// Labels cut to the parts in which they differ. The default label is the kind with its options, "kind(a=1, b=2)", so that
+// labels of one kind would look alike if a chart cut off their ends.
 
 const long = 22;
 
-/** Each label whole if it is short or no cut keeps it apart from the others; else without the options that all of its kind share, and without a kind that all share. */
+/** Returns each label without the options that all labels of its kind share, and without a kind that all share. A short label stays whole, and so does one that would become equal to another. */
 export function shortNames(labels: string[]): string[] {
   const split = labels.map((label) => {
     const match = /^([^(]+)\((.*)\)$/.exec(label);
@@ -19,7 +19,7 @@ export function shortNames(labels: string[]): string[] {
   return cut.map((name, i) => (cut.indexOf(name) === i && cut.lastIndexOf(name) === i ? name : labels[i]));
 }
 
-/** A name in two lines of at most so many letters, cut at a space or bracket where there is one; what does not fit ends in dots. */
+/** Returns a name in two lines of at most this many letters, cut at a space or bracket if there is one; a rest that does not fit becomes dots. */
 export function twoLines(name: string, letters = 19): string {
   if (name.length <= letters) return name;
   const cuts = [...name.slice(0, letters).matchAll(/[ (]/g)].map(({ 0: sign, index }) => index! + (sign === ' ' ? 1 : 0));

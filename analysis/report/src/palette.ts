@@ -1,4 +1,4 @@
-// Colours that colour-blind readers tell apart, and a second sign beside each colour: a dash, a marker, a hatch.
+// Colours that colour-blind readers can distinguish, and a second sign for each colour: a dash, a marker, a hatch.
 // Source: M. Okabe, K. Ito, "Color Universal Design", 2008. On white its lighter colours are darkened until they have a
 // contrast of 3 (WCAG 2.2, 1.4.11), on black its darker ones are lightened.
 import { dark } from './theme';
@@ -6,11 +6,11 @@ import { dark } from './theme';
 const light = ['#0072b2', '#d55e00', '#008f68', '#b8508e', '#c77f00', '#2b8fc9', '#333a45', '#938200'];
 const bright = ['#4aa3e0', '#f0803c', '#2fc296', '#d98bbd', '#f0b232', '#7cc8f2', '#d6dce5', '#e5d94c'];
 
-/** The strategy's colour, in the page's present theme. */
+/** Returns the colour of a strategy in the present theme. */
 export const colour = (strategy: number): string => (dark() ? bright : light)[strategy % light.length];
 
 const dashes: (number[] | 'solid')[] = ['solid', [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [9, 3, 2, 3, 2, 3], [1, 2]];
-/** Beyond eight strategies colours return with other dashes. */
+/** Returns the dash of a strategy. From the ninth strategy on, colours repeat with other dashes. */
 export const dash = (strategy: number): number[] | 'solid' => dashes[(strategy + Math.floor(strategy / light.length)) % dashes.length];
 
 /** Markers as SVG paths in a box from -5 to 5: disc, square, triangle, diamond, cross, triangle on its tip, star, hexagon. */
@@ -20,7 +20,7 @@ const outlines = [
   'M0-5.4L1.5-1.8L5.2-1.7L2.4 0.8L3.3 4.6L0 2.5L-3.3 4.6L-2.4 0.8L-5.2-1.7L-1.5-1.8Z', 'M-2.5-4.4H2.5L5 0L2.5 4.4H-2.5L-5 0Z',
 ];
 export const outline = (strategy: number): string => outlines[(strategy + Math.floor(strategy / light.length)) % outlines.length];
-/** The same for ECharts. */
+/** Returns the marker in the form that ECharts reads. */
 export const symbol = (strategy: number): string => `path://${outline(strategy)}`;
 
 /** Compute, communicate, wait, down. */
@@ -40,11 +40,11 @@ export function decal(part: number): object | undefined {
   }
 }
 
-/** From little to much. The lightness alone carries the order, in grey too. */
+/** Colours from small to large values. Lightness alone gives the order, also in grey. */
 export const ramp = (): string[] =>
   dark() ? ['#2b384a', '#2b5480', '#2f7da0', '#48b39a', '#b5de5e', '#fdf0a0'] : ['#d5dfe9', '#aacde6', '#6bb0d8', '#2f86bb', '#1a5793', '#26245e'];
 
-/** The ramp's colour at a share of its length. */
+/** Returns the colour of the ramp at a share of its length. */
 export function ramped(share: number): string {
   const colours = ramp();
   const at = Math.min(Math.max(share, 0), 1) * (colours.length - 1);

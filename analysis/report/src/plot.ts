@@ -1,4 +1,4 @@
-// A place where ECharts draws: when it comes near the window, and again when theme, size, choice or paper ask for it.
+// An element that ECharts draws when it comes near the window, and again when theme, size, choice or paper change.
 import { h } from './dom';
 import { init, type ECharts, type Option } from './echarts';
 import { onChange } from './state';
@@ -24,14 +24,14 @@ export class Plot implements Drawn {
   private readonly make: () => Option;
   private width = 0;
 
-  /** label: what a screen reader says; make: the option, for what is chosen now. */
+  /** label: the text for screen readers; make: returns the option for the present choices. */
   constructor(readonly id: string, label: string, height: number, make: () => Option) {
     this.make = make;
     this.element = h('div', { class: 'plot', role: 'img', 'aria-label': label, style: `height:${height}px` });
     plots.set(id, this);
     whenNear(this.element, () => this.draw());
     onChange(() => this.redraw());
-    // Paper wants more dots per inch, so printing starts afresh.
+    // Paper needs more dots per inch, so printing draws again.
     onTheme(() => { if (this.chart) { this.chart.dispose(); this.chart = null; this.draw(); } else if (printing()) this.draw(); });
     new ResizeObserver(() => this.resize()).observe(this.element);
   }

@@ -1,4 +1,4 @@
-// What the reader has chosen. It holds for all charts: who picks a grid point in one sees it in the others.
+// The reader's choices. They hold for all charts: a grid point chosen in one chart is shown in the others.
 import type { Report, Row } from './data';
 
 type Listener = () => void;
@@ -11,14 +11,14 @@ export const state = {
 
 export const onChange = (listener: Listener): void => void listeners.push(listener);
 
-export function change(what: () => void): void {
-  what();
+export function change(apply: () => void): void {
+  apply();
   for (const listener of listeners) listener();
 }
 
 export const shown = (strategy: number): boolean => !state.hidden.has(strategy);
 
-/** The point that a chart of these rows draws: the chosen one, or the one most like it of those that the rows have. */
+/** Returns the point that a chart of these rows draws: the chosen one, or else the most similar point of the rows. */
 export function pointOf(report: Report, rows: Row[]): number {
   const wanted = report.points[state.point];
   const unlike = (point: number): [number, number] => {
@@ -35,7 +35,7 @@ export function pointOf(report: Report, rows: Row[]): number {
   return best ? best.point : state.point;
 }
 
-/** The point at which the winner wins; without one the largest cluster, where strategies differ most. */
+/** Chooses the grid point of the winner; without a winner that of the largest cluster, where strategies differ most. */
 export function choosePoint(report: Report): void {
   const won = report.points.findIndex(({ text }) => text !== '' && text === report.summary.winners[0]?.point);
   let best = 0;

@@ -1,4 +1,4 @@
-// The numbers behind a chart: a table that unfolds, and the same as a file.
+// The numbers of a chart: a table that unfolds, and a CSV file.
 import { csv, download } from './csv';
 import type { Table } from './data';
 import { h } from './dom';
@@ -17,7 +17,7 @@ function filled(table: Table): HTMLElement {
     left > 0 && h('p', { class: 'hint' }, `${left.toLocaleString('en-US')} more rows are in the CSV.`));
 }
 
-/** The table is filled when it is first opened. whole: what the file has instead of the table's rows, where there is more. */
+/** The table is filled when it is first opened. whole: the table of the file, if it has more rows. */
 export function details(table: Table, file: string, whole: () => Table = () => table): HTMLElement {
   const box = h('details', { class: 'behind' }, h('summary', {}, 'Table'));
   box.addEventListener('toggle', () => { if (box.open && box.childElementCount === 1) box.append(filled(table)); });

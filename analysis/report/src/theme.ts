@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until the reader says otherwise; always light on paper.
+// Light or dark: as set in the system, until the reader chooses; always light on paper.
 
 const asked = window.matchMedia('(prefers-color-scheme: dark)');
 let chosen: boolean | null = null;
@@ -7,7 +7,7 @@ const listeners: (() => void)[] = [];
 
 export const dark = (): boolean => !onPaper && (chosen ?? asked.matches);
 export const printing = (): boolean => onPaper;
-/** Whoever asked for less motion gets none. */
+/** Returns whether the reader has asked for less motion, and so gets none. */
 export const still = (): boolean => window.matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 export const onTheme = (listener: () => void): void => void listeners.push(listener);
@@ -33,7 +33,7 @@ export function watchTheme(): void {
   window.addEventListener('afterprint', () => { onPaper = false; apply(); });
 }
 
-/** The style sheet's colours, for what is drawn on canvas; looked up once a theme. */
+/** Returns a colour of the style sheet, for drawing on a canvas; looked up once per theme. */
 export function variable(name: string): string {
   let value = colours.get(name);
   if (value === undefined) colours.set(name, (value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()));

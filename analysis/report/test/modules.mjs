@@ -1,4 +1,4 @@
-// What the tests use, from where CMake installed it: nothing is installed in the source tree.
+// The packages of the tests, from the directory in which CMake installed them: nothing is installed in the source tree.
 import { createRequire } from 'node:module';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

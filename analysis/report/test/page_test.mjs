@@ -19,8 +19,8 @@ test('it opens from a file, asks for nothing, and complains about nothing', asyn
   const { page, seen } = await open(fixture());
   assert.deepEqual(seen, { errors: [], requests: [] });
   const titles = await page.locator('h2').allTextContents();
-  assert.deepEqual(titles, ['Loss and accuracy', 'Where the time went', 'Speed-up and efficiency', 'Cost, energy and time', 'What each rank did, and when',
-    'The network', 'Collectives: predicted and simulated', 'How stale gradients were', 'How far the workers are apart', 'Reproduce it']);
+  assert.deepEqual(titles, ['Loss and accuracy', 'Where the time went', 'Speed-up and efficiency', 'Cost, energy and time', 'Timeline of the ranks',
+    'The network', 'Collectives: predicted and simulated', 'Staleness of the gradients', 'Distance between the replicas', 'Reproduce the results']);
   for (const link of await page.locator('nav a').all()) assert.equal(await page.locator(await link.getAttribute('href')).count(), 1);
 });
 
@@ -243,13 +243,13 @@ test('on paper it is light, whole, and dark again afterwards', async () => {
   assert.deepEqual(seen.errors, []);
 });
 
-test('what there are no data for is left out', async () => {
+test('charts without data are left out', async () => {
   const report = fixture({ sizes: [4] });
   Object.assign(report, { speedup: null, pareto: null, staleness: null, links: null, gantt: null, collectives: null, consensus: null, target: null, complete: false });
   report.points[0].text = '';
   report.curves.series.forEach((each) => Object.assign(each, { loss_low: null, loss_high: null, cost_usd: null, metric: null }));
   const { page, seen } = await open(report);
-  assert.deepEqual(await page.locator('h2').allTextContents(), ['Loss', 'Where the time went', 'Reproduce it']);
+  assert.deepEqual(await page.locator('h2').allTextContents(), ['Loss', 'Where the time went', 'Reproduce the results']);
   assert.equal(await page.locator('select:visible').count(), 0);
   assert.match(await page.locator('.warning').textContent(), /not complete/);
   assert.deepEqual(seen.errors, []);
@@ -273,5 +273,5 @@ test('losses that are not numbers, and lines without a point, are no errors', as
 
 test('without data the page says so', async () => {
   const { page } = await openFile(process.env.SIMGRAD_PAGE);
-  assert.match(await page.locator('[role=alert]').textContent(), /holds no data/);
+  assert.match(await page.locator('[role=alert]').textContent(), /has no data/);
 });

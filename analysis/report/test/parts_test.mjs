@@ -1,4 +1,4 @@
-// What needs no browser: numbers as text, CSV, lanes, the window of time, the network's layout, labels.
+// Parts that need no browser: numbers as text, CSV, lanes, the window of time, the network's layout, labels.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { sources } from './modules.mjs';

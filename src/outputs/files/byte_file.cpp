@@ -78,7 +78,7 @@ void ByteFile::flush() {
 void ByteFile::close() {
   if (!waiting_.empty()) flush();
   if (packer_) flush();
-  // A full disk may show at the close only.
+  // A full disk may be reported only by the close.
   if (std::fclose(std::exchange(file_, nullptr)) != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int reason = errno;
     std::remove(temporary_.c_str());

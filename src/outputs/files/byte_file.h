@@ -1,4 +1,4 @@
-/// A file written piece by piece, packed where its name ends in ".gz".
+/// A file that is written in pieces, compressed if its name ends in ".gz".
 #pragma once
 
 #include <cstdio>
@@ -8,11 +8,11 @@
 
 namespace simgrad::outputs {
 
-/// It comes to be under its name when it is complete; until then, and if it never is, nobody sees it.
-/// Equal bytes give equal files, packed ones too: there is no time of writing in them.
+/// Writes to a temporary name; close() renames the file to its name. A file that is never closed is removed.
+/// Equal contents give equal files, compressed ones too: they hold no time of writing.
 class ByteFile {
  public:
-  /// Errors of all members: base::EnvironmentError naming the file and the system's reason.
+  /// Errors of all members: base::EnvironmentError with the file's name and the system's reason.
   explicit ByteFile(std::string path);
   ~ByteFile();
   ByteFile(const ByteFile&) = delete;
@@ -30,7 +30,7 @@ class ByteFile {
   std::string path_;
   std::string temporary_;
   std::FILE* file_ = nullptr;
-  std::string waiting_;  ///< to be written
+  std::string waiting_;  ///< buffered bytes
   std::unique_ptr<Packer> packer_;
 };
 

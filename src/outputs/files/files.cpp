@@ -23,19 +23,19 @@ using File = std::unique_ptr<std::FILE, Closer>;
   throw base::EnvironmentError(fmt::format("{}: {}: {}", path, what, std::strerror(reason)));
 }
 
-/// Beside the file, since a rename is atomic within one file system only.  Random and not the process's number: shards
-/// of one experiment may write to one directory from several hosts.
+/// Returns a temporary name beside the file, since a rename is atomic only within one file system. The name is random
+/// rather than a process number: shards of one experiment may write to one directory from several hosts.
 std::string temporary_name(const std::string& path) {
   std::random_device random;
   return fmt::format("{}.{:08x}{:08x}.tmp", path, random(), random());
 }
 
-/// 0, or the system's reason.
+/// Writes the file. Returns 0, or the system's error number.
 int try_write(const std::string& path, const std::string& text) {
   File file(std::fopen(path.c_str(), "wbx"));
   if (!file) return errno;
   if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return errno;
-  // A full disk may show at the close only.
+  // A full disk may be reported only by the close.
   return std::fclose(file.release()) == 0 ? 0 : errno;
 }
 
@@ -71,7 +71,7 @@ void write_all(const Results& results, const std::string& directory) {
   write_file(folder / "links.csv", links_csv(results));
   if (std::ranges::any_of(results.runs, [](const Run& run) { return !run.record.link_bins.empty(); }))
     write_file(folder / "link_utilisation.csv", link_utilisation_csv(results));
-  // Last, so that whoever waits for results.json finds the others there.
+  // results.json comes last, so that a program that waits for it finds the other files.
   write_file(folder / "results.json", results_json(results));
 }
 

@@ -17,7 +17,7 @@ std::string escaped(std::string_view text) {
   while (!text.empty()) {
     const Character character = first_character(text);
     const char c = text.front();
-    // XML knows neither of the last two.
+    // XML allows neither U+FFFE nor U+FFFF.
     if (!character.sound || character.code == 0xFFFE || character.code == 0xFFFF)
       result += utf8_replacement;
     else if (character.bytes > 1)
@@ -42,8 +42,8 @@ std::string escaped(std::string_view text) {
 }
 
 std::string counts(const std::vector<const TestCase*>& cases) {
-  const auto count = [&](const std::optional<std::string> TestCase::*what) {
-    return std::ranges::count_if(cases, [&](const TestCase* each) { return (each->*what).has_value(); });
+  const auto count = [&](const std::optional<std::string> TestCase::*outcome) {
+    return std::ranges::count_if(cases, [&](const TestCase* each) { return (each->*outcome).has_value(); });
   };
   return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", cases.size(),
                      count(&TestCase::failure), count(&TestCase::error), count(&TestCase::skipped));

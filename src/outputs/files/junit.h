@@ -1,6 +1,6 @@
-/// Test results in the XML that continuous integration reads.
-/// Source: the de facto format of Apache Ant's <junitreport> task; without times, so that equal results give equal
-/// bytes.
+/// Test results as JUnit XML, for continuous integration.
+/// Source: the de facto format of Apache Ant's <junitreport> task. There are no times in it, so that equal results give
+/// equal bytes.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@ namespace simgrad::outputs {
 
 struct TestCase {
   std::string name;
-  std::optional<std::string> failure = {};  ///< what was found where something else was expected
-  std::optional<std::string> error = {};    ///< why it could not be found out
-  std::optional<std::string> skipped = {};  ///< why it was not tried
+  std::optional<std::string> failure = {};  ///< the value found and the value expected
+  std::optional<std::string> error = {};    ///< why there was no value
+  std::optional<std::string> skipped = {};  ///< why the case was not run
 };
 
 struct TestSuite {
@@ -21,7 +21,7 @@ struct TestSuite {
   std::vector<TestCase> cases = {};
 };
 
-/// The whole document.  Characters that XML cannot hold, and bytes that are not UTF-8, become U+FFFD.
+/// Returns the whole document. Characters that XML cannot hold, and bytes that are not UTF-8, become U+FFFD.
 std::string junit(const std::vector<TestSuite>& suites);
 
 }  // namespace simgrad::outputs

@@ -10,12 +10,12 @@
 namespace simgrad::outputs::report {
 namespace {
 
-/// What a file's text means; a fault is the file's, not the system's.
-template <class Meaning>
-auto understood(const std::string& path, Meaning meaning) {
+/// Parses a file. A fault in its contents is a ScenarioError with the file's name.
+template <class Parse>
+auto parsed(const std::string& path, Parse parse) {
   const std::string text = read_file(path);
   try {
-    return meaning(parse_json(text));
+    return parse(parse_json(text));
   } catch (const base::EnvironmentError& fault) {
     throw base::ScenarioError(fmt::format("{}: {}", path, fault.what()));
   }
@@ -24,7 +24,7 @@ auto understood(const std::string& path, Meaning meaning) {
 }  // namespace
 
 Results read_results(const std::string& directory) {
-  return understood((std::filesystem::path(directory) / "results.json").string(), results_from_json);
+  return parsed((std::filesystem::path(directory) / "results.json").string(), results_from_json);
 }
 
 TimelineOf timelines_in(const std::string& directory) {
@@ -32,7 +32,7 @@ TimelineOf timelines_in(const std::string& directory) {
     const std::filesystem::path path = std::filesystem::path(directory) / "timelines" / (id + ".json");
     std::error_code fault;
     if (!std::filesystem::exists(path, fault)) return std::nullopt;
-    return understood(path.string(), [&](const nlohmann::ordered_json& json) { return timeline_from_json(json, id); });
+    return parsed(path.string(), [&](const nlohmann::ordered_json& json) { return timeline_from_json(json, id); });
   };
 }
 

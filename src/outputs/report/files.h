@@ -7,12 +7,13 @@
 
 namespace simgrad::outputs::report {
 
-/// results.json of the directory.
+/// Reads results.json of the directory.
 /// Errors: base::EnvironmentError for a file that cannot be read; base::ScenarioError for contents that are wrong, with
 /// the file's name, and line and column where it is not JSON.
 Results read_results(const std::string& directory);
 
-/// Reads timelines/<id>.json of the directory, when it is asked.  Errors, as it is asked: as of read_results.
+/// Returns a function that reads timelines/<id>.json of the directory when it is called. Errors of the call: as of
+/// read_results.
 TimelineOf timelines_in(const std::string& directory);
 
 }  // namespace simgrad::outputs::report

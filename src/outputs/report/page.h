@@ -1,12 +1,12 @@
-/// The report's page without its data: one HTML file with its style and its program in it (analysis/report/).
+/// The page of the report without its data: one HTML file that holds its style and its program (analysis/report/).
 #pragma once
 
 #include <string_view>
 
 namespace simgrad::outputs {
 
-/// The page. It holds "@simgrad-data@" exactly once, where the data belong as JSON without any "<".
-/// Empty where simgrad was built without Node: analysis/report/embed.cmake writes this function while simgrad is built.
+/// Returns the page. It holds "@simgrad-data@" exactly once, in the place of the data, which are JSON without any "<".
+/// Empty if simgrad was built without Node. analysis/report/embed.cmake writes this function during the build.
 std::string_view page();
 
 }  // namespace simgrad::outputs

@@ -28,7 +28,7 @@ std::vector<std::int64_t> seeds_of(const Results& results) {
   return seeds;
 }
 
-/// `<` may stand in a string only, where its escape means the same.
+/// Escapes each `<`. In JSON it can stand only within a string, where the escape has the same meaning.
 std::string escaped(std::string json) {
   for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
   return json;
@@ -106,7 +106,7 @@ std::string filled(std::string_view page, std::string_view data) {
   const std::size_t at = page.find(slot);
   if (at == std::string_view::npos || page.find(slot, at + 1) != std::string_view::npos)
     throw base::EnvironmentError(
-        fmt::format("the page's template must hold {} exactly once, where the data belong", slot));
+        fmt::format("the page's template must hold {} exactly once, in the place of the data", slot));
   std::string html;
   html.reserve(page.size() + data.size());
   html.append(page.substr(0, at)).append(data).append(page.substr(at + slot.size()));

@@ -1,4 +1,4 @@
-/// The report: one self-contained page that shows the results.
+/// The report: one self-contained HTML page that shows the results.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace simgrad::outputs::report {
 
-/// What stands at the foot: all that it takes to do it again.
+/// The foot of the page: everything needed to reproduce the results.
 struct Foot {
   std::string scenario_toml;  ///< resolved
-  std::string command;        ///< as it was typed; empty in results of older releases
+  std::string command;        ///< as typed; empty in results of older releases
 };
 
-/// The page's data: one JSON object, safe within a <script> element (no `<` in it).
+/// Returns the data of the page: one JSON object, safe within a <script> element (without any `<`).
 std::string data(const Results& results, const TimelineOf& timeline_of, const Foot& foot);
 
-/// The page with its data in the slot "@simgrad-data@".
-/// Errors: base::EnvironmentError where the template does not hold the slot exactly once.
+/// Returns the page with the data in its slot "@simgrad-data@".
+/// Errors: base::EnvironmentError if the template does not hold the slot exactly once.
 std::string filled(std::string_view page, std::string_view data);
 
 }  // namespace simgrad::outputs::report

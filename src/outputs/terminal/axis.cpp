@@ -7,7 +7,7 @@
 namespace simgrad::outputs {
 namespace {
 
-/// The least of 1, 2, 5 and 10 times a power of ten that is not below `step`.
+/// Returns the smallest 1, 2, 5 or 10 times a power of ten that is not below `step`.
 double round_up(double step) {
   const double power = std::pow(10.0, std::floor(std::log10(step)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -20,7 +20,7 @@ std::vector<double> linear_ticks(const Axis& axis, std::size_t most) {
   std::vector<double> ticks;
   const double slack = 1e-9 * step;
   const double first = std::ceil((axis.from - slack) / step);
-  // Counted, for where an ulp is more than a step `first + 1` is `first`.
+  // A counter, because `first + 1` equals `first` if a step is smaller than an ulp.
   for (std::size_t k = 0; k <= most + 1; ++k) {
     const double tick = (first + static_cast<double>(k)) * step + 0.0;  // no -0
     if (!(tick <= axis.to + slack)) break;

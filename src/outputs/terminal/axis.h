@@ -1,4 +1,4 @@
-/// An axis of a plot: where a number lies on it, and which numbers are written beside it.
+/// An axis of a plot: the position of a number, and the round numbers to write beside the axis.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@ namespace simgrad::outputs {
 struct Axis {
   double from = 0.0;
   double to = 1.0;           ///< above `from`
-  bool logarithmic = false;  ///< `from` is above 0 then
+  bool logarithmic = false;  ///< requires `from` above 0
 
-  /// 0 at `from`, 1 at `to`.
+  /// Returns the position of a number: 0 at `from`, 1 at `to`.
   double place(double value) const;
 
-  /// Round numbers within the axis, about `most` of them and never many more: multiples of 1, 2 or 5 times a power of
-  /// ten; on a logarithmic axis powers of ten, with their 2 and 5 times where there are few.
+  /// Returns about `most` round numbers within the axis: multiples of 1, 2 or 5 times a power of ten. On a logarithmic
+  /// axis they are powers of ten, and 2 and 5 times these if there are few.
   std::vector<double> ticks(std::size_t most) const;
 };
 

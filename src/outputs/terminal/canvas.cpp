@@ -6,7 +6,7 @@
 namespace simgrad::outputs {
 namespace {
 
-/// The Braille pattern of eight dots: U+2800 and a bit for each.
+/// Returns the Braille pattern of eight dots: U+2800 plus one bit per dot.
 std::string braille(unsigned char dots) {
   const unsigned code = 0x2800U + dots;
   return {static_cast<char>(0xE0U | code >> 12), static_cast<char>(0x80U | (code >> 6 & 0x3FU)),
@@ -40,7 +40,7 @@ void Canvas::draw(std::size_t curve, double from_x, double from_y, double to_x, 
   const auto right = static_cast<double>(dots_across() - 1), bottom = static_cast<double>(dots_down() - 1);
   const double x = from_x * right, y = (1.0 - from_y) * bottom;
   const double dx = to_x * right - x, dy = (1.0 - to_y) * bottom - y;
-  // A line that leaves the canvas needs no more dots than one from edge to edge and back.
+  // A line that leaves the canvas needs no more dots than a line from edge to edge and back.
   const double dots = std::clamp(std::ceil(std::max(std::abs(dx), std::abs(dy))), 1.0, 4.0 * (right + bottom + 1.0));
   for (double k = 0.0; k <= dots; k += 1.0) dot(curve, std::round(x + k / dots * dx), std::round(y + k / dots * dy));
 }

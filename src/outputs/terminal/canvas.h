@@ -1,4 +1,4 @@
-/// Cells of a terminal in which curves are drawn.
+/// A canvas of terminal cells on which curves are drawn.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace simgrad::outputs {
 
-/// A curve is a letter in each cell it goes through, or, in colour, dots of Braille patterns: two by four in a cell.
-/// Where several go through one cell they take turns from column to column.
+/// A curve is drawn as a letter in each cell that it crosses, or, in colour, as dots of Braille patterns, two by four
+/// in a cell. If several curves cross a cell, they alternate from column to column.
 class Canvas {
  public:
-  /// colours: an ANSI code a curve; empty: letters.
+  /// colours: an ANSI code per curve; empty: letters.
   Canvas(std::size_t columns, std::size_t rows, std::size_t curves, std::vector<std::string_view> colours);
 
-  /// A line between two places, each 0 .. 1 from the left and from the bottom; what lies outside is not drawn.
+  /// Draws a line between two places, given as 0 .. 1 from the left and from the bottom. Parts outside are not drawn.
   void draw(std::size_t curve, double from_x, double from_y, double to_x, double to_y);
-  /// The row, from the top, in which a height lies.
+  /// Returns the row, from the top, of a height.
   std::size_t row(double y) const;
   std::size_t column(double x) const;
-  /// One row; where no curve is, `filling`.
+  /// Returns one row; cells without a curve are `filling`.
   std::string line(std::size_t row, std::string_view filling) const;
-  /// How a curve is drawn, for the legend.
+  /// Returns the sign of a curve for the legend.
   std::string sample(std::size_t curve) const;
 
  private:
@@ -33,7 +33,7 @@ class Canvas {
 
   std::size_t columns_, rows_;
   std::vector<std::string_view> colours_;
-  std::vector<std::vector<unsigned char>> dots_;  ///< of each curve, a byte a cell
+  std::vector<std::vector<unsigned char>> dots_;  ///< per curve: a byte per cell
 };
 
 }  // namespace simgrad::outputs

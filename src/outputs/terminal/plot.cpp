@@ -19,8 +19,8 @@ namespace simgrad::outputs {
 namespace {
 
 constexpr std::size_t plot_rows = 9, width_most = 80, curves_most = 26;
-constexpr double wide = 20.0;  ///< the ratio from which on a logarithmic axis shows more
-/// Blue, yellow, green, magenta, cyan, red, then their bright sisters.
+constexpr double wide = 20.0;  ///< the ratio from which an axis is logarithmic
+/// Blue, yellow, green, magenta, cyan, red, then the bright variants.
 constexpr std::array<std::string_view, 12> colours = {"\033[34m", "\033[33m", "\033[32m", "\033[35m",
                                                       "\033[36m", "\033[31m", "\033[94m", "\033[93m",
                                                       "\033[92m", "\033[95m", "\033[96m", "\033[91m"};
@@ -31,7 +31,7 @@ struct PlottedCurve {
   std::vector<CurvePoint> points;
 };
 
-/// Of the last grid point, in the order of its labels.
+/// Returns the curves of the last grid point, in the order of its labels.
 std::vector<PlottedCurve> curves_of(const std::vector<Run>& runs) {
   std::vector<PlottedCurve> curves;
   for (const Run& run : runs) {
@@ -65,12 +65,12 @@ Axis loss_axis(const std::vector<PlottedCurve>& curves, std::optional<double> ta
     first = std::max(first, curve.points.front().loss);
     for (const auto& [time_s, loss] : curve.points) least = std::min(least, loss), most = std::max(most, loss);
   }
-  if (first > 0.0) most = std::min(most, 10.0 * first);  // a curve that diverges leaves the plot
+  if (first > 0.0) most = std::min(most, 10.0 * first);  // a diverging curve leaves the plot
   if (!(most - least > 1e-12 * std::abs(least))) most = least + std::max(std::abs(least), 1e-300);
   return {.from = least, .to = most, .logarithmic = least > 0.0 && most > wide * least};
 }
 
-/// The largest unit of which the axis has two at least.
+/// Returns the largest unit that fits into the axis at least twice.
 std::pair<std::string_view, double> time_unit(double longest_s) {
   std::pair<std::string_view, double> unit{"ns", 1e-9};
   for (const auto& [name, s] : std::initializer_list<std::pair<std::string_view, double>>{
@@ -79,9 +79,9 @@ std::pair<std::string_view, double> time_unit(double longest_s) {
   return unit;
 }
 
-std::string number_text(double value) { return fmt::format("{:.4g}", value); }
+std::string tick_text(double value) { return fmt::format("{:.4g}", value); }
 
-/// On a logarithmic axis what happens before it begins, happens at its beginning.  A lone point is a dot.
+/// Draws a curve. Times before the beginning of a logarithmic axis are drawn at its beginning; a single point is a dot.
 void draw(Canvas& canvas, std::size_t i, const std::vector<CurvePoint>& points, const Axis& time, const Axis& loss) {
   for (std::size_t k = 0; k < points.size(); ++k) {
     const CurvePoint& from = points[k > 0 ? k - 1 : 0];
@@ -91,7 +91,7 @@ void draw(Canvas& canvas, std::size_t i, const std::vector<CurvePoint>& points, 
   }
 }
 
-/// What stands left of each row: round numbers, none right beside another, and the target.
+/// Returns the labels left of the rows: round numbers, never in neighbouring rows, and the target.
 std::array<std::string, plot_rows> loss_labels(const Axis& axis, std::optional<double> target, const Canvas& canvas) {
   std::array<std::string, plot_rows> labels;
   const auto taken = [&](std::size_t row) {
@@ -101,13 +101,13 @@ std::array<std::string, plot_rows> loss_labels(const Axis& axis, std::optional<d
   if (target) labels[canvas.row(axis.place(*target))] = "target";
   std::vector<double> ticks = axis.ticks(4);
   const auto power_of_ten = [](double x) { return std::abs(std::log10(x) - std::round(std::log10(x))) < 1e-9; };
-  if (axis.logarithmic) std::ranges::stable_partition(ticks, power_of_ten);  // they are wanted most
+  if (axis.logarithmic) std::ranges::stable_partition(ticks, power_of_ten);  // these come first
   for (const double tick : ticks)
-    if (const std::size_t row = canvas.row(axis.place(tick)); !taken(row)) labels[row] = number_text(tick);
+    if (const std::size_t row = canvas.row(axis.place(tick)); !taken(row)) labels[row] = tick_text(tick);
   return labels;
 }
 
-/// The line below the plot, and the numbers below it.
+/// Returns the line below the plot and the numbers under that line.
 std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, std::size_t columns,
                        const Canvas& canvas) {
   const Axis axis{.from = axis_s.from / unit_s, .to = axis_s.to / unit_s, .logarithmic = axis_s.logarithmic};
@@ -115,7 +115,7 @@ std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, st
   std::string numbers;
   for (const double tick : axis.ticks(6)) {
     const std::size_t column = canvas.column(axis.place(tick));
-    const std::string text = number_text(tick);
+    const std::string text = tick_text(tick);
     std::size_t at = margin + 2 + column;
     at -= std::min(at, text.size() / 2);
     if ((!numbers.empty() && at < numbers.size() + 2) || at + text.size() > margin + 2 + columns + 1) continue;
@@ -136,7 +136,7 @@ std::string title(const Results& results, const std::vector<PlottedCurve>& curve
                  width);
 }
 
-/// "a ring   b tree", in lines that fit.
+/// Returns "a ring   b tree", broken into lines that fit.
 std::string legend(const std::vector<PlottedCurve>& curves, const Canvas& canvas, bool coloured, std::size_t width) {
   std::string text, line;
   std::size_t taken = 0;

@@ -7,11 +7,11 @@
 
 namespace simgrad::outputs {
 
-/// The curves of one grid point, the last, each a mean over the seeds: of the evaluations that all seeds have, the mean
-/// time and the mean loss.  Colours draw a line of dots a strategy; without, each has a letter, and letters take turns
-/// where curves lie on each other.  A loss that falls twentyfold gets a logarithmic axis, and so does time where one
-/// strategy takes twenty times as long as another.  At most 80 columns and about a dozen lines.
-/// Empty where there is nothing to draw: no losses, or no strategy with two evaluations.
+/// Returns the plot of the last grid point, at most 80 columns wide and about a dozen lines high. A curve is the mean
+/// over the seeds: mean time and mean loss at the evaluations that all seeds have. In colour, curves are lines of dots;
+/// without colour they are letters, which alternate where curves overlap. A loss that falls twentyfold gets a
+/// logarithmic axis, and so does time if one strategy takes twenty times as long as another.
+/// Empty if there is nothing to draw: no losses, or no strategy with two evaluations.
 std::string plot(const Results& results, const TableStyle& style);
 
 }  // namespace simgrad::outputs

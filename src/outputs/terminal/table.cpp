@@ -1,10 +1,11 @@
 /// The comparison on a terminal: columns fitted to its width, then lines.
 ///
-/// A table too wide gives way step by step, until it fits.  Room left over goes to the labels, then to the bar.  Grid
-/// point, workers, time to target and the speed-up to it never go: where even they do not fit, lines are cut.
+/// A table that is too wide loses columns or parts of them, step by step, until it fits. Remaining room goes to the
+/// labels, then to the bar. The columns of grid point, workers, time to target and speed-up to the target always stay:
+/// if even these do not fit, lines are cut.
 #include <algorithm>
 
-#include "outputs/columns.h"
+#include "outputs/terminal/columns.h"
 #include "outputs/terminal/table_footer.h"
 #include "outputs/text/text_layout.h"
 
@@ -23,16 +24,16 @@ std::size_t total_width(const Columns& columns) {
 
 struct Step {
   Column::Kind kind;
-  std::size_t size;  ///< what is left of it; 0: nothing
+  std::size_t size;  ///< the remaining width; 0: the column goes
 };
-/// In the order in which they are taken.
+/// Returns the steps in their order.
 std::vector<Step> steps(bool has_target) {
   std::vector<Step> all = {
       {Column::messages, 0},   {Column::metric, 0},     {Column::bar, 12},      {Column::label, 24},
       {Column::efficiency, 0}, {Column::bar, 10},       {Column::bytes, 0},     {Column::label, 14},
       {Column::energy, 0},     {Column::loss, 0},       {Column::bar, 8},       {Column::bar, 0},
       {Column::label, 10},     {Column::throughput, 0}, {Column::simulated, 0}, {Column::cost, 0}};
-  // Without a target the final loss alone tells how well a strategy learns.
+  // Without a target only the final loss shows how well a strategy learns, so it goes late.
   const auto loss = std::ranges::find(all, Column::loss, &Step::kind);
   if (!has_target) std::rotate(loss, loss + 1, std::ranges::find(all, Column::simulated, &Step::kind));
   return all;
@@ -42,7 +43,7 @@ Columns::iterator find(Columns& columns, Column::Kind kind) {
   return std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.kind == kind; });
 }
 
-/// Gives what is left over to one column that gave way before.
+/// Gives the remaining room to one column that was narrowed before.
 template <class CellsOf>
 void widen(Columns& columns, Column::Kind kind, const std::vector<Row>& rows, std::size_t width, CellsOf cells_of) {
   const auto column = find(columns, kind);
@@ -79,7 +80,7 @@ std::string line_of(const Columns& columns, Cell cell) {
   return without_trailing_spaces(line);
 }
 
-/// The header's first line, where neighbours of one group share a centred title.
+/// Returns the first line of the header; neighbours of one group share a centred title.
 std::string group_line(const Columns& columns) {
   std::string line;
   for (std::size_t i = 0; i < columns.size();) {
@@ -104,7 +105,7 @@ std::string row_line(const Columns& columns, std::size_t row, const TableStyle& 
     return std::string(column.colours[row]) + plain(column) + "\033[0m";
   };
   const std::string line = line_of(columns, plain);
-  // A line that has to be cut stays plain: a cut within a colour would leave it switched on.
+  // A line that must be cut stays without colour: a cut within a colour would leave that colour switched on.
   if (display_width(line) > width) return cut(line, width);
   return style.colour ? line_of(columns, painted) : line;
 }

@@ -1,4 +1,3 @@
-/// What stands under the table.
 #include "outputs/terminal/table_footer.h"
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ std::string named(const Row& row) {
   return printable(row.label) + (point.empty() ? "" : " at " + point);
 }
 
-/// "its time is 71% computing, 24% communicating, 5% waiting": the largest part, the one that binds, first.
+/// Returns "; its time is 71% computing, 24% communicating, 5% waiting", the largest part first.
 std::string shares(const Row& row) {
   if (!row.parts_s) return "";
   static constexpr std::array<std::string_view, 4> doing = {"computing", "communicating", "waiting", "down"};
@@ -33,7 +32,7 @@ std::string shares(const Row& row) {
   return text;
 }
 
-/// Of the rows in which nothing diverged or failed: speed that leads nowhere does not lead.
+/// Returns the row with the highest number, without rows in which a run diverged or failed.
 const Row* highest(const std::vector<Row>& rows, std::optional<double> Row::*number) {
   const Row* best = nullptr;
   for (const Row& row : rows) {
@@ -42,38 +41,37 @@ const Row* highest(const std::vector<Row>& rows, std::optional<double> Row::*num
   return best;
 }
 
-/// Compared with one worker where there is a baseline, in samples a second where there is none.
+/// Returns the row with the highest throughput: by speed-up if there is a baseline, else by samples per second.
 const Row* most_samples(const std::vector<Row>& rows) {
   const Row* best = highest(rows, &Row::speedup_throughput);
   return best ? best : highest(rows, &Row::samples_per_s);
 }
 
 std::string rate(const Row& row) {
-  if (row.speedup_throughput) return fmt::format("{}x one worker", three_digits(*row.speedup_throughput));
+  if (row.speedup_throughput) return three_digits(*row.speedup_throughput) + "x that of one worker";
   return count(*row.samples_per_s) + " samples/s";
 }
 
 std::string fastest_sentence(const Comparison& c, const Row& best) {
   std::string text = fmt::format("Fastest to the target: {}, after {}", named(best), duration(*best.time_to_target_s));
   if (const auto speedup = best.speedup_time_to_target) {
-    text += fmt::format(", {}x one worker", three_digits(*speedup));
+    text += fmt::format(", {}x as fast as one worker", three_digits(*speedup));
     if (*speedup < 1.0) text += ", so one worker alone is faster";
   }
   text += shares(best) + ".";
   if (const Row* cheap = cheapest(c)) {
-    text += fmt::format(" Cheapest to it: {}, {}", cheap == &best ? "the same" : named(*cheap),
-                        dollars(*cheap->cost_to_target_usd));
-    if (cheap != &best)
-      text += fmt::format(" against {}, in {}", dollars(best.cost_to_target_usd.value_or(0.0)),
-                          duration(*cheap->time_to_target_s));
-    text += ".";
+    const std::string price = dollars(*cheap->cost_to_target_usd);
+    text += cheap == &best
+                ? fmt::format(" It is also the cheapest: {}.", price)
+                : fmt::format(" Cheapest to the target: {}, {} instead of {}, after {}.", named(*cheap), price,
+                              dollars(best.cost_to_target_usd.value_or(0.0)), duration(*cheap->time_to_target_s));
   }
   const Row* most = most_samples(c.rows);
-  if (most && most != &best) text += fmt::format(" Most samples a second: {}, {}.", named(*most), rate(*most));
+  if (most && most != &best) text += fmt::format(" Highest throughput: {}, {}.", named(*most), rate(*most));
   return text;
 }
 
-/// No row reached the target with all of its seeds.
+/// Returns the sentence if no row reached the target with all of its seeds.
 std::string unreached_sentence(const Comparison& c) {
   if (std::any_of(c.rows.begin(), c.rows.end(), [](const Row& row) { return row.reached > 0; })) {
     return "No strategy reached the target with every seed.";
@@ -84,7 +82,7 @@ std::string unreached_sentence(const Comparison& c) {
     if (comparable && (!closest || *row.final_loss < *closest->final_loss)) closest = &row;
   }
   if (!closest) return "No run reached the target.";
-  return fmt::format("No run reached the target; the closest is {}, loss {:.4g} after {}{}.", named(*closest),
+  return fmt::format("No run reached the target; the closest is {} with loss {:.4g} after {}{}.", named(*closest),
                      *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
 }
 
@@ -95,7 +93,7 @@ std::string baseline_text(const Row& row) {
   return text;
 }
 
-/// One line where all baselines tell the same; else one each, the first four.
+/// Returns one line if all baselines say the same, else one line for each of the first four.
 std::string baseline_lines(const std::vector<Row>& baselines, std::size_t width) {
   if (baselines.empty()) return "";
   const std::string first = baseline_text(baselines.front());
@@ -107,7 +105,7 @@ std::string baseline_lines(const std::vector<Row>& baselines, std::size_t width)
   for (std::size_t i = 0; i < std::min(shown, baselines.size()); ++i) {
     text += "  " + wrapped(fmt::format("{}: {}.", named(baselines[i]), baseline_text(baselines[i])), width - 2);
   }
-  if (baselines.size() > shown) text += fmt::format("  and {} more, in results.json.\n", baselines.size() - shown);
+  if (baselines.size() > shown) text += fmt::format("  {} more are in results.json.\n", baselines.size() - shown);
   return text;
 }
 
@@ -131,13 +129,13 @@ std::string error_lines(const std::vector<Run>& runs, std::size_t width) {
   return text;
 }
 
-/// How fast disagreement dies out in each gossip, each once.
+/// Names the spectral gap of each gossip once: the speed at which replicas come to agree.
 std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) {
   std::vector<std::string> known;
   for (const Run& run : runs) {
     if (!run.record.spectral_gap) continue;
-    std::string text = fmt::format("{} with {} worker{} {:.4g}", printable(run.label), run.workers,
-                                   run.workers == 1 ? "" : "s", *run.record.spectral_gap);
+    std::string text = fmt::format("{:.4g} for {} with {} worker{}", *run.record.spectral_gap, printable(run.label),
+                                   run.workers, run.workers == 1 ? "" : "s");
     if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(std::move(text));
   }
   if (known.empty()) return "";
@@ -145,7 +143,7 @@ std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) 
                  width);
 }
 
-/// Each note once, however many runs have it, the first ones: a run with many crashes has one each.
+/// Returns the first notes, each once with the number of its runs: a run with many crashes has a note per crash.
 std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   struct Note {
     std::string text;
@@ -165,10 +163,10 @@ std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   constexpr std::size_t shown = 8;
   std::string lines;
   for (const Note& note : std::span(notes).first(std::min(shown, notes.size()))) {
-    const std::string who = note.runs == 1 ? note.first->label : fmt::format("{} runs", note.runs);
-    lines += wrapped(fmt::format("Note ({}): {}", who, note.text), width);
+    const std::string source = note.runs == 1 ? note.first->label : fmt::format("{} runs", note.runs);
+    lines += wrapped(fmt::format("Note ({}): {}", source, note.text), width);
   }
-  if (notes.size() > shown) lines += fmt::format("And {} more notes, in results.json.\n", notes.size() - shown);
+  if (notes.size() > shown) lines += fmt::format("{} more notes are in results.json.\n", notes.size() - shown);
   return lines;
 }
 
@@ -182,8 +180,8 @@ std::string sentence(const Comparison& c) {
   if (const Row* best = fastest(c)) return fastest_sentence(c, *best);
   if (c.has_target) return unreached_sentence(c);
   const Row* most = most_samples(c.rows);
-  if (!most) return "No run got anywhere.";
-  return fmt::format("Most samples a second: {}, {}{}.", named(*most), rate(*most), shares(*most));
+  if (!most) return "No run processed any samples.";
+  return fmt::format("Highest throughput: {}, {}{}.", named(*most), rate(*most), shares(*most));
 }
 
 std::string table_footer(const Results& results, const Comparison& c, std::size_t width, bool bars_shown) {

@@ -1,4 +1,4 @@
-/// The parts of the comparison that table() puts together.
+/// The lines under the table: legend, target, baselines, the summary sentence, errors and notes.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace simgrad::outputs {
 
-/// How a part of the time is drawn: compute, communicate, wait, down.
+/// The shades of the time bar: compute, communicate, wait, down.
 inline constexpr std::array<std::string_view, 4> shades = {"█", "▓", "░", "×"};
 inline constexpr std::array<std::string_view, 4> part_names = {"compute", "communicate", "wait", "down"};
 
-/// The one sentence: who leads, by how much, and what its time goes into.
+/// Returns the summary: the fastest strategy, its lead, and the shares of its time.
 std::string sentence(const Comparison& comparison);
 
-/// What stands under the table: legend, target, baselines, the sentence, what is missing, errors, notes.
+/// Returns the lines under the table, none wider than `width`. bars_shown: whether the table has the time bar.
 std::string table_footer(const Results& results, const Comparison& comparison, std::size_t width, bool bars_shown);
 
 }  // namespace simgrad::outputs

@@ -1,4 +1,4 @@
-/// The characters of UTF-8, and how many columns of a terminal each takes.
+/// The characters of UTF-8, and the columns that each takes on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@ namespace simgrad::outputs {
 struct Character {
   char32_t code = 0xFFFD;
   std::size_t bytes = 1;
-  bool sound = false;  ///< false: one byte that begins no character
+  bool sound = false;  ///< false: one byte that does not begin a character
 };
 
-/// The first character of a text that is not empty.
+/// Returns the first character of `text`, which must not be empty.
 Character first_character(std::string_view text);
 
-/// 0 of what joins the character before it, 2 of East Asian wide characters and emoji, else 1.
+/// Returns 0 for a mark that combines with the character before it, 2 for East Asian wide characters and emoji, else 1.
 /// Source: The Unicode Consortium, Unicode Standard Annex #11, East Asian Width, 2021.
 std::size_t columns_of(char32_t code);
 

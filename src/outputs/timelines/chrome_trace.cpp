@@ -32,8 +32,8 @@ void ChromeTrace::begin(const std::vector<std::pair<std::string, std::string>>& 
       fmt::format("}},\n\"distributedInfo\":{{\"backend\":\"simgrad\",\"world_size\":{}}},\n\"traceEvents\":[", size));
 }
 
-void ChromeTrace::metadata(Lane lane, std::string_view what, std::string_view key, std::string_view value) {
-  event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"{}":{}}}}})", lane.process, lane.thread, what,
+void ChromeTrace::metadata(Lane lane, std::string_view name, std::string_view key, std::string_view value) {
+  event(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"{}":{}}}}})", lane.process, lane.thread, name,
                     key, value));
 }
 

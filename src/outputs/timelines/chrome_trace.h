@@ -1,4 +1,4 @@
-/// Traces as Chrome's JSON, in the subset that Perfetto shows right.
+/// Traces as Chrome's JSON, in the subset that Perfetto shows correctly.
 ///
 /// Source: "Trace Event Format", Google, 2016: X (slices), s and f (flows), C (counters), M (names).
 #pragma once
@@ -10,9 +10,8 @@
 
 namespace simgrad::outputs {
 
-/// One event a line, written as it comes. `distributedInfo` is what Kineto's readers look for, but for its `rank`:
-/// their files are of one rank each, and this one is of all. Times are microseconds with three decimals, and metadata
-/// have none.
+/// Writes one event per line. Readers of Kineto's traces look for `distributedInfo`; its `rank` is left out, because
+/// their files have one rank each and this one has all. Times are microseconds with three decimals; metadata have none.
 class ChromeTrace final : public TraceFormat {
  public:
   explicit ChromeTrace(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
@@ -29,7 +28,7 @@ class ChromeTrace final : public TraceFormat {
 
  private:
   void event(std::string_view text);
-  void metadata(Lane lane, std::string_view what, std::string_view key, std::string_view value);
+  void metadata(Lane lane, std::string_view name, std::string_view key, std::string_view value);
 
   std::function<void(std::string_view)> write_;
   bool first_ = true;

@@ -33,7 +33,7 @@ std::vector<Event> events_of(const record::Timeline& timeline) {
                       span.kind == Activity::wait ? 0 : span.bytes, span.peer});
   }
   for (const record::Message& message : timeline.messages) {
-    if (message.start_s >= timeline.to_s) continue;  // it begins as all ends
+    if (message.start_s >= timeline.to_s) continue;  // begins at the very end
     events.push_back({message.start_s, message.end_s, message.source, 0, "message", message.name, message.step,
                       message.bytes, message.target});
   }
@@ -43,13 +43,13 @@ std::vector<Event> events_of(const record::Timeline& timeline) {
   return events;
 }
 
-/// As many decimals, in threes, as say all of every time, nine at most.
+/// Returns the decimals needed to write every time exactly: 0, 3, 6 or at most 9.
 int decimals(const std::vector<Event>& events) {
-  const auto says_all = [&](double unit) {
+  const auto is_exact_with = [&](double unit) {
     const auto exact = [unit](double time) { return std::abs(time - std::round(time * unit) / unit) < 1e-10; };
     return std::ranges::all_of(events, [&](const Event& event) { return exact(event.from_s) && exact(event.to_s); });
   };
-  return says_all(1.0) ? 0 : says_all(1e3) ? 3 : says_all(1e6) ? 6 : 9;
+  return is_exact_with(1.0) ? 0 : is_exact_with(1e3) ? 3 : is_exact_with(1e6) ? 6 : 9;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ std::string events_text(const record::Timeline& timeline, int workers) {
                    event.peer < 0 ? "-" : name_of(event.peer));
   }
   if (!timeline.whole)
-    text += fmt::format("(not the whole run: until {:.9f} s, or some of its steps only)\n", timeline.to_s);
+    text += fmt::format("(part of the run only: up to {:.9f} s, or some of its steps)\n", timeline.to_s);
   return text;
 }
 

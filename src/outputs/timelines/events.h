@@ -1,4 +1,4 @@
-/// A timeline as lines of text.
+/// A timeline as lines of text, one per event.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace simgrad::outputs {
 
-/// One line an event, by time and rank: what a rank computes, each message (at its sender), what it reads or writes,
-/// what it waits for, and when it is down. A blocked rank's share of a message is told by the message. Columns: from
-/// and to [s], rank, kind, what, step, bytes, peer. Equal timelines give equal bytes.
+/// Returns the events by time and rank: computing, each message (at its sender), reading and writing, waiting, being
+/// down. Time in which a rank is blocked on a message has no line: the message has one. Columns: from [s], to [s],
+/// rank, kind, name, step, bytes, peer. Equal timelines give equal bytes.
 std::string events_text(const record::Timeline& timeline, int workers);
 
 }  // namespace simgrad::outputs

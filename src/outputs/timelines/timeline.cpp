@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int schema = 1;
 
-/// "rank": [0, 1, 2], of the items' attributes, one line.
+/// Appends one line: "rank": [0, 1, 2], with an attribute of each item.
 template <class Item, class Value>
 void add_column(std::string& text, const char* key, const std::vector<Item>& items, Value value, bool last = false) {
   text += fmt::format("    \"{}\": [", key);
@@ -23,7 +23,7 @@ void add_column(std::string& text, const char* key, const std::vector<Item>& ite
   text += last ? "]\n" : "],\n";
 }
 
-[[noreturn]] void refuse(const std::string& what) { throw base::EnvironmentError("timeline: " + what); }
+[[noreturn]] void refuse(const std::string& fault) { throw base::EnvironmentError("timeline: " + fault); }
 
 const Json& member(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) refuse(fmt::format("\"{}\" is missing", key));
@@ -35,11 +35,11 @@ Value value(const Json& json, const char* key) {
   try {
     return member(json, key).get<Value>();
   } catch (const nlohmann::json::exception&) {
-    refuse(fmt::format("\"{}\" is of another type than expected", key));
+    refuse(fmt::format("\"{}\" has another type than expected", key));
   }
 }
 
-/// Sets an attribute of all items from its column; the first column decides how many there are.
+/// Sets an attribute of all items from its column; the first column sets the number of items.
 template <class Value, class Item, class Set>
 void read_column(const Json& json, const char* key, std::vector<Item>& items, Set set, bool first = false) {
   const auto column = value<std::vector<Value>>(json, key);
@@ -92,8 +92,8 @@ record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   using record::Message;
   using record::Span;
   if (value<int>(json, "schema") != schema) refuse(fmt::format("\"schema\" is not {}", schema));
-  if (const auto whose = value<std::string>(json, "run"); whose != run)
-    refuse(fmt::format("it is of the run {}, expected {}; type simgrad run again", whose, run));
+  if (const auto found = value<std::string>(json, "run"); found != run)
+    refuse(fmt::format("the file belongs to run {}, expected {}; type simgrad run again", found, run));
   record::Timeline timeline;
   timeline.from_s = value<double>(json, "from_s");
   timeline.to_s = value<double>(json, "to_s");
@@ -101,7 +101,8 @@ record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   timeline.names = value<std::vector<std::string>>(json, "names");
   timeline.ranks = value<std::vector<int>>(json, "ranks");
   timeline.rank_names = value<std::vector<std::string>>(json, "rank_names");
-  if (timeline.rank_names.size() != timeline.ranks.size()) refuse("\"rank_names\" are not as many as \"ranks\"");
+  if (timeline.rank_names.size() != timeline.ranks.size())
+    refuse("\"rank_names\" and \"ranks\" have different lengths");
   const Json& spans = member(json, "spans");
   read_column<int>(
       spans, "rank", timeline.spans, [](Span& s, int v) { s.rank = v; }, true);

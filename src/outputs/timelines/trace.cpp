@@ -16,13 +16,13 @@ using record::Timeline;
 
 // Threads of a process, in the order in which viewers show them.
 constexpr int time_thread = 1;
-constexpr int first_beside = 3;
+constexpr int first_stream = 3;
 constexpr int first_message = 10;
-constexpr int messages_apart = 10;  ///< from the first lane of sends to the first of receives, at least
+constexpr int messages_apart = 10;  ///< minimum distance from the first lane of sends to the first of receives
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-/// Which lane each message takes so that none overlap: the first that is free, in the order of their starts.
+/// Assigns lanes to messages so that no two overlap: in the order of their starts, each takes the first free lane.
 class Lanes {
  public:
   int take(std::int64_t from_ns, std::int64_t to_ns) {
@@ -54,14 +54,14 @@ class Writer {
       send_lanes_.push_back(sends_[message.source].take(from, to));
       receive_lanes_.push_back(receives_[message.target].take(from, to));
     }
-    for (const Span& span : timeline_.spans) beside_[span.rank] = std::max(beside_[span.rank], span.lane);
+    for (const Span& span : timeline_.spans) streams_[span.rank] = std::max(streams_[span.rank], span.lane);
   }
 
   void name_lanes() {
     for (const int rank : timeline_.ranks) {
       int place = 0;
       format_.lane({process(rank), time_thread}, "time", place++);
-      for (int k = 1; k <= beside_[rank]; ++k) format_.lane(span_lane(rank, k), fmt::format("beside #{}", k), place++);
+      for (int k = 1; k <= streams_[rank]; ++k) format_.lane(span_lane(rank, k), fmt::format("stream #{}", k), place++);
       for (int k = 0; k < sends_[rank].count(); ++k)
         format_.lane(send_lane(rank, k), fmt::format("send #{}", k + 1), place++);
       for (int k = 0; k < receives_[rank].count(); ++k)
@@ -92,7 +92,7 @@ class Writer {
       };
       format_.slice(sends, name, "communicate", from, to, arguments(message.target));
       format_.slice(receives, name, "communicate", from, to, arguments(message.source));
-      // At its very end a slice is over, and the next one of its lane may have begun.
+      // At its very end a slice is over, and the next one of the lane may have begun.
       const std::int64_t inside = std::max(from, to - 1);
       if (flows) format_.flow(static_cast<std::int64_t>(i), name, sends, inside, receives, inside);
     }
@@ -122,10 +122,10 @@ class Writer {
  private:
   static int process(int rank) { return rank + 1; }
   static TraceFormat::Lane span_lane(int rank, int lane) {
-    // Few actors work beside a rank; should they be many, they go on after all lanes of messages.
-    constexpr int room = first_message - first_beside, after_messages = 1'000'000;
+    // A rank has few side streams; if there are many, the others come after all lanes of messages.
+    constexpr int room = first_message - first_stream, after_messages = 1'000'000;
     if (lane == 0) return {process(rank), time_thread};
-    return {process(rank), lane <= room ? first_beside + lane - 1 : after_messages + lane};
+    return {process(rank), lane <= room ? first_stream + lane - 1 : after_messages + lane};
   }
   static TraceFormat::Lane send_lane(int rank, int k) { return {process(rank), first_message + k}; }
   TraceFormat::Lane receive_lane(int rank, int k) {
@@ -135,7 +135,7 @@ class Writer {
   const Timeline& timeline_;
   TraceFormat& format_;
   std::map<int, Lanes> sends_, receives_;        ///< by rank
-  std::map<int, int> beside_;                    ///< by rank: actors beside it
+  std::map<int, int> streams_;                   ///< by rank: number of side streams
   std::vector<int> send_lanes_, receive_lanes_;  ///< by message
 };
 

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "strategies/servers/parameter_server.h"
-#include "values/wire.h"
+#include "values/wire_format.h"
 
 namespace simgrad::strategies {
 

@@ -15,15 +15,15 @@ namespace simgrad::training {
 double young_interval_s(double mtbf_s, double cost_s);
 double daly_interval_s(double mtbf_s, double cost_s);
 
-/// Which steps' states are written. The first rank to arrive at a step decides for all.
+/// Chooses the steps whose states are written. The first rank to arrive at a step decides for all.
 class CheckpointClock {
  public:
-  /// every_steps: 0: not by steps.  every_s: nothing: not by time.
+  /// every_steps: 0: not by steps.  every_s: none: not by time.
   CheckpointClock(std::int64_t every_steps, std::optional<double> every_s)
       : every_steps_(every_steps), every_s_(every_s) {}
 
   bool due(std::int64_t step, double now, double cost_s);
-  /// All start again from this step.
+  /// All ranks start again from this step.
   void restart(std::int64_t step, double now);
 
  private:

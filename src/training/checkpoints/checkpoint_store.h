@@ -1,7 +1,7 @@
 /// The states that a training can go back to, and the time that keeping them and failures take from it.
 ///
 /// States are kept in two places: on stable storage, at the steps that the clock chooses, and in the ranks' own memory
-/// where the recovery goes on from that. A crash erases a rank's memory.
+/// for recoveries that go on from there. A crash erases a rank's memory.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/storage.h"
 #include "record/record.h"
 #include "training/checkpoints/checkpoint_clock.h"
@@ -67,7 +68,7 @@ class CheckpointStore {
   bool remembers_;
   std::optional<CheckpointClock> clock_;
   std::optional<cluster::Storage> storage_;
-  double cost_s_ = 0.0;  ///< of one checkpoint
+  double cost_s_ = 0.0;  ///< seconds that writing one checkpoint takes
   Snapshots written_;
   Snapshots remembered_;
   Losses losses_;

@@ -5,7 +5,7 @@ namespace simgrad::training {
 void Losses::secured(double now) {
   since_s_ = now;
   if (!down_since_s_) return;
-  // The others have finished it before they noticed the crash: nothing is lost, and until now nobody recovered.
+  // The other ranks have finished the step before they noticed the crash: nothing is lost, and nobody recovered so far.
   lost_s_ = lost_before_s_;
   recovery_s_ = recovery_before_s_;
   down_since_s_ = now;

@@ -9,21 +9,23 @@
 
 namespace simgrad::training {
 
-/// Of the last step that everybody who reports has reached, and of later ones until they are complete.
+/// The states of the last complete step, and of later ones until they are complete. A step is complete when all ranks
+/// that report have reached it.
 class Snapshots {
  public:
   using States = std::map<int, State>;  ///< by rank
 
-  /// Whether the step is complete with it: `reporters` ranks have reached it. Earlier steps are dropped then.
+  /// Keeps a rank's state. Returns whether its step is complete with it: `reporters` ranks have reached it. Earlier
+  /// steps are dropped then.
   bool keep(int rank, const State& state, int reporters);
-  /// Steps that are not complete are dropped: nobody will reach them any more.
+  /// Drops steps that are not complete: no rank will reach them any more.
   void settle();
-  /// The rank's memory is gone.
+  /// Drops a rank's states: its memory is gone.
   void forget(int rank);
   void clear();
 
   std::optional<std::int64_t> complete_step() const { return complete_; }
-  /// Of the complete step; whether nobody's is gone.
+  /// The complete step's states; and whether none of them is gone.
   States& states() { return by_step_.at(*complete_); }
   const States& states() const { return by_step_.at(*complete_); }
   bool whole() const { return complete_ && !forgotten_; }
@@ -31,7 +33,7 @@ class Snapshots {
  private:
   std::map<std::int64_t, States> by_step_;
   std::optional<std::int64_t> complete_;
-  bool forgotten_ = false;  ///< a state of the complete step
+  bool forgotten_ = false;  ///< a state of the complete step was dropped
 };
 
 }  // namespace simgrad::training

@@ -17,7 +17,7 @@
 namespace simgrad::training {
 
 /// A part of a layer: consecutive numbers.
-struct Piece {
+struct LayerPiece {
   std::int64_t count = 0;
   std::int64_t columns = 0;  ///< the columns of the layer's matrix, row by row; 0: the layer is a vector
   std::int64_t column = 0;   ///< the column of its first number
@@ -26,11 +26,11 @@ struct Piece {
 /// The arguments of one compression beside the vector.
 struct Occasion {
   values::Dispatcher& dispatcher;
-  base::Stream::Key draws;         ///< for this rank and vector
-  base::Stream::Key shared_draws;  ///< for this vector, the same on all ranks
-  std::int64_t parameters = 0;     ///< the whole model's; the vector may be a part of it
-  std::int64_t first = 0;          ///< the vector's first number, among the parameters
-  std::vector<Piece> pieces = {};  ///< the vector, piece after piece
+  base::Stream::Key draws;              ///< for this rank and vector
+  base::Stream::Key shared_draws;       ///< for this vector, the same on all ranks
+  std::int64_t parameters = 0;          ///< the whole model's; the vector may be a part of it
+  std::int64_t first = 0;               ///< the vector's first number, among the parameters
+  std::vector<LayerPiece> pieces = {};  ///< the vector, piece after piece
 };
 
 /// The state that a sender keeps from one vector to the next.

@@ -145,10 +145,10 @@ Tensor first_factors(const Matrices& all, const Occasion& occasion) {
 
 }  // namespace
 
-std::vector<LowRank> low_ranks(std::span<const Piece> pieces, std::int64_t rank) {
+std::vector<LowRank> low_ranks(std::span<const LayerPiece> pieces, std::int64_t rank) {
   std::vector<LowRank> all;
   std::int64_t first = 0;
-  for (const Piece& piece : pieces) {
+  for (const LayerPiece& piece : pieces) {
     LowRank one{.first = first, .count = piece.count, .column = piece.column, .columns = piece.columns};
     if (piece.columns > 0) {
       one.rows = (piece.column + piece.count + piece.columns - 1) / piece.columns;

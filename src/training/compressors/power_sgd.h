@@ -47,6 +47,6 @@ struct LowRank {
   std::int64_t columns = 0;
   std::int64_t rank = 0;  ///< columns of the factors; 0: the piece is sent uncompressed
 };
-std::vector<LowRank> low_ranks(std::span<const Piece> pieces, std::int64_t rank);
+std::vector<LowRank> low_ranks(std::span<const LayerPiece> pieces, std::int64_t rank);
 
 }  // namespace simgrad::training

@@ -13,10 +13,10 @@ namespace simgrad::training {
 using base::Permutation;
 using base::Purpose;
 
-/// To P ranks.
+/// The deal to P ranks.
 struct Batches::Dealt {
   DataShards shards;
-  std::vector<std::int64_t> batch_starts;  ///< of shares by speed; else empty
+  std::vector<std::int64_t> batch_starts;  ///< the batch's shares by speed; else empty
 };
 
 struct Batches::Table {
@@ -43,7 +43,7 @@ const Batches::Dealt& Batches::dealt(int parts) const {
   return table_->by_parts.emplace(parts, std::move(made)).first->second;
 }
 
-std::int64_t Batches::share(const DataShards& shards, int part, int parts) const {
+std::int64_t Batches::count_of_shard(const DataShards& shards, int part, int parts) const {
   if (full()) return shards.size(part);
   if (shards.even) return stretch(options_.batch, part + 1, parts) - stretch(options_.batch, part, parts);
   // A row each, then by the rows beyond the first.
@@ -57,7 +57,7 @@ std::int64_t Batches::share(const DataShards& shards, int part, int parts) const
   return each + until(part + 1) - until(part);
 }
 
-/// Where a rank's share begins in a step's batch of which all are dealt.
+/// The place in a step's batch where a rank's share begins.
 std::int64_t Batches::first_of_batch(int part, int parts) const {
   return by_speed(parts) ? dealt(parts).batch_starts[static_cast<std::size_t>(part)]
                          : stretch(options_.batch, part, parts);
@@ -68,7 +68,7 @@ std::int64_t Batches::count(int part, int parts) const {
     const auto& starts = dealt(parts).batch_starts;
     return starts[static_cast<std::size_t>(part) + 1] - starts[static_cast<std::size_t>(part)];
   }
-  if (!options_.partition->shared()) return share(shards(parts), part, parts);
+  if (!options_.partition->shared()) return count_of_shard(shards(parts), part, parts);
   return stretch(options_.batch, part + 1, parts) - stretch(options_.batch, part, parts);
 }
 
@@ -89,23 +89,26 @@ std::int64_t Batches::arrived(double elapsed_s) const {
 RowSet Batches::next(double elapsed_s) const { return {arrived(elapsed_s), options_.partition->inflow()->window, {}}; }
 
 /// This rank's share of a permutation, another in each step, of the last rows to arrive.
-RowSet Batches::latest_rows(std::int64_t step, int part, int parts, std::int64_t arrived) const {
+RowSet Batches::latest_rows(const Share& share) const {
+  const std::int64_t arrived = share.arrived.value_or(options_.rows);
   const std::int64_t window = options_.partition->inflow()->window;
-  const Permutation order({.seed = options_.seed, .purpose = Purpose::batch, .step = static_cast<std::uint64_t>(step)},
-                          static_cast<std::uint64_t>(window));
-  RowSet set{0, count(part, parts), {}};
-  const std::int64_t offset = first_of_batch(part, parts);
+  const Permutation order(
+      {.seed = options_.seed, .purpose = Purpose::batch, .step = static_cast<std::uint64_t>(share.step)},
+      static_cast<std::uint64_t>(window));
+  RowSet set{0, count(share.part, share.parts), {}};
+  const std::int64_t offset = first_of_batch(share.part, share.parts);
   for (std::int64_t i = 0; i < set.count; ++i)
     set.indices.push_back(arrived - window + static_cast<std::int64_t>(order(static_cast<std::uint64_t>(offset + i))));
   return set;
 }
 
-RowSet Batches::rows(std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived) const {
-  if (options_.partition->inflow()) return latest_rows(step, part, parts, arrived.value_or(options_.rows));
-  // What the rows are drawn from, how many of them a step uses up, and where this rank's share of those begins.
+RowSet Batches::rows(const Share& share) const {
+  if (options_.partition->inflow()) return latest_rows(share);
+  const auto [step, part, parts, arrived] = share;
+  // Rows are drawn from a pool; a step uses up `used` of them, and this rank's share of those begins at `offset`.
   const bool iid = options_.partition->shared();
   const DataShards* const owned = iid ? nullptr : &shards(parts);
-  const std::int64_t count = this->count(part, parts);
+  const std::int64_t count = this->count(share.part, share.parts);
   const std::int64_t from = iid ? 0 : owned->first(part);
   const std::int64_t pool = iid ? options_.rows : owned->size(part);
   const std::int64_t used = iid ? options_.batch : count;

@@ -29,14 +29,14 @@ struct InputOptions : base::Described {
   void describe(base::Describer& d) override;
 };
 
-/// One worker's.
+/// Reads one worker's batches.
 class InputPipeline {
  public:
-  /// storage: null where rows are in memory.  row_bytes: what a row takes where the options do not say it.
+  /// storage: null where rows are in memory.  row_bytes: a row's, where the options do not say it.
   InputPipeline(const cluster::Communicator& comm, const InputOptions& options, const cluster::Storage* storage,
                 std::int64_t row_bytes);
 
-  /// Blocks until the next so many rows are there. Time that it blocks counts as communicating.
+  /// Blocks until so many more rows have been read. Blocked time counts as communicating.
   void next(std::int64_t rows);
 
  private:
@@ -45,7 +45,7 @@ class InputPipeline {
   double bytes_per_row_;
   std::int64_t prefetch_;
   std::optional<cluster::SideStream> beside_;
-  std::int64_t ahead_ = 0;  ///< batches that are being read
+  std::int64_t ahead_ = 0;  ///< batches being read
   int asked_ = 0;
 };
 

@@ -46,8 +46,8 @@ double squared_deviation(const data::Dataset& set) {
 
 Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
     : setup_(std::move(setup)),
-      k_means_(dynamic_cast<const models::KMeans*>(setup_.model.get())),
-      multitask_(dynamic_cast<const models::MultitaskPerceptron*>(setup_.model.get())),
+      k_means_(setup_.model->k_means()),
+      multitask_(setup_.model->multitask()),
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
@@ -86,20 +86,19 @@ double Learning::gradient_flops(int part, int parts) const {
 
 template <class Work>
 Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
-                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived,
-                                  Work work, std::uint64_t variant) const {
+                                  const Share& share, Work work, std::uint64_t variant) const {
   // A full batch is the same in every step, so equal w give equal results.
-  const std::array<std::uint64_t, 5> key{batches_.full() ? 0 : static_cast<std::uint64_t>(step) + 1,
-                                         static_cast<std::uint64_t>(part), static_cast<std::uint64_t>(parts), variant,
-                                         static_cast<std::uint64_t>(arrived.value_or(0))};
+  const std::array<std::uint64_t, 5> key{
+      batches_.full() ? 0 : static_cast<std::uint64_t>(share.step) + 1, static_cast<std::uint64_t>(share.part),
+      static_cast<std::uint64_t>(share.parts), variant, static_cast<std::uint64_t>(share.arrived.value_or(0))};
   // Even of no rows a result is written.
   const values::Operation operation{
       .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};
   const std::array inputs{w};
   return dispatcher_.dispatch(operation, size, inputs,
-                              [data = setup_.data, batches = batches_, step, part, parts, arrived, work](
+                              [data = setup_.data, batches = batches_, share, work](
                                   std::span<const std::span<const double>> in, std::span<double> result) {
-                                const RowSet rows = batches.rows(step, part, parts, arrived);
+                                const RowSet rows = batches.rows(share);
                                 models::Samples samples = samples_of(data->train);
                                 samples.first = rows.first;
                                 samples.count = rows.count;
@@ -108,9 +107,8 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
                               });
 }
 
-Tensor Learning::gradient(const Tensor& w, std::int64_t step, int part, int parts,
-                          std::optional<std::int64_t> arrived) const {
-  return dispatch_on_rows("gradient", gradient_flops(part, parts), parameters_, w, step, part, parts, arrived,
+Tensor Learning::gradient(const Tensor& w, const Share& share) const {
+  return dispatch_on_rows("gradient", gradient_flops(share.part, share.parts), parameters_, w, share,
                           [model = setup_.model, problem = setup_.problem, B = static_cast<double>(batches_.batch())](
                               std::span<const double> at, const models::Samples& rows, std::span<double> g) {
                             model->gradient(problem, rows, at, 1.0 / B, static_cast<double>(rows.count) / B, g);
@@ -122,11 +120,10 @@ double Learning::assignment_flops(int part, int parts) const {
   return k_means_->assignment_flops(setup_.problem, batches_.count(part, parts));
 }
 
-Tensor Learning::assignments(const Tensor& w, std::int64_t step, int part, int parts,
-                             std::optional<std::int64_t> arrived) const {
+Tensor Learning::assignments(const Tensor& w, const Share& share) const {
   base::check(clusters(), "only k-means assigns rows to centres");
-  return dispatch_on_rows("assignments", assignment_flops(part, parts), k_means_->assignment_size(setup_.problem), w,
-                          step, part, parts, arrived,
+  return dispatch_on_rows("assignments", assignment_flops(share.part, share.parts),
+                          k_means_->assignment_size(setup_.problem), w, share,
                           [owner = setup_.model, model = k_means_, problem = setup_.problem](
                               std::span<const double> at, const models::Samples& rows, std::span<double> sums) {
                             model->assign(problem, rows, at, sums);
@@ -149,11 +146,10 @@ double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int p
   return multitask_->task_gradient_flops(setup_.problem, batches_.count(part, parts), tasks);
 }
 
-Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, std::int64_t step, int part, int parts,
-                               std::optional<std::int64_t> arrived) const {
+Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, const Share& share) const {
   const auto variant = static_cast<std::uint64_t>(tasks.first * (multitask_->tasks(setup_.problem) + 1) + tasks.count);
   return dispatch_on_rows(
-      "task_gradient", task_gradient_flops(tasks, part, parts), parameters_, w, step, part, parts, arrived,
+      "task_gradient", task_gradient_flops(tasks, share.part, share.parts), parameters_, w, share,
       [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
        B = static_cast<double>(batches_.batch())](std::span<const double> at, const models::Samples& rows,
                                                   std::span<double> g) {

@@ -18,7 +18,7 @@
 
 namespace simgrad::training {
 
-/// What one evaluation finds.
+/// The result of one evaluation.
 struct Score {
   std::optional<double> loss;  ///< null in a timing-only run
   std::optional<double> metric;
@@ -31,11 +31,11 @@ class Learning {
     std::shared_ptr<const models::Model> model;
     models::Problem problem;
     std::int64_t rows = 0;   ///< training rows
-    std::int64_t batch = 0;  ///< of a step, over all ranks
+    std::int64_t batch = 0;  ///< a step's samples, over all ranks
     std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     EvaluationSet evaluate_on = EvaluationSet::train;
     std::uint64_t seed = 1;
-    std::vector<double> speeds = {};  ///< of each rank's host, for shares by speed
+    std::vector<double> speeds = {};  ///< by rank, of its host, for shares by speed
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
 
@@ -50,53 +50,63 @@ class Learning {
   /// Null in a timing-only run.
   const data::Split* data() const { return setup_.data.get(); }
   const models::Problem& problem() const { return setup_.problem; }
-  /// What a row takes on a disk: 8 bytes a feature, the constant one of a bias included; 12 an entry of a sparse row.
+  /// Bytes of a row on a disk: 8 a feature, the constant one of a bias included; 12 an entry of a sparse row.
   std::int64_t row_bytes() const {
     const models::Problem& problem = setup_.problem;
     return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
   }
-  /// What a checkpoint takes: the parameters, and what the optimizer remembers.
+  /// Bytes of a checkpoint: the parameters and the optimizer's vectors.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }
 
   values::Tensor initial_values() const;
-  /// Part `part` of P of the gradient of the mean loss over the step's batch at w, penalty included in proportion to
-  /// its rows: the parts of all ranks add up to the gradient.  w: (d).  Returns (d).
-  /// arrived: how many rows there are (Batches::arrived); by default all.
-  values::Tensor gradient(const values::Tensor& w, std::int64_t step, int part, int parts,
-                          std::optional<std::int64_t> arrived = {}) const;
+  /// This share of the gradient of the mean loss over the step's batch at w, penalty included in proportion to its
+  /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d).
+  values::Tensor gradient(const values::Tensor& w, const Share& share) const;
   double gradient_flops(int part, int parts) const;
 
   /// Whether the model is k-means: its rows can be assigned to centres.
   bool clusters() const { return k_means_ != nullptr; }
-  /// Part `part` of P of the map of Lloyd's algorithm over the step's batch: for each centre in w the sum of its rows,
-  /// then their number. The parts of all ranks add up.  w: (k x d).  Returns (k x (d + 1)).  Only where clusters().
-  values::Tensor assignments(const values::Tensor& w, std::int64_t step, int part, int parts,
-                             std::optional<std::int64_t> arrived = {}) const;
+  /// This share of the map of Lloyd's algorithm over the step's batch: for each centre in w the sum of its rows, then
+  /// their number. The shares of all ranks add up.  w: (k x d).  Returns (k x (d + 1)).  Only where clusters().
+  values::Tensor assignments(const values::Tensor& w, const Share& share) const;
   double assignment_flops(int part, int parts) const;
-  /// Its reduce: each centre moves to the mean of its rows, or stays where it has none.  sums: as above, of all parts.
+  /// The reduce of Lloyd's algorithm: each centre moves to the mean of its rows, or stays where it has none.
+  /// sums: the assignments of all ranks, added.
   values::Tensor centres(const values::Tensor& w, const values::Tensor& sums) const;
 
   /// The model where it has several tasks on shared layers, else null.
   const models::MultitaskPerceptron* multitask() const { return multitask_; }
-  /// Part `part` of P of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero
-  /// for the outputs of other tasks. Only where multitask().
-  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
-                               int parts, std::optional<std::int64_t> arrived = {}) const;
+  /// This share of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero for
+  /// the outputs of other tasks. Only where multitask().
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, const Share& share) const;
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
 
+  // For callers that still name a share's fields one by one.
+  values::Tensor gradient(const values::Tensor& w, std::int64_t step, int part, int parts,
+                          std::optional<std::int64_t> arrived = {}) const {
+    return gradient(w, {step, part, parts, arrived});
+  }
+  values::Tensor assignments(const values::Tensor& w, std::int64_t step, int part, int parts,
+                             std::optional<std::int64_t> arrived = {}) const {
+    return assignments(w, {step, part, parts, arrived});
+  }
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
+                               int parts, std::optional<std::int64_t> arrived = {}) const {
+    return task_gradient(w, tasks, {step, part, parts, arrived});
+  }
+
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
-  /// elapsed_s: since the training began; it says which rows come next, where those are evaluated on.
+  /// elapsed_s: since the training began, for an evaluation on the rows that come in next.
   Score score(const values::Tensor& w, double elapsed_s = 0.0) const;
 
  private:
   const data::Dataset& evaluation_set() const;
-  /// variant: tells apart works of one name.  A function of w and of part `part`'s rows, as models::Samples.  work(w,
-  /// samples, result)
+  /// A function of w and of the share's rows, as models::Samples.  work(w, samples, result).  variant: tells apart
+  /// works of one name.
   template <class Work>
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
-                                  std::int64_t step, int part, int parts, std::optional<std::int64_t> arrived,
-                                  Work work, std::uint64_t variant = 0) const;
+                                  const Share& share, Work work, std::uint64_t variant = 0) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w, RowSet rows) const;
   RowSet evaluation_rows(double elapsed_s) const;
 
@@ -112,7 +122,7 @@ class Learning {
 
 /// sqrt of the mean over replicas of |w_i - mean|^2. Waits for the numbers.
 double consensus_distance(std::span<const values::Tensor> replicas, const values::Tensor& mean);
-/// The mean of the replicas; the one itself where all are the same.
+/// The mean of the replicas. Replicas that are all equal are their own mean, bit for bit.
 values::Tensor mean(std::span<const values::Tensor> replicas);
 
 }  // namespace simgrad::training

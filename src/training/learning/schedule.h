@@ -9,8 +9,8 @@ namespace simgrad::training {
 class Schedule : public base::Described {
  public:
   void describe(base::Describer&) override {}
-  /// What the learning rate is multiplied with after `rounds` rounds: synchronous steps, or updates / P of an
-  /// asynchronous server, so that one schedule means the same to all.
+  /// The factor of the learning rate after `rounds` rounds: synchronous steps, or updates / P of an asynchronous
+  /// server, so that a schedule has one meaning for both.
   virtual double factor(double rounds) const = 0;
 };
 

@@ -1,4 +1,4 @@
-/// Which parameters each of s servers holds.
+/// The parameters that each of s servers holds.
 ///
 /// Source: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014 (ranges of keys);
 /// by hash of the key: J. Dean et al., "Large Scale Distributed Deep Networks", NIPS 2012, and many after it.
@@ -36,8 +36,8 @@ class Shards {
   values::Tensor permuted(const char* name, const values::Tensor& x, const Order& order) const;
 
   values::Dispatcher* dispatcher_;
-  std::vector<std::int64_t> first_;  ///< where each server's part begins among the dealt ones, and their number
-  Order dealt_;                      ///< by place among the dealt: which parameter; null: as they are
+  std::vector<std::int64_t> first_;  ///< the beginning of each server's part among the dealt ones, and their number
+  Order dealt_;                      ///< by place among the dealt: the parameter; null: as they are
   Order place_;                      ///< by parameter: its place among the dealt
 };
 

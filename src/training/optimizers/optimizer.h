@@ -1,6 +1,7 @@
 /// How a gradient becomes an update.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "base/describe.h"
@@ -10,6 +11,11 @@
 
 namespace simgrad::training {
 
+/// An update of some rows of a table alone, by an optimizer that leaves parameters without a gradient as they are.
+struct RowUpdate {
+  std::optional<double> epsilon = {};  ///< adagrad's, beside its sums of squares; none: sgd, which has no vectors
+};
+
 /// One file a kind in optimizers/. Conventions and defaults are those of torch.optim.
 class Optimizer : public base::Described {
  public:
@@ -18,6 +24,8 @@ class Optimizer : public base::Described {
   virtual double flops() const = 0;
   /// Whether a parameter's update depends on its own gradients alone, so that parts of w can be updated apart.
   virtual bool elementwise() const { return true; }
+  /// Nothing where parameters without a gradient move, too.
+  virtual std::optional<RowUpdate> row_update() const { return {}; }
   /// The state's vectors before the first update.
   virtual void start(State& state) const;
   /// state.w and state.memory after one update with gradient g at learning rate lr; the step is the caller's.

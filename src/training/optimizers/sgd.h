@@ -12,6 +12,7 @@ struct Sgd : Optimizer {
                                      .source = "H. Robbins, S. Monro, A Stochastic Approximation Method, 1951"};
 
   double flops() const override { return 2.0; }
+  std::optional<RowUpdate> row_update() const override { return RowUpdate{}; }
   void update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const override;
 };
 

@@ -1,5 +1,5 @@
-/// Progress of asynchronous replicas: every worker updates a replica of its own at its own pace, and a step is as many
-/// of their updates as there are workers.
+/// Progress of asynchronous replicas: every worker updates a replica of its own at its own pace, and a step is P
+/// updates of them, whoever makes them.
 #pragma once
 
 #include "training/session/progress.h"
@@ -33,7 +33,7 @@ class AsyncReplicas final : public Progress {
   StopRules& rules_;
   Replicas& replicas_;
 
-  // Of the present generation.
+  // All that follows belongs to the present generation.
   const Generation* generation_ = nullptr;
   std::vector<State> states_;   ///< by place, null of those that are lost; empty before the first report
   std::vector<bool> reported_;  ///< by place: whether the rank's start state was reported

@@ -9,7 +9,7 @@ namespace simgrad::training {
 
 class Generation;
 
-/// Where ranks go on from memory, those that hold a replica send it to those that have come back without theirs.
+/// After a recovery from memory: ranks that hold a replica send it to those that have come back without theirs.
 /// Virtual time: alpha + M beta.
 void catch_up(const cluster::Communicator& comm, const Generation& generation);
 

@@ -17,7 +17,7 @@ class Curve {
   /// The parameters of a state, put together from all that ranks hold.
   struct Whole {
     values::Tensor w;
-    bool mean_of_replicas = false;  ///< of which the distance to it is measured
+    bool mean_of_replicas = false;  ///< then the replicas' distance to it is measured
   };
   using Assemble = std::function<Whole(const std::vector<values::Tensor>& replicas)>;
   Curve(const Learning& learning, const EvaluateOptions& options, Assemble assemble)

@@ -25,12 +25,12 @@ class Generation {
     const Learning& learning;
     const Program& program;
     const Optimizer& optimizer;
-    int workers = 0;  ///< of all ranks, the first so many
+    int workers = 0;  ///< the first so many of all ranks
     Holder holder = Holder::workers;
     bool lost_stay = false;  ///< workers that are lost stay members and come back to their places
   };
-  /// alive: by rank; with servers, at least one of them.  source: where the start state is kept; null: step 0. States
-  /// that another number of servers has kept (of the generation `before`) are dealt anew in it.
+  /// alive: by rank; with servers, at least one of them.  source: keeps the start states; null: step 0. If the
+  /// generation `before` had another number of servers, the states in `source` are dealt anew.
   Generation(int number, const Terms& terms, const std::vector<bool>& alive, Snapshots* source,
              const Generation* before);
 

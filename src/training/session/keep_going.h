@@ -22,7 +22,7 @@ class KeepGoing final : public Progress {
  private:
   struct Arrivals {
     std::vector<values::Tensor> replicas;  ///< by the ranks' places; null of those that have not reported
-    std::int64_t samples = 0;              ///< of the gradients that led to the step
+    std::int64_t samples = 0;              ///< those of the gradients that led to the step
   };
   void observe_complete_steps();
 
@@ -30,7 +30,7 @@ class KeepGoing final : public Progress {
   Replicas& replicas_;
   const Generation* generation_ = nullptr;
   std::map<std::int64_t, Arrivals> arrivals_;  ///< by step
-  std::int64_t samples_ = 0;                   ///< of the steps that are complete
+  std::int64_t samples_ = 0;                   ///< those of all complete steps
 };
 
 }  // namespace simgrad::training

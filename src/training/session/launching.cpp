@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "training/session/catch_up.h"
 #include "training/session/training.h"

@@ -22,7 +22,7 @@ std::int64_t Lockstep::arrive(int rank, const State& state) {
   Arrivals& arrivals = arrivals_[state.step];
   arrivals.replicas.resize(static_cast<std::size_t>(reporters));
   arrivals.replicas[place] = state.w;
-  if (place == 0) {  // its report decides how many samples the step has
+  if (place == 0) {  // the first place's report decides the step's samples
     arrivals.samples = tally_.samples();
     rules_.count(state.step, arrivals.samples);
   }

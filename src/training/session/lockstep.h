@@ -32,7 +32,7 @@ class Lockstep final : public Progress {
   StopRules& rules_;
   const Generation* generation_ = nullptr;
   std::map<std::int64_t, Arrivals> arrivals_;  ///< by step
-  std::int64_t lost_samples_ = 0;              ///< computed, then given up in a crash
+  std::int64_t lost_samples_ = 0;              ///< computed, then undone by a crash
 };
 
 }  // namespace simgrad::training

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cluster/ranks/deadlock.h"
+#include "cluster/ranks/world.h"
 #include "training/session/training.h"
 
 namespace simgrad::training {
@@ -53,8 +54,8 @@ void Training::finish(Status status) {
   const bool complete =
       status == Status::stopped && program_.synchronous && last_step(latest_step()) && !replicas_.keep_going();
   const std::string left = complete ? cluster::left_behind(world_) : std::string();
+  tally_.end();  // while the world ends, ranks that are busy in this moment go on
   world_.end();
-  tally_.end();
   if (setup_.turns) setup_.turns->leave(setup_.job);
   show_progress();
   // A strategy that sends what nobody receives is wrong, however well its losses look.
@@ -70,7 +71,8 @@ void Training::schedule_timers() {
 /// Asked by callbacks of the clock, which go on when no rank does. In a recovery nothing moves, and all is well.
 bool Training::deadlocked() {
   if (recovery_driver_.pending() || !cluster::stuck(world_)) return false;
-  cluster_.fail(fmt::format("deadlock before {} s of simulated time: {}", world_.now(), cluster::blocked_ranks(world_)));
+  cluster_.fail(
+      fmt::format("deadlock before {} s of simulated time: {}", world_.now(), cluster::blocked_ranks(world_)));
   return true;
 }
 

@@ -45,8 +45,9 @@ void fail_without(cluster::Cluster& cluster, const char* role);
 
 /// After a crash and the detection time every rank's communicator is revoked: the actors of the old generation end, a
 /// partial collective with them. Then a new generation starts: once all are repaired (restart, wait), or at once with
-/// those that live (shrink, elastic; again with everyone who comes back under elastic). Servers that hold a shard which
-/// nobody else has are waited for, where they come back. Under "continue" workers come and go within a generation.
+/// those that live (shrink, elastic). Under elastic another one starts with every rank that comes back. Servers hold
+/// the only copy of their shard, so a recovery waits for those that will come back. Under "continue" workers come and
+/// go within a generation.
 class RecoveryDriver {
  public:
   struct Terms {

@@ -31,7 +31,7 @@ class Session {
   /// The section [training].
   virtual const Options& options() const = 0;
   virtual cluster::World& world() = 0;
-  /// Who takes part now: P, members, shards, the state to begin with.
+  /// The ranks that take part now: P, members, shards, the state to begin with.
   virtual const Generation& generation() const = 0;
   /// Which workers are at work, in a training that goes on without those that are lost.
   virtual Replicas& replicas() = 0;

@@ -8,6 +8,7 @@
 
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "training/session/async_replicas.h"
 #include "training/session/keep_going.h"
@@ -179,7 +180,7 @@ void Training::show(int rank, const State& state) {
   if (!world_.ended()) progress_->show(rank, state);
 }
 
-/// Records what a server of keys carried, and what a cache has saved.
+/// Records the servers' imbalance and the caches' hit rate, of tables dealt by key.
 void Training::record_keys() {
   const SparseLearning* const sparse = shared_.sparse();
   if (!sparse || !program_.keyed) return;

@@ -98,7 +98,7 @@ class Training final : public Session, private Recoverable {
   std::vector<int> joiners(int from, std::int64_t step) { return replicas_.joiners(from, step); }
 
  private:
-  // What the recovery driver does.
+  // Actions of the recovery driver.
   void forget(int rank) override { checkpoints_.forget(rank); }
   void crashed(bool recovers) override { checkpoints_.crashed(recovers); }
   void aborted() override { checkpoints_.aborted(); }

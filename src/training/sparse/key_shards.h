@@ -1,9 +1,9 @@
-/// Which of s servers holds a key's row of a table, and where among its own.
+/// The server that holds a key's row of a table, and the row's place there.
 ///
 /// Source: ranges of keys: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014.
-/// By hash: s keys in a row go to s servers, one to each; whose the first is, a hash of their place tells (the
-/// finaliser of MurmurHash3, A. Appleby). Hot keys are scattered, the servers have equally many, and nobody stores a
-/// map.
+/// By hash: s consecutive keys go to s servers, one to each. A hash of their place chooses the first one's server (the
+/// finaliser of MurmurHash3, A. Appleby). Hot keys are scattered, all servers have equally many keys, and no map is
+/// stored.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class KeyShards {
   KeyShards(Sharding sharding, int servers, std::int64_t keys);
 
   int servers() const { return servers_; }
-  /// How many keys are the server's.
+  /// The number of the server's keys.
   std::int64_t count(int server) const { return each_ + (server < with_more_ ? 1 : 0); }
 
   struct Place {
@@ -38,7 +38,7 @@ class KeyShards {
     return {static_cast<int>(with_more_ + (at - of_longer) / each_),
             static_cast<std::uint32_t>((at - of_longer) % each_)};
   }
-  /// The key whose place that is.
+  /// The key at that place.
   std::int64_t key(int server, std::int64_t row) const {
     if (!hashed_ || servers_ == 1) return server * each_ + std::min<std::int64_t>(server, with_more_) + row;
     const std::int64_t in_group = server - static_cast<std::int64_t>(first_of(static_cast<std::uint32_t>(row)));
@@ -46,7 +46,7 @@ class KeyShards {
   }
 
  private:
-  /// The server of the first key of s; the last keys, fewer than s, are the first servers'.
+  /// The server of the first of s consecutive keys. The last keys, if fewer than s, go to the first servers.
   std::uint32_t first_of(std::uint32_t group) const {
     if (group == each_) return 0;
     std::uint32_t x = group;

@@ -55,11 +55,10 @@ void take_rows(const data::Dataset& set, const RowSet& rows, DistinctKeys& disti
 
 }  // namespace
 
-std::shared_ptr<const SparseBatch> SparseLearning::batch(std::int64_t step, int part, int parts,
-                                                         std::optional<std::int64_t> arrived) {
+std::shared_ptr<const SparseBatch> SparseLearning::batch(const Share& share) {
   auto batch = std::make_shared<SparseBatch>();
-  batch->step = step;
-  take_rows(learning_.data()->train, learning_.batches().rows(step, part, parts, arrived), distinct_, *batch);
+  batch->step = share.step;
+  take_rows(learning_.data()->train, learning_.batches().rows(share), distinct_, *batch);
   std::vector<std::uint32_t> found = distinct_.keys();
   batch->rows.reserve(static_cast<std::size_t>(options_.servers));
   if (options_.servers == 1 && hot_.empty()) {

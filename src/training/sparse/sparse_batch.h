@@ -17,8 +17,8 @@ struct SparseBatch {
   std::vector<std::uint32_t> local;  ///< an entry's key, by its new number
   std::vector<double> values;        ///< empty: all are 1
   std::vector<double> targets;
-  std::vector<std::uint32_t> keys;   ///< that are not hot, server after server; new number - hot = place here
-  std::vector<std::int64_t> firsts;  ///< (servers + 1): where each server's begin in `keys`
+  std::vector<std::uint32_t> keys;   ///< keys that are not hot, server after server, by new number - hot
+  std::vector<std::int64_t> firsts;  ///< (servers + 1): the beginning of each server's in `keys`
   std::vector<TableRows> rows;       ///< by server: its keys' rows in its table
 
   std::int64_t entries() const { return static_cast<std::int64_t>(local.size()); }

@@ -12,7 +12,7 @@ using values::Tensor;
 
 namespace {
 
-constexpr double sparse_flops_per_real_second = 1e9;  // of gathering, adding and scattering
+constexpr double sparse_flops_per_real_second = 1e9;  // for gathering, adding and scattering
 
 /// Rows are short: a call would take longer.
 double* copy_row(const double* from, std::int64_t width, double* to) {
@@ -24,7 +24,7 @@ double* copy_row(const double* from, std::int64_t width, double* to) {
 
 SparseLearning::SparseLearning(const Learning& learning, const Options& options)
     : learning_(learning),
-      model_(learning.shared_model(), dynamic_cast<const models::SparseModel*>(&learning.model())),
+      model_(learning.shared_model(), learning.model().sparse()),
       options_(options),
       width_(model_ ? model_->width() : 1),
       dense_(model_ ? model_->dense_parameters(learning.problem()) : 0),
@@ -59,7 +59,7 @@ double SparseLearning::flops(const SparseBatch& batch) const {
 
 namespace {
 
-/// What the gradient's kernel needs beside its inputs; it owns it all.
+/// All that the gradient's kernel needs beside its inputs. The kernel owns it.
 struct Layout {
   std::shared_ptr<const models::SparseModel> model;
   models::Problem problem;
@@ -71,8 +71,8 @@ struct Layout {
   std::size_t row_numbers() const { return batch->keys.size() * width; }
 };
 
-/// Where the hot rows have to stand before the others, or several servers' dense parameters between their rows, the
-/// numbers are put together first.
+/// Gathers the numbers first: the hot rows stand before the others, or several servers' dense parameters between their
+/// rows.
 void gradient_elsewhere(const Layout& layout, std::span<const double> at, std::span<const double> replica,
                         std::span<double> g) {
   const std::size_t hot = layout.hot * layout.width, rows = layout.row_numbers(), D = layout.dense;

@@ -1,4 +1,4 @@
-/// A sparse model dealt to servers: what the ranks of one training share of it.
+/// A sparse model dealt to servers, as all ranks of a training share it.
 ///
 /// A server's state is its keys' rows, then its share of the dense parameters. Where the dense parameters are
 /// replicated on the workers instead, with the rows of hot keys behind them, the first server's state ends with that
@@ -31,39 +31,42 @@ class SparseLearning {
 
   std::int64_t width() const { return width_; }
   const KeyShards& shards() const { return shards_; }
-  /// How many dense parameters the server holds, and where they begin among all.
+  /// The number of the server's dense parameters, and their beginning among all.
   std::int64_t dense_of(int server) const { return dense_first(server + 1) - dense_first(server); }
   std::int64_t dense_first(int server) const;
-  /// How many numbers the workers hold replicas of.
+  /// Numbers that every worker has a replica of.
   std::int64_t replicated() const { return options_.dense_replicated ? dense_ + hot() * width_ : 0; }
   std::int64_t hot() const { return static_cast<std::int64_t>(hot_.size()); }
 
-  /// Of part `part` of P.  Real time: that of finding the distinct keys, in the caller.
-  /// arrived: how many rows there are (Batches::arrived); by default all.
+  /// The rows of a share, with their keys numbered.  Real time: that of finding the distinct keys, in the caller.
+  std::shared_ptr<const SparseBatch> batch(const Share& share);
+  /// For callers that still name a share's fields one by one.
   std::shared_ptr<const SparseBatch> batch(std::int64_t step, int part, int parts,
-                                           std::optional<std::int64_t> arrived = {});
+                                           std::optional<std::int64_t> arrived = {}) {
+    return batch(Share{step, part, parts, arrived});
+  }
   double flops(const SparseBatch& batch) const;
   /// The gradient of the mean loss over the step's batch, this part of it.
   /// at: the batch's keys' rows, then all dense parameters.  replica: (replicated()), or none.
   /// Returns for each server its rows' gradients and its dense ones', then the replica's.
   values::Tensor gradient(const std::shared_ptr<const SparseBatch>& batch, const values::Tensor& at,
                           const values::Tensor& replica) const;
-  /// Where a server's part of such a gradient begins; of `servers`: the replica's.
+  /// The beginning of a server's part in such a gradient; for server = `servers`: of the replica's part.
   std::int64_t gradient_first(const SparseBatch& batch, int server) const {
     return batch.firsts[static_cast<std::size_t>(server)] * width_ + dense_first(server);
   }
 
-  /// w's or a memory's part that a server holds, the replicas', and the whole again from what servers hold, the first's
-  /// with the replica.
+  /// Parts of w, or of an optimizer's vector: a server's, and the workers' replica. `whole` makes a vector again of the
+  /// servers' parts, the first one's with the replica.
   values::Tensor part_of(const values::Tensor& whole, int server) const;
   values::Tensor replica_of(const values::Tensor& whole) const;
   values::Tensor whole(std::span<const values::Tensor> parts) const;
 
   /// The replica that all workers hold, as the first of them has it.
   State shared_replica;
-  /// Keys that were needed, and of them those that a cache had.
+  /// Keys that were needed, and those among them that a cache had.
   std::int64_t keys_needed = 0, keys_cached = 0;
-  bool caches = false;  ///< whether there is one
+  bool caches = false;  ///< whether workers have a cache
 
  private:
   void find_hot_keys();
@@ -77,7 +80,7 @@ class SparseLearning {
   std::vector<std::uint32_t> hot_;  ///< the hottest first
   DistinctKeys distinct_;
   std::optional<DistinctKeys> hot_numbers_;  ///< null without hot keys
-  /// Of one batch after the other.
+  /// Scratch space, used by one batch after the other.
   struct {
     std::vector<KeyShards::Place> places;
     std::vector<std::uint32_t> renumbered;

@@ -6,8 +6,6 @@
 
 #include "base/errors.h"
 #include "base/huge_pages.h"
-#include "training/optimizers/adagrad.h"
-#include "training/optimizers/sgd.h"
 #include "training/sparse/distinct_keys.h"
 
 namespace simgrad::training {
@@ -42,10 +40,9 @@ struct SparseTable::Numbers {
 };
 
 const char* SparseTable::unfit(const Optimizer& optimizer) {
-  if (dynamic_cast<const Sgd*>(&optimizer) || dynamic_cast<const Adagrad*>(&optimizer)) return nullptr;
+  if (optimizer.row_update()) return nullptr;
   return "it moves parameters whose gradient is zero, too, but only keys that occur in a batch are touched; take sgd "
-         "or "
-         "adagrad";
+         "or adagrad";
 }
 
 SparseTable::SparseTable(values::Dispatcher& dispatcher, const Optimizer& optimizer, std::int64_t width,
@@ -56,8 +53,9 @@ SparseTable::SparseTable(values::Dispatcher& dispatcher, const Optimizer& optimi
       size_(start.w.size()),
       start_{std::move(start.w)},
       numbers_(std::make_shared<Numbers>()) {
-  base::check(unfit(optimizer) == nullptr, "an optimizer that can update rows alone");
-  if (const auto* adagrad = dynamic_cast<const Adagrad*>(&optimizer)) numbers_->epsilon = adagrad->epsilon;
+  const std::optional<RowUpdate> rule = optimizer.row_update();
+  base::check(rule.has_value(), "an optimizer that can update rows alone");
+  numbers_->epsilon = rule->epsilon;
   if (numbers_->epsilon && !start.memory.empty()) start_.push_back(std::move(start.memory.front()));
   const values::Operation operation{.name = "table", .seconds = 1e-9 * static_cast<double>(size_), .numbered = false};
   since_.push_back(dispatcher.dispatch(

@@ -28,7 +28,7 @@ class SparseTable final : public Store {
               State start);
   ~SparseTable() override;
 
-  /// These rows' numbers, then the dense ones.  Returns (rows x width + dense).
+  /// The rows' numbers, then the dense ones.  Returns (rows x width + dense).
   values::Tensor read(const TableRows& rows) const;
 
   /// A part of an update: these rows' gradients, then the dense parameters'.
@@ -54,7 +54,7 @@ class SparseTable final : public Store {
   std::int64_t width_, dense_, size_;
   std::optional<DistinctKeys> distinct_;       ///< rows of several parts
   std::vector<values::Tensor> start_;          ///< w, then adagrad's sums of squares; none after an update
-  std::shared_ptr<Numbers> numbers_;           ///< the kernels' own; nobody else looks
+  std::shared_ptr<Numbers> numbers_;           ///< only kernels read and write it
   mutable std::vector<values::Tensor> since_;  ///< the last update, and all reads since
 };
 

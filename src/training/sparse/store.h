@@ -1,8 +1,8 @@
 /// Parameters that a rank changes in place.
 ///
-/// A table of millions of rows of which an update touches a thousand is no immutable tensor: every update would copy
-/// it. So it is one piece of memory, whose reads and updates run in the order of the timeline, and becomes a tensor
-/// when somebody looks at all of it: an evaluation, or a checkpoint.
+/// An update touches a thousand of a table's millions of rows. An immutable tensor would be copied every time, so a
+/// store is one piece of memory, whose reads and updates run in the order of the timeline. An evaluation or a
+/// checkpoint makes a tensor of it.
 #pragma once
 
 #include "training/state.h"
@@ -12,7 +12,7 @@ namespace simgrad::training {
 class Store {
  public:
   virtual ~Store() = default;
-  /// As it is now, without a step.  Real time and memory: a copy of all.
+  /// The state as it is now, without a step.  Real time and memory: a copy of all.
   virtual State state() const = 0;
 };
 

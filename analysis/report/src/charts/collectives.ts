@@ -1,4 +1,4 @@
-// What the alpha-beta model predicts for each collective, beside what it took in the simulation, and why they differ.
+// Each collective: time by the alpha-beta prediction, time in the simulation, and the cause of the difference.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
 import { legend, place, toggle } from '../controls';
@@ -11,7 +11,7 @@ import { Plot } from '../plot';
 import { onChange, shown } from '../state';
 import { variable } from '../theme';
 
-/** "1.2× the prediction; ", where it is not as predicted. */
+/** Returns "1.2× the prediction; ", or "" if the time is as predicted. */
 function ratio({ predicted_s, simulated_s }: CollectiveRow): string {
   const times = simulated_s / predicted_s;
   return predicted_s > 0 && Math.abs(times - 1) > 0.005 ? `${number(times)}× the prediction; ` : '';
@@ -41,8 +41,8 @@ export function collectives(report: Report, data: Collectives, file: string): HT
         const row = rows[params[0].dataIndex];
         return tip(text(row), [
           { name: 'predicted', value: seconds(row.predicted_s, 4) }, { name: 'simulated', value: seconds(row.simulated_s, 4) },
-          { name: 'waiting for the last to come', value: seconds(row.skew_s) }, { name: 'members', value: whole(row.members) },
-          { name: 'bytes of a member', value: bytes(row.bytes) }, { name: 'calls', value: whole(row.calls) }], row.explanation);
+          { name: 'waiting for the last member', value: seconds(row.skew_s) }, { name: 'members', value: whole(row.members) },
+          { name: 'bytes per member', value: bytes(row.bytes) }, { name: 'calls', value: whole(row.calls) }], row.explanation);
       }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
       series: [
         bars('predicted', (row) => row.predicted_s, () => ({ color: variable('axis'), decal: decal(2) })),

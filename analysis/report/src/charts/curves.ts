@@ -1,4 +1,4 @@
-// Loss and metric as the training goes on, and how far the workers' parameters are apart.
+// Loss and metric during training, and the distance between the workers' parameters.
 import { card, distinct } from '../card';
 import { keys, legend, list, place, segments, toggle } from '../controls';
 import type { Chart, Curves, CurveSeries, N, Report, Table } from '../data';
@@ -19,7 +19,7 @@ const axes: Record<X, { name: string; format: (x: number) => string }> = {
 
 const positive = (all: N[]): number[] => all.filter((x): x is number => x !== null && x > 0);
 
-/** A logarithm where the values span more than a factor of ten and none is zero or below. */
+/** Returns whether an axis is logarithmic by default: all values are positive and span more than a factor of ten. */
 function spreads(all: (N[] | null)[]): boolean {
   const values = all.flatMap((each) => each ?? []).filter((x): x is number => x !== null);
   const above = positive(values);
@@ -33,7 +33,7 @@ function xChoices(series: CurveSeries[]): [X, string][] {
   return all.filter(([x]) => has(x));
 }
 
-/** Every point that is drawn, of all series. */
+/** Returns the table of all points of all series. */
 function pointTable(report: Report, series: CurveSeries[]): Table {
   const columns: [keyof CurveSeries, string, string][] = [['step', 'step', ''], ['simulated_s', 'simulated', 's'], ['epochs', 'epochs', ''], ['cost_usd', 'cost', 'USD'],
     ['loss', 'loss', ''], ['loss_low', 'loss, low', ''], ['loss_high', 'loss, high', ''],
@@ -100,18 +100,18 @@ export function consensus(report: Report, data: Chart, all: CurveSeries[], file:
     size: sized(plot), named: true,
     lines: series.filter(({ point, strategy }) => point === at.point() && shown(strategy)).map((each): Line => ({
       strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy], x: each[chosen.x] ?? [], y: each.consensus ?? [] })),
-    x: { ...axes[chosen.x], min: 0 }, y: { name: 'distance from the mean of all workers', format: number, log: chosen.log },
+    x: { ...axes[chosen.x], min: 0 }, y: { name: 'distance from the mean of all replicas', format: number, log: chosen.log },
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
-  return card('consensus', 'How far the workers are apart', data, file, [
+  return card('consensus', 'Distance between the replicas', data, file, [
     segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
     at.element,
     toggle('Log y', chosen.log, (log) => set({ log })),
   ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element, zoomHint(),
-    together.length > 0 ? h('p', { class: 'fits' }, `Never apart: ${together.map((each) => report.strategies[each].label).join(', ')}.`) : null);
+    together.length > 0 ? h('p', { class: 'fits' }, `Always equal: ${together.map((each) => report.strategies[each].label).join(', ')}.`) : null);
 }
 
-/** Shows the strategy under the pointer before the others. */
+/** Draws the strategy under the pointer in front of the others. */
 export const emphasise = (plot: Plot) => (strategy: number | null): void => {
   const chart = plot.instance();
   if (!chart) return;
@@ -121,5 +121,5 @@ export const emphasise = (plot: Plot) => (strategy: number | null): void => {
   chart.dispatchAction({ type: 'highlight', seriesIndex: ids.filter(({ id }) => id?.startsWith(`line-${strategy}-`)).map(({ i }) => i) });
 };
 
-/** "r2" is R². */
+/** Returns the name of the metric; "r2" is R². */
 const sentenceCase = (text: string): string => text === 'r2' ? 'R²' : text.charAt(0).toUpperCase() + text.slice(1);

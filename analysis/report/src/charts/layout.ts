@@ -1,11 +1,11 @@
-// Where a network's vertices are drawn: hosts around, switches between the hosts that they join.
+// The positions of a network's vertices: hosts on a rim, switches between the hosts that they join.
 // Source: W. T. Tutte, "How to draw a graph", 1963 (each inner vertex in the middle of its neighbours).
 
 export interface Place { x: number; y: number }
 
 const natural = new Intl.Collator('en', { numeric: true });
 
-/** Each vertex's neighbours, without doubles. */
+/** Returns the neighbours of each vertex, without duplicates. */
 export function neighbours(edges: { from: string; to: string }[]): Map<string, Set<string>> {
   const all = new Map<string, Set<string>>();
   const join = (a: string, b: string): void => void (all.get(a) ?? all.set(a, new Set()).get(a)!).add(b);
@@ -13,12 +13,12 @@ export function neighbours(edges: { from: string; to: string }[]): Map<string, S
   return all;
 }
 
-/** Hosts by their names; where nothing is called so, what hangs on one cable. */
+/** Returns whether a vertex is a host: by its name, or, if no vertex is named so, because it has a single cable. */
 export function isHost(name: string, all: Map<string, Set<string>>): boolean {
   return [...all.keys()].some((each) => each.startsWith('host')) ? name.startsWith('host') : all.get(name)!.size === 1;
 }
 
-/** The vertices of the rim: hosts in the order of their numbers, and a ring in its own. */
+/** Returns the vertices of the rim: hosts in the order of their numbers; those of a ring in the order of the ring. */
 function rim(all: Map<string, Set<string>>): string[] {
   const names = [...all.keys()].sort(natural.compare);
   const hosts = names.filter((name) => isHost(name, all));
@@ -33,7 +33,7 @@ function rim(all: Map<string, Set<string>>): string[] {
   return cycle.length === names.length ? cycle : names;
 }
 
-/** Vertices that lie upon each other are moved apart, the later ones around the first. */
+/** Moves vertices apart that lie on each other, the later ones around the first. */
 function spread(places: Map<string, Place>, inner: string[], gap: number): void {
   for (let round = 0; round < 60; ++round)
     inner.forEach((a, i) => inner.slice(i + 1).forEach((b, k) => {

@@ -1,4 +1,4 @@
-// Lines of strategies with confidence bands, for all charts that are of this kind.
+// Lines of strategies with confidence bands, for all charts of this kind.
 import { axis, frame, logTicks, tip, tooltip, zoom, zooms, type AxisSettings } from '../axes';
 import type { N } from '../data';
 import { h } from '../dom';
@@ -8,12 +8,12 @@ import { colour, dash, symbol } from '../palette';
 import type { Plot } from '../plot';
 import { variable } from '../theme';
 
-/** short: the text at the line's end, where it is another. */
+/** short: the text at the end of the line, if it differs from text. */
 export interface Line { strategy: number; text: string; short?: string; x: N[]; y: N[]; low?: N[] | null; high?: N[] | null; marks?: boolean }
 
 type Point = [number, number];
 
-/** The points that can be drawn: a logarithm has no place for what is not positive. */
+/** Returns the points that can be drawn: a logarithmic axis needs positive numbers. */
 export function points({ x, y }: Line, logX: boolean, logY: boolean): Point[] {
   const all: Point[] = [];
   for (let i = 0; i < x.length; ++i) {
@@ -24,7 +24,7 @@ export function points({ x, y }: Line, logX: boolean, logY: boolean): Point[] {
   return all;
 }
 
-/** The band between low and high as one polygon, in the strategy's colour. */
+/** Returns the band between low and high as one polygon, in the strategy's colour. */
 function band(line: Line, logX: boolean, logY: boolean): Option | null {
   const rows: [number, number, number][] = [];
   for (let i = 0; i < line.x.length; ++i) {
@@ -45,7 +45,7 @@ function band(line: Line, logX: boolean, logY: boolean): Option | null {
   };
 }
 
-/** The line's height at x, between its neighbours; null outside of it. */
+/** Returns the height of the line at x, interpolated; null outside of the line. */
 export function at(all: Point[], x: number): N {
   if (all.length === 0 || x < all[0][0] || x > all[all.length - 1][0]) return null;
   let [low, high] = [0, all.length - 1];
@@ -57,7 +57,7 @@ export function at(all: Point[], x: number): N {
   return x1 === x0 ? y1 : y0 + ((x - x0) / (x1 - x0)) * (y1 - y0);
 }
 
-/** A plot's, in pixels. */
+/** The size of a plot in pixels. */
 export interface Size { width: number; height: number }
 export const sized = ({ element }: Plot): Size => ({ width: element.clientWidth, height: element.clientHeight });
 
@@ -68,16 +68,16 @@ const mostNames = 8;
 export interface LinesSettings {
   lines: Line[]; x: AxisSettings; y: AxisSettings;
   horizontal?: { value: number; text: string }; others?: Option[];
-  size: Size; named?: boolean;  // named: with names at the lines' ends, where they fit
+  size: Size; named?: boolean;  // named: names at the ends of the lines, if they fit
   band?: boolean;
 }
 
 const positive = (all: N[] | null | undefined): number[] => (all ?? []).filter((x): x is number => x !== null && x > 0);
 
-/** At most so many of them: each second, third, ... */
+/** Returns at most `most` ticks: every second, third, ... */
 const sparse = (ticks: number[], most: number): number[] => ticks.filter((_, i) => i % Math.max(1, Math.ceil(ticks.length / most)) === 0);
 
-/** A logarithmic axis from just below the values to just above them, with ticks at round numbers. */
+/** Returns a logarithmic axis from just below the values to just above them, with ticks at round numbers. */
 function fitted(settings: AxisSettings, values: number[], also: number[], mostTicks = Infinity): AxisSettings {
   const above = [...values, ...also].filter((x) => x > 0);
   if (!settings.log || settings.ticks || above.length === 0) return settings;
@@ -87,9 +87,9 @@ function fitted(settings: AxisSettings, values: number[], also: number[], mostTi
   return { ...settings, min: least / margin, max: most * margin, ticks: sparse(logTicks(least / margin, most * margin), mostTicks) };
 }
 
-const letter = 6.6;  // the width of one, about [pixels]
+const letter = 6.6;  // its approximate width [pixels]
 
-/** How far the names at the ends of lines are moved, reckoned in a plot of about this size; none where they do not fit. */
+/** Returns how far to move the names at the ends of lines, in a plot of about this size; null if they do not fit. */
 function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: Size, logX: boolean, logY: boolean): number[] | null {
   if (width <= roomForNames || ends.length > mostNames) return null;
   const scale = (axisNumber: 0 | 1, log: boolean): ((x: number) => number) => {
@@ -107,11 +107,11 @@ function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: 
   return parted(names, moved, 12) ? moved : null;
 }
 
-/** What is said under a chart whose lines can be zoomed. */
+/** The hint under a chart whose lines can be zoomed. */
 export const zoomHint = (): HTMLElement | null =>
   zooms() ? h('p', { class: 'hint' }, 'Scroll with Ctrl to zoom, then drag to pan.') : null;
 
-/** The option of a chart of lines. Values in the tooltip are read off every line where the pointer is. */
+/** Returns the option of a chart of lines. The tooltip has the value of every line at the pointer. */
 export function lines({ lines: all, x, y, horizontal, others = [], size, named = false, band: bands = true }: LinesSettings): Option {
   const small = size.width < narrow;
   const drawn = all.map((line) => ({ line, data: points(line, !!x.log, !!y.log) }));
@@ -126,7 +126,7 @@ export function lines({ lines: all, x, y, horizontal, others = [], size, named =
     endLabel: { show: moved !== null, formatter: () => line.short ?? line.text, offset: [0, offset[i]], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
   }));
   const shaded = bands ? drawn.map(({ line }) => band(line, !!x.log, !!y.log)).filter((each) => each !== null) : [];
-  // Where it is narrow, the lines lie where the name would: it goes to the axis.
+  // In a narrow chart lines would cover the name of the level, so the name goes to the axis.
   if (horizontal) series.push(level(horizontal.value, small ? '' : horizontal.text));
   const tell = (params: { axisValue: number }[] | { axisValue: number }): HTMLElement => {
     const where = (Array.isArray(params) ? params[0] : params).axisValue;
@@ -143,7 +143,7 @@ export function lines({ lines: all, x, y, horizontal, others = [], size, named =
   };
 }
 
-/** A dashed horizontal line with its name on it: a target, an ideal. */
+/** Returns a dashed horizontal line with its name: a target or an ideal. */
 export const level = (value: number, text: string): Option => ({
   type: 'line', name: text, id: `level-${text}`, data: [], silent: true,
   markLine: {

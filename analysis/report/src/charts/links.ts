@@ -1,4 +1,4 @@
-// The network: who is cabled to whom, what each cable carried (its width), how busy it was (its colour), and when.
+// The network: its cabling, the bytes of each link (its width), the utilisation of each link (its colour), and both over time.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
 import { list, place, segments } from '../controls';
@@ -18,7 +18,7 @@ type Wired = Link & { from: string; to: string };
 const mostEdges = 1200;
 const mostBars = 24;
 const graphHeight = 420;
-const radius = 180;  // about as drawn: ECharts rounds the ends of lines before it scales them
+const radius = 180;  // approximately as drawn: ECharts rounds the ends of lines before it scales them
 
 const wired = (row: LinkRow): Wired[] => row.links.filter((link): link is Wired => link.from !== null && link.to !== null);
 const known = (row: LinkRow | undefined): boolean => !!row && wired(row).length > 0 && wired(row).length <= mostEdges;
@@ -26,7 +26,7 @@ const tell = (link: Link): HTMLElement => tip(link.name, [
   ...(link.from !== null ? [{ name: 'way', value: `${link.from} → ${link.to}` }] : []),
   { name: 'bytes', value: bytes(link.bytes) }, { name: 'utilisation', value: percent(link.utilisation) }]);
 
-/** The end of the colours' scale: everything in full colour where little is busy would hide what is busiest. */
+/** Returns the upper end of the colour scale: a round utilisation just above the largest one. */
 function busyMost(all: (number | null)[]): number {
   const most = Math.max(0, ...all.map((each) => each ?? 0));
   return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((each) => most <= each) ?? 1;
@@ -85,7 +85,7 @@ function bars(row: LinkRow): Option {
 
 const rowHeight = (rows: number): number => (rows > 30 ? 13 : 20);
 
-/** A cell a link and interval, as wide as the interval is long. */
+/** Returns the heat map: a cell per link and interval, as wide as the interval is long. */
 function heat({ names, edges_s, values, what }: Heat, wide: boolean): Option {
   const format = what === 'utilisation' ? percent : (x: number): string => `${bytes(x)}/s`;
   const cells = values.flatMap((row, y) => row.map((value, x) => [x, y, value]).filter(([, , value]) => value !== null));
@@ -110,7 +110,7 @@ function heat({ names, edges_s, values, what }: Heat, wide: boolean): Option {
   };
 }
 
-/** The scale of the colours, and what tells it the row that is drawn. */
+/** Returns the scale of the colours, and a function that sets it for a row. */
 function scale(): { element: HTMLElement; tell: (row: LinkRow, view: string) => void } {
   const thicker = h('span', {}, 'Thicker: more bytes.');
   const strip = h('i', { class: 'ramp' });

@@ -1,11 +1,11 @@
-// Labels at the ends of lines: those that would lie upon each other are moved up and down.
+// Labels at the ends of lines: overlapping labels are moved up and down.
 
-/** Where a label begins, its middle and its width [pixels, y downwards]. */
+/** A label: the left end, the vertical middle and the width [pixels, y downwards]. */
 export interface Label { x: number; y: number; width: number }
 
 const beside = (a: Label, b: Label): boolean => a.x < b.x + b.width && b.x < a.x + a.width;
 
-/** How far to move each label so that two which share a column are a line's height apart; and above bottom; at most three lines' heights. */
+/** Returns how far to move each label so that labels in one column are a line's height apart and above bottom; at most three lines' heights. */
 export function nudges(labels: Label[], height: number, bottom = Infinity): number[] {
   const order = labels.map((_, i) => i).sort((a, b) => labels[a].y - labels[b].y);
   const y = labels.map((label) => label.y);
@@ -22,7 +22,7 @@ export function nudges(labels: Label[], height: number, bottom = Infinity): numb
   return labels.map((label, i) => Math.max(-3 * height, Math.min(3 * height, y[i] - label.y)));
 }
 
-/** Whether labels that were moved so keep this distance from all in their column. */
+/** Returns whether the moved labels keep this distance from all labels in their column. */
 export function parted(labels: Label[], moved: number[], height: number): boolean {
   return labels.every((a, i) => labels.slice(i + 1).every((b, k) =>
     !beside(a, b) || Math.abs(a.y + moved[i] - b.y - moved[i + 1 + k]) >= height - 0.1));

@@ -1,4 +1,4 @@
-// What is paid against how long it takes, and the front: nothing is both cheaper and faster than what lies on it.
+// Cost or energy against time, and the Pareto front: no other case is both cheaper and faster than a case on it.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
 import { legend, segments, toggle } from '../controls';

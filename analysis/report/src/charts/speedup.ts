@@ -1,4 +1,4 @@
-// Speed-up and efficiency against the number of workers, with the ideal and Amdahl's law fitted.
+// Speed-up and efficiency against the number of workers, with the ideal line and the fit of Amdahl's law.
 import type { AxisSettings } from '../axes';
 import { card, distinct } from '../card';
 import { legend, toggle } from '../controls';
@@ -44,7 +44,7 @@ function oneSize(report: Report, data: Speedup, file: string, workers: number, n
   const here = (): SpeedupSeries[] => data.series.filter(({ strategy }) => shown(strategy));
   const plot: Plot = new Plot('speedup', data.sentence, barsHeight(data.series.length), () => {
     plot.height = barsHeight(here().length);
-    return speedupBars(here().map(named), workers, `${name}, ${whole(workers)} workers; in brackets the efficiency`, plot.element.clientWidth > 640);
+    return speedupBars(here().map(named), workers, `${name}, ${whole(workers)} workers; efficiency in brackets`, plot.element.clientWidth > 640);
   });
   return card('speedup', 'Speed-up and efficiency', data, file, [], legend(report, distinct(data.series.map(({ strategy }) => strategy))), plot.element);
 }
@@ -58,7 +58,7 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
   const sizes = distinct(data.series.flatMap(({ workers }) => workers));
   const measured = data.measure === 'throughput' ? 'speed-up (samples per second)' : 'speed-up (time to target)';
   if (sizes.length === 1) return oneSize(report, data, file, sizes[0], measured);
-  /** The axis of workers has its ticks where there are measurements. */
+  /** The axis of workers has ticks at the measured sizes. */
   const x = (): AxisSettings => ({ name: 'workers', format: whole, log: chosen.log, min: chosen.log ? least / 1.1 : 0, max: most * (chosen.log ? 1.1 : 1.02), ticks: sizes });
   const asLines = (pick: (each: SpeedupSeries) => N[]): Line[] =>
     here().map((each) => ({ strategy: each.strategy, text: text(each), x: each.workers, y: pick(each), marks: true }));
@@ -74,7 +74,7 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
         plain(`amdahl-${each.strategy}-${i}`, each.amdahl!.workers.map((P, k) => [P, each.amdahl!.speedup[k]]), { color: colour(each.strategy), type: [1, 3], width: 1.6, opacity: 0.9 })) : []),
     ],
   }));
-  const efficiency: Plot = new Plot('efficiency', `Efficiency: the throughput’s speed-up divided by the workers. ${data.sentence}`, 360, () => lines({
+  const efficiency: Plot = new Plot('efficiency', `Efficiency: the speed-up in samples per second divided by the number of workers. ${data.sentence}`, 360, () => lines({
     size: sized(efficiency), lines: asLines((each) => each.efficiency),
     x: x(),
     y: { name: 'efficiency', format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] }, others: [level(1, 'ideal')],
@@ -82,7 +82,7 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); up.redraw(); efficiency.redraw(); };
   const fitted = data.series.filter(({ amdahl }) => amdahl);
   const fits = fitted.length === 0 ? null : h('p', { class: 'fits' },
-    'Grey dashes: the ideal. Dots: Amdahl’s law fitted; what stays serial: ',
+    'Grey dashes: the ideal. Dots: the fit of Amdahl’s law, with a serial share of: ',
     fitted.map((each) => `${text(each)} ${percent(each.amdahl!.serial)}`).join(', '), '.');
   return card('speedup', 'Speed-up and efficiency', data, file, [
     toggle('Logarithmic', chosen.log, (log) => set({ log })),

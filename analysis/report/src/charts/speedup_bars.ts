@@ -1,4 +1,4 @@
-// Speed-up where there is one size of the cluster only: a bar each, and the ideal.
+// Speed-up for a single cluster size: a bar per strategy, and the ideal.
 import { axis, frame, tip, tooltip } from '../axes';
 import type { SpeedupSeries } from '../data';
 import type { Option } from '../echarts';

@@ -1,4 +1,4 @@
-// How old gradients were when they were applied: updates between the parameters' being read and the gradient's being used.
+// Staleness: the updates between reading the parameters and applying the gradient.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
 import { legend, place } from '../controls';
@@ -13,7 +13,7 @@ const mostBins = 48;
 
 interface Bins { names: string[]; shares: (counts: { values: number[]; counts: number[] }) => number[] }
 
-/** One bin a value, or ranges of equal width where there are many. */
+/** Returns one bin per value, or ranges of equal width if there are many values. */
 export function bins(most: number): Bins {
   const width = Math.max(1, Math.ceil((most + 1) / mostBins));
   const count = Math.floor(most / width) + 1;
@@ -36,7 +36,7 @@ export function staleness(report: Report, data: Staleness, file: string): HTMLEl
     return {
       grid: frame(),
       xAxis: axis({ name: 'staleness [updates]', format: String, categories: names, grid: false }, false),
-      yAxis: axis({ name: 'share of the gradients', format: percent }, true),
+      yAxis: axis({ name: 'share of gradients', format: percent }, true),
       tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
         const bin = params[0].dataIndex;
         return tip(`${names[bin]} updates old`, rows.map(({ strategy }, i) => ({ colour: colour(strategy), name: report.strategies[strategy].label, value: percent(heights[i][bin]) })));
@@ -47,6 +47,6 @@ export function staleness(report: Report, data: Staleness, file: string): HTMLEl
       })),
     };
   });
-  return card('staleness', 'How stale gradients were', data, file, [at.element],
+  return card('staleness', 'Staleness of the gradients', data, file, [at.element],
     legend(report, distinct(data.rows.map(({ strategy }) => strategy))), plot.element);
 }

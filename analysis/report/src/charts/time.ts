@@ -1,4 +1,4 @@
-// Where the time went: compute, communicate, wait, down.
+// The time chart: compute, communicate, wait, down.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
 import { list, place, segments, toggle } from '../controls';

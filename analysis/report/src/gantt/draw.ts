@@ -1,4 +1,4 @@
-// A run's bars on a canvas: only those in the window, set as pixels, with names in those that have room.
+// Draws the bars of a run on a canvas: only those in the window, set as pixels, with names in bars that have room.
 import { partColours } from '../palette';
 import { variable } from '../theme';
 import { seconds } from '../format';
@@ -8,7 +8,7 @@ import { ticks, type View } from './view';
 
 export interface Geometry { width: number; height: number; gutter: number; top: number; row: number; dots: number }
 
-/** Parts differ in height too: computing fills its lane, communicating less, waiting is a thread, being down a cord. */
+/** Parts also differ in height: computing fills the lane, communicating less of it, waiting and being down are thin lines. */
 const heights = [0.86, 0.6, 0.16, 0.36];
 
 export const axisHeight = 24;
@@ -22,7 +22,7 @@ export function geometry(width: number, lanes: number, dots: number): Geometry {
 export const toX = (view: View, { gutter, width }: Geometry, t: number): number => gutter + ((t - view.from) / (view.to - view.from)) * (width - gutter);
 export const toTime = (view: View, { gutter, width }: Geometry, x: number): number => view.from + ((x - gutter) / (width - gutter)) * (view.to - view.from);
 
-/** Sets the lane's bars that are in the window, in device pixels. How many there were. */
+/** Sets the bars of a lane that are in the window, in device pixels. Returns their number. */
 function bars(all: Tracks, lane: number, view: View, shape: Geometry, raster: Raster, colours: number[]): number {
   const { run } = all;
   const inLane = all.lanes[lane];
@@ -37,7 +37,7 @@ function bars(all: Tracks, lane: number, view: View, shape: Geometry, raster: Ra
     const kind = run.kind[bar];
     const x = Math.max(left, left + Math.round((run.from[bar] - view.from) * scale));
     const end = Math.min(right, Math.max(x + 1, left + Math.round((run.to[bar] - view.from) * scale)));
-    const gap = end - x > 3 * dots ? Math.round(dots) : 0;  // so that bars of one kind are told apart
+    const gap = end - x > 3 * dots ? Math.round(dots) : 0;  // separates neighbouring bars of one kind
     raster.fill(x, end - gap, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[kind]);
   }
   return i - first;
@@ -74,7 +74,7 @@ function laneNames(context: CanvasRenderingContext2D, all: Tracks, shape: Geomet
   });
 }
 
-/** Names inside the bars that have room for them. */
+/** Writes names inside the bars that have room for them. */
 function barNames(context: CanvasRenderingContext2D, all: Tracks, view: View, shape: Geometry): void {
   if (shape.row < 13) return;
   context.textAlign = 'left';

@@ -1,4 +1,4 @@
-// What each rank did when: two runs under each other on one clock.
+// The Gantt chart: the activities of each rank, of two runs under each other on one clock.
 import { card } from '../card';
 import { list } from '../controls';
 import type { Gantt, GanttRun, Report } from '../data';
@@ -15,7 +15,7 @@ import { View } from './view';
 
 const none = -1;
 
-/** A drawing a frame, however often one is asked for. */
+/** Returns a function that draws once per frame, however often it is called. */
 function oncePerFrame(draw: () => void): () => void {
   let waiting = false;
   return () => {
@@ -31,7 +31,7 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     [report.strategies[strategy].label, report.points[point]?.text, severalSeeds && `seed ${seed}`].filter(Boolean).join(', ');
   const indexed: (Tracks | undefined)[] = [];
   const indexedRun = (i: number): Tracks | null => (i < 0 ? null : (indexed[i] ??= tracks(data.runs[i])));
-  const chosen = [0, data.runs.length > 1 ? 1 : none];  // those that the sentence speaks of
+  const chosen = [0, data.runs.length > 1 ? 1 : none];  // the runs of the sentence
 
   const view = new View();
   const drawn = { ever: false };
@@ -58,7 +58,7 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     if (partly) hint.append(' Only the beginning was recorded; ', h('code', {}, 'simgrad run --trace'), ' records more.');
     panels.forEach((panel, k) => {
       const run = indexedRun(chosen[k]);
-      panel.canvas.setAttribute('aria-label', run ? `What each rank did when, ${text(run.run)}. ${data.sentence} Arrow keys pan, plus and minus zoom, Home shows all.` : '');
+      panel.canvas.setAttribute('aria-label', run ? `Timeline of the ranks, ${text(run.run)}. ${data.sentence} Arrow keys pan, plus and minus zoom, Home shows all.` : '');
       titles[k].textContent = run ? text(run.run) : '';
     });
   };
@@ -73,7 +73,7 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
   const titles = chosen.map(() => h('h3', { class: 'lane-title' }));
   tell();
 
-  // A grid point chosen elsewhere: the same strategies there, where they were recorded.
+  // After a change of grid point: show the same strategies at that point, if they were recorded.
   let point = state.point;
   onChange(() => {
     if (point === state.point) return;
@@ -95,6 +95,6 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
   plots.set('gantt', { id: 'gantt', draw, element: body, option: () => ({
     from: view.from, to: view.to, extent: view.all, seen: panels.map(({ seen }) => seen), runs: chosen.map((i) => (i < 0 ? null : text(data.runs[i]))),
     rows: panels.map(({ shape }) => ({ top: axisHeight, row: shape.row, gutter: shape.gutter, width: shape.width })) }) });
-  return card('gantt', 'What each rank did, and when', data, file, [lists[0].element, lists[1].element, tools],
+  return card('gantt', 'Timeline of the ranks', data, file, [lists[0].element, lists[1].element, tools],
     partsKey(['tall', 'middle', 'thread', 'cord']), body, hint);
 }

@@ -1,4 +1,4 @@
-// The whole time at a glance, and a brush on it: the window can be drawn, moved, and pulled at its ends.
+// The overview of the whole time, with a brush: the window can be drawn, moved, and dragged at its ends.
 import { h } from '../dom';
 import { partColours } from '../palette';
 import { variable } from '../theme';

@@ -1,4 +1,4 @@
-// One run's lanes: its canvas, and what hands and keys do to the window of time.
+// The lanes of one run: the canvas, and the window of time as set by pointer and keys.
 import { tip } from '../axes';
 import { parts } from '../data';
 import { h } from '../dom';
@@ -43,7 +43,7 @@ export class Panel {
     this.seen = draw(this.canvas, this.raster, run, this.view, this.shape, this.marked);
   }
 
-  /** Another run is shown: what was pointed at is gone. */
+  /** Shows another run; no bar is marked any more. */
   forget(): void { this.mark(-1); }
 
   private mark(bar: number): void {

@@ -1,12 +1,12 @@
-// Rectangles set pixel by pixel: twenty thousand of them take a millisecond or two, where fill() of a path takes two hundred.
+// Rectangles set pixel by pixel: twenty thousand take a millisecond or two; fill() of a path takes two hundred.
 
-/** "#rrggbb" as a pixel of ImageData, opaque (all machines that run browsers are little-endian). */
+/** Returns "#rrggbb" as an opaque pixel of ImageData (all machines that run browsers are little-endian). */
 export function pixel(colour: string): number {
   const rgb = parseInt(colour.slice(1), 16);
   return ((0xff << 24) | ((rgb & 0xff) << 16) | (rgb & 0xff00) | (rgb >> 16)) >>> 0;
 }
 
-/** A transparent layer as large as a canvas, which is drawn onto it at once. Everything is in device pixels. */
+/** A transparent layer of the size of a canvas, drawn onto the canvas in one call. All sizes are in device pixels. */
 export class Raster {
   private readonly layer = document.createElement('canvas');
   private image: ImageData | null = null;

@@ -1,9 +1,9 @@
-// A run's bars, lane by lane in the order of time, so that what is in a window is found without looking at the rest.
+// The bars of a run, by lane and in the order of time, so that the bars of a window are found without looking at the rest.
 import type { GanttRun } from '../data';
 
 export interface Tracks {
   run: GanttRun;
-  lanes: Int32Array[];  // the bars of each lane, by their beginning
+  lanes: Int32Array[];  // the bars of each lane, in the order of time
 }
 
 export function tracks(run: GanttRun): Tracks {
@@ -12,7 +12,7 @@ export function tracks(run: GanttRun): Tracks {
   return { run, lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
 }
 
-/** The place in the lane of the first bar that ends after t: bars of a lane do not overlap. */
+/** Returns the index in the lane of the first bar that ends after t: bars of a lane do not overlap. */
 export function firstAfter({ run, lanes }: Tracks, lane: number, t: number): number {
   const bars = lanes[lane];
   let [low, high] = [0, bars.length];
@@ -23,7 +23,7 @@ export function firstAfter({ run, lanes }: Tracks, lane: number, t: number): num
   return low;
 }
 
-/** The bar of the lane at t, or within slack of it; -1: none. */
+/** Returns the bar of the lane at t, or within slack of t; -1: none. */
 export function barAt(all: Tracks, lane: number, t: number, slack: number): number {
   const bars = all.lanes[lane];
   const place = firstAfter(all, lane, t - slack);
@@ -35,7 +35,7 @@ export function barAt(all: Tracks, lane: number, t: number, slack: number): numb
   return best;
 }
 
-/** The seconds of each part in each of so many equal slices of a time, over all lanes. */
+/** Returns the seconds of each part in each of equal slices of an interval, over all lanes. */
 export function slices({ run }: Tracks, from: number, to: number, count: number): Float64Array[] {
   const all = [0, 1, 2, 3].map(() => new Float64Array(count));
   const width = (to - from) / count;

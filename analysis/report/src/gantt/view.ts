@@ -1,4 +1,4 @@
-// The window of time that is looked at, the same for all panels.
+// The window of time, the same for all panels.
 
 export class View {
   from = 0;
@@ -11,14 +11,14 @@ export class View {
 
   get all(): [number, number] { return [this.least, this.most]; }
 
-  /** What there is to look at. The window is kept where it fits, and is everything otherwise. */
+  /** Sets the whole time. The window stays if it fits, else it becomes the whole time. */
   extent(least: number, most: number): void {
     const everything = this.from <= this.least && this.to >= this.most;
     [this.least, this.most] = [least, most > least ? most : least + 1];
     if (everything) this.show(this.least, this.most); else this.show(this.from, this.to);
   }
 
-  /** Looks at [from, to], moved and narrowed into what there is; never closer than a millionth of it. */
+  /** Sets the window to [from, to], moved and narrowed to fit into the whole time; at least a millionth of that. */
   show(from: number, to: number): void {
     const whole = this.most - this.least;
     const width = Math.min(Math.max(to - from, whole * 1e-6), whole);
@@ -31,7 +31,7 @@ export class View {
 
   pan(by: number): void { this.show(this.from + by, this.to + by); }
 
-  /** factor < 1 looks closer; around stays where it is. */
+  /** Zooms in with factor < 1; the time `around` keeps its position. */
   zoom(factor: number, around = (this.from + this.to) / 2): void {
     const whole = this.most - this.least;
     const limited = Math.max(factor, (whole * 1e-6) / (this.to - this.from));
@@ -39,7 +39,7 @@ export class View {
   }
 }
 
-/** Round times in [from, to], some count of them. */
+/** Returns about `count` round times in [from, to]. */
 export function ticks(from: number, to: number, count: number): number[] {
   const rough = (to - from) / Math.max(count, 1);
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,4 +1,4 @@
-/// What every chart of the report has: a sentence that says what it shows, and the numbers behind it as a table.
+/// The parts that every chart of the report has: a sentence about the result, and a table of the numbers.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@ namespace simgrad::outputs::report {
 
 /// A text, a number, or nothing.
 struct Cell {
-  Cell(std::string words) : text(std::move(words)) {}
-  Cell(const char* words) : text(words) {}
+  Cell(std::string text_) : text(std::move(text_)) {}
+  Cell(const char* text_) : text(text_) {}
   Cell(double number_) : number(number_) {}
   Cell(std::int64_t number_) : number(static_cast<double>(number_)) {}
   Cell(std::optional<double> number_) : number(number_) {}
@@ -41,9 +41,9 @@ struct Chart {
 
 void write(Writer& writer, const Cell& cell);
 void write(Writer& writer, const Table& table);
-/// The two members; the object is the caller's.
+/// Writes the members "sentence" and "table" into the caller's object.
 void write_chart(Writer& writer, const Chart& chart);
-/// A member that is an array of objects; `members` writes those of one.
+/// Writes a member that is an array of objects; `members` writes the members of one.
 template <class Items, class Members>
 void write_objects(Writer& writer, std::string_view name, const Items& items, const Members& members) {
   writer.key(name);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -13,12 +13,12 @@ namespace simgrad::outputs::report {
 namespace {
 
 constexpr double equal_times_within = 0.005;
-constexpr double no_skew = 1e-9;      ///< of a call: rounding
-constexpr double uneven_from = 1.05;  ///< the slowest worker's computing over the mean
+constexpr double no_skew = 1e-9;      ///< share of a call's time: rounding
+constexpr double uneven_from = 1.05;  ///< the slowest worker's computing time over the mean
 
 double gap(const record::CollectiveUse& use) { return use.simulated_s - use.predicted_s; }
 
-/// Of the prediction; no prediction, no gap.
+/// Returns the gap over the prediction; 0 without a prediction.
 double relative_gap(const record::CollectiveUse& use) {
   return use.predicted_s > 0.0 ? gap(use) / use.predicted_s : 0.0;
 }
@@ -37,34 +37,32 @@ std::string sentence(const ReportModel& model, const Collectives& chart) {
   if (as_predicted == all) {
     const auto latest =
         std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
-    std::string text = all == 1 ? fmt::format("{} takes what the model predicts: {}", named(model, chart.rows.front()),
-                                              duration(chart.rows.front().use.simulated_s))
-                                : fmt::format("{} take what the model predicts, within 0.5 %",
-                                              all == 2 ? std::string("Both") : fmt::format("All {}", all));
+    std::string text = all == 1
+                           ? fmt::format("{} takes as long as the model predicts: {}", named(model, chart.rows.front()),
+                                         duration(chart.rows.front().use.simulated_s))
+                           : fmt::format("{} take as long as the model predicts, within 0.5 %",
+                                         all == 2 ? std::string("Both") : fmt::format("All {}", all));
     if (latest->use.skew_s > no_skew * latest->use.simulated_s)
-      text += fmt::format("; members wait {} for the last one on average{}", duration(latest->use.skew_s),
-                          all == 1 ? "" : ", the longest, in " + model.named(*latest->one));
+      text +=
+          fmt::format(". Members wait {}{} on average for the last one",
+                      all == 1 ? "" : "longest in " + model.named(*latest->one) + ": ", duration(latest->use.skew_s));
     return text + ".";
   }
-  std::string text = fmt::format("{} takes {} where {} are predicted: {}.", named(model, *most),
+  std::string text = fmt::format("{} takes {} instead of the predicted {}: {}.", named(model, *most),
                                  duration(most->use.simulated_s), duration(most->use.predicted_s), most->explanation);
-  if (as_predicted > 0) text += fmt::format(" {} of {} take what is predicted.", as_predicted, all);
+  if (as_predicted > 0) text += fmt::format(" As predicted: {} of {} collectives.", as_predicted, all);
   return text;
 }
 
-}  // namespace
-
-namespace {
-
-/// ""; or with a leading separator, so that it can follow the numbers.
+/// Returns the cause with a leading separator, so that it can follow the numbers; empty if no cause is known.
 std::string slower_because(const Causes& causes) {
   if (!causes.network_model.empty())
-    return fmt::format(", by the network model \"{}\": the prediction is of the ideal one",
+    return fmt::format(", because of the network model \"{}\": the prediction is for the ideal one",
                        printable(causes.network_model));
-  if (causes.jitter) return ", for latencies vary from message to message";
-  if (causes.traffic) return " by contention: other traffic takes part of the links";
-  if (causes.uneven) return ", among members of different speeds";
-  if (causes.shared) return " by contention: messages share links";
+  if (causes.jitter) return ", because latencies vary from message to message";
+  if (causes.traffic) return ", because other traffic takes part of the bandwidth";
+  if (causes.uneven) return ", because members have different speeds";
+  if (causes.shared) return ", because messages share links";
   return "";
 }
 
@@ -94,11 +92,11 @@ std::string explained(const record::CollectiveUse& use, const Causes& causes) {
   else if (relative > 0.0)
     text = fmt::format("{} more ({}){}", duration(gap(use)), percent(relative), slower_because(causes));
   else
-    text = fmt::format("{} less ({}): part of it was done before the last member came", duration(-gap(use)),
+    text = fmt::format("{} less ({}): part of the work was done before the last member arrived", duration(-gap(use)),
                        percent(-relative));
   const double scale = std::max(use.simulated_s, use.predicted_s);
   if (use.skew_s > equal_times_within * scale)
-    text += fmt::format("; before it members wait {} on average for the last one{}", duration(use.skew_s),
+    text += fmt::format("; members first wait {} on average for the last one{}", duration(use.skew_s),
                         causes.stragglers ? ", a straggler" : "");
   return text;
 }

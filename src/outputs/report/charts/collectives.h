@@ -1,4 +1,4 @@
-/// The alpha-beta prediction of each collective beside what was simulated.
+/// Each collective: time by the alpha-beta prediction, and time in the simulation.
 #pragma once
 
 #include <optional>
@@ -12,30 +12,31 @@ namespace simgrad::outputs::report {
 
 struct CollectiveRow {
   const Case* one = nullptr;
-  record::CollectiveUse use;  ///< of the first seed
-  std::string explanation;    ///< the gap between prediction and simulation, in numbers
+  record::CollectiveUse use;  ///< in the first seed
+  std::string explanation;    ///< the gap between prediction and simulation, and its cause
 };
 
 struct Collectives : Chart {
   std::vector<CollectiveRow> rows;
 };
 
-/// Nothing where no collective was called.
+/// Returns nothing if no collective was called.
 std::optional<Collectives> collectives(const ReportModel& model);
 
-/// What is known to make a collective slower than alone on an idle network, in the order in which it is named.
+/// Causes that make a collective slower than alone on an idle network, in the order in which they are named.
 struct Causes {
-  std::string network_model;  ///< where it is not the ideal one, of which the prediction is made
+  std::string network_model;  ///< empty if it is the ideal one, which the prediction assumes
   bool jitter = false;
-  bool uneven = false;   ///< members of different speeds
-  bool traffic = false;  ///< on links that other traffic or other jobs use
-  bool shared = false;   ///< links that several of its messages can meet on
+  bool uneven = false;   ///< members have different speeds
+  bool traffic = false;  ///< other traffic or other jobs use the links
+  bool shared = false;   ///< several of its messages can share a link
   bool stragglers = false;
 };
 
 Causes causes(const Case& one);
 
-/// The gap between prediction and simulation with its cause, where one is known; skew is waiting for the last member.
+/// Returns the gap between prediction and simulation, with a cause if one is known, and the skew: the time that members
+/// wait for the last one.
 std::string explained(const record::CollectiveUse& use, const Causes& causes);
 
 void write(Writer& writer, const Collectives& collectives);

@@ -1,15 +1,15 @@
-/// How far the replicas are from their mean.
+/// The consensus chart: the distance of the replicas from their mean.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "outputs/report/charts/curves.h"
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
-/// The largest distance of the curve, a mean over seeds of each one's largest.
+/// Returns the largest distance during training, as a mean over the seeds.
 std::optional<double> peak(const Case& one) {
   return mean_of(one.runs, [](const Run& run) {
     std::optional<double> most;
@@ -19,7 +19,8 @@ std::optional<double> peak(const Case& one) {
   });
 }
 
-std::string part(const ReportModel& model, const Case& one) {
+/// Returns "0.2 in gossip (spectral gap 0.19)".
+std::string final_distance(const ReportModel& model, const Case& one) {
   std::string text = fmt::format("{:.3g} in {}", *one.consensus_distance, model.named(one));
   if (one.spectral_gap) text += fmt::format(" (spectral gap {:.3g})", *one.spectral_gap);
   return text;
@@ -44,18 +45,18 @@ std::optional<Chart> consensus(const ReportModel& model) {
   if (apart.empty()) return std::nullopt;
   std::ranges::stable_sort(apart, {}, [](const Case* one) { return -*one->consensus_distance; });
   const Case& most = *apart.front();
-  chart.sentence = "At the end the replicas are " + part(model, most) + " from their mean";
+  chart.sentence = "Distance of the replicas from their mean at the end: " + final_distance(model, most);
   if (apart.size() > 1 &&
       fmt::format("{:.3g}", *apart.back()->consensus_distance) == fmt::format("{:.3g}", *most.consensus_distance)) {
-    chart.sentence += ", and as far in every other case";
+    chart.sentence += ", and the same in every other case";
   } else if (apart.size() > 1) {
     const Case& least = *apart.back();
-    chart.sentence += ", the most, and " + part(model, least) + ", the least";
+    chart.sentence += ", the largest, and " + final_distance(model, least) + ", the smallest";
     if (most.spectral_gap && least.spectral_gap && *most.spectral_gap < *least.spectral_gap)
-      chart.sentence += ", whose graph mixes faster";
+      chart.sentence += ", on a graph that mixes faster";
   }
-  chart.sentence += fmt::format("; the largest distance on the way was {:.3g}.", *peak(most));
-  if (!together.empty()) chart.sentence += fmt::format(" In {} the replicas never differ.", listed(together));
+  chart.sentence += fmt::format(". The largest distance during training was {:.3g}.", *peak(most));
+  if (!together.empty()) chart.sentence += fmt::format(" In {} the replicas are always equal.", listed(together));
   return chart;
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/number_text.h"
 
@@ -26,7 +26,7 @@ std::string diverged_text(const ReportModel& model) {
   return n == 0 ? "" : fmt::format(" {} diverged.", n == 1 ? "1 run" : fmt::format("{} runs", n));
 }
 
-/// Lowest final loss first, of those whose every run is sound.
+/// Returns the cases in which no run diverged or failed, the lowest final loss first.
 std::vector<const Case*> by_loss(const std::vector<const Case*>& cases) {
   std::vector<const Case*> sorted;
   for (const Case* one : cases)
@@ -42,19 +42,19 @@ std::string ends_text(const ReportModel& model, const Case& one) {
 
 std::string untargeted_sentence(const ReportModel& model, const std::vector<const Case*>& alternatives) {
   const auto cases = by_loss(alternatives);
-  if (cases.empty()) return "No run ends with a finite loss: every one diverged or failed.";
+  if (cases.empty()) return "No run ends with a finite loss: every run diverged or failed.";
   std::string text = model.comparison.has_target ? "No strategy reaches the target with every seed; " : "";
   text += ends_text(model, *cases.front());
   if (cases.size() < 2) return text + "." + diverged_text(model);
   const auto loss = [](const Case& one) { return fmt::format("{:.4g}", *one.row.final_loss); };
   if (loss(*cases.front()) == loss(*cases.back()))
-    text += cases.size() == 2 ? ", and " + model.named(*cases.back()) + " at the same" : ", and so do all others";
+    text += cases.size() == 2 ? ", and so does " + model.named(*cases.back()) : ", and so do all others";
   else
     text += ", the lowest; " + ends_text(model, *cases.back()) + ", the highest";
   return text + "." + diverged_text(model);
 }
 
-/// Jobs are no alternatives: each is told, none is the best.
+/// Names the final loss of each job: jobs do not compete, so none is the best.
 std::string jobs_sentence(const ReportModel& model) {
   std::vector<std::string> ends;
   for (const Case* one : model.ran())
@@ -64,7 +64,7 @@ std::string jobs_sentence(const ReportModel& model) {
 
 std::string sentence(const ReportModel& model) {
   if (model.cases.front().conditions.jobs) return jobs_sentence(model);
-  // Of several questions the last is told: losses and times of different data do not compare.
+  // Losses and times on different data cannot be compared, so the sentence is about the last question only.
   const auto all = questions(model);
   const auto& alternatives = all.back().cases;
   const auto cases = ranking(model, alternatives, Measure::time_to_target);
@@ -79,7 +79,8 @@ std::string sentence(const ReportModel& model) {
   std::size_t missed = 0;
   for (const Case& one : model.cases) missed += one.row.all_reached() ? 0 : 1;
   text += ".";
-  if (missed > 0) text += fmt::format(" {} of {} curves do not get there with every seed.", missed, model.cases.size());
+  if (missed > 0)
+    text += fmt::format(" Curves that miss the target with some seed: {} of {}.", missed, model.cases.size());
   return text + diverged_text(model);
 }
 

@@ -9,10 +9,10 @@
 
 namespace simgrad::outputs::report {
 
-/// The curve of a case, a mean over its seeds at steps that every seed has evaluated; a seed that has ended stays where
-/// it ended, so that the last point is the mean of the ends.  Where a crash took a seed back, a step counts when it was
-/// come to for the last time.  With one seed, every evaluation as it was.
-/// NaN: not there, or not finite for one of the seeds.  Empty vectors: no run of the case has the number.
+/// The curve of a case: the mean over its seeds at the steps that every seed has evaluated. A seed that has ended keeps
+/// its last values, so that the last point is the mean of the final values. If a crash made a seed repeat steps, the
+/// last evaluation of a step counts. With one seed the curve has every evaluation as recorded.
+/// NaN: no number, or not finite for one of the seeds. Empty vector: no run of the case has the number.
 struct Series {
   std::size_t strategy = 0;
   std::size_t point = 0;
@@ -20,9 +20,9 @@ struct Series {
   std::vector<double> step;
   std::vector<double> simulated_s;
   std::vector<double> epochs;
-  std::vector<double> cost_usd;  ///< the run's cost in proportion to the time that has passed
+  std::vector<double> cost_usd;  ///< the run's cost in proportion to the elapsed time
   std::vector<double> loss;
-  std::vector<double> loss_low;  ///< 95 % confidence of the mean; empty with one seed
+  std::vector<double> loss_low;  ///< 95 % confidence interval of the mean; empty with one seed
   std::vector<double> loss_high;
   std::vector<double> metric;
   std::vector<double> metric_low;
@@ -30,7 +30,7 @@ struct Series {
   std::vector<double> consensus;
 };
 
-/// At most `most` points: peaks of loss, metric and consensus stay.
+/// Returns a curve of at most `most` points; peaks of loss, metric and consensus distance stay.
 Series series(const Case& one, std::size_t most);
 
 struct Curves : Chart {
@@ -40,9 +40,10 @@ struct Curves : Chart {
 inline constexpr std::size_t most_points_a_series = 2000;
 inline constexpr std::size_t most_points_in_all = 80'000;
 
-/// Nothing where no run has a loss.
+/// Returns nothing if no run has a loss.
 std::optional<Curves> curves(const ReportModel& model);
-/// How far the replicas are from their mean, drawn from the curves; nothing where they never disagree.
+/// Returns the chart of the distance of the replicas from their mean; nothing if they are always equal. The page draws
+/// its lines from the curves.
 std::optional<Chart> consensus(const ReportModel& model);
 
 void write(Writer& writer, const Curves& curves);

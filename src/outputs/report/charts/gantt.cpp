@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
@@ -13,7 +13,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-/// The best case of each strategy, then the others in their order.
+/// Returns the best case of each strategy, then the others in their order.
 std::vector<const Case*> in_order(const ReportModel& model) {
   std::vector<const Case*> order = ranking(model, best_measure(model));
   for (const Case* one : model.ran())
@@ -21,7 +21,7 @@ std::vector<const Case*> in_order(const ReportModel& model) {
   return order;
 }
 
-/// Seconds of one kind on each lane.
+/// Returns the seconds of one kind of activity on each lane.
 std::vector<double> seconds(const GanttRun& run, int kind) {
   std::vector<double> sums(run.lanes.size(), 0.0);
   for (std::size_t i = 0; i < run.lane.size(); ++i)
@@ -29,7 +29,7 @@ std::vector<double> seconds(const GanttRun& run, int kind) {
   return sums;
 }
 
-/// The lanes that are the workers' own, or the servers'.
+/// Returns the own lanes of the workers, or those of the servers.
 std::vector<std::size_t> own_lanes(const GanttRun& run, bool of_workers) {
   const auto& ranks = run.one->runs.front()->record.ranks;
   std::vector<std::size_t> found;
@@ -41,7 +41,7 @@ std::vector<std::size_t> own_lanes(const GanttRun& run, bool of_workers) {
   return found;
 }
 
-/// Of the time of these lanes.
+/// Returns the share of one kind of activity in the time of these lanes.
 double share(const GanttRun& run, const std::vector<std::size_t>& lanes, int kind) {
   double sum = 0.0;
   double all = 0.0;
@@ -55,9 +55,9 @@ double share(const GanttRun& run, const std::vector<std::size_t>& lanes, int kin
   return all > 0.0 ? sum / all : 0.0;
 }
 
-std::string shares_text(const GanttRun& run, const std::vector<std::size_t>& lanes, const std::string& who) {
+std::string shares_text(const GanttRun& run, const std::vector<std::size_t>& lanes, const std::string& ranks) {
   std::string text =
-      fmt::format("{} {} {} of it, {} {}, {} {}", who, lanes.size() == 1 ? "computes" : "compute",
+      fmt::format("{} {} {} of the time, {} {}, {} {}", ranks, lanes.size() == 1 ? "computes" : "compute",
                   percent(share(run, lanes, 0)), lanes.size() == 1 ? "communicates" : "communicate",
                   percent(share(run, lanes, 1)), lanes.size() == 1 ? "waits" : "wait", percent(share(run, lanes, 2)));
   if (const double down = share(run, lanes, 3); down > 0.0)
@@ -65,8 +65,8 @@ std::string shares_text(const GanttRun& run, const std::vector<std::size_t>& lan
   return text;
 }
 
-/// "its 8 workers", "the first 32 of its 1024 workers".
-std::string who(std::size_t shown, std::size_t all, const std::string& noun) {
+/// Returns "its 8 workers" or "the first 32 of its 1024 workers".
+std::string ranks_text(std::size_t shown, std::size_t all, const std::string& noun) {
   if (shown < all) return fmt::format("the first {} of its {} {}s", shown, all, noun);
   return all == 1 ? "its " + noun : fmt::format("its {} {}s", all, noun);
 }
@@ -84,10 +84,11 @@ std::string described(const ReportModel& model, const GanttRun& run) {
   const std::vector<std::size_t> workers = own_lanes(run, true);
   const std::vector<std::size_t> servers = own_lanes(run, false);
   const std::string length = duration(run.to_s - run.from_s);
-  std::string text = fmt::format("{} of {} ({} begun)", run.whole ? "all " + length : "the first " + length,
+  std::string text = fmt::format("{} of {} ({} started)", run.whole ? "all " + length : "the first " + length,
                                  model.named(*run.one), counted(static_cast<std::size_t>(steps(run)), "step"));
   if (!workers.empty())
-    text += ": " + shares_text(run, workers, who(workers.size(), std::max(all_workers, workers.size()), "worker"));
+    text +=
+        ": " + shares_text(run, workers, ranks_text(workers.size(), std::max(all_workers, workers.size()), "worker"));
   const std::vector<double> waits = seconds(run, 2);
   const auto wait = [&](std::size_t lane) { return waits[lane]; };
   const auto longest = std::ranges::max_element(workers, {}, wait);
@@ -97,7 +98,7 @@ std::string described(const ReportModel& model, const GanttRun& run) {
                         percent(waits[*longest] / (run.to_s - run.from_s)));
   if (!servers.empty()) {
     const std::size_t all = std::max(ranks.size() - all_workers, servers.size());
-    text += "; " + shares_text(run, servers, who(servers.size(), all, "server"));
+    text += "; " + shares_text(run, servers, ranks_text(servers.size(), all, "server"));
   }
   return text;
 }

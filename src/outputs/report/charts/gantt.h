@@ -1,4 +1,4 @@
-/// What each rank did when, at the beginning of a run.
+/// The Gantt chart: activities of each rank at the beginning of a run.
 #pragma once
 
 #include <functional>
@@ -13,22 +13,22 @@
 
 namespace simgrad::outputs::report {
 
-/// The timeline of a run by its id; nothing where none was kept.
+/// Returns the timeline of a run by its id; nothing if none was recorded.
 using TimelineOf = std::function<std::optional<record::Timeline>(const std::string& id)>;
 
-/// One run's bars, by columns; bar i is in lane[i] from from[i] to to[i].
+/// One run's bars, as columns: bar i is in lane[i], from from[i] to to[i] in seconds.
 struct GanttRun {
   const Case* one = nullptr;
   std::uint64_t seed = 1;
   double from_s = 0.0;
   double to_s = 0.0;
   bool whole = true;
-  std::vector<std::string> lanes;  ///< "rank 3 (host-3)", and "rank 3 (host-3), beside 1" for an actor of its own
-  std::vector<std::pair<int, int>> ranks;  ///< of each lane: the rank, and 0 where the lane is the rank's own
+  std::vector<std::string> lanes;          ///< "rank 3 (host-3)", or "rank 3 (host-3), stream 1" for a side stream
+  std::vector<std::pair<int, int>> ranks;  ///< per lane: its rank, and the side stream (0: the rank itself)
   std::vector<std::string> names;
   std::vector<int> lane;
   std::vector<int> kind;  ///< 0 compute, 1 communicate, 2 wait, 3 down
-  std::vector<int> name;  ///< in names
+  std::vector<int> name;  ///< index into names
   std::vector<double> from;
   std::vector<double> to;
   std::vector<std::optional<std::int64_t>> step;
@@ -36,17 +36,17 @@ struct GanttRun {
   std::vector<std::optional<std::int64_t>> bytes;
 };
 
-/// At most so many bars: those that begin first, and all lanes are cut where the next would have begun.
+/// Returns at most `most` bars, those that begin first. All lanes end where the next bar would have begun.
 GanttRun gantt_run(const record::Timeline& timeline, std::size_t most);
 
 inline constexpr std::size_t most_bars_in_all = 20'000;
 inline constexpr std::size_t most_gantt_runs = 40;
 
 struct Gantt : Chart {
-  std::vector<GanttRun> runs;  ///< the first seed of each case, the best case of each strategy first
+  std::vector<GanttRun> runs;  ///< one per case, of its first seed; the best case of each strategy first
 };
 
-/// Nothing where no timeline was kept.
+/// Returns nothing if no timeline was recorded.
 std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_of);
 
 void write(Writer& writer, const Gantt& gantt);

@@ -1,4 +1,4 @@
-/// A timeline as bars.
+/// The bars of a timeline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using record::Span;
 
-/// Lanes in the order of the timeline's ranks, each rank's own first.
+/// Returns the lane of each (rank, stream), in the order of the timeline's ranks; each rank's own lane comes first.
 std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, GanttRun& run) {
   std::map<int, std::size_t> place;
   for (std::size_t i = 0; i < timeline.ranks.size(); ++i) place.try_emplace(timeline.ranks[i], i);
@@ -25,12 +25,12 @@ std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, Ga
         key.first < timeline.rank_names.size() ? timeline.rank_names[key.first] : fmt::format("rank {}", rank);
     lanes[{rank, key.second}] = static_cast<int>(run.lanes.size());
     run.ranks.emplace_back(rank, key.second);
-    run.lanes.push_back(key.second == 0 ? name : fmt::format("{}, beside {}", name, key.second));
+    run.lanes.push_back(key.second == 0 ? name : fmt::format("{}, stream {}", name, key.second));
   }
   return lanes;
 }
 
-/// Where the bars have to end so that at most `most` begin before.
+/// Returns the time before which at most `most` bars begin.
 double cut(std::vector<double> starts, std::size_t most, double to_s) {
   if (starts.size() <= most) return to_s;
   std::ranges::nth_element(starts, starts.begin() + static_cast<std::ptrdiff_t>(most));

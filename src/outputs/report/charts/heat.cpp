@@ -1,4 +1,4 @@
-/// The heat map of the links over time.
+/// The heat map: utilisation of the links over time.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,7 +10,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-/// Sums that round differently give the same edge several times.
+/// Returns the times without near duplicates: sums that round differently give the same edge several times.
 std::vector<double> distinct(const std::set<double>& times) {
   std::vector<double> edges;
   if (times.empty()) return edges;
@@ -20,7 +20,7 @@ std::vector<double> distinct(const std::set<double>& times) {
   return edges;
 }
 
-/// Edges common to all links, thinned to `most` stretches.
+/// Returns edges common to all links, thinned to `most` intervals.
 std::vector<double> edges_of(const std::vector<record::LinkBin>& bins, std::size_t most) {
   std::set<double> times;
   for (const record::LinkBin& bin : bins)
@@ -32,7 +32,7 @@ std::vector<double> edges_of(const std::vector<record::LinkBin>& bins, std::size
   return thinned;
 }
 
-/// Spreads the bin over the stretches that it meets, in proportion to the time that they share.
+/// Spreads a bin over the intervals that it overlaps, in proportion to the overlap.
 void add(const record::LinkBin& bin, double number, const std::vector<double>& edges, std::vector<double>& row) {
   const auto after = std::ranges::upper_bound(edges, bin.from_s);
   for (auto k = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - edges.begin() - 1, 0)); k + 1 < edges.size();

@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/explanation.h"
-#include "outputs/report/sentences/phrases.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -41,7 +41,7 @@ std::vector<Link> links_of(const Case& one) {
   return links;
 }
 
-/// Those that carried most, and the busiest one, in their order.
+/// Keeps the links that carried most, and the busiest one, in their order.
 void keep(std::vector<Link>& links, std::size_t most, const std::string& busiest) {
   if (links.size() <= most) return;
   std::vector<std::size_t> order(links.size());
@@ -68,10 +68,9 @@ double mean_utilisation(const LinksRow& row) {
 
 std::string described(const ReportModel& model, const LinksRow& row) {
   const Link& link = *busiest(row);
-  std::string text = fmt::format("\"{}\" of {}, busy {} of the time with {}", printable(link.name),
-                                 model.named(*row.one), percent(link.utilisation), byte_count(link.bytes));
-  if (row.one->busiest->shared) text += " of its own beside other traffic";
-  return text;
+  return fmt::format("\"{}\" of {}: busy {} of the time, {} carried{}", printable(link.name), model.named(*row.one),
+                     percent(link.utilisation), byte_count(link.bytes),
+                     row.one->busiest->shared ? " beside other traffic" : "");
 }
 
 std::string sentence(const ReportModel& model, const Links& chart) {
@@ -87,15 +86,15 @@ std::string sentence(const ReportModel& model, const Links& chart) {
   const double mean = mean_utilisation(*most);
   if (most->links.size() > 1 && mean > 0.0) {
     const double peak = busiest(*most)->utilisation / mean;
-    text += peak < 1.1 ? ", no more than its other links: the load is even"
-                       : fmt::format(", {} the mean of its {} links", times(peak), most->links.size());
+    text += peak < 1.1 ? fmt::format(", as busy as the mean of its {} links", most->links.size())
+                       : fmt::format(", {} as busy as the mean of its {} links", times(peak), most->links.size());
   }
-  const bool binds = limit(*most->one) == Limit::link;
-  if (binds) text += "; it is what binds that case";
+  text += ".";
+  if (limit(*most->one) == Limit::link) text += " This link is the bottleneck.";
   if (least != most && busiest(*most)->utilisation > same_within * busiest(*least)->utilisation)
-    text += fmt::format("; the idlest case is {}, with no link busy more than {}", model.named(*least->one),
+    text += fmt::format(" In {} no link is busy for more than {} of the time.", model.named(*least->one),
                         percent_at_most(busiest(*least)->utilisation));
-  return text + ".";
+  return text;
 }
 
 Table table(const ReportModel& model, const Links& chart) {

@@ -1,4 +1,4 @@
-/// What the links carried: over the whole run, and in time where the scenario keeps it.
+/// The links: bytes and utilisation over the whole run, and over time if the scenario records it.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@ namespace simgrad::outputs::report {
 
 struct Link {
   std::string name;
-  std::optional<std::string> from;  ///< a host or a switch; nothing where the cabling is not known
+  std::optional<std::string> from;  ///< a host or a switch; nothing if the cabling is not known
   std::optional<std::string> to;
-  double bytes = 0.0;  ///< of the training; mean over seeds
+  double bytes = 0.0;  ///< without other traffic; mean over the seeds
   double utilisation = 0.0;
 };
 
-/// Of the first seed; a row a link, a column a stretch of time.
+/// The heat map of the first seed: a row per link, a column per interval of time.
 struct Heat {
   std::vector<std::string> names;
-  std::vector<double> edges_s;  ///< one more than there are columns
+  std::vector<double> edges_s;  ///< one more than columns
   std::vector<std::vector<double>> values;
-  bool utilisation = true;  ///< else bytes a second: of a link whose bandwidth is not known
+  bool utilisation = true;  ///< else bytes per second, because a bandwidth is not known
 };
 
 struct LinksRow {
   const Case* one = nullptr;
-  std::vector<Link> links;  ///< in the record's order; where there are too many, those that carried most
+  std::vector<Link> links;  ///< in the record's order; if there are too many, those that carried most
   std::optional<Heat> heat;
 };
 
@@ -41,10 +41,11 @@ struct Links : Chart {
   std::vector<LinksRow> rows;
 };
 
-/// Nothing where no link was recorded.
+/// Returns nothing if no link was recorded.
 std::optional<Links> links(const ReportModel& model);
 
-/// At most so many rows, those that were busiest at some time, and columns, neighbours averaged by their lengths.
+/// Returns at most `most_rows` links, those with the highest peaks, and at most `most_columns` intervals: neighbouring
+/// bins are averaged by their lengths.
 std::optional<Heat> heat(const record::Record& record, std::size_t most_rows, std::size_t most_columns);
 
 void write(Writer& writer, const Links& links);

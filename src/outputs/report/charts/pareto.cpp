@@ -6,14 +6,14 @@
 #include <limits>
 #include <numeric>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
-/// Money, or energy where nothing has a price.
+/// The price of the sentence: money, or energy if nothing costs money.
 struct ParetoPrice {
   std::optional<double> ParetoRow::*number;
   bool ParetoRow::*front;
@@ -53,17 +53,16 @@ std::string sentence(const ReportModel& model, const Pareto& chart, const Pareto
   if (!(cheap_price < fast_price))
     return fmt::format("{} is both the fastest and the {}: {}, {}; {}.", model.named(*fast.one), price.less,
                        duration(fast.time_s), price.text(fast_price),
-                       best.size() == all ? "so is every other case"
+                       best.size() == all ? "every other case is equal"
                        : best.size() > 1
                            ? counted(best.size() - 1, "other case") + (best.size() == 2 ? " is" : " are") + " equal"
                            : "every other case is worse in one of the two");
-  const std::string others = best.size() > 2 ? fmt::format(" {} more between them.", best.size() - 2) : std::string();
   return fmt::format(
-      "{} is the fastest, {} for {}; {} is the {}, {} for {}: {} less, {} the time. {} of {} cases are on the front of "
-      "time and {}.{}",
+      "{} is the fastest: {} for {}. {} is the {}: {} for {}, {} less for {} the time. On the Pareto front of time and "
+      "{}: {} of {} cases.",
       model.named(*fast.one), duration(fast.time_s), price.text(fast_price), model.named(*cheap.one), price.less,
       duration(cheap.time_s), price.text(cheap_price), percent(1.0 - cheap_price / fast_price),
-      times(cheap.time_s / fast.time_s), best.size(), all, price.what, others);
+      times(cheap.time_s / fast.time_s), price.what, best.size(), all);
 }
 
 Table table(const ReportModel& model, const Pareto& chart) {
@@ -102,7 +101,7 @@ std::vector<bool> front(const std::vector<std::pair<double, double>>& pairs) {
 
 namespace {
 
-/// Of the rows that have the price.
+/// Sets the flag of the rows that have the price.
 void add_front(std::vector<ParetoRow>& rows, std::optional<double> ParetoRow::*price, bool ParetoRow::*flag) {
   std::vector<ParetoRow*> priced;
   std::vector<std::pair<double, double>> pairs;

@@ -14,20 +14,20 @@ struct ParetoRow {
   double time_s = 0.0;
   std::optional<double> cost_usd;
   std::optional<double> energy_j;
-  bool front = false;         ///< of cost: no other row is as fast and as cheap and better in one of the two
-  bool front_energy = false;  ///< of energy, likewise
+  bool front = false;         ///< no other row is at least as good in time and cost and better in one
+  bool front_energy = false;  ///< likewise for time and energy
 };
 
-/// The sentence is of money where there are prices, else of energy.
+/// The sentence is about money if there are prices, else about energy.
 struct Pareto : Chart {
   std::vector<ParetoRow> rows;
-  Measure time_is = Measure::throughput;  ///< time to target where a case has it: the others are left out
+  Measure time_is = Measure::throughput;  ///< if a case has a time to target, cases without one are left out
 };
 
-/// Nothing where neither money nor energy is priced.
+/// Returns nothing if neither money nor energy is priced.
 std::optional<Pareto> pareto(const ReportModel& model);
 
-/// Of (time, price) pairs, which are on the front.
+/// Returns for each (time, price) pair whether it is on the front.
 std::vector<bool> front(const std::vector<std::pair<double, double>>& pairs);
 
 void write(Writer& writer, const Pareto& pareto);

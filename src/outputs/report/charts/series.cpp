@@ -1,4 +1,4 @@
-/// The curve of a case from the evaluations of its seeds.
+/// The curve of a case, computed from the evaluations of its seeds.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,9 +12,9 @@ namespace simgrad::outputs::report {
 namespace {
 
 using record::Evaluation;
-using Moment = std::vector<const Evaluation*>;  ///< one evaluation of each seed, at one step
+using Moment = std::vector<const Evaluation*>;  ///< one evaluation per seed, at one step
 
-/// Ascending steps: of a step that was come to again, the last time.
+/// Returns evaluations by ascending step; of a repeated step the last one.
 std::vector<const Evaluation*> last_times(const std::vector<Evaluation>& curve) {
   std::vector<const Evaluation*> found;
   for (auto each = curve.rbegin(); each != curve.rend(); ++each)
@@ -65,7 +65,7 @@ std::vector<double> means(const std::vector<Moment>& moments, Number number) {
   return column;
 }
 
-/// Empty where no number is finite.
+/// Returns the column, or an empty one if no number is finite.
 std::vector<double> if_any(std::vector<double> column) {
   if (std::ranges::none_of(column, [](double x) { return std::isfinite(x); })) column.clear();
   return column;

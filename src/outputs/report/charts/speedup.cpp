@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/data/statistics.h"
-#include "outputs/report/sentences/phrases.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
@@ -32,7 +32,7 @@ Interval of(const Case& one, Measure measure) {
   return numbers.empty() ? Interval{nan, nan, nan} : interval(numbers);
 }
 
-/// Whether the law, with a share within its bounds, is near every point; it never falls.
+/// Returns whether the law, with a serial share within (0, 1), is near every point and the speed-up never falls.
 bool follows_amdahl(const SpeedupSeries& series, double share) {
   constexpr double near = 0.1;
   if (!(share > 0.0) || !(share < 1.0)) return false;
@@ -107,10 +107,11 @@ std::string reached_text(const ReportModel& model, const SpeedupSeries& series, 
                        times(1.0 / series.speedup[i]));
   const std::string efficiency =
       std::isfinite(series.efficiency[i]) ? fmt::format(" (efficiency {})", percent(series.efficiency[i])) : "";
-  return fmt::format("{} speeds up {} with {}{}", named(model, series), times(series.speedup[i]), workers, efficiency);
+  return fmt::format("{} reaches a speed-up of {} with {}{}", named(model, series), times(series.speedup[i]), workers,
+                     efficiency);
 }
 
-/// What keeps it from the ideal line, and what follows for more workers.
+/// Returns a sentence about larger numbers of workers: a speed-up that falls, or the bound by Amdahl's law.
 std::string outlook(const ReportModel& model, const SpeedupSeries& series) {
   const std::size_t best = best_of(series);
   const std::size_t last = series.speedup.size() - 1;
@@ -119,7 +120,7 @@ std::string outlook(const ReportModel& model, const SpeedupSeries& series) {
     text += fmt::format(" More workers make {} slower: {} with {}.", named(model, series), times(series.speedup[last]),
                         series.cases[last]->workers);
   else if (series.amdahl)
-    text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with however many workers.",
+    text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with any number of workers.",
                         named(model, series), percent(series.amdahl->serial), times(1.0 / series.amdahl->serial));
   return text;
 }
@@ -136,13 +137,13 @@ std::string sentence(const ReportModel& model, const Speedup& chart) {
   };
   const double of_ideal = most->speedup[best] / most->workers[best];
   if (of_ideal < 0.95) text += because(*most->cases[best]);
+  if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
+    text += ", more than ideal because it needs fewer samples than one worker";
   if (least != most) {
     const std::size_t other = best_of(*least);
     if (std::abs(least->speedup[other] - most->speedup[best]) > equal_speedup_within * most->speedup[best])
-      text += "; at the other end, " + reached_text(model, *least, other) + because(*least->cases[other]);
+      text += ". At the low end, " + reached_text(model, *least, other) + because(*least->cases[other]);
   }
-  if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
-    text += "; more than the ideal, since it needs fewer samples than one worker";
   return text + "." + outlook(model, *most);
 }
 

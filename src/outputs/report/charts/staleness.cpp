@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::outputs::report {
@@ -49,19 +49,19 @@ double mean(const Case& one) {
   return gradients > 0.0 ? sum / gradients : 0.0;
 }
 
-std::string described(const ReportModel& model, const Case& one) {
-  return fmt::format("{}: {} updates old on average, {} at most", model.named(one), three_digits(mean(one)),
-                     counts_of(one).rbegin()->first);
+std::string ages(const Case& one) {
+  return fmt::format("{} updates old on average, {} at most", three_digits(mean(one)), counts_of(one).rbegin()->first);
 }
 
-/// With P equally fast workers of a server, P - 1 others update between a pull and its push.
+/// Explains a mean near P - 1: with P equally fast workers of a server, the P - 1 others update between a pull and its
+/// push.
 std::string expected(const Case& one) {
   const auto& ranks = one.runs.front()->record.ranks;
   const bool serves = std::ranges::any_of(ranks, [](const auto& rank) { return rank.role != "worker"; });
   if (one.workers < 2 || !serves) return "";
   const auto others = static_cast<double>(one.workers - 1);
   const double off = std::abs(mean(one) - others) / others;
-  return off < 0.1 ? fmt::format(", for {} between a pull and its push",
+  return off < 0.1 ? fmt::format(", because {} between a pull and its push",
                                  one.workers == 2 ? std::string("the other worker updates")
                                                   : fmt::format("the other {} workers update", one.workers - 1))
                    : "";
@@ -71,10 +71,12 @@ std::string sentence(const ReportModel& model, const Staleness& chart) {
   const auto mean_of_row = [](const StalenessRow& row) { return mean(*row.one); };
   const auto most = std::ranges::max_element(chart.rows, {}, mean_of_row);
   const auto least = std::ranges::min_element(chart.rows, {}, mean_of_row);
-  if (mean(*most->one) == 0.0) return "Every gradient is applied before any other update: none is stale.";
-  std::string text = "The oldest gradients are those of " + described(model, *most->one) + expected(*most->one);
-  if (mean(*least->one) < mean(*most->one)) text += "; the freshest those of " + described(model, *least->one);
-  return text + ".";
+  if (mean(*most->one) == 0.0) return "No gradient is stale: each is applied before any other update.";
+  std::string text = fmt::format("{} applies the oldest gradients: {}{}.", model.named(*most->one), ages(*most->one),
+                                 expected(*most->one));
+  if (mean(*least->one) < mean(*most->one))
+    text += fmt::format(" {} applies the freshest: {}.", model.named(*least->one), ages(*least->one));
+  return text;
 }
 
 }  // namespace

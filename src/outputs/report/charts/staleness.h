@@ -1,4 +1,4 @@
-/// How old gradients are when they are applied.
+/// Staleness: the age of gradients when they are applied, in updates.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace simgrad::outputs::report {
 
 struct StalenessRow {
   const Case* one = nullptr;
-  std::vector<std::int64_t> values;  ///< in updates, ascending; where there are too many, the lower end of a stretch
-  std::vector<std::int64_t> counts;  ///< gradients, of all seeds together
+  std::vector<std::int64_t> values;  ///< in updates, ascending; if there are too many, the lower ends of intervals
+  std::vector<std::int64_t> counts;  ///< gradients, all seeds together
 };
 
 inline constexpr std::size_t most_bars_a_row = 200;
@@ -21,7 +21,7 @@ struct Staleness : Chart {
   std::vector<StalenessRow> rows;
 };
 
-/// Nothing where no run has counted them.
+/// Returns nothing if no run has counted staleness.
 std::optional<Staleness> staleness(const ReportModel& model);
 
 void write(Writer& writer, const Staleness& staleness);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/explanation.h"
-#include "outputs/report/sentences/phrases.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -20,16 +20,16 @@ std::string sentence(const ReportModel& model, std::vector<const Case*> cases) {
   std::ranges::stable_sort(cases, {}, [](const Case* one) { return -compute_share(*one); });
   const Case& most = *cases.front();
   const Case& least = *cases.back();
-  std::string text = fmt::format("{} computes {} of its time", model.named(most), percent(compute_share(most)));
+  const std::string text =
+      fmt::format("{} computes for {} of its time", model.named(most), percent(compute_share(most)));
   if (cases.size() == 1) {
     const std::string rest = overhead_text(most);
-    return text + (rest.empty() ? "" : "; " + rest) + ".";
+    return text + (rest.empty() ? "" : ": " + rest) + ".";
   }
   if (compute_share(most) - compute_share(least) < 0.005) return text + ", and every other case nearly as much.";
   const std::string rest = overhead_text(least);
-  text +=
-      fmt::format(", the largest share, and {} {}, the smallest", model.named(least), percent(compute_share(least)));
-  return text + (rest.empty() ? "" : ": " + rest) + ".";
+  return text + fmt::format(", the largest share, and {} for {}, the smallest{}.", model.named(least),
+                            percent(compute_share(least)), rest.empty() ? "" : ": " + rest);
 }
 
 RankTimes ranks_of(const Case& one, std::size_t most) {
@@ -70,7 +70,7 @@ std::optional<Time> time(const ReportModel& model) {
     chart.ranks.push_back(ranks_of(*one, most));
     const std::size_t all = one->runs.front()->record.ranks.size();
     if (all > most && chart.sentence.find("are shown") == std::string::npos)
-      chart.sentence += fmt::format(" Of {} ranks the first {} are shown.", all, most);
+      chart.sentence += fmt::format(" The first {} of {} ranks are shown.", most, all);
   }
   return chart;
 }

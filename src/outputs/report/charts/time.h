@@ -1,4 +1,4 @@
-/// Where the time went, a strategy and a rank.
+/// The time chart: seconds of computing, communicating, waiting and being down, per strategy and per rank.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ using Parts = std::array<double, 4>;  ///< compute, communicate, wait, down [s]
 struct TimeRow {
   std::size_t strategy = 0;
   std::size_t point = 0;
-  Parts parts{};  ///< means over workers and seeds
+  Parts parts{};  ///< means over the workers and the seeds
 };
 
-/// Of the first seed.
+/// The ranks of a case in its first seed.
 struct RankTimes {
   std::size_t strategy = 0;
   std::size_t point = 0;
@@ -31,10 +31,10 @@ inline constexpr std::size_t most_ranks_in_all = 6000;
 
 struct Time : Chart {
   std::vector<TimeRow> rows;
-  std::vector<RankTimes> ranks;  ///< the first of each case, where there are too many
+  std::vector<RankTimes> ranks;  ///< if there are too many, the first ranks of each case
 };
 
-/// Nothing where no worker was recorded.
+/// Returns nothing if no worker was recorded.
 std::optional<Time> time(const ReportModel& model);
 
 void write(Writer& writer, const Time& time);

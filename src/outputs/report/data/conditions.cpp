@@ -21,7 +21,7 @@ void put(Json& scenario, const std::string& key, const Json& value) {
   *place = value;
 }
 
-/// Something other than null, an empty list, "none".
+/// Returns whether the key has a value other than null, an empty list or "none".
 bool is_set(const Json& section, const char* key) {
   const auto found = section.find(key);
   if (found == section.end() || found->is_null()) return false;

@@ -1,4 +1,4 @@
-/// What a scenario, at a grid point, has that may make ranks wait or messages slow.
+/// The conditions of a scenario at a grid point that can make ranks wait or messages slow.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,11 +15,12 @@ struct Conditions {
   bool in_turns = false;    ///< jobs that compute in turns
 };
 
-/// Of the resolved scenario with the grid point's values ("cluster.jitter": ...) in place of its own.
+/// Returns the conditions of a resolved scenario, with the values of a grid point ("cluster.jitter": ...) in place of
+/// its own.
 Conditions conditions(const nlohmann::ordered_json& scenario, const nlohmann::ordered_json& parameters);
 
-/// Whether a key of the grid changes what is trained or on which machines, not how: runs that differ in it answer
-/// different questions.  The number of workers, the training's options and the strategy's are choices.
+/// Returns whether a key of the grid changes the task or the machines: runs that differ in such a key answer different
+/// questions. The number of workers and the options of training and strategy are choices, not questions.
 bool is_question(const std::string& key);
 
 }  // namespace simgrad::outputs::report

@@ -7,7 +7,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-/// The places of the smallest and the largest number in [from, to); `from` twice where no number is finite.
+/// Returns the indices of the smallest and the largest number in [from, to); `from` twice if no number is finite.
 std::pair<std::size_t, std::size_t> extremes(const std::vector<double>& numbers, std::size_t from, std::size_t to) {
   std::size_t low = from;
   std::size_t high = from;
@@ -28,11 +28,11 @@ std::vector<std::size_t> decimated(std::span<const std::vector<double>> columns,
     std::iota(all.begin(), all.end(), 0U);
     return all;
   }
-  const std::size_t stretches = std::max<std::size_t>(1, (most - 2) / (2 * columns.size()));
+  const std::size_t intervals = std::max<std::size_t>(1, (most - 2) / (2 * columns.size()));
   std::vector<std::size_t> kept = {0, size - 1};
-  for (std::size_t k = 0; k < stretches; ++k) {
-    const std::size_t from = size * k / stretches;
-    const std::size_t to = size * (k + 1) / stretches;
+  for (std::size_t k = 0; k < intervals; ++k) {
+    const std::size_t from = size * k / intervals;
+    const std::size_t to = size * (k + 1) / intervals;
     for (const std::vector<double>& column : columns) {
       const auto [low, high] = extremes(column, from, to);
       kept.push_back(low);

@@ -1,15 +1,15 @@
+#include "outputs/report/data/full_duplex_link.h"
+
 #include <algorithm>
 #include <map>
 #include <vector>
-
-#include "outputs/report/data/full_duplex_link.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
 struct Load {
   FullDuplexLink link;
-  bool of_host = true;  ///< not one between switches, as far as its class tells
+  bool of_host = true;  ///< its class does not say that it is between switches
   std::int64_t up = 0;  ///< bytes
   std::int64_t down = 0;
 };
@@ -21,7 +21,8 @@ struct HostLoad {
   bool serves = false;
 };
 
-/// Hosts that carried what the link carried: all of them only work, or only serve, or it is not said.
+/// Returns the owner, by the roles of the hosts that sent and received as many bytes as the link carried; empty if
+/// there is no such host.
 std::string owner(const record::Record& record, const Load& load) {
   std::map<std::int64_t, HostLoad> hosts;
   for (const record::RankUse& rank : record.ranks) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/summary.h"
 #include "outputs/text/text_layout.h"
 
@@ -19,7 +19,7 @@ std::optional<double> last_distance(const Run& run) {
   return run.record.curve.empty() ? std::nullopt : run.record.curve.back().consensus_distance;
 }
 
-/// Of the workers' computing times, the largest and the mean; nothing with one worker.
+/// Returns the largest and the mean computing time of the workers; nothing with one worker.
 std::optional<std::pair<double, double>> slowest_and_mean(const Run& run) {
   double sum = 0.0;
   double most = 0.0;
@@ -56,7 +56,8 @@ std::optional<double> skew_a_call(const Run& run) {
   return calls > 0.0 ? std::optional(*skew(run) / calls) : std::nullopt;
 }
 
-/// Means over the seeds; links of all seeds have the same names and order, and one that does not is left out.
+/// Returns means over the seeds. Links of all seeds have the same order; a seed with another number of links is left
+/// out.
 std::vector<double> utilisations(const std::vector<const Run*>& runs) {
   if (runs.empty()) return {};
   std::vector<double> sums(runs.front()->record.links.size(), 0.0);
@@ -78,15 +79,15 @@ std::optional<BusiestLink> busiest(const Case& one, const std::vector<double>& u
   return BusiestLink{link.link, used[most], link.background_bytes.value_or(0) > 0};
 }
 
-/// The load of the busiest full-duplex link over the mean of all that have two directions.
+/// Returns the load of the busiest full-duplex link over the mean load of all full-duplex links.
 double over_mean(const Case& one, const std::vector<double>& used) {
   double sum = 0.0;
-  double cables = 0.0;
+  double duplex_links = 0.0;
   for (std::size_t k = 0; k < used.size(); ++k) {
     sum += used[k];
-    cables += one.runs.front()->record.links[k].link.ends_with("_UP") ? 1.0 : 0.0;
+    duplex_links += one.runs.front()->record.links[k].link.ends_with("_UP") ? 1.0 : 0.0;
   }
-  return cables > 0.0 && sum > 0.0 ? one.duplex_link->both() * cables / sum : 1.0;
+  return duplex_links > 0.0 && sum > 0.0 ? one.duplex_link->both() * duplex_links / sum : 1.0;
 }
 
 void complete(Case& one) {

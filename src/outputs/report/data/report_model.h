@@ -1,4 +1,4 @@
-/// The results as a report shows them: strategies and grid points by number, and a case for each pair that was run.
+/// The model of a report: strategies and grid points by index, and a case for each pair of them that was run.
 #pragma once
 
 #include <cstdint>
@@ -27,34 +27,37 @@ struct Point {
 struct BusiestLink {
   std::string name;
   double utilisation = 0.0;
-  bool shared = false;  ///< it carries other traffic too
+  bool shared = false;  ///< also carries other traffic
 };
 
-/// A strategy at a grid point.  Numbers are means over the seeds that did not fail and have them.
+/// One strategy at one grid point. Numbers are means over the seeds that did not fail and have the number.
 struct Case {
   std::size_t strategy = 0;
   std::size_t point = 0;
   std::int64_t workers = 1;
   Row row;
-  std::vector<const Run*> runs;  ///< one a seed; those that failed are left out
+  std::vector<const Run*> runs;  ///< one per seed, without those that failed
   std::optional<double> samples;
   std::optional<double> steps;
-  std::optional<double> staleness;           ///< of the gradients applied, in updates
+  std::optional<double> staleness;           ///< mean age of the gradients applied, in updates
   std::optional<double> consensus_distance;  ///< at the last evaluation
   std::optional<double> spectral_gap;
   std::optional<double> crashes;
   std::optional<double> recovery_s;
   std::optional<double> lost_s;
   std::optional<double> checkpoint_s;
-  std::optional<double> efficiency;         ///< by throughput
-  std::optional<double> interference;       ///< of a job: its time beside the others over its time by itself
-  std::optional<double> slowest_over_mean;  ///< of the workers' computing times; absent with one worker
-  std::optional<double> slowest_excess_s;   ///< of the same: the largest less the mean
-  std::optional<double> skew_s;             ///< over all collectives, how much later the last member came than the mean
-  std::optional<double> skew_a_call_s;      ///< the same, a call
+  std::optional<double> efficiency;    ///< by throughput
+  std::optional<double> interference;  ///< for a job: time beside the other jobs over time alone
+  std::optional<double>
+      slowest_over_mean;  ///< largest computing time of a worker over the mean; nothing with one worker
+  std::optional<double> slowest_excess_s;  ///< largest computing time of a worker less the mean
+  std::optional<double>
+      skew_s;  ///< sum over all calls of collectives: arrival of the last member less the mean arrival
+  std::optional<double> skew_a_call_s;  ///< skew_s per call
   std::optional<BusiestLink> busiest;
-  std::optional<FullDuplexLink> duplex_link;  ///< of the first run, with the means over seeds
-  double duplex_link_over_mean = 1.0;         ///< its load, both directions, over the mean of all cables
+  std::optional<FullDuplexLink>
+      duplex_link;  ///< the busiest one: names of the first run, utilisations as means over the seeds
+  double duplex_link_over_mean = 1.0;  ///< its load, both directions, over the mean of all full-duplex links
   Conditions conditions;
 
   bool ran() const { return !runs.empty(); }
@@ -70,15 +73,15 @@ struct ReportModel {
 
   const std::string& label(const Case& one) const { return strategies[one.strategy].label; }
   const std::string& text(const Case& one) const { return points[one.point].text; }
-  /// "ring with 8 workers at latency=50us": the grid point where there are several.
+  /// Returns "ring with 8 workers at latency=50us"; without the grid point if there is only one.
   std::string named(const Case& one) const;
-  std::vector<const Case*> ran() const;  ///< the cases of which a run did not fail
+  std::vector<const Case*> ran() const;  ///< cases with a run that did not fail
 };
 
-/// Refers to the results, which must outlive it.
+/// Builds the model. It refers to the results, which must outlive it.
 ReportModel report_model(const Results& results);
 
-/// The mean of a number over the runs of a case that have it.
+/// Returns the mean of a number over the runs that have it; nothing if none has.
 template <class Number>
 std::optional<double> mean_of(const std::vector<const Run*>& runs, Number number) {
   double sum = 0.0;

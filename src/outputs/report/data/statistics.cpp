@@ -26,7 +26,7 @@ double within(double t, int degrees_of_freedom) {
 }  // namespace
 
 double student_t95(int degrees_of_freedom) {
-  double low = 1.9;  // the normal distribution's is 1.96, and one degree of freedom has 12.706
+  double low = 1.9;  // 1.96 for the normal distribution, 12.706 for one degree of freedom
   double high = 12.8;
   for (int i = 0; i < 60; ++i) {
     const double middle = 0.5 * (low + high);
@@ -37,7 +37,7 @@ double student_t95(int degrees_of_freedom) {
 
 Interval interval(std::span<const double> numbers, double t) {
   const auto n = static_cast<double>(numbers.size());
-  // From the first on: the mean of equal numbers is that number, to the last bit.
+  // The sum is of differences from the first number: the mean of equal numbers is that number, to the last bit.
   double excess = 0.0;
   for (const double x : numbers) excess += x - numbers.front();
   const double mean = numbers.front() + excess / n;

@@ -8,26 +8,26 @@ namespace simgrad::outputs::report {
 
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// The t with P(|T| <= t) = 0.95 for Student's T with so many degrees of freedom (at least 1).
+/// Returns t with P(|T| <= t) = 0.95, for Student's T with this number of degrees of freedom (at least 1).
 /// The distribution is a finite sum for whole degrees of freedom; t is found by bisection.
 /// Source: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4.
 double student_t95(int degrees_of_freedom);
 
-/// Of the mean: [low, high] holds the expectation in 95 of 100 experiments, if the numbers are normal and independent.
+/// A mean with its 95 % confidence interval [low, high], for numbers that are normal and independent.
 struct Interval {
   double mean = 0.0;
   double low = 0.0;
   double high = 0.0;
 };
 
-/// mean -+ t s / sqrt(n).  The numbers: at least one; with one, low and high are NaN.  `t`: student_t95(n - 1).
-/// NaN throughout where one of the numbers is not finite.
+/// Returns mean -+ t s / sqrt(n). With one number low and high are NaN; all three are NaN if a number is not finite.
+/// numbers: at least one.  t: student_t95(n - 1).
 Interval interval(std::span<const double> numbers, double t);
-/// The same, with the t looked up.
+/// Returns the interval with t = student_t95(n - 1).
 Interval interval(std::span<const double> numbers);
 
-/// The serial share s in 1 / speed-up = s + (1 - s) / workers, by least squares on 1 / speed-up, within [0, 1].
-/// NaN unless there are two sizes beyond one worker, or one beyond it and one worker itself.
+/// Returns the serial share s in 1 / speed-up = s + (1 - s) / workers, by least squares on 1 / speed-up, within [0, 1].
+/// NaN unless there are at least two different numbers of workers.
 /// Source: G. Amdahl, Validity of the Single Processor Approach to Achieving Large Scale Computing Capabilities,
 /// AFIPS 1967.
 double amdahl_serial_share(std::span<const double> workers, std::span<const double> speedups);

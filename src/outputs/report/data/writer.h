@@ -1,4 +1,4 @@
-/// JSON as it is appended to a text: a report has a million numbers, which need no tree.
+/// A JSON writer that appends to a text: a report has a million numbers, which need no tree.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace simgrad::outputs::report {
 
-/// Appends values; commas come by themselves.  What it has written may stand inside an HTML <script>: every `<` is
-/// written as \u003c, and the line separators U+2028 and U+2029 as escapes.  Bytes that are not UTF-8 become U+FFFD.
+/// Appends values and the commas between them. The text is safe within an HTML <script>: every `<` is written as
+/// \u003c, and the line separators U+2028 and U+2029 as escapes. Bytes that are not UTF-8 become U+FFFD.
 class Writer {
  public:
   void begin_object() { open('{'); }
@@ -20,9 +20,9 @@ class Writer {
   void end_array() { close(']'); }
   void key(std::string_view name);
 
-  /// The shortest spelling that reads back to the same bits; null unless finite.
+  /// Appends the shortest text that reads back to the same bits; null if not finite.
   void value(double number);
-  /// Rounded to ten significant digits.
+  /// Appends a number rounded to ten significant digits.
   void rounded(double number);
   void value(std::int64_t number);
   void value(std::size_t number) { value(static_cast<std::int64_t>(number)); }
@@ -32,7 +32,7 @@ class Writer {
   void value(const std::string& text) { value(std::string_view(text)); }
   void value(const char* text) { value(std::string_view(text)); }
   void null();
-  /// JSON that is there already; it must not hold a raw `<`.
+  /// Appends a text that is JSON already and holds no raw `<`.
   void raw(std::string_view json);
 
   template <class T>
@@ -45,7 +45,7 @@ class Writer {
     for (const T& item : items) value(item);
     end_array();
   }
-  /// Anything else that knows how to write itself.
+  /// Appends an object that has a function write(writer, object).
   template <class T>
   requires requires(Writer& writer, const T& item) { write(writer, item); }
   void value(const T& item) { write(*this, item); }
@@ -56,7 +56,7 @@ class Writer {
     value(item);
   }
   void rounded_member(std::string_view name, const std::vector<double>& numbers);
-  /// Null where there are none.
+  /// Appends null if there are no numbers.
   void rounded_or_null(std::string_view name, const std::vector<double>& numbers);
 
   std::string take() { return std::move(text_); }
@@ -67,7 +67,7 @@ class Writer {
   void separate();
 
   std::string text_;
-  bool first_ = true;  ///< nothing stands yet in the innermost bracket
+  bool first_ = true;  ///< the innermost bracket is still empty
 };
 
 }  // namespace simgrad::outputs::report

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double as_fast = 1.005;
 
-/// Why A needs fewer samples than B.
+/// Returns why A needs fewer samples than B.
 std::string samples_reason(const ReportModel& model, const Case& a, const Case& b) {
   if (b.staleness.value_or(0.0) >= a.staleness.value_or(0.0) + 0.5)
     return fmt::format(": the gradients of {} are {} updates old on average", model.named(b),
@@ -27,7 +27,7 @@ std::string samples_reason(const ReportModel& model, const Case& a, const Case& 
   return "";
 }
 
-/// The part of the time a sample in which B loses most to A; 4 where the record does not tell.
+/// Returns the part of the time per sample in which B loses most to A; 4 if the record has no such part.
 std::size_t lost_part(const Case& a, const Case& b) {
   if (!a.row.parts_s || !b.row.parts_s) return 4;
   std::size_t most = 4;
@@ -42,7 +42,7 @@ std::size_t lost_part(const Case& a, const Case& b) {
   return most;
 }
 
-/// A's and B's names; the grid point where they differ in it.
+/// The names of A and B, with their grid points if these differ.
 struct Names {
   std::string a;
   std::string b;
@@ -53,16 +53,17 @@ Names names(const ReportModel& model, const Case& a, const Case& b) {
   return {model.named(a), model.named(b)};
 }
 
-/// "server communicates for 3.2 s, ring for 1 s": where they need different samples, B's seconds are scaled to A's.
+/// Returns "server communicates for 3.2 s, ring for 1 s". If A and B need different numbers of samples, B's seconds are
+/// scaled to A's number.
 std::string against(const Names& names, const Case& a, const Case& b, std::size_t part) {
   static constexpr std::array<std::string_view, 4> does = {"computes", "communicates", "waits", "is down"};
   const double scale = *a.samples / *b.samples;
   const bool scaled = scale > as_fast || scale < 1.0 / as_fast;
   return fmt::format("{} {} for {}, {} for {}{}", names.b, does[part], duration((*b.row.parts_s)[part] * scale),
-                     names.a, duration((*a.row.parts_s)[part]), scaled ? ", for as many samples" : "");
+                     names.a, duration((*a.row.parts_s)[part]), scaled ? ", for the same number of samples" : "");
 }
 
-/// Most of what B computes longer than A is work that it lost and did again.
+/// Returns whether repeated work makes up most of the additional computing time of B.
 bool does_again(const Case& a, const Case& b) {
   const double again = b.lost_s.value_or(0.0) / *b.samples - a.lost_s.value_or(0.0) / *a.samples;
   return again > 0.5 * ((*b.row.parts_s)[0] / *b.samples - (*a.row.parts_s)[0] / *a.samples);
@@ -74,12 +75,11 @@ std::string time_reason(const ReportModel& model, const Case& a, const Case& b) 
   const Names both = names(model, a, b);
   const std::string numbers = against(both, a, b, part);
   if (part == 0 && a.workers > b.workers)
-    return fmt::format("{} workers share what {} {} compute: {}", a.workers, b.workers, b.workers == 1 ? "does" : "do",
-                       numbers);
+    return fmt::format("{} workers share the work of {}: {}", a.workers, b.workers, numbers);
   const bool computes = part == 0 && !does_again(a, b);
   const Limit found = computes ? Limit::compute : overhead(b);
-  const bool of_waiting = found == Limit::slowest || found == Limit::late || found == Limit::turns;
-  if ((of_waiting && part != 2) || (found == Limit::latency && part != 1)) return numbers;
+  const bool waits_for_others = found == Limit::slowest || found == Limit::late || found == Limit::turns;
+  if ((waits_for_others && part != 2) || (found == Limit::latency && part != 1)) return numbers;
   switch (found) {
     case Limit::link:
       return link_text(b, " of " + both.b) + ": " + numbers;
@@ -87,12 +87,12 @@ std::string time_reason(const ReportModel& model, const Case& a, const Case& b) 
       return fmt::format("the slowest worker of {} computes {} as long as the mean: {}", both.b,
                          times(*b.slowest_over_mean), numbers);
     case Limit::late:
-      return numbers + (b.conditions.stragglers ? ", for stragglers" : ", for the last member of its collectives");
+      return numbers + (b.conditions.stragglers ? ", because of stragglers" : ", for the last member of a collective");
     case Limit::turns:
       return numbers + ", for its turn";
     case Limit::latency:
-      return fmt::format("{}; with no link busy more than {}, not bandwidth but latency counts", numbers,
-                         percent_at_most(b.busiest ? b.busiest->utilisation : 0.0));
+      return fmt::format("{}; no link is busy for more than {} of the time, so the cause is latency, not bandwidth",
+                         numbers, percent_at_most(b.busiest ? b.busiest->utilisation : 0.0));
     case Limit::faults:
       return fmt::format("in {} {}: {}", both.b, faults_text(b), numbers);
     default:
@@ -120,7 +120,7 @@ std::string reason(const ReportModel& model, const Case& a, const Case& b, Measu
   if (!(ratio >= as_fast) || !a.samples || !b.samples || !(*a.samples > 0.0) || !(*b.samples > 0.0)) return "";
   const double fewer = measure == Measure::time_to_target ? *b.samples / *a.samples : 1.0;
   if (std::log(fewer) > 0.5 * std::log(ratio))
-    return fmt::format("it needs {} fewer samples to the target{}", times(fewer), samples_reason(model, a, b));
+    return fmt::format("it needs {} fewer samples to reach the target{}", times(fewer), samples_reason(model, a, b));
   const std::string of_time = time_reason(model, a, b);
   if (of_time.empty() || !(fewer < 1.0 / as_fast)) return of_time;
   return of_time + fmt::format(", although {} needs {} more samples", names(model, a, b).a, times(1.0 / fewer));

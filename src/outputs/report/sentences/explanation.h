@@ -1,4 +1,4 @@
-/// Why one case is ahead of another, from the record.
+/// The reason why one case is ahead of another, found in the record.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,19 @@ namespace simgrad::outputs::report {
 
 enum class Measure { time_to_target, throughput };
 
-/// Seconds to the target, or seconds a sample: less is better.
+/// Returns seconds to the target, or seconds per sample: less is better. Empty if the case has no such number.
 std::optional<double> measured(const Case& one, Measure measure);
 
-/// "2.1x faster than B", "as fast as B"; A must be ahead or equal.  Both must have the measure, here and below.
+/// Returns "2.1x faster than B" or "as fast as B". A must be ahead or equal. Both cases must have the measure, here and
+/// below.
 std::string lead(const ReportModel& model, const Case& a, const Case& b, Measure measure);
 
-/// Why A is ahead of B: the factor that makes most of the difference, samples that are needed (with staleness,
-/// disagreement), or the part of the time a sample in which B loses most (with the link that is busy, the slowest
-/// worker).  Empty where they are equal or the record does not tell.
+/// Returns why A is ahead of B, by the factor that explains most of the difference: the number of samples needed (with
+/// staleness or disagreement of replicas), or the part of the time per sample in which B loses most (with the busy link
+/// or the slowest worker). Empty if the two are equal or the record does not explain the difference.
 std::string reason(const ReportModel& model, const Case& a, const Case& b, Measure measure);
 
-/// Both together: "2.1x faster than B because ...".
+/// Returns lead and reason in one clause: "2.1x faster than B because ...".
 std::string ahead(const ReportModel& model, const Case& a, const Case& b, Measure measure);
 
 }  // namespace simgrad::outputs::report

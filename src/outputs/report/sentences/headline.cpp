@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::outputs::report {
@@ -23,19 +23,20 @@ std::string of_alternatives(const ReportModel& model, Measure measure) {
   if (equal > 1) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < equal; ++i) names.push_back(model.named(*cases[i]));
-    text =
-        fmt::format("{} are as fast: {}{}", listed(names), time_text(best, measure), against_one_worker(best, measure));
+    text = fmt::format("{} are equally fast: {}{}", listed(names), time_text(best, measure),
+                       against_one_worker(best, measure));
   } else {
     const std::string what =
-        to_target ? fmt::format("reaches the target {}after {}", cases.size() > 1 ? "first, " : "", reached)
-                  : fmt::format("computes {}{}", cases.size() > 1 ? "most, " : "", time_text(best, measure));
+        to_target
+            ? fmt::format("reaches the target {}after {}", cases.size() > 1 ? "first, " : "", reached)
+            : fmt::format("{}{}", cases.size() > 1 ? "is the fastest, with " : "processes ", time_text(best, measure));
     text = fmt::format("{} {}{}", model.named(best), what, against_one_worker(best, measure));
   }
   if (equal < cases.size()) text += ", " + lead(model, best, *cases[equal], measure);
   return text + ".";
 }
 
-/// "100" where only one key asks, else "bandwidth=1Gbps, latency=1us".
+/// Returns "100" if only one key asks, else "bandwidth=1Gbps, latency=1us".
 std::string at_question(const Question& question) {
   if (question.parameters.size() == 1) return value_text(question.parameters.begin().value());
   return point_text(question.parameters);
@@ -49,7 +50,7 @@ std::string keys_text(const Question& question) {
   return listed(names);
 }
 
-/// The first, or all that are as fast.
+/// Returns the names of the fastest case and of all that are as fast.
 std::string winner(const ReportModel& model, const std::vector<const Case*>& cases, Measure measure) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < tied(cases, measure); ++i) names.push_back(choice(model, *cases[i]));
@@ -57,59 +58,79 @@ std::string winner(const ReportModel& model, const std::vector<const Case*>& cas
   return listed(names);
 }
 
-std::string of_questions(const ReportModel& model, const std::vector<Question>& all, Measure measure) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> winners;  // with where they win
-  double least = 1e300;
-  double most = 0.0;
-  std::size_t asked = 0;
-  std::size_t unanswered = 0;
-  for (const Question& question : all) {
-    const auto cases = ranking(model, question.cases, measure);
-    if (cases.empty()) {
-      ++unanswered;
-      continue;
-    }
-    ++asked;
-    const std::string name = winner(model, cases, measure);
+/// The winners of all questions.
+struct QuestionWinners {
+  std::vector<std::pair<std::string, std::vector<std::string>>> winners;  ///< with the questions that they win
+  double lead_min = 1e300;                                                ///< over the next case, as a factor
+  double lead_max = 0.0;
+  std::size_t answered = 0;
+
+  void add(const std::string& name, const Question& question) {
     auto found = std::ranges::find(winners, name, &std::pair<std::string, std::vector<std::string>>::first);
-    // Neighbours along one key; anywhere where there are several.
+    // With one key only neighbouring questions are put together, with several keys any.
     if (found != winners.end() && question.parameters.size() == 1 && found + 1 != winners.end()) found = winners.end();
     if (found == winners.end()) found = winners.insert(winners.end(), {name, {}});
     found->second.push_back(at_question(question));
+    ++answered;
+  }
+};
+
+QuestionWinners winners_of(const ReportModel& model, const std::vector<Question>& all, Measure measure) {
+  QuestionWinners found;
+  for (const Question& question : all) {
+    const auto cases = ranking(model, question.cases, measure);
+    if (cases.empty()) continue;
+    found.add(winner(model, cases, measure), question);
     if (cases.size() < 2) continue;
-    const double ratio = *measured(*cases[1], measure) / *measured(*cases[0], measure);
-    least = std::min(least, ratio);
-    most = std::max(most, ratio);
+    const double lead = *measured(*cases[1], measure) / *measured(*cases[0], measure);
+    found.lead_min = std::min(found.lead_min, lead);
+    found.lead_max = std::max(found.lead_max, lead);
   }
-  const std::string missing =
-      unanswered == 0 ? "" : fmt::format(" Nobody gets there in {} of {} cases.", unanswered, all.size());
-  const bool to_target = measure == Measure::time_to_target;
-  const std::string keys = keys_text(all.front());
-  if (winners.size() == 1) {
-    const std::string what = to_target ? "the first at the target" : "the fastest";
-    const std::string many = tied(ranking(model, all.front().cases, measure), measure) > 1 ? "are" : "is";
-    std::string text = fmt::format("{} {} {} at every {}", winners.front().first, many, what, keys);
-    if (asked == 1) text = fmt::format("{} {} {} at {}", winners.front().first, many, what, winners.front().second[0]);
-    if (most > 1.005)
-      text += times(least) == times(most) ? fmt::format(", {} faster than the next", times(most))
-                                          : fmt::format(", {} to {} faster than the next", times(least), times(most));
-    return text + "." + missing;
-  }
-  std::vector<std::string> parts;
-  const bool many_keys = all.front().parameters.size() > 1;
-  for (const auto& [name, where] : winners)
-    parts.push_back(many_keys && where.size() > 1 ? fmt::format("{} in {} of {} cases", name, where.size(), all.size())
-                                                  : fmt::format("{} at {}", name, listed(where)));
-  std::string text =
-      fmt::format("Which {} depends on {}: ", to_target ? "reaches the target first" : "is fastest", keys);
+  return found;
+}
+
+/// Returns "ring is the fastest at every value of bandwidth, 1.5x to 2.0x faster than the next".
+std::string same_winner_text(const QuestionWinners& found, const std::string& keys, const std::string& title,
+                             bool is_tied) {
+  const auto& [name, where] = found.winners.front();
+  std::string text = fmt::format("{} {} {} at {}", name, is_tied ? "are" : "is", title,
+                                 found.answered == 1 ? where.front() : "every value of " + keys);
+  if (!(found.lead_max > 1.005)) return text;
+  const std::string least = times(found.lead_min), most = times(found.lead_max);
+  return text + fmt::format(", {} faster than the next", least == most ? most : least + " to " + most);
+}
+
+/// Returns "a at 10, b at 100 and 1000"; with several keys "a in 3 of 4 cases; b at features=100, spread=2.0".
+std::string winners_text(const QuestionWinners& found, std::size_t questions, bool many_keys) {
+  std::string text;
   const char* separator = "";
-  for (std::size_t i = 0; i < std::min(parts.size(), most_questions_of_headline); ++i) {
-    text += separator + parts[i];
+  for (std::size_t i = 0; i < std::min(found.winners.size(), most_questions_of_headline); ++i) {
+    const auto& [name, where] = found.winners[i];
+    text += separator;
+    text += many_keys && where.size() > 1 ? fmt::format("{} in {} of {} cases", name, where.size(), questions)
+                                          : fmt::format("{} at {}", name, listed(where));
     separator = many_keys ? "; " : ", ";
   }
-  if (parts.size() > most_questions_of_headline)
-    text += fmt::format(" and {} more", parts.size() - most_questions_of_headline);
-  return text + "." + missing;
+  if (found.winners.size() > most_questions_of_headline)
+    text += fmt::format(" and {} more", found.winners.size() - most_questions_of_headline);
+  return text;
+}
+
+std::string of_questions(const ReportModel& model, const std::vector<Question>& all, Measure measure) {
+  const QuestionWinners found = winners_of(model, all, measure);
+  const std::size_t unanswered = all.size() - found.answered;
+  const std::string missing =
+      unanswered == 0 ? "" : fmt::format(" No strategy gets there in {} of {} cases.", unanswered, all.size());
+  const bool to_target = measure == Measure::time_to_target;
+  const std::string keys = keys_text(all.front());
+  if (found.winners.size() == 1) {
+    const bool is_tied = tied(ranking(model, all.front().cases, measure), measure) > 1;
+    return same_winner_text(found, keys, to_target ? "first to reach the target" : "the fastest", is_tied) + "." +
+           missing;
+  }
+  return fmt::format("The {} depends on {}: {}.", to_target ? "first to reach the target" : "fastest", keys,
+                     winners_text(found, all.size(), all.front().parameters.size() > 1)) +
+         missing;
 }
 
 std::string of_jobs(const ReportModel& model) {
@@ -118,9 +139,9 @@ std::string of_jobs(const ReportModel& model) {
     if (const std::string text = interference_text(*one); !text.empty())
       parts.push_back(fmt::format("{} takes {}", model.named(*one), text));
   if (parts.empty())
-    return fmt::format("{} share the cluster; how long each takes by itself is not known.",
+    return fmt::format("{} share the cluster; the time that each takes alone is not known.",
                        counted(model.strategies.size(), "job"));
-  return "Beside the others, " + listed(parts, most_questions_of_headline) + ".";
+  return "Beside the other jobs, " + listed(parts, most_questions_of_headline) + ".";
 }
 
 }  // namespace
@@ -146,8 +167,8 @@ std::string against_one_worker(const Case& one, Measure measure) {
 
 std::string interference_text(const Case& one) {
   if (!one.interference) return "";
-  if (*one.interference < 1.005) return "as long as by itself";
-  return fmt::format("{} as long as by itself", times(*one.interference));
+  if (*one.interference < 1.005) return "as long as alone";
+  return fmt::format("{} as long as alone", times(*one.interference));
 }
 
 }  // namespace simgrad::outputs::report

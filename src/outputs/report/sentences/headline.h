@@ -7,17 +7,18 @@
 
 namespace simgrad::outputs::report {
 
-/// Who is first by the measure, and by how much; where the grid asks several questions, who is first in each; of jobs,
-/// which are no alternatives, how much longer each takes beside the others.  There has to be a case with the measure.
+/// Returns one sentence: the winner by the measure and its lead. If the grid asks several questions, the sentence names
+/// the winner of each. Jobs on one cluster do not compete: for them it says how much longer each takes than alone.
+/// At least one case must have the measure.
 std::string headline(const ReportModel& model, Measure measure);
 
-/// "2.00 s to the target", "4.00 M samples/s".
+/// Returns "2.00 s to the target" or "4.00 M samples/s".
 std::string time_text(const Case& one, Measure measure);
 
-/// ", 5.2x as fast as one worker", and when that is a loss, that it is; empty where it is not known.
+/// Returns ", 5.2x as fast as one worker", or ", 2.0x slower than one worker alone". Empty if not known.
 std::string against_one_worker(const Case& one, Measure measure);
 
-/// "7.1x as long as by itself"; empty where that is not known.
+/// Returns "7.1x as long as alone". Empty if not known.
 std::string interference_text(const Case& one);
 
 }  // namespace simgrad::outputs::report

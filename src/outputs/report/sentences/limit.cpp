@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -16,17 +16,17 @@ namespace {
 
 constexpr double half = 0.5;
 constexpr double idle_link = 0.1;
-constexpr double uneven_load = 1.5;  ///< of the busiest full-duplex link over the mean
+constexpr double uneven_load = 1.5;  ///< load of the busiest full-duplex link over the mean load
 constexpr double almost_all = 0.8;
 
-/// Of the time spent communicating or waiting, how much a link accounts for.
+/// Returns the share of the time that is spent communicating or waiting.
 double talk(const Case& one) {
   const auto parts = shares(one);
   return parts[1] + parts[2];
 }
 
-/// Directions that work at the same time count once: where the load is even and no server answers, their sum has to be
-/// almost all of the time.
+/// Returns whether the busiest link accounts for the communication. If the load is even and no server answers, the two
+/// directions can be busy at the same time, so their sum must be almost all of the time.
 bool link_binds(const Case& one) {
   if (!one.duplex_link || !(talk(one) > 0.0)) return false;
   const FullDuplexLink& link = *one.duplex_link;
@@ -41,7 +41,7 @@ bool links_idle(const Case& one) {
          one.duplex_link->both() < idle_link * talk(one);
 }
 
-/// Shares of the time, the largest first.
+/// Returns shares of the time lost by crashes, the largest first, each with the activity that takes it.
 std::vector<std::pair<double, std::string>> faults(const Case& one) {
   const double all = one.row.simulated_s.value_or(0.0);
   std::vector<std::pair<double, std::string>> parts;
@@ -57,8 +57,8 @@ std::vector<std::pair<double, std::string>> faults(const Case& one) {
   if (recovery >= down)
     add(recovery, "recovering" + (crashes > 0.0 ? " from " + those : ""));
   else
-    add(down, "being down" + (crashes > 0.0 ? " in " + those : ""));
-  add(one.lost_s.value_or(0.0) / all, "doing lost work again");
+    add(down, "being down" + (crashes > 0.0 ? " after " + those : ""));
+  add(one.lost_s.value_or(0.0) / all, "repeating lost work");
   add(one.checkpoint_s.value_or(0.0) / all, "writing checkpoints");
   std::ranges::stable_sort(parts, {}, [](const auto& part) { return -part.first; });
   return parts;
@@ -78,29 +78,29 @@ Limit waiting(const Case& one) {
   return Limit::waiting;
 }
 
-/// Messages a step, of all ranks together.
+/// Names the messages per step of all ranks together.
 std::string latency_text(const Case& one) {
-  const std::string idle = fmt::format(" though no link is busy more than {} of it",
+  const std::string idle = fmt::format(", although no link is busy for more than {} of the time",
                                        percent_at_most(one.busiest ? one.busiest->utilisation : 0.0));
   if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0))
-    return idle + ": latency, not bandwidth";
-  return fmt::format("{}: the latency of its {} messages a step, not bandwidth", idle,
+    return idle + ": the cause is latency, not bandwidth";
+  return fmt::format("{}: the cause is the latency of {} messages per step, not bandwidth", idle,
                      count(*one.row.messages / *one.steps));
 }
 
 std::string late_text(const Case& one) {
   const double wait_s = one.row.parts_s ? (*one.row.parts_s)[2] : 0.0;
-  std::string text = one.conditions.stragglers ? ", for stragglers" : "";
-  if (one.skew_s.value_or(0.0) >= half * wait_s && one.skew_a_call_s)
-    text += fmt::format(": the last member of a collective comes {} after the mean", duration(*one.skew_a_call_s));
-  return text;
+  if (!(one.skew_s.value_or(0.0) >= half * wait_s) || !one.skew_a_call_s) return "";
+  return fmt::format(": the last member of a collective arrives {} after the mean", duration(*one.skew_a_call_s));
 }
 
 std::string text_of(const Case& one, Limit limit) {
   const auto [compute, communicate, wait, down] = shares(one);
   const bool waits = limit == Limit::slowest || limit == Limit::late || limit == Limit::turns || communicate < wait;
-  const std::string network =
-      fmt::format("{} takes {} of the time", waits ? "waiting" : "communicating", percent(waits ? wait : communicate));
+  const auto takes = [&](const char* activity) {
+    return fmt::format("{} takes {} of the time", activity, percent(waits ? wait : communicate));
+  };
+  const std::string network = takes(waits ? "waiting" : "communicating");
   switch (limit) {
     case Limit::unknown:
     case Limit::compute:
@@ -110,14 +110,14 @@ std::string text_of(const Case& one, Limit limit) {
     case Limit::latency:
       return network + latency_text(one);
     case Limit::messages:
-      return network + (one.conditions.jobs ? ", on links that other jobs use too" : "");
+      return network + (one.conditions.jobs ? ", on links that other jobs also use" : "");
     case Limit::slowest:
       return fmt::format("{}: the slowest worker computes {} as long as the mean", network,
                          times(one.slowest_over_mean.value_or(1.0)));
     case Limit::late:
-      return network + late_text(one);
+      return takes(one.conditions.stragglers ? "waiting for stragglers" : "waiting") + late_text(one);
     case Limit::turns:
-      return network + ", for its turn: the jobs compute one after the other";
+      return takes("waiting for its turn") + ": the jobs compute one after another";
     case Limit::waiting:
       return network;
     case Limit::faults:
@@ -173,17 +173,17 @@ std::string faults_text(const Case& one) {
 
 std::string link_text(const Case& one, const std::string& of) {
   const FullDuplexLink& link = *one.duplex_link;
-  const std::string who =
+  const std::string name =
       fmt::format("{} link \"{}\"{}{}", link.owner.empty() ? "the" : link.owner, printable(link.name), of,
-                  link.shared ? ", which carries other traffic too," : "");
+                  link.shared ? ", which also carries other traffic," : "");
   const char* const others = one.conditions.jobs ? ", other jobs not counted" : "";
   if (link.by_turns && link.up > 0.0 && link.down > 0.0)
-    return fmt::format("{} is busy {} of the time, {} one way and {} the other{}", who, percent(link.both()),
-                       percent(link.up), percent(link.down), others);
+    return fmt::format("{} is busy {} of the time, {} in one direction and {} in the other{}", name,
+                       percent(link.both()), percent(link.up), percent(link.down), others);
   if (link.most() >= half * talk(one))
-    return fmt::format("{} is busy {} of the time{}", who, percent(link.most()), others);
-  return fmt::format("{} is busy {} of the time one way and {} the other{}", who, percent(link.up), percent(link.down),
-                     others);
+    return fmt::format("{} is busy {} of the time{}", name, percent(link.most()), others);
+  return fmt::format("{} is busy {} of the time in one direction and {} in the other{}", name, percent(link.up),
+                     percent(link.down), others);
 }
 
 std::string limit_text(const Case& one) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
@@ -45,7 +45,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The parameters whose keys are questions, or those that are choices.
+/// Returns the parameters whose keys are questions, or else those whose keys are choices.
 Json part_of(const Json& parameters, bool of_questions) {
   Json part = Json::object();
   for (const auto& [key, value] : parameters.items())

@@ -1,4 +1,4 @@
-/// Who is ahead: the best case of each strategy, the fastest first.
+/// The ranking: the best case of each strategy, the fastest first.
 #pragma once
 
 #include <string>
@@ -8,30 +8,30 @@
 
 namespace simgrad::outputs::report {
 
-/// Time to the target where a case reached it with every seed, else throughput.
+/// Returns time to the target if a case reached it with every seed, else throughput.
 Measure best_measure(const ReportModel& model);
 
-/// Of each strategy its best case by the measure, the best first.  With one strategy: all its cases.  Strategies
+/// Returns the best case of each strategy by the measure, the best first. With one strategy: all its cases. Strategies
 /// without the measure are left out.
 std::vector<const Case*> ranking(const ReportModel& model, Measure measure);
 
-/// The same of some of the model's cases.
+/// Ranks only these cases of the model.
 std::vector<const Case*> ranking(const ReportModel& model, const std::vector<const Case*>& cases, Measure measure);
 
-/// How many of a ranking, from the first on, are as fast as the first.
+/// Returns how many cases at the top of a ranking are as fast as the first.
 std::size_t tied(const std::vector<const Case*>& ranking, Measure measure);
 
-/// The cases that answer one question: the grid's keys that are no choices (conditions.h) have the same values.
+/// The cases that answer one question: those with equal values of the grid's keys that are not choices (conditions.h).
 struct Question {
-  nlohmann::ordered_json parameters;  ///< these keys
+  nlohmann::ordered_json parameters;  ///< the keys that are not choices
   std::vector<const Case*> cases;
 };
 
-/// In the order of the points; a single one where the grid has no such keys, or where no question has two cases: then
-/// the cases are each other's alternatives.
+/// Returns the questions in the order of the grid points. There is a single question with all cases if the grid has no
+/// such keys, or if no question would have two cases.
 std::vector<Question> questions(const ReportModel& model);
 
-/// "ring with 16 workers": what distinguishes the case within its question.
+/// Returns the name of a case within its question: "ring with 16 workers".
 std::string choice(const ReportModel& model, const Case& one);
 
 }  // namespace simgrad::outputs::report

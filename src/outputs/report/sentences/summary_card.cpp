@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/data/writer.h"
 #include "outputs/report/sentences/headline.h"
-#include "outputs/report/sentences/phrases.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
-/// What keeps the winner from being faster still, and why it is ahead of the next that is slower.
+/// Returns the bottleneck of the winner, and why it is ahead of the next case that is slower.
 std::optional<Bottleneck> bottleneck(const ReportModel& model, const std::vector<const Case*>& cases, Measure measure) {
   const Case& best = *cases.front();
   const std::string limit = limit_text(best);
@@ -20,12 +20,12 @@ std::optional<Bottleneck> bottleneck(const ReportModel& model, const std::vector
   Bottleneck found{model.named(best), limit + "."};
   const std::size_t next = tied(cases, measure);
   if (next == cases.size() || best.conditions.jobs) return found;
-  const std::string why = reason(model, best, *cases[next], measure);
-  if (!why.empty()) found.text += fmt::format(" It is ahead of {}: {}.", model.named(*cases[next]), why);
+  const std::string because = reason(model, best, *cases[next], measure);
+  if (!because.empty()) found.text += fmt::format(" It is ahead of {} because {}.", model.named(*cases[next]), because);
   return found;
 }
 
-/// Of alternatives all; of several questions the last that has an answer; of jobs the one that suffers most.
+/// Returns the ranking to explain: that of the last question with an answer. Jobs come in the order of interference.
 std::vector<const Case*> to_explain(const ReportModel& model, Measure measure) {
   if (model.cases.front().conditions.jobs) {
     auto cases = model.ran();
@@ -46,11 +46,11 @@ std::string without_measure(const ReportModel& model) {
   const bool all_diverged = std::ranges::all_of(
       model.ran(), [](const Case* one) { return one->row.diverged == one->row.seeds - one->row.failed; });
   if (all_diverged)
-    return "Every run diverged: the loss is no number any more. A smaller training.learning_rate may help.";
-  return "No case finished every seed soundly, so that none can be called the best.";
+    return "Every run diverged: the loss is no longer finite. A smaller training.learning_rate may help.";
+  return "Every case has a seed that diverged or failed, so no case is called the best.";
 }
 
-/// With a target that nobody reached: who came closest.
+/// Names the case that came closest to a target that no case reached with every seed.
 std::string closest(const ReportModel& model) {
   const Case* best = nullptr;
   for (const Case& one : model.cases)
@@ -59,7 +59,7 @@ std::string closest(const ReportModel& model) {
   const bool some = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.reached > 0; });
   std::string text = some ? "No strategy reached the target with every seed" : "No run reached the target";
   if (model.comparison.target) text += fmt::format(" (loss {:.4g})", *model.comparison.target);
-  if (best) text += fmt::format("; the closest is {}, loss {:.4g}", model.named(*best), *best->row.final_loss);
+  if (best) text += fmt::format("; the closest is {} with loss {:.4g}", model.named(*best), *best->row.final_loss);
   return text + ".";
 }
 
@@ -74,9 +74,10 @@ std::vector<std::string> notes(const Results& results, const ReportModel& model)
   for (const Run& run : results.runs) {
     failed += run.record.status == record::Status::failed ? 1 : 0;
     diverged += run.record.status == record::Status::diverged ? 1 : 0;
-    if (run.record.status == record::Status::failed && error.empty()) error = run.label + ": " + run.record.error;
+    if (run.record.status == record::Status::failed && error.empty())
+      error = fmt::format("({}): {}", run.label, run.record.error);
   }
-  if (failed > 0) notes.push_back(fmt::format("{} failed; the first: {}", counted(failed, "run"), printable(error)));
+  if (failed > 0) notes.push_back(fmt::format("{} failed. First error {}", counted(failed, "run"), printable(error)));
   std::vector<std::string> labels;
   for (const Case& one : model.cases)
     if (one.row.diverged > 0) labels.push_back(model.named(one));

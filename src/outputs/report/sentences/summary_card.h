@@ -1,4 +1,4 @@
-/// The answer at the top: which strategy wins by time, by cost, by energy, and what binds it.
+/// The summary at the top of the report: the winners by time, by cost and by energy, and the bottleneck of the fastest.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@ namespace simgrad::outputs::report {
 
 class Writer;
 
-/// What keeps a case from being faster still, and why it is ahead.
+/// The bottleneck of a case, and the reason why the case is ahead.
 struct Bottleneck {
   std::string name;
-  std::string text;  ///< "computing takes 75 % of the time.  It is ahead of ..."
+  std::string text;  ///< "computing takes 75 % of the time. It is ahead of ..."
 };
 
 struct SummaryCard {
   std::string headline;
-  std::vector<Winner> winners;           ///< of those that are priced
-  std::optional<Bottleneck> bottleneck;  ///< of the winner by time
-  std::vector<std::string> notes;        ///< what is missing, failed or diverged
+  std::vector<Winner> winners;           ///< by time, then by each price that there is
+  std::optional<Bottleneck> bottleneck;  ///< the one of the winner by time
+  std::vector<std::string> notes;        ///< missing, failed or diverged runs
 };
 
-/// The times compared are those to the target, where a case reached it with every seed; else throughput decides.
+/// Compares times to the target if a case reached it with every seed, else throughputs.
 SummaryCard summary_card(const Results& results, const ReportModel& model);
 
 void write(Writer& writer, const SummaryCard& card);

@@ -13,7 +13,7 @@ namespace {
 constexpr double equal_price_within = 1.005;
 constexpr std::size_t most_questions_of_winners = 6;
 
-/// A price of a case, and how it is written.
+/// A price of a case, and how to write it.
 struct WinnersPrice {
   const char* by;
   std::optional<double> (*of)(const Case&, Measure);
@@ -21,7 +21,8 @@ struct WinnersPrice {
   const char* verb;
 };
 
-/// To the target, or for a million samples: runs that end elsewhere have done different amounts of work.
+/// Returns the price to the target, or else per million samples: runs that stop at different points have done different
+/// amounts of work.
 std::optional<double> per_work(const Case& one, Measure measure, std::optional<double> total,
                                std::optional<double> to_target) {
   if (!measured(one, measure)) return std::nullopt;
@@ -34,13 +35,13 @@ std::optional<double> cost(const Case& one, Measure measure) {
   return per_work(one, measure, one.row.cost_usd, one.row.cost_to_target_usd);
 }
 
-/// A run that reaches its target ends there: its energy is that to the target.
+/// Returns the energy. A run that reaches its target ends there, so that its energy is the energy to the target.
 std::optional<double> energy(const Case& one, Measure measure) {
   return per_work(one, measure, one.row.energy_j, one.row.energy_j);
 }
 
-std::string what_for(Measure measure) {
-  return measure == Measure::time_to_target ? " to the target" : " a million samples";
+std::string unit_of_work(Measure measure) {
+  return measure == Measure::time_to_target ? " to the target" : " per million samples";
 }
 
 void add_time(std::vector<Winner>& lines, const ReportModel& model, const std::vector<const Case*>& cases,
@@ -49,12 +50,12 @@ void add_time(std::vector<Winner>& lines, const ReportModel& model, const std::v
   std::string text = time_text(best, measure) + against_one_worker(best, measure);
   if (cases.size() > 1)
     text += tied(cases, measure) > 1
-                ? fmt::format("; {} is as fast", model.named(*cases[1]))
+                ? fmt::format("; {} is equally fast", model.named(*cases[1]))
                 : fmt::format("; next is {} with {}", model.named(*cases[1]), time_text(*cases[1], measure));
   lines.push_back({"time", model.label(best), model.text(best), text});
 }
 
-/// Of those that cost as little as the least, the fastest comes first.
+/// Adds the winner by a price. Among cases that are equally cheap the fastest comes first.
 void add_price(std::vector<Winner>& lines, const ReportModel& model, Measure measure, const WinnersPrice& price) {
   std::vector<const Case*> cases;
   for (const Case& one : model.cases)
@@ -68,7 +69,7 @@ void add_price(std::vector<Winner>& lines, const ReportModel& model, Measure mea
   std::ranges::stable_sort(
       cases, {}, [&](const Case* one) { return std::pair(cheapest(one) ? least : of(one), *measured(*one, measure)); });
   const Case& best = *cases.front();
-  std::string text = price.text(of(&best)) + what_for(measure);
+  std::string text = price.text(of(&best)) + unit_of_work(measure);
   const auto other = std::ranges::find_if(cases, [&](const Case* one) {
     return model.strategies.size() < 2 ? one != &best : one->strategy != best.strategy;
   });

@@ -1,4 +1,4 @@
-/// Who wins by time, by cost and by energy.
+/// The winners by time, by cost and by energy.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace simgrad::outputs::report {
 
-/// The winner of one of the three.
+/// The winner by one of the three.
 struct Winner {
   std::string by;  ///< "time", "cost", "energy"
   std::string label;
@@ -16,8 +16,8 @@ struct Winner {
   std::string text;
 };
 
-/// A price that is nothing for all is left out.  Where the grid asks several questions, a winner of each by time, of
-/// the first few; of jobs the time of each.
+/// Returns the winners by each. A price that is 0 for all cases is left out. If the grid asks several questions, there
+/// is a winner by time for each of the first few. For jobs, which do not compete, there is the time of each.
 std::vector<Winner> winners(const ReportModel& model, Measure measure);
 
 }  // namespace simgrad::outputs::report

@@ -19,7 +19,7 @@ struct Column {
     seeds,
     simulated,
     outcome,
-    throughput,  ///< from here on: left out where no row has anything to show
+    throughput,  ///< from here on: left out if no row has anything to show
     to_target,
     efficiency,
     bar,
@@ -34,23 +34,23 @@ struct Column {
   Kind kind;
   std::string above;  ///< the header's first line; equal neighbours share it
   std::string header;
-  std::vector<std::string> cells;              ///< a row each
-  std::vector<std::string_view> colours = {};  ///< ANSI codes, a row each; empty: none
+  std::vector<std::string> cells;              ///< one per row
+  std::vector<std::string_view> colours = {};  ///< ANSI codes, one per row; empty: none
 
-  /// A title that neighbours share takes room from both: it is not counted here.
+  /// Returns the width in columns of the terminal, without a title that is shared by neighbours.
   std::size_t width() const;
   Align align() const { return kind == label || kind == bar ? Align::left : Align::right; }
 };
 
 inline constexpr std::size_t bar_cells_most = 16;
 
-/// All there is to show, in the order of reading.
+/// Returns all columns with something to show, in the order of reading.
 std::vector<Column> all_columns(const Comparison& comparison);
 
-/// The two speed-ups share a title; the one to the target, left alone, needs a header that says all.
+/// Renames the speed-up to the target if it stands alone: the two speed-ups share a title.
 void name_lone_speedup(std::vector<Column>& columns);
 
-/// The cells of the two kinds of column that can give way without going: labels cut, bars redrawn.
+/// Returns the cells of the two kinds of column that can be narrowed: labels are cut, bars are redrawn.
 std::vector<std::string> label_cells(const std::vector<Row>& rows, std::size_t width);
 std::vector<std::string> bar_cells(const std::vector<Row>& rows, std::size_t width);
 

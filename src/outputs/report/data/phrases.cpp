@@ -1,4 +1,4 @@
-#include "outputs/report/sentences/phrases.h"
+#include "outputs/report/data/phrases.h"
 
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ nlohmann::ordered_json without_workers(const nlohmann::ordered_json& parameters)
   return rest;
 }
 
-/// "8 workers"; empty where the grid has no sizes.
+/// Returns "8 workers". Empty if the grid has no numbers of workers.
 std::string workers_text(const nlohmann::ordered_json& parameters) {
   const auto workers = parameters.find(workers_key);
   if (workers == parameters.end()) return "";

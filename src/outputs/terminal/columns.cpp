@@ -1,4 +1,4 @@
-#include "outputs/columns.h"
+#include "outputs/terminal/columns.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ Cells cells_of(const std::vector<Row>& rows, Text text) {
   return cells;
 }
 
-/// The cells of a number that a row may not have.
+/// Returns the cells of a number; "-" for rows without it.
 template <class Text>
 Cells number_cells(const std::vector<Row>& rows, std::optional<double> Row::*number, Text text) {
   return cells_of(rows, [&](const Row& row) { return row.*number ? std::string(text(*(row.*number))) : "-"; });
@@ -32,8 +32,8 @@ std::string outcome_text(const Row& row, bool has_target) {
     // A mean over some of the seeds must not pass for one over all.
     return row.all_reached() ? text : fmt::format("{}, {} of {}", text, row.reached, row.seeds);
   }
-  const auto partly = [&](std::string_view what, std::int64_t some) {
-    return some == row.seeds ? std::string(what) : fmt::format("{} of {} {}", some, row.seeds, what);
+  const auto partly = [&](std::string_view outcome, std::int64_t some) {
+    return some == row.seeds ? std::string(outcome) : fmt::format("{} of {} {}", some, row.seeds, outcome);
   };
   if (row.failed > 0) return partly("failed", row.failed);
   if (row.diverged > 0) return partly("diverged", row.diverged);
@@ -60,7 +60,7 @@ Column outcome_column(const Comparison& c) {
 
 void add_grid_columns(std::vector<Column>& columns, const Comparison& c) {
   for (const std::string& key : c.parameters) {
-    if (key == "cluster.workers") continue;  // has its column with or without a grid
+    if (key == "cluster.workers") continue;  // has a column of its own
     const auto value = [&](const Row& row) { return value_text(row.parameters.value(key, nlohmann::ordered_json())); };
     columns.push_back({Column::parameter, "", short_name(key, c.parameters), cells_of(c.rows, value)});
   }
@@ -123,7 +123,7 @@ std::vector<Column> all_columns(const Comparison& c) {
   columns.push_back({Column::loss, "final", "loss", number_cells(rows, &Row::final_loss, plain)});
   const std::string metric = c.metric_name.empty() ? "metric" : printable(c.metric_name);
   columns.push_back({Column::metric, "final", metric, number_cells(rows, &Row::final_metric, plain)});
-  // A column in which no row has anything says nothing: no baseline, no target, no numbers.
+  // A column without any cell to show goes: there is no baseline, no target, or no numbers.
   std::erase_if(columns, [](const Column& column) {
     const auto& cells = column.cells;
     return column.kind >= Column::throughput &&

@@ -1,0 +1,59 @@
+// When a state is evaluated, and the row of the curve that it becomes.
+#include "training/session/curve.h"
+
+#include "training/session_parts.h"
+
+using namespace simgrad::tests;
+using simgrad::training::Curve;
+using simgrad::training::EvaluateOptions;
+
+namespace {
+
+EvaluateOptions every(std::optional<std::int64_t> steps, std::optional<double> s = {}) {
+  EvaluateOptions options;
+  options.every_steps = steps;
+  options.every_s = s;
+  return options;
+}
+
+Curve::Whole first_of(const std::vector<simgrad::values::Tensor>& replicas) { return {.w = replicas.front()}; }
+
+}  // namespace
+
+TEST_CASE("step 0, the last step and the state gone back to are evaluated, and every so many steps") {
+  SessionParts parts;
+  Curve curve(parts.learning, every(5), first_of);
+  CHECK(curve.due(0, false));
+  CHECK_FALSE(curve.due(3, false));
+  CHECK(curve.due(3, true));
+  CHECK(curve.due(10, false));
+  curve.resume();
+  CHECK(curve.due(3, false));
+  curve.pass();
+  CHECK_FALSE(curve.due(3, false));
+}
+
+TEST_CASE("by time alone no step is due") {
+  SessionParts parts;
+  const Curve curve(parts.learning, every({}, 0.5), first_of);
+  CHECK(curve.due(0, false));
+  CHECK_FALSE(curve.due(1, false));
+}
+
+TEST_CASE("an evaluation is a row with the step, the time and the samples, and the replicas' distance to their mean") {
+  SessionParts parts;
+  Curve curve(parts.learning, every(1), [](const auto& replicas) {
+    return Curve::Whole{.w = simgrad::training::mean(replicas), .mean_of_replicas = true};
+  });
+  CHECK_FALSE(curve.has_state());
+  curve.reach({2, {parts.state({0, 0, 0, 0}, 2).w, parts.state({2, 2, 2, 2}, 2).w}, 24});
+  CHECK_FALSE(curve.evaluated_latest());
+  const auto& row = curve.evaluate(1.5, 24);
+  CHECK(curve.evaluated_latest());
+  CHECK(row.step == 2);
+  CHECK(row.simulated_s == 1.5);
+  CHECK(row.samples == 24);
+  CHECK_FALSE(row.loss);                 // there are no data
+  CHECK(row.consensus_distance == 2.0);  // sqrt of the mean over 2 replicas of 4 x 1
+  CHECK(curve.take_rows().size() == 1);
+}
