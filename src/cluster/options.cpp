@@ -33,7 +33,7 @@ constexpr std::array sharings{
            "jobs take turns, each on all of its hosts, as Pathways schedules them; waiting for a turn is waiting"}};
 
 void check_jitter(base::Describer& d, const Options& options) {
-  if (!options.jitter || options.jitter.kind() == "none") return;
+  if (!options.jitter || !options.jitter->disturbs()) return;
   if (options.network_model != NetworkModel::ideal)
     d.refuse("jitter",
              fmt::format("jitter varies what network_model = \"ideal\" says, but it is \"{}\"; set one of them "
@@ -120,7 +120,13 @@ double Options::speed(int host) const {
 
 bool Options::undisturbed() const {
   return relative_speeds.empty() && host_classes.empty() && platform.empty() && !failures.any() &&
-         stragglers.kind() == "none";
+         (!stragglers || !stragglers->disturbs());
+}
+
+bool Options::computes_collectives() const {
+  return collectives == Collectives::automatic && network_model == NetworkModel::ideal && platform.empty() &&
+         slow_links.empty() && background.empty() && link_bins == 0 && !topology->disturbs() && !jitter->disturbs() &&
+         !failures.any() && !stragglers->varies();
 }
 
 }  // namespace simgrad::cluster

@@ -85,6 +85,8 @@ struct Options : base::Described {
   double speed(int host) const;
   /// Whether every host is as fast as the others, always, and none fails.
   bool undisturbed() const;
+  /// Whether a collective takes what its own recurrence says: every option that disturbs messages is asked.
+  bool computes_collectives() const;
 };
 
 }  // namespace simgrad::cluster

@@ -1,5 +1,6 @@
 #include "training/worker.h"
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "cluster/ranks/world.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
 #include "training/learning/input.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/gang_schedule.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -156,7 +157,7 @@ class Simulation {
   /// The rank and step that are at work, for the texts of errors.
   values::Label label() const {
     for (const Part& part : parts_)
-      if (const int rank = part.training ? part.training->world().current_rank() : -1; rank >= 0)
+      if (const int rank = part.training ? part.training->world().ranks().current_rank() : -1; rank >= 0)
         return {rank, part.training->world().ranks().step(rank)};
     return {};
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cluster/ranks/world.h"
 #include "strategies/gossip/graphs/lines.h"
 
 namespace simgrad::strategies {

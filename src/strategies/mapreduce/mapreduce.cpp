@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "collectives/flat.h"
