@@ -33,7 +33,7 @@ constexpr std::array sharings{
            "jobs take turns, each on all of its hosts, as Pathways schedules them; waiting for a turn is waiting"}};
 
 void check_jitter(base::Describer& d, const Options& options) {
-  if (!options.jitter || options.jitter.kind() == "none") return;
+  if (!options.jitter || !options.jitter->disturbs()) return;
   if (options.network_model != NetworkModel::ideal)
     d.refuse("jitter",
              fmt::format("jitter varies what network_model = \"ideal\" says, but it is \"{}\"; set one of them "
@@ -97,7 +97,7 @@ void Options::describe(base::Describer& d) {
   d.section("failures", failures, "hosts that crash, and what the training does then");
   d.section("watchdog", watchdog, "when a run that never ends is given up");
   if (!platform.empty())
-    for (const char* key : {"topology", "speed", "bandwidth", "latency", "hosts"})
+    for (const std::string_view key : said_by_platform)
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
   if (platform.empty() && topology)
@@ -120,7 +120,13 @@ double Options::speed(int host) const {
 
 bool Options::undisturbed() const {
   return relative_speeds.empty() && host_classes.empty() && platform.empty() && !failures.any() &&
-         stragglers.kind() == "none";
+         (!stragglers || !stragglers->disturbs());
+}
+
+bool Options::computes_collectives() const {
+  return collectives == Collectives::automatic && network_model == NetworkModel::ideal && platform.empty() &&
+         slow_links.empty() && background.empty() && link_bins == 0 && !topology->disturbs() && !jitter->disturbs() &&
+         !failures.any() && !stragglers->varies();
 }
 
 }  // namespace simgrad::cluster

@@ -21,7 +21,6 @@ struct BCube : Allreduce {
   void describe(base::Describer& d) override;
   bool many_to_many() const override { return true; }
 
- protected:
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 

@@ -114,10 +114,15 @@ Packet BinomialBroadcast::operator()(const Communicator& comm, int root, Packet 
   return run(comm, OneWay(OneWay::What::broadcast, length, comm.size(), root), std::move(packet));
 }
 
+Tensor reduce(const Communicator& comm, int root, const Tensor& x, Combination how) {
+  const cluster::WorkScope work_scope(comm, record::Work::reduce);
+  const Tensor total = run(comm, OneWay(OneWay::What::reduce, x.size(), comm.size(), root), x, how).tensor;
+  return comm.rank() == root ? total : Tensor();
+}
+
 Tensor reduce(const Communicator& comm, int root, const Tensor& x, Reduction reduction) {
   const cluster::WorkScope work_scope(comm, record::Work::reduce);
-  const Tensor total =
-      run(comm, OneWay(OneWay::What::reduce, x.size(), comm.size(), root), x, combination(reduction)).tensor;
+  const Tensor total = reduce(comm, root, x, combination(reduction));
   return comm.rank() == root ? finish(comm, reduction, total) : Tensor();
 }
 

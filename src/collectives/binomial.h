@@ -37,6 +37,9 @@ struct BinomialBroadcast : Broadcast {
 values::Tensor reduce(const cluster::Communicator& comm, int root, const values::Tensor& x,
                       Reduction reduction = Reduction::sum);
 
+/// The same, without the division that a mean ends with.
+values::Tensor reduce(const cluster::Communicator& comm, int root, const values::Tensor& x, values::Combination how);
+
 /// Chunk r of the root's vector, on member r; chunks as Split cuts them.  x: (length) on the root, ignored elsewhere.
 /// Virtual time: lg P alpha + (P-1)/P M beta where P is a power of two that divides the length.
 values::Tensor scatter(const cluster::Communicator& comm, int root, const values::Tensor& x, std::int64_t length);

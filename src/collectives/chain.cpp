@@ -17,16 +17,16 @@ class Chain final : public Schedule {
   /// In round t the v-th member passes chunk t - v on.
   Exchange exchange(int t, int r) const override {
     const int v = (r - root_ + P_) % P_;
-    Exchange turn;
+    Exchange exchange;
     if (in_range(t - v) && v + 1 < P_) {
-      turn.target = (r + 1) % P_;
-      turn.sent = split().chunk(t - v);
+      exchange.target = (r + 1) % P_;
+      exchange.sent = split().chunk(t - v);
     }
     if (in_range(t - v + 1) && v > 0) {
-      turn.source = (r + P_ - 1) % P_;
-      turn.received = split().chunk(t - v + 1);
+      exchange.source = (r + P_ - 1) % P_;
+      exchange.received = split().chunk(t - v + 1);
     }
-    return turn;
+    return exchange;
   }
   Stretch brings(int r) const override { return r == root_ ? split().whole() : Stretch{}; }
 

@@ -26,21 +26,21 @@ class TwoTreesSchedule final : public JointSchedule {
   Exchange exchange(int round, int r) const override {
     const bool up = round < rounds_up();
     const int t = up ? round : round - rounds_up();
-    Exchange turn{.reduce = up};
+    Exchange exchange{.reduce = up};
     for (int tree = 0; tree < 2; ++tree)
       if (const auto& edge = trees_->edge(tree, r); edge.parent >= 0)
         if (const auto chunk = moving(t, up ? edge.first_up : edge.first_down); chunk >= 0) {
-          (up ? turn.target : turn.source) = edge.parent;
-          (up ? turn.sent : turn.received) = place(tree, chunk);
+          (up ? exchange.target : exchange.source) = edge.parent;
+          (up ? exchange.sent : exchange.received) = place(tree, chunk);
         }
     for (const auto& [tree, child] : trees_->children(r)) {
       const auto& edge = trees_->edge(tree, child);
       if (const auto chunk = moving(t, up ? edge.first_up : edge.first_down); chunk >= 0) {
-        (up ? turn.source : turn.target) = child;
-        (up ? turn.received : turn.sent) = place(tree, chunk);
+        (up ? exchange.source : exchange.target) = child;
+        (up ? exchange.received : exchange.sent) = place(tree, chunk);
       }
     }
-    return turn;
+    return exchange;
   }
 
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const override {

@@ -16,24 +16,13 @@ using values::Tensor;
 
 namespace {
 
-/// Members by machine, in the order of their ranks.
-std::vector<std::vector<int>> by_machine(const Communicator& comm) {
+/// Members by locality, in the order of their ranks.
+std::vector<std::vector<int>> by_locality(const Communicator& comm) {
   std::map<int, std::vector<int>> found;
   for (int m = 0; m < comm.size(); ++m) found[comm.locality(m)].push_back(m);
   std::vector<std::vector<int>> groups;
-  for (auto& [machine, members] : found) groups.push_back(std::move(members));
+  for (auto& [locality, members] : found) groups.push_back(std::move(members));
   return groups;
-}
-
-Reduction reduction(Combination how) {
-  switch (how) {
-    case Combination::maximum:
-      return Reduction::max;
-    case Combination::minimum:
-      return Reduction::min;
-    default:
-      return Reduction::sum;
-  }
 }
 
 }  // namespace
@@ -49,7 +38,7 @@ std::string Hierarchical::refusal(const cluster::Options& cluster) const {
 }
 
 Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how) const {
-  const auto groups = by_machine(comm);
+  const auto groups = by_locality(comm);
   const auto& mine = *std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
     return std::find(group.begin(), group.end(), comm.rank()) != group.end();
   });
@@ -58,11 +47,11 @@ Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how
   std::vector<int> peers;  // one of every host
   for (const auto& group : groups) peers.push_back(group[even ? static_cast<std::size_t>(inside.rank()) : 0]);
   if (even) {
-    const Tensor chunk = reduce_scatter(inside, x, reduction(how));
-    return all_gather(inside, Ring()(comm.subgroup(peers), chunk, reduction(how)), x.size());
+    const Tensor chunk = reduce_scatter(inside, x, how);
+    return all_gather(inside, Ring().combine(comm.subgroup(peers), chunk, how), x.size());
   }
-  Tensor total = reduce(inside, 0, x, reduction(how));
-  if (inside.rank() == 0) total = Ring()(comm.subgroup(peers), total, reduction(how));
+  Tensor total = reduce(inside, 0, x, how);
+  if (inside.rank() == 0) total = Ring().combine(comm.subgroup(peers), total, how);
   return BinomialBroadcast()(inside, 0, total, x.size()).tensor;
 }
 

@@ -20,7 +20,6 @@ struct Hierarchical : Allreduce {
 
   std::string refusal(const cluster::Options& cluster) const override;
 
- protected:
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/computed/collective_timing.h"
 #include "collectives/flat.h"
 #include "collectives/shared_link.h"
 #include "collectives/split.h"
+#include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
 
@@ -54,14 +55,14 @@ class NaiveTiming final : public cluster::CollectiveTiming {
     return all;
   }
 
-  SentByPair loads(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
+  SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
     const Times times(*this, costs, arrivals);
-    SentByPair loads;
+    SentByPair sent;
     for (int m = 1; m < static_cast<int>(arrivals.size()); ++m) {
-      if (times.starts[static_cast<std::size_t>(m - 1)] <= until) loads[{m, 0}] = {bytes(), 1};
-      if (times.answer <= until) loads[{0, m}] = {bytes(), 1};
+      if (times.starts[static_cast<std::size_t>(m - 1)] <= until) sent[{m, 0}] = {bytes(), 1};
+      if (times.answer <= until) sent[{0, m}] = {bytes(), 1};
     }
-    return loads;
+    return sent;
   }
 
   double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
@@ -103,12 +104,12 @@ class NaiveTiming final : public cluster::CollectiveTiming {
   std::int64_t bytes() const { return x_.wire.bytes(x_.length); }
 
   struct Times {
-    Times(const NaiveTiming& course, const AlphaBetaGamma& costs, std::span<const double> arrivals) {
+    Times(const NaiveTiming& timing, const AlphaBetaGamma& costs, std::span<const double> arrivals) {
       for (const double arrival : arrivals.subspan(1)) starts.push_back(std::max(arrival, arrivals[0]));
-      ends = ends_through_one_link(costs, starts, static_cast<double>(course.bytes()));
+      ends = ends_through_one_link(costs, starts, static_cast<double>(timing.bytes()));
       gathered = *std::max_element(ends.begin(), ends.end());
       answer = gathered +
-               static_cast<double>(course.x_.length) * static_cast<double>(ends.size()) * costs.seconds_per_flop[0];
+               static_cast<double>(timing.x_.length) * static_cast<double>(ends.size()) * costs.seconds_per_flop[0];
     }
     std::vector<double> starts;  ///< of the messages of members 1, 2, ...
     std::vector<double> ends;
@@ -124,17 +125,9 @@ class NaiveTiming final : public cluster::CollectiveTiming {
 
 Tensor Naive::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
-  const Extent extent(x);
-  if (!comm.may_compute()) {
-    cluster::CollectiveLog::Calls& calls = comm.collective("naive", x.size_bytes(), [&](const AlphaBetaGamma& costs) {
-      return NaiveTiming(extent, how).alone_s(costs, static_cast<std::size_t>(comm.size()));
-    });
-    calls.arrive(comm.rank(), comm.now());
-    Tensor combined = by_messages(comm, std::move(x), how);
-    calls.leave(comm.rank(), comm.now());
-    return combined;
-  }
-  return comm.compute_together([&] { return std::make_shared<NaiveTiming>(extent, how); }, std::move(x));
+  const auto timing = [extent = Extent(x), how] { return std::make_shared<NaiveTiming>(extent, how); };
+  if (comm.may_compute()) return comm.compute_together(timing, std::move(x));
+  return record_call(comm, "naive", x.size_bytes(), timing, [&] { return by_messages(comm, std::move(x), how); });
 }
 
 }  // namespace simgrad::collectives

@@ -14,7 +14,6 @@ struct Naive : Allreduce {
                                      .cost = "2 alpha + 2(P-1) M beta + (P-1) M gamma",
                                      .source = ""};
 
- protected:
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 

@@ -11,7 +11,7 @@ constexpr std::string_view patarasuk_yuan =
 constexpr std::string_view thakur =
     "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005";
 
-constexpr std::array all{
+constexpr std::array listed{
     base::About{.kind = "reduce_scatter",
                 .summary = "chunk r of the sum on member r, around a ring",
                 .cost = "(P-1) alpha + (P-1)/P M beta + (P-1)/P M gamma",
@@ -44,6 +44,6 @@ constexpr std::array all{
 
 }  // namespace
 
-std::span<const base::About> operations() { return all; }
+std::span<const base::About> operations() { return listed; }
 
 }  // namespace simgrad::collectives

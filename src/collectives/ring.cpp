@@ -1,5 +1,6 @@
 #include "collectives/ring.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "cluster/recording/work_scope.h"
@@ -12,116 +13,184 @@ using values::Tensor;
 
 namespace {
 
-/// Once around to combine, once around to hand out, or one of the two. Member r ends its reduce-scatter with chunk
-/// r + 1 - shift, having sent chunk r - shift first.
-class RingSchedule : public JointSchedule {
+/// Once around the ring: in round s member r sends chunk r + first - s to its right.
+class Around : public JointSchedule {
  public:
-  enum class Part { both, reduce_scatter, all_gather };
-  RingSchedule(Split split, Part part)
-      : JointSchedule(std::move(split)), part_(part), P_(this->split().chunks()), shift_(part == Part::both ? 0 : 1) {}
+  Around(Split split, int first) : JointSchedule(std::move(split)), P_(this->split().chunks()), first_(first) {}
 
-  std::string_view name() const override {
-    return part_ == Part::both ? "ring" : part_ == Part::reduce_scatter ? "ring reduce_scatter" : "ring all_gather";
-  }
-  int rounds() const override { return (part_ == Part::both ? 2 : 1) * (P_ - 1); }
-  Exchange exchange(int round, int r) const override {
-    const bool reduce = part_ != Part::all_gather && round < P_ - 1;
-    const int s = round % std::max(1, P_ - 1);
-    const int sent = reduce ? r - s - shift_ : r + 1 - s - shift_;
+  int rounds() const final { return P_ - 1; }
+  Exchange exchange(int round, int r) const final {
     return {.target = wrapped(r + 1),
-            .sent = chunk(sent),
+            .sent = chunk(r + first_ - round),
             .source = wrapped(r - 1),
-            .received = chunk(sent - 1),
-            .reduce = reduce};
+            .received = chunk(r + first_ - round - 1),
+            .reduce = reduces()};
   }
-  Stretch brings(int member) const override { return part_ == Part::all_gather ? chunk(member) : split().whole(); }
-  Stretch keeps(int member) const override { return part_ == Part::reduce_scatter ? chunk(member) : split().whole(); }
-
-  std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const override {
-    if (part_ == Part::all_gather) return std::vector(brought.size(), values::concatenate(brought));
-    // Chunk c is first sent by member c + shift, and combined with the next one's at each hop.
-    const Tensor all = values::combine_around(how, brought, split().starts(), shift_);
-    if (part_ == Part::both) return std::vector(brought.size(), all);
-    std::vector<Tensor> chunks;
-    for (int r = 0; r < P_; ++r) chunks.push_back(values::slice(all, chunk(r).first, chunk(r).count));
-    return chunks;
-  }
+  void walk(RingWalk& walk) const { walk.around(first_, reduces()); }
+  /// A member's bytes: all chunks but the one that it receives last.
+  std::int64_t bytes_sent(int r) const { return split().bytes(split().whole()) - split().bytes(chunk(r + first_ + 1)); }
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              double until) const override {
     if (until < cluster::CollectiveTiming::uncut) return JointSchedule::timings(costs, arrivals, until);
-    RingWalk walk(split(), costs, arrivals);
-    if (part_ != Part::all_gather) walk.around(-shift_, true);
-    if (part_ != Part::reduce_scatter) walk.around(1 - shift_, false);
-    return walk.timings();
+    RingWalk around(split(), costs, arrivals);
+    walk(around);
+    return around.timings();
+  }
+  cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                           double until) const override {
+    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::sent(costs, arrivals, until);
+    cluster::SentByPair sent;
+    for (int r = 0; r < P_; ++r) sent[{r, wrapped(r + 1)}] = {bytes_sent(r), rounds()};
+    return sent;
   }
 
-  cluster::SentByPair loads(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
-                            double until) const override {
-    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::loads(costs, arrivals, until);
-    cluster::SentByPair loads;
-    for (int r = 0; r < P_; ++r) {
-      std::int64_t bytes = 0;  // every chunk but the one that it receives last
-      if (part_ != Part::all_gather) bytes += split().bytes(split().whole()) - split().bytes(chunk(r + 1 - shift_));
-      if (part_ != Part::reduce_scatter) bytes += split().bytes(split().whole()) - split().bytes(chunk(r + 2 - shift_));
-      loads[{r, wrapped(r + 1)}] = {bytes, rounds()};
-    }
-    return loads;
+ protected:
+  virtual bool reduces() const = 0;
+  int P() const { return P_; }
+  Stretch chunk(int k) const { return split().chunk(wrapped(k)); }
+  int wrapped(int i) const { return (i % P_ + P_) % P_; }
+
+ private:
+  int P_;
+  int first_;
+};
+
+/// Member r is left with chunk r + kept, combined.
+class RingReduceScatter final : public Around {
+ public:
+  explicit RingReduceScatter(Split split, int kept = 0) : Around(std::move(split), kept - 1), kept_(kept) {}
+
+  std::string_view name() const override { return "ring reduce_scatter"; }
+  Stretch keeps(int member) const override { return chunk(member + kept_); }
+  /// Everything, combined. Each chunk is combined with the next member's at every hop, from its first sender on.
+  Tensor total(const std::vector<Tensor>& brought, Combination how) const {
+    return values::combine_around(how, brought, split().starts(), 1 - kept_);
+  }
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const override {
+    const Tensor all = total(brought, how);
+    std::vector<Tensor> chunks;
+    for (int r = 0; r < P(); ++r) chunks.push_back(values::slice(all, keeps(r).first, keeps(r).count));
+    return chunks;
+  }
+
+ protected:
+  bool reduces() const override { return true; }
+
+ private:
+  int kept_;
+};
+
+/// Member r brings chunk r + brought, and all are left with all chunks.
+class RingAllGather : public Around {
+ public:
+  explicit RingAllGather(Split split, int brought = 0) : Around(std::move(split), brought), brought_(brought) {}
+
+  std::string_view name() const override { return "ring all_gather"; }
+  Stretch brings(int member) const override { return chunk(member + brought_); }
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
+    std::rotate(brought.begin(), brought.end() - brought_, brought.end());  // into the order of the chunks
+    const Tensor all = values::concatenate(brought);
+    return std::vector(brought.size(), all);
+  }
+
+ protected:
+  bool reduces() const override { return false; }
+
+ private:
+  int brought_;
+};
+
+/// The allreduce: one after the other, without a barrier between them. Its sum is never cut into chunks.
+class Sequence final : public JointSchedule {
+ public:
+  Sequence(RingReduceScatter first, RingAllGather second)
+      : JointSchedule(first.split()), first_(std::move(first)), second_(std::move(second)) {}
+
+  std::string_view name() const override { return "ring"; }
+  int rounds() const override { return first_.rounds() + second_.rounds(); }
+  Exchange exchange(int round, int r) const override {
+    return round < first_.rounds() ? first_.exchange(round, r) : second_.exchange(round - first_.rounds(), r);
+  }
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const override {
+    return std::vector(brought.size(), first_.total(brought, how));
+  }
+  std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                             double until) const override {
+    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::timings(costs, arrivals, until);
+    RingWalk walk(split(), costs, arrivals);
+    first_.walk(walk);
+    second_.walk(walk);
+    return walk.timings();
+  }
+  cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                           double until) const override {
+    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::sent(costs, arrivals, until);
+    cluster::SentByPair both = first_.sent(costs, arrivals, until);
+    for (const auto& [ends, sent] : second_.sent(costs, arrivals, until)) both[ends] += sent;
+    return both;
   }
 
  private:
-  int wrapped(int i) const { return (i % P_ + P_) % P_; }
-  Stretch chunk(int k) const { return split().chunk(wrapped(k)); }
-
-  Part part_;
-  int P_;
-  int shift_;
+  RingReduceScatter first_;
+  RingAllGather second_;
 };
 
 /// An all-gather of which only the sum is kept, so that nobody holds all the vectors one behind the other.
-class GatheredSum final : public RingSchedule {
+class GatheredSum final : public RingAllGather {
  public:
-  GatheredSum(const Extent& x, int P) : RingSchedule(Split({x.length * P, x.wire}, P), Part::all_gather), P_(P) {}
+  GatheredSum(const Extent& x, int P) : RingAllGather(Split({x.length * P, x.wire}, P)) {}
 
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
-    const std::size_t P = brought.size();
-    return std::vector(P, values::decoded(values::sum(std::move(brought))));
+    const std::size_t members = brought.size();
+    return std::vector(members, values::decoded(values::sum(std::move(brought))));
   }
   Tensor by_messages(const cluster::Communicator& comm, Tensor x, Combination) const override {
-    std::vector<Tensor> all(static_cast<std::size_t>(P_));
-    for (int round = 0; round < P_; ++round) {
-      const int member = (comm.rank() - round + P_) % P_;  // whose it is
-      if (round > 0) x = comm.exchange(x, (comm.rank() + 1) % P_, (comm.rank() + P_ - 1) % P_).tensor;
+    std::vector<Tensor> all(static_cast<std::size_t>(P()));
+    for (int round = 0; round < P(); ++round) {
+      const int member = wrapped(comm.rank() - round);  // the one that has brought it
+      if (round > 0) x = comm.exchange(x, wrapped(comm.rank() + 1), wrapped(comm.rank() - 1)).tensor;
       all[static_cast<std::size_t>(member)] = x;
     }
     return values::decoded(values::sum(std::move(all)));
   }
-
- private:
-  int P_;
 };
-
-Tensor ring(const cluster::Communicator& comm, const Split& split, RingSchedule::Part part, const Tensor& x,
-            Combination how) {
-  return run_collective(
-      comm, [&] { return std::make_shared<RingSchedule>(split, part); }, x, how);
-}
 
 }  // namespace
 
 std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) const {
-  return std::make_shared<RingSchedule>(Split(x, P), RingSchedule::Part::both);
+  const Split split(x, P);
+  return std::make_shared<Sequence>(RingReduceScatter(split, 1), RingAllGather(split, 1));
+}
+
+Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Combination how) {
+  const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
+  const Split split(Extent(x), comm.size());
+  return run_collective(
+      comm, [&] { return std::make_shared<RingReduceScatter>(split); }, x, how);
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
-  const Split split(Extent(x), comm.size());
-  return finish(comm, reduction, ring(comm, split, RingSchedule::Part::reduce_scatter, x, combination(reduction)));
+  return finish(comm, reduction, reduce_scatter(comm, x, combination(reduction)));
 }
 
-Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
+namespace {
+
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Split& split) {
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
-  return ring(comm, Split(lengths, x.wire_format()), RingSchedule::Part::all_gather, x, Combination::add);
+  return run_collective(
+      comm, [&] { return std::make_shared<RingAllGather>(split); }, x);
+}
+
+}  // namespace
+
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
+  return all_gather(comm, x, Split(lengths, x.wire_format()));
+}
+
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
+  return all_gather(comm, x, Split({length, x.wire_format()}, comm.size()));
 }
 
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
@@ -129,11 +198,6 @@ Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
   const Extent extent(x);
   return run_collective(
       comm, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
-}
-
-Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
-  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
-  return ring(comm, Split({length, x.wire_format()}, comm.size()), RingSchedule::Part::all_gather, x, Combination::add);
 }
 
 }  // namespace simgrad::collectives

@@ -27,10 +27,13 @@ struct Ring : ScheduledAllreduce {
 values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::Tensor& x,
                               Reduction reduction = Reduction::sum);
 
+/// The same, without the division that a mean ends with.
+values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::Tensor& x, values::Combination how);
+
 /// All members' vectors one after the other, on every member.  lengths: of each member's x; all know them.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x,
                           std::span<const std::int64_t> lengths);
-/// The same where the lengths are those of a vector of that length in P chunks.
+/// Where the lengths are those of the P chunks of a vector of that length.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t length);
 
 /// The sum of all members' vectors, on every member, where they cannot be added on their way: they go around the ring

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/computed/collective_timing.h"
 #include "collectives/split.h"
 
 namespace simgrad::collectives {

@@ -84,15 +84,16 @@ class Lengths {
 
 /// What a member does in one round; took is told of what came.
 template <class Given, class Took>
-void go(const cluster::Communicator& comm, const Exchange& turn, const cluster::Note& note, Given given, Took took) {
+void go(const cluster::Communicator& comm, const Exchange& exchange, const cluster::Note& note, Given given,
+        Took took) {
   Pending sending;
-  if (turn.target >= 0) sending = comm.start_send(turn.target, Packet(given(turn.sent), note));
+  if (exchange.target >= 0) sending = comm.start_send(exchange.target, Packet(given(exchange.sent), note));
   Packet received;
-  if (turn.source >= 0) received = comm.receive(turn.source);
-  if (turn.target >= 0) sending.wait();
-  if (turn.source < 0) return;
-  if (turn.reduce) comm.charge_reduction(static_cast<double>(turn.received.count));
-  took(turn, std::move(received));
+  if (exchange.source >= 0) received = comm.receive(exchange.source);
+  if (exchange.target >= 0) sending.wait();
+  if (exchange.source < 0) return;
+  if (exchange.reduce) comm.charge_reduction(static_cast<double>(exchange.received.count));
+  took(exchange, std::move(received));
 }
 
 }  // namespace
@@ -111,10 +112,11 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
   for (int round = 0; round < rounds; ++round)
     go(
         comm, schedule.exchange(round, comm.rank()), x.attached, [&](Stretch sent) { return parts.take(sent); },
-        [&](const Exchange& turn, Packet received) {
-          if (!turn.reduce) x.attached = received.attached;
-          parts.put(turn.received,
-                    turn.reduce ? values::combine(how, received.tensor, parts.take(turn.received)) : received.tensor);
+        [&](const Exchange& exchange, Packet received) {
+          if (!exchange.reduce) x.attached = received.attached;
+          parts.put(exchange.received, exchange.reduce
+                                           ? values::combine(how, received.tensor, parts.take(exchange.received))
+                                           : received.tensor);
         });
   return Packet(parts.take(schedule.keeps(comm.rank())), x.attached);
 }

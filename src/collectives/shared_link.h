@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/computed/collective_timing.h"
 
 namespace simgrad::collectives {
 

@@ -2,118 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "cluster/computed/collective_log.h"
 #include "collectives/run.h"
+#include "collectives/schedule_walk.h"
 
 namespace simgrad::collectives {
 
 using cluster::AlphaBetaGamma;
+using cluster::CollectiveTiming;
 using cluster::MemberTiming;
 using cluster::SentByPair;
 using values::Tensor;
 
 namespace {
 
-/// All members of a schedule, going through it round by round. A transfer starts when both its ends have come to its
-/// round; a member comes to the next when both its transfers are over and it has combined what it received.
-class Walk {
+/// A schedule's timing, as the computed collectives need it.
+class ScheduleTiming final : public CollectiveTiming {
  public:
-  Walk(const Schedule& schedule, const AlphaBetaGamma& costs, std::span<const double> arrivals, double until)
-      : schedule_(schedule), costs_(costs), until_(until), timings_(arrivals.size()) {
-    for (std::size_t m = 0; m < arrivals.size(); ++m) timings_[m].end_s = arrivals[m];
-  }
-
-  std::vector<MemberTiming> timings() {
-    for (int round = 0; round < schedule_.rounds() && !all_past_the_cut(); ++round) step(round);
-    return std::move(timings_);
-  }
-
-  double show(cluster::TimingObserver& observer) {
-    observer_ = &observer;
-    for (int round = 0; round < schedule_.rounds() && !all_past_the_cut(); ++round) {
-      if (observer.enough()) return std::ranges::min(timings_, {}, &MemberTiming::end_s).end_s;
-      step(round);
-    }
-    return until_;
-  }
-
-  SentByPair loads() {
-    SentByPair loads;
-    loads_ = &loads;
-    timings();
-    return loads;
-  }
-
- private:
-  bool all_past_the_cut() const {
-    return std::all_of(timings_.begin(), timings_.end(), [&](const MemberTiming& p) { return p.end_s > until_; });
-  }
-
-  /// The part of a span that lies before the cut.
-  double until_cut(double from, double to) const { return from < until_ ? std::min(to, until_) - from : 0.0; }
-
-  void step(int round) {
-    before_ = timings_;
-    for (std::size_t m = 0; m < timings_.size(); ++m) {
-      const Exchange turn = schedule_.exchange(round, static_cast<int>(m));
-      MemberTiming& p = timings_[m];
-      if (turn.source >= 0) {
-        const double start = start_with(m, turn.source);
-        p.end_s = start + costs_.transfer_s(bytes(turn.received));
-        p.communicate_s += until_cut(start, p.end_s);
-        if (observer_ && start < until_)
-          observer_->communicates(static_cast<int>(m), turn.source, bytes(turn.received), start,
-                                  std::min(p.end_s, until_));
-      }
-      if (turn.target >= 0) {
-        // The end of its own send may come after what it receives.
-        const double start = start_with(m, turn.target);
-        const double end = std::max(p.end_s, start + costs_.transfer_s(bytes(turn.sent)));
-        const double from = turn.source >= 0 ? std::max(p.end_s, start) : start;
-        p.communicate_s += until_cut(std::min(from, end), end);
-        if (observer_ && start < until_) {
-          observer_->sends(static_cast<int>(m), turn.target, bytes(turn.sent), start,
-                           std::min(start + costs_.transfer_s(bytes(turn.sent)), until_));
-          if (from < until_)
-            observer_->communicates(static_cast<int>(m), turn.target, bytes(turn.sent), from, std::min(end, until_));
-        }
-        p.end_s = end;
-        if (loads_ && start <= until_) {
-          auto& load = (*loads_)[{static_cast<int>(m), turn.target}];
-          load.bytes += bytes(turn.sent);
-          ++load.messages;
-        }
-      }
-      if (turn.source >= 0 && turn.reduce) {
-        const double combined = p.end_s + static_cast<double>(turn.received.count) * costs_.seconds_per_flop[m];
-        p.compute_s += until_cut(p.end_s, combined);
-        if (observer_ && p.end_s < until_)
-          observer_->computes(static_cast<int>(m), p.end_s, std::min(combined, until_));
-        p.end_s = combined;
-      }
-    }
-  }
-
-  std::int64_t bytes(const Stretch& stretch) const { return schedule_.split().bytes(stretch); }
-
-  double start_with(std::size_t m, int peer) const {
-    return std::max(before_[m].end_s, before_[static_cast<std::size_t>(peer)].end_s);
-  }
-
-  const Schedule& schedule_;
-  const AlphaBetaGamma& costs_;
-  double until_;
-  std::vector<MemberTiming> timings_;
-  std::vector<MemberTiming> before_;
-  SentByPair* loads_ = nullptr;
-  cluster::TimingObserver* observer_ = nullptr;
-};
-
-/// What a meeting needs to know of a schedule.
-class ScheduledCourse : public cluster::CollectiveTiming {
- public:
-  ScheduledCourse(std::shared_ptr<const JointSchedule> schedule, values::Combination how)
+  ScheduleTiming(std::shared_ptr<const JointSchedule> schedule, values::Combination how)
       : schedule_(std::move(schedule)), how_(how) {}
 
   std::string_view name() const override { return schedule_->name(); }
@@ -128,12 +34,12 @@ class ScheduledCourse : public cluster::CollectiveTiming {
                                     double until) const override {
     return schedule_->timings(costs, arrivals, until);
   }
-  SentByPair loads(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
-    return schedule_->loads(costs, arrivals, until);
+  SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
+    return schedule_->sent(costs, arrivals, until);
   }
   double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
               cluster::TimingObserver& observer) const override {
-    return Walk(*schedule_, costs, arrivals, until).show(observer);
+    return ScheduleWalk(*schedule_, costs, arrivals, until).show(observer);
   }
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     return schedule_->results(std::move(brought), how_);
@@ -152,11 +58,11 @@ Tensor JointSchedule::by_messages(const cluster::Communicator& comm, Tensor x, v
 
 std::vector<MemberTiming> JointSchedule::timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                                  double until) const {
-  return Walk(*this, costs, arrivals, until).timings();
+  return ScheduleWalk(*this, costs, arrivals, until).timings();
 }
 
-SentByPair JointSchedule::loads(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const {
-  return Walk(*this, costs, arrivals, until).loads();
+SentByPair JointSchedule::sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const {
+  return ScheduleWalk(*this, costs, arrivals, until).sent();
 }
 
 Tensor run_collective(const cluster::Communicator& comm,
@@ -164,16 +70,23 @@ Tensor run_collective(const cluster::Communicator& comm,
                       values::Combination how) {
   if (comm.size() == 1) return x;
   if (comm.may_compute())
-    return comm.compute_together([&] { return std::make_shared<ScheduledCourse>(make(), how); }, std::move(x));
+    return comm.compute_together([&] { return std::make_shared<ScheduleTiming>(make(), how); }, std::move(x));
   const std::shared_ptr<const JointSchedule> schedule = make();
-  cluster::CollectiveLog::Calls& calls =
-      comm.collective(schedule->name(), x.size_bytes(), [&](const AlphaBetaGamma& costs) {
-        return ScheduledCourse(schedule, how).alone_s(costs, static_cast<std::size_t>(comm.size()));
-      });
+  return record_call(
+      comm, schedule->name(), x.size_bytes(), [&] { return std::make_shared<ScheduleTiming>(schedule, how); },
+      [&] { return schedule->by_messages(comm, std::move(x), how); });
+}
+
+Tensor record_call(const cluster::Communicator& comm, std::string_view name, std::int64_t bytes,
+                   const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
+                   const std::function<Tensor()>& by_messages) {
+  cluster::CollectiveCalls& calls = comm.collective(name, bytes, [&](const AlphaBetaGamma& costs) {
+    return timing()->alone_s(costs, static_cast<std::size_t>(comm.size()));
+  });
   calls.arrive(comm.rank(), comm.now());
-  Tensor combined = schedule->by_messages(comm, std::move(x), how);
+  Tensor result = by_messages();
   calls.leave(comm.rank(), comm.now());
-  return combined;
+  return result;
 }
 
 Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, Tensor x, values::Combination how) const {

@@ -1,4 +1,4 @@
-/// Collectives in which nobody is through before all have come: by messages, or computed at the last arrival.
+/// Collectives in which nobody is through before all have arrived: by messages, or computed at the last arrival.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/computed/collective_timing.h"
 #include "cluster/ranks/communicator.h"
 #include "collectives/allreduce.h"
 #include "collectives/schedule.h"
@@ -14,38 +14,42 @@
 namespace simgrad::collectives {
 
 /// A schedule of that kind. In every round a member sends to at most one and receives from at most one, so that on a
-/// costs that does not block every transfer has its way for itself.
+/// network that does not block every transfer has its route for itself.
 class JointSchedule : public Schedule {
  public:
   using Schedule::Schedule;
 
   virtual std::string_view name() const = 0;
-  /// What each member keeps of what all have brought, combined in the order in which the messages would combine it.
+  /// Every member's result, combined in the order in which the messages would combine it.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought, values::Combination how) const = 0;
   /// One member's part, message by message.
   virtual values::Tensor by_messages(const cluster::Communicator& comm, values::Tensor x,
                                      values::Combination how) const;
-  /// When each member is through, round by round; see cluster::CollectiveTiming.
+  /// Each member's end, round by round; see cluster::CollectiveTiming.
   virtual std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs,
                                                      std::span<const double> arrivals, double until) const;
-  virtual cluster::SentByPair loads(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
-                                    double until) const;
+  virtual cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                   double until) const;
 };
 
 /// An allreduce that is such a schedule.
 class ScheduledAllreduce : public Allreduce {
  public:
   virtual std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const = 0;
-
- protected:
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;
 };
 
-/// This member's part.  make: the schedule, the same on every member.  x: what it brings.  Returns what it keeps.
-/// Virtual time, bytes and numbers are the same on both ways.
+/// This member's part of a collective.  make: its schedule, the same on every member.  x: what the member brings.
+/// Returns what it keeps.  Virtual time, bytes and numbers are the same by messages and computed.
 /// Errors: cluster::PeerLost.
 values::Tensor run_collective(const cluster::Communicator& comm,
                               const std::function<std::shared_ptr<const JointSchedule>()>& make, values::Tensor x,
                               values::Combination how = values::Combination::add);
+
+/// Runs a collective by messages, and records when this member calls and when it returns.
+/// timing: only asked for once among all members, for its prediction.
+values::Tensor record_call(const cluster::Communicator& comm, std::string_view name, std::int64_t bytes,
+                           const std::function<std::shared_ptr<const cluster::CollectiveTiming>()>& timing,
+                           const std::function<values::Tensor()>& by_messages);
 
 }  // namespace simgrad::collectives

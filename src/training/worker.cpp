@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "training/session/generation.h"

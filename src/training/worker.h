@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
+#include "cluster/ranks/world.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
 #include "training/optimizers/optimizer.h"

@@ -17,6 +17,7 @@
 
 #include "bench/bare.h"
 #include "bench/measure.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/topologies/star.h"

@@ -13,6 +13,7 @@
 
 #include "bench/bare.h"
 #include "bench/measure.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"

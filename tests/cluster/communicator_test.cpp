@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"

@@ -6,6 +6,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"

@@ -4,6 +4,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/fabric/link_class.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"

@@ -1,6 +1,7 @@
 #include <numeric>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/side_stream.h"
 #include "cluster/ranks/world.h"

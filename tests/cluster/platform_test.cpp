@@ -11,6 +11,7 @@
 
 #include "base/errors.h"
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"

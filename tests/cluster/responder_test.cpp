@@ -1,6 +1,7 @@
 #include "cluster/ranks/responder.h"
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "simulation.h"

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
 #include "cluster/ranks/membership.h"

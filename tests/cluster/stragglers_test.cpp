@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/fabric/speed_timeline.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/topologies/ring.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "collectives/group.h"

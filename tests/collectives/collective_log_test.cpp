@@ -1,6 +1,7 @@
 // What is kept of each collective: what it would take by itself, what it took, how far apart its members came.
 #include "cluster/computed/collective_log.h"
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "collectives/allreduce.h"
@@ -87,7 +88,7 @@ TEST_CASE("how far apart the members of a collective come is its skew, and no pa
 TEST_CASE("calls of one collective may overlap: a member's n-th belongs to the others' n-th") {
   const auto members = std::make_shared<const std::vector<int>>(std::vector{0, 1});
   CollectiveLog log;
-  CollectiveLog::Calls& calls = log.calls(members, 0, "chain", 8, [] { return 0.25; });
+  CollectiveCalls& calls = log.calls(members, 0, "chain", 8, [] { return 0.25; });
   calls.arrive(0, 1.0);
   calls.leave(0, 2.0);  // it only sends
   calls.arrive(0, 3.0);

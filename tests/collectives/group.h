@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "catch.h"
+#include "cluster/fabric/cluster.h"
 #include "models/k_means.h"
 #include "simulation.h"
 #include "strategies/mapreduce_programs.h"

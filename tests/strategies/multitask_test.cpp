@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "cluster/fabric/cluster.h"
 #include "strategies/compressed.h"
 #include "strategies/programs.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/fabric/cluster.h"
 #include "data/click_log.h"
 #include "data/sparse_rows.h"
 #include "models/factorization_machine.h"

@@ -1,39 +1,47 @@
-/// What meetings keep of a group and of each collective of it.
+/// A group whose collectives are computed, and each of them that is under way. Included by .cpp files only.
 #pragma once
 
 #include <simgrid/s4u.hpp>
 
+#include "base/by_rank.h"
 #include "cluster/computed/computed_collectives.h"
 
 namespace simgrad::cluster {
 
 /// One collective under way.
 struct ComputedCollectives::Collective {
-  Collective(std::shared_ptr<const CollectiveTiming> its_course, std::size_t members)
-      : course(std::move(its_course)),
-        arrivals(members, std::numeric_limits<double>::infinity()),
-        tensors(members),
+  Collective(std::shared_ptr<const CollectiveTiming> its_timing, int members)
+      : timing(std::move(its_timing)),
+        arrivals(static_cast<std::size_t>(members), std::numeric_limits<double>::infinity()),
+        tensors(static_cast<std::size_t>(members)),
         inside(members, false) {}
 
-  std::shared_ptr<const CollectiveTiming> course;
+  std::shared_ptr<const CollectiveTiming> timing;
   std::vector<double> arrivals;
   std::vector<values::Tensor> tensors;  ///< brought, then taken away
   std::vector<MemberTiming> timings;
-  std::vector<char> inside;
-  std::size_t come = 0;
-  std::size_t gone = 0;
+  base::ByRank<char> inside;
+  int arrived = 0;
+  int left = 0;
   std::int64_t bytes = 0;  ///< that a member brings
 };
 
-/// The members of a communicator, and what they have behind them.
+/// The members of a communicator, and the collectives that they have behind them.
 struct ComputedCollectives::Group {
+  struct Times {
+    std::shared_ptr<const CollectiveTiming> timing;
+    std::int64_t times = 0;
+  };
+
   Members members;
   AlphaBetaGamma costs;
   std::vector<simgrid::s4u::SemaphorePtr> wake;  ///< each member sleeps at its own
-  std::shared_ptr<Collective> open;              ///< not everybody has come
+  std::shared_ptr<Collective> open;              ///< not all members have arrived
   std::vector<std::shared_ptr<Collective>> live;
-  std::map<std::string, std::pair<std::shared_ptr<const CollectiveTiming>, std::int64_t>>
-      over;  ///< by signature: how many
+  std::map<std::string, Times> over;  ///< by signature
+  SentByPair sent_when_cut;           ///< by members
+
+  int world_rank(std::size_t member) const { return (*members)[member]; }
 };
 
 }  // namespace simgrad::cluster

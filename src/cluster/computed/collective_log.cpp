@@ -4,14 +4,14 @@
 
 namespace simgrad::cluster {
 
-CollectiveLog::Calls& CollectiveLog::calls(const Members& members, int generation, std::string_view name,
-                                           std::int64_t bytes, const Prediction& prediction) {
+CollectiveCalls& CollectiveLog::calls(const Members& members, int generation, std::string_view name, std::int64_t bytes,
+                                      const Prediction& prediction) {
   Key key(generation, name, bytes);
   const auto known = known_.find({key, members.get()});
   if (known != known_.end()) return *known->second;
-  std::shared_ptr<Calls>& found = all_[{key, *members}];
+  std::shared_ptr<CollectiveCalls>& found = all_[{key, *members}];
   if (!found) {
-    found = std::make_shared<Calls>(members, name, bytes, prediction());
+    found = std::make_shared<CollectiveCalls>(members, name, bytes, prediction());
     order_.push_back(found.get());
   }
   // Another rank's copy of the members may die with its communicator, and its place be taken: only the kept one is
@@ -22,7 +22,7 @@ CollectiveLog::Calls& CollectiveLog::calls(const Members& members, int generatio
 
 std::vector<record::CollectiveUse> CollectiveLog::uses() const {
   std::vector<record::CollectiveUse> sums;
-  for (const Calls* calls : order_) {
+  for (const CollectiveCalls* calls : order_) {
     const record::CollectiveUse& use = calls->use();
     if (use.calls == 0) continue;
     const auto same = std::ranges::find_if(sums, [&](const record::CollectiveUse& sum) {
@@ -46,7 +46,7 @@ std::vector<record::CollectiveUse> CollectiveLog::uses() const {
   return sums;
 }
 
-CollectiveLog::Calls::Calls(Members members, std::string_view name, std::int64_t bytes, double predicted_s)
+CollectiveCalls::CollectiveCalls(Members members, std::string_view name, std::int64_t bytes, double predicted_s)
     : members_(std::move(members)),
       use_{.name = std::string(name),
            .members = static_cast<std::int64_t>(members_->size()),
@@ -55,7 +55,7 @@ CollectiveLog::Calls::Calls(Members members, std::string_view name, std::int64_t
       arrived_(members_->size(), 0),
       left_(members_->size(), 0) {}
 
-void CollectiveLog::Calls::arrive(int member, double now) {
+void CollectiveCalls::arrive(int member, double now) {
   const std::int64_t call = arrived_[static_cast<std::size_t>(member)]++;
   if (call == first_open_ + static_cast<std::int64_t>(open_.size())) open_.emplace_back();
   Open& its = open(call);
@@ -64,14 +64,14 @@ void CollectiveLog::Calls::arrive(int member, double now) {
   its.last_s = now;
 }
 
-void CollectiveLog::Calls::leave(int member, double now) {
+void CollectiveCalls::leave(int member, double now) {
   Open& its = open(left_[static_cast<std::size_t>(member)]++);
   if (++its.gone < use_.members) return;
   add(its.sum_s / static_cast<double>(use_.members), its.last_s, now);
   for (; !open_.empty() && open_.front().gone == use_.members; ++first_open_) open_.pop_front();
 }
 
-void CollectiveLog::Calls::add(double mean_arrival_s, double last_arrival_s, double end_s) {
+void CollectiveCalls::add(double mean_arrival_s, double last_arrival_s, double end_s) {
   ++use_.calls;
   use_.simulated_s += std::max(0.0, end_s - last_arrival_s);
   use_.skew_s += std::max(0.0, last_arrival_s - mean_arrival_s);

@@ -1,4 +1,4 @@
-/// How long collectives take, beside what they would take by themselves.
+/// Durations of collectives, beside their durations on an idle network.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,37 @@
 
 namespace simgrad::cluster {
 
+class CollectiveCalls;
+
 /// The collectives of a world. A call that is broken off, by a failure or by the end of the training, does not count.
 class CollectiveLog {
  public:
   using Members = std::shared_ptr<const std::vector<int>>;
-  /// What one call takes on an idle network when its members come together, in seconds.
+  /// The time of one call on an idle network when all members call at once, in seconds.
   using Prediction = std::function<double()>;
 
-  /// All about one collective among the same members: the n-th call of each member is one call of all.
-  class Calls;
-  /// Found, or made: then its prediction is asked for, once.  name: the algorithm.  bytes: that each member brings.
-  Calls& calls(const Members& members, int generation, std::string_view name, std::int64_t bytes,
-               const Prediction& prediction);
+  /// Finds the calls, or makes them; only then the prediction is asked for.  name: the algorithm.  bytes: that each
+  /// member brings.
+  CollectiveCalls& calls(const Members& members, int generation, std::string_view name, std::int64_t bytes,
+                         const Prediction& prediction);
 
   /// Sums over groups of equal size.
   std::vector<record::CollectiveUse> uses() const;
 
  private:
   using Key = std::tuple<int, std::string, std::int64_t>;  ///< generation, name, bytes
-  std::map<std::pair<Key, std::vector<int>>, std::shared_ptr<Calls>> all_;
-  std::map<std::pair<Key, const std::vector<int>*>, Calls*> known_;  ///< the same, found without looking at the members
-  std::vector<Calls*> order_;
+  std::map<std::pair<Key, std::vector<int>>, std::shared_ptr<CollectiveCalls>> all_;
+  std::map<std::pair<Key, const std::vector<int>*>, CollectiveCalls*>
+      known_;  ///< the same, found without looking at the members
+  std::vector<CollectiveCalls*> order_;
 };
 
-class CollectiveLog::Calls {
+/// One collective among the same members: the n-th call of each member is one call of all.
+class CollectiveCalls {
  public:
-  Calls(Members members, std::string_view name, std::int64_t bytes, double predicted_s);
+  using Members = CollectiveLog::Members;
+
+  CollectiveCalls(Members members, std::string_view name, std::int64_t bytes, double predicted_s);
 
   void arrive(int member, double now);
   void leave(int member, double now);

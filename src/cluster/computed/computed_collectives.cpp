@@ -7,8 +7,13 @@
 
 #include "cluster/computed/collective_group.h"
 #include "cluster/computed/collective_log.h"
+#include "cluster/computed/idle_costs.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/scopes.h"
+#include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
-#include "cluster/recording/recorder.h"
+#include "cluster/recording/timeline_recording.h"
+#include "cluster/usage/traffic.h"
 
 namespace simgrad::cluster {
 
@@ -33,61 +38,50 @@ ComputedCollectives::Group& ComputedCollectives::group(const Members& members, i
   if (found) return *found;
   found = std::make_shared<Group>();
   found->members = members;  // kept, so that no other communicator's members come to lie at their place
+  found->costs = idle_costs(world_, *members);
+  for (std::size_t m = 0; m < members->size(); ++m) found->wake.push_back(sg4::Semaphore::create(0));
   known_[{generation, members.get()}] = found.get();
-  const Options& options = world_.cluster().options();
-  found->costs.latency_s = options.host_spec.latency_s;
-  found->costs.bandwidth_bytes_per_s = options.host_spec.bandwidth_bytes_per_s * options.efficiency;
-  if (options.flow_limit_bytes_per_s) found->costs.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
-  for (const int rank : *members) {
-    const double speed = world_.cluster().speed(world_.host(rank)) * world_.relative_speed(rank);
-    found->costs.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / speed : 0.0);
-    found->wake.push_back(sg4::Semaphore::create(0));
-  }
   return *found;
 }
 
-Tensor ComputedCollectives::attend(const Members& members, int generation, int position,
-                                   const std::function<std::shared_ptr<const CollectiveTiming>()>& course,
-                                   Tensor brought) {
+Tensor ComputedCollectives::take_part(const Members& members, int generation, int position, const MakeTiming& make,
+                                      Tensor brought) {
   Group& all = group(members, generation);
   if (!all.open) {
-    all.open = std::make_shared<Collective>(course(), members->size());
+    all.open = std::make_shared<Collective>(make(), static_cast<int>(members->size()));
     all.live.push_back(all.open);
   }
-  const std::shared_ptr<Collective> meeting = all.open;
+  const std::shared_ptr<Collective> collective = all.open;
   const auto self = static_cast<std::size_t>(position);
-  World::Rank& rank = world_.ranks_[static_cast<std::size_t>((*members)[self])];
-  rank.account.enter(Account::State::blocked, world_.now());
-  rank.blocked_on = {.kind = BlockedOn::Kind::meeting};
-  rank.shows({});
-  meeting->arrivals[self] = world_.now();
-  if (brought) meeting->bytes = std::max(meeting->bytes, brought.size_bytes());
-  meeting->tensors[self] = std::move(brought);
-  meeting->inside[self] = true;
-  if (++meeting->come == members->size()) complete(all, meeting);
-  all.wake[self]->acquire();
-  meeting->inside[self] = false;
-  const MemberTiming& timing = meeting->timings[self];
-  rank.account.leave_collective(world_.now(), timing.compute_s, timing.communicate_s);
-  rank.blocked_on = {};
-  if (++meeting->gone == members->size()) {
-    auto& [example, times] = all.over[meeting->course->signature()];
-    example = meeting->course;
-    ++times;
-    log(all, generation, *meeting);
-    std::erase(all.live, meeting);
+  {
+    BlockedScope blocked(world_.cluster(), &world_.timekeeper().main(all.world_rank(self)),
+                         {.kind = BlockedOn::Kind::collective});
+    blocked.label({});
+    collective->arrivals[self] = world_.now();
+    if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
+    collective->tensors[self] = std::move(brought);
+    collective->inside[position] = true;
+    if (std::cmp_equal(++collective->arrived, members->size())) complete(all, *collective);
+    all.wake[self]->acquire();
+    collective->inside[position] = false;
+    const MemberTiming& timing = collective->timings[self];
+    blocked.divided(timing.compute_s, timing.communicate_s);
   }
-  return std::move(meeting->tensors[self]);
+  if (std::cmp_equal(++collective->left, members->size())) {
+    count(all, generation, *collective);
+    std::erase(all.live, collective);
+  }
+  return std::move(collective->tensors[self]);
 }
 
-void ComputedCollectives::complete(Group& all, const std::shared_ptr<Collective>& meeting) {
+void ComputedCollectives::complete(Group& all, Collective& collective) const {
   all.open.reset();
-  meeting->timings = meeting->course->timings(all.costs, meeting->arrivals, CollectiveTiming::uncut);
-  if (world_.recorder_ && world_.recorder_->running()) tell(all, *meeting);
-  meeting->tensors = meeting->course->results(std::move(meeting->tensors));
-  for (const int rank : *all.members) world_.ranks_[static_cast<std::size_t>(rank)].blocked_on.complete = true;
-  // One timer for neighbours who go on together, as they mostly do.
-  const std::vector<MemberTiming>& timings = meeting->timings;
+  collective.timings = collective.timing->timings(all.costs, collective.arrivals, CollectiveTiming::uncut);
+  if (world_.recording().running()) record(all, collective);
+  collective.tensors = collective.timing->results(std::move(collective.tensors));
+  for (const int rank : *all.members) world_.timekeeper().main(rank).ends_by_itself();
+  // One timer for neighbours who go on at the same time, as they mostly do.
+  const std::vector<MemberTiming>& timings = collective.timings;
   for (std::size_t first = 0; first < timings.size();) {
     std::size_t last = first;
     while (last < timings.size() && timings[last].end_s == timings[first].end_s) ++last;
@@ -100,32 +94,27 @@ void ComputedCollectives::complete(Group& all, const std::shared_ptr<Collective>
   }
 }
 
-void ComputedCollectives::log(const Group& all, int generation, const Collective& meeting) {
+void ComputedCollectives::count(Group& all, int generation, const Collective& collective) const {
+  Group::Times& over = all.over[collective.timing->signature()];
+  over.timing = collective.timing;
+  ++over.times;
   const auto members = static_cast<double>(all.members->size());
-  const double mean_s = std::accumulate(meeting.arrivals.begin(), meeting.arrivals.end(), 0.0) / members;
-  const auto alone_s = [&] { return meeting.course->alone_s(all.costs, all.members->size()); };
-  world_.collectives_->calls(all.members, generation, meeting.course->name(), meeting.bytes, alone_s)
-      .add(mean_s, std::ranges::max(meeting.arrivals), last_end_s(meeting.timings));
-}
-
-void ComputedCollectives::carry(const Group& all, const SentByPair& loads, std::int64_t times) {
-  for (const auto& [ends, load] : loads) {
-    Sent& sum = carried_[{(*all.members)[static_cast<std::size_t>(ends.first)],
-                          (*all.members)[static_cast<std::size_t>(ends.second)]}];
-    sum.bytes += times * load.bytes;
-    sum.messages += times * load.messages;
-  }
+  const double mean_s = std::accumulate(collective.arrivals.begin(), collective.arrivals.end(), 0.0) / members;
+  const auto alone_s = [&] { return collective.timing->alone_s(all.costs, all.members->size()); };
+  world_.collective_log()
+      .calls(all.members, generation, collective.timing->name(), collective.bytes, alone_s)
+      .add(mean_s, std::ranges::max(collective.arrivals), last_end_s(collective.timings));
 }
 
 void ComputedCollectives::cut(double now) {
   for (const auto& [key, all] : groups_)
-    for (const std::shared_ptr<Collective>& meeting : all->live) {
-      const std::vector<MemberTiming> timings = meeting->course->timings(all->costs, meeting->arrivals, now);
+    for (const std::shared_ptr<Collective>& collective : all->live) {
+      const auto timings = collective->timing->timings(all->costs, collective->arrivals, now);
       for (std::size_t m = 0; m < timings.size(); ++m)
-        if (meeting->inside[m])
-          world_.ranks_[static_cast<std::size_t>((*all->members)[m])].account.leave_collective(
-              now, timings[m].compute_s, timings[m].communicate_s);
-      carry(*all, meeting->course->loads(all->costs, meeting->arrivals, now), 1);
+        if (collective->inside[static_cast<int>(m)])
+          world_.timekeeper().cut_collective(all->world_rank(m), timings[m].compute_s, timings[m].communicate_s);
+      for (const auto& [ends, sent] : collective->timing->sent(all->costs, collective->arrivals, now))
+        all->sent_when_cut[ends] += sent;
     }
   dissolve();
 }
@@ -137,14 +126,19 @@ void ComputedCollectives::dissolve() {
   }
 }
 
-const SentByPair& ComputedCollectives::carried() {
+void ComputedCollectives::post(Traffic& traffic) const {
   for (const auto& [key, all] : groups_) {
+    const auto post_all = [&](const SentByPair& by_member, std::int64_t times) {
+      for (const auto& [ends, sent] : by_member)
+        traffic.post(all->world_rank(static_cast<std::size_t>(ends.first)),
+                     all->world_rank(static_cast<std::size_t>(ends.second)),
+                     {times * sent.bytes, times * sent.messages});
+    };
     const std::vector<double> at_once(all->members->size(), 0.0);
-    for (const auto& [signature, course] : all->over)
-      carry(*all, course.first->loads(all->costs, at_once, CollectiveTiming::uncut), course.second);
-    all->over.clear();
+    post_all(all->sent_when_cut, 1);
+    for (const auto& [signature, over] : all->over)
+      post_all(over.timing->sent(all->costs, at_once, CollectiveTiming::uncut), over.times);
   }
-  return carried_;
 }
 
 }  // namespace simgrad::cluster

@@ -12,8 +12,8 @@
 #include "cluster/fabric/network_model.h"
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/slow_links.h"
+#include "cluster/fabric/tenant.h"
 #include "cluster/failures/link_failures.h"
-#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 
@@ -37,8 +37,6 @@ constexpr const char* context_factory = "--cfg=contexts/factory:raw";
 #endif
 
 }  // namespace
-
-PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost", rank)), rank_(rank) {}
 
 Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed)
     : options_(options), seed_(seed) {
@@ -114,10 +112,7 @@ std::string Cluster::host_class(int index) const {
 
 double Cluster::speed(int index) const { return host(index)->get_speed(); }
 
-bool Cluster::over() const {
-  return failed() ||
-         (!worlds_.empty() && std::ranges::all_of(worlds_, [](const World* world) { return world->ended(); }));
-}
+bool Cluster::over() const { return failed() || (!tenants_.empty() && std::ranges::all_of(tenants_, &Tenant::ended)); }
 
 double Cluster::bandwidth(const sg4::Link& link) const {
   return link_failures_ ? link_failures_->nominal_bandwidth(link) : link.get_bandwidth();
@@ -154,13 +149,13 @@ void Cluster::fail(const std::string& error) {
 }
 
 void Cluster::kill_everyone() {
-  for (World* world : worlds_) world->kill_actors();
+  for (Tenant* tenant : tenants_) tenant->kill_actors();
 }
 
 void Cluster::on_deadlock() {
   std::string who;
-  for (const World* world : worlds_)
-    if (!world->ended()) who += world->who_waits();
+  for (const Tenant* tenant : tenants_)
+    if (!tenant->ended()) who += tenant->blocked_ranks();
   if (error_.empty() && !who.empty()) error_ = fmt::format("deadlock at {} s of simulated time: {}", now(), who);
 }
 
@@ -171,10 +166,8 @@ void Cluster::fail_if_stuck() {
   } catch (const std::exception& error) {  // no actor's guard stands around a callback
     return fail(error.what());
   }
-  const auto moves = [](const World* world) {
-    return !world->ended() && (!world->stuck() || (world->recovering && world->recovering()));
-  };
-  if (std::none_of(worlds_.begin(), worlds_.end(), moves)) {
+  const auto moves = [](const Tenant* tenant) { return !tenant->ended() && tenant->can_move(); };
+  if (std::ranges::none_of(tenants_, moves)) {
     on_deadlock();
     if (!error_.empty()) kill_everyone();
   }

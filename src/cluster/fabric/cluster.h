@@ -20,17 +20,7 @@ class Link;
 
 namespace simgrad::cluster {
 
-class World;
-
-/// Communication with a rank whose host is down. An event of the simulated world, handled by the recovery driver.
-class PeerLost : public std::runtime_error {
- public:
-  explicit PeerLost(int rank);
-  int rank() const { return rank_; }
-
- private:
-  int rank_;
-};
+class Tenant;
 
 class Cluster {
  public:
@@ -58,7 +48,7 @@ class Cluster {
   /// compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
   void vary_speed(int host, std::optional<int> worker, bool shares_cores);
 
-  /// What a link carries in a second, whether it is up now or not.
+  /// The bytes that a link carries in a second, whether it is up now or not.
   double bandwidth(const simgrid::s4u::Link& link) const;
 
   double now() const;
@@ -78,6 +68,11 @@ class Cluster {
   /// Other traffic; null where there is none.
   Background* background() const { return background_.get(); }
 
+  /// A training lives on the cluster until it is dismissed.
+  void admit(Tenant& tenant) { tenants_.push_back(&tenant); }
+  void dismiss(const Tenant& tenant) { std::erase(tenants_, &tenant); }
+  int tenants() const { return static_cast<int>(tenants_.size()); }
+
   bool failed() const { return !error_.empty(); }
   /// Whether nobody is at work any more: callbacks of the clock that call themselves again must not.
   bool over() const;
@@ -88,7 +83,7 @@ class Cluster {
   void watch();
 
  private:
-  friend class World;
+  friend class Tenant;
   void set_up_engine(int hosts, bool many_to_many);
   void build_topology(int hosts);
   void load_platform(int hosts);
@@ -101,14 +96,14 @@ class Cluster {
   std::uint64_t seed_;
   std::vector<simgrid::s4u::Host*> hosts_;
   mutable std::map<int, SpeedTimeline> timelines_;  ///< of hosts whose speed varies
-  std::vector<World*> worlds_;
+  std::vector<Tenant*> tenants_;
   std::unique_ptr<Background> background_;
   std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail
   std::string error_;
   std::int64_t real_deadline_ns_ = 0;
 };
 
-/// What a platform file holds, found out in a process of its own, since SimGrid ends the process on some faults.
+/// The contents of a platform file, read in a process of its own, since SimGrid ends the process on some faults.
 struct PlatformProbe {
   int hosts = 0;
   double speed_flops_per_s = 0.0;  ///< of the first host

@@ -15,6 +15,8 @@ class Jitter : public base::Described {
   double transfer = 0.0;  ///< how much the time of the bytes does
 
   void describe(base::Describer& d) override;
+  /// Whether it makes equal messages differ.
+  virtual bool disturbs() const { return true; }
   /// A multiple of a nominal time, for that much variation.
   virtual double multiple(double /*variation*/, base::Stream& /*stream*/) const { return 1.0; }
 };
@@ -23,6 +25,7 @@ struct NoJitter final : Jitter {
   static constexpr base::About about{
       .kind = "none", .summary = "equal messages take equal times", .cost = "alpha + bytes / B", .source = ""};
   void describe(base::Describer&) override {}
+  bool disturbs() const override { return false; }
 };
 
 struct LogNormalJitter final : Jitter {

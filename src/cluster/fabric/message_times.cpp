@@ -11,7 +11,10 @@
 
 #include "base/child_process.h"
 #include "base/errors.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
 #include "values/dispatcher.h"
 
 namespace simgrad::cluster {
@@ -49,14 +52,14 @@ std::vector<double> simulated_s(Cluster& cluster, int from, int to, const std::v
   std::iota(all.begin(), all.end(), 0);
   const auto members = std::make_shared<const std::vector<int>>(all);
   std::vector<double> seconds;
-  world.start(from, [&] {
+  world.ranks().start(from, [&] {
     for (const std::int64_t size : bytes) {
       const double start_s = world.now();
       Communicator(world, members, from, 0).send(to, timing.zeros(size / 8));
       seconds.push_back(world.now() - start_s);
     }
   });
-  world.start(to, [&] {
+  world.ranks().start(to, [&] {
     for (std::size_t i = 0; i < bytes.size(); ++i) Communicator(world, members, to, 0).receive(from);
   });
   cluster.run();

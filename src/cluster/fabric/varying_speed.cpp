@@ -7,7 +7,6 @@
 #include <simgrid/s4u.hpp>
 
 #include "cluster/fabric/cluster.h"
-#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 

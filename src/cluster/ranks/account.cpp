@@ -2,26 +2,28 @@
 
 #include <algorithm>
 
+#include "record/record.h"
+
 namespace simgrad::cluster {
 
-void Account::settle(double now, double transfer_start) {
-  look(now, transfer_start);
+void Account::settle(double now, double transfer_start_s) {
+  add_until(now, transfer_start_s);
   if (!track_) return;
   switch (state_) {
     case State::waiting:
-      return track_->tell(record::Activity::wait, now);
+      return track_->record(record::Activity::wait, now);
     case State::computing:
-      return track_->tell(record::Activity::compute, now);
+      return track_->record(record::Activity::compute, now);
     case State::communicating:
-      return track_->tell(record::Activity::communicate, now);
+      return track_->record(record::Activity::communicate, now);
     case State::down:
-      return track_->tell(record::Activity::down, now);
+      return track_->record(record::Activity::down, now);
     case State::blocked:
-      return track_->record_blocked(now, transfer_start);
+      return track_->record_blocked(now, transfer_start_s);
   }
 }
 
-void Account::look(double now, double transfer_start) {
+void Account::add_until(double now, double transfer_start_s) {
   switch (state_) {
     case State::waiting:
       wait_s_ += now - since_;
@@ -36,7 +38,7 @@ void Account::look(double now, double transfer_start) {
       down_s_ += now - since_;
       break;
     case State::blocked: {
-      const double start = transfer_start < 0.0 ? now : std::clamp(transfer_start, since_, now);
+      const double start = transfer_start_s < 0.0 ? now : std::clamp(transfer_start_s, since_, now);
       wait_s_ += start - since_;
       communicate_s_ += now - start;
       break;
@@ -45,15 +47,15 @@ void Account::look(double now, double transfer_start) {
   since_ = now;
 }
 
-void Account::leave_collective(double now, double compute_s, double communicate_s) {
+void Account::leave_divided(double now, double compute_s, double communicate_s) {
   compute_s_ += compute_s;
   communicate_s_ += communicate_s;
   wait_s_ += std::max(0.0, now - since_ - compute_s - communicate_s);
   since_ = now;
   state_ = State::waiting;
-  Track* const track = track_;  // telling may end the recording
+  Track* const track = track_;  // the last span may end the recording
   if (!track) return;
-  track->tell(record::Activity::wait, now);
+  track->record(record::Activity::wait, now);
   track->rest();
 }
 

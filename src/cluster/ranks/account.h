@@ -1,40 +1,44 @@
-/// Where one rank's virtual time went: compute, communicate, wait, down; the four add up to the run.
+/// Where one actor's virtual time goes: compute, communicate, wait, down; the four add up to the run.
 #pragma once
 
 #include "cluster/recording/track.h"
-#include "record/record.h"
+
+namespace simgrad::record {
+struct RankUse;
+}
 
 namespace simgrad::cluster {
 
-/// The exact partition of one rank's virtual time. Between the calls below no virtual time passes for the rank.
+/// An exact partition of virtual time. Between the calls below no virtual time passes for the actor.
 ///
-/// A blocked rank waits until the transfer it is blocked on starts, and communicates from then on.
+/// A blocked actor waits until the transfer that it is blocked on starts, and communicates from then on.
 class Account {
  public:
   enum class State : unsigned char { waiting, computing, communicating, blocked, down };
 
-  /// Its time counts from here on.
+  /// Time counts from `now` on.
   void begin(double now) { since_ = now; }
-  /// The rank starts something that takes virtual time.
+  /// The actor starts something that takes virtual time.
   void enter(State state, double now) {
     settle(now);
     state_ = state;
   }
-  /// What it started is over.  transfer_start: when the transfer it was blocked on started; negative if it never did.
-  void leave(double now, double transfer_start = -1.0) {
-    settle(now, transfer_start);
+  /// The present state is over.  transfer_start_s: start of the transfer that the actor was blocked on; negative if it
+  /// never started.
+  void leave(double now, double transfer_start_s = -1.0) {
+    settle(now, transfer_start_s);
     state_ = State::waiting;
     if (track_) track_->rest();
   }
-  /// What it was blocked in is over: so much of it was computing and communicating, the rest waiting.
-  void leave_collective(double now, double compute_s, double communicate_s);
-  /// Accounts for all time up to `now` under the present state.
-  void settle(double now, double transfer_start = -1.0);
-  /// The same in the middle of what the actor does, which the track is told when it is over.
-  void look(double now, double transfer_start = -1.0);
+  /// The present state is over: so many seconds of it were computing and communicating, the rest waiting.
+  void leave_divided(double now, double compute_s, double communicate_s);
+  /// Adds all time up to `now` to the present state, and records it.
+  void settle(double now, double transfer_start_s = -1.0);
+  /// Adds all time up to `now` to the present state, which is recorded as one span when it is over.
+  void add_until(double now, double transfer_start_s = -1.0);
 
-  /// Whatever passes from now on is told to that track; null: to nobody.
-  void tell(Track* track) { track_ = track; }
+  /// Records this actor's time on `track` from now on; null stops recording.
+  void record_on(Track* track) { track_ = track; }
   Track* track() const { return track_; }
 
   State state() const { return state_; }

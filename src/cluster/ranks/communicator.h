@@ -4,54 +4,25 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "cluster/computed/collective_log.h"
-#include "cluster/ranks/world.h"
+#include "cluster/ranks/packet.h"
+#include "cluster/ranks/peer_lost.h"
+#include "cluster/ranks/pending.h"
+#include "record/timeline.h"
+#include "values/tensor.h"
 
 namespace simgrad::cluster {
 
-class Communicator;
+class ActorState;
+class CollectiveCalls;
 class CollectiveTiming;
+class World;
 struct AlphaBetaGamma;
-
-/// A transfer under way; wait() blocks in virtual time until it is over. It must not outlive its communicator.
-///
-/// One that is dropped before it is over, as its actor ends, is kept by SimGrid's count of references for the life of
-/// the process: the world still asks when it started, and SimGrid prints a backtrace for a transfer destroyed in
-/// flight.
-class Pending {
- public:
-  Pending() = default;
-  Pending(Pending&& other) noexcept;
-  Pending& operator=(Pending&& other) noexcept;
-  ~Pending();
-
-  /// What was received; an empty packet for a send. Errors: PeerLost.
-  Packet wait();
-  /// The same; nothing if the peer is lost, where failures stop nobody else. Elsewhere: PeerLost.
-  std::optional<Packet> wait_unless_lost();
-  /// Whether wait() is still to be called.
-  bool under_way() const { return transfer_ != nullptr; }
-  /// After wait(): when the transfer started.
-  double start_s() const { return start_s_; }
-
- private:
-  friend class Communicator;
-  Pending(const Communicator& communicator, int peer);
-
-  const Communicator* communicator_ = nullptr;  ///< outlives its transfers
-  simgrid::s4u::Comm* transfer_ = nullptr;
-  Message** landing_ = nullptr;  ///< of a receive
-  int peer_ = -1;
-  int incarnation_ = 0;     ///< of the peer
-  std::int64_t bytes_ = 0;  ///< of a send
-  double start_s_ = -1.0;
-};
+struct Channel;
 
 /// One member's view of a group. Messages between two members arrive in the order sent; a transfer starts when both
 /// sides have called (rendezvous), and takes what the network model says for the tensor's bytes.
@@ -69,9 +40,9 @@ class Communicator {
   int size() const { return static_cast<int>(members_->size()); }
   int world_rank(int member) const { return (*members_)[static_cast<std::size_t>(member)]; }
   World& world() const { return *world_; }
-  /// Equal for members on one machine.
+  /// Equal for members near each other: on devices of one machine, on hosts of one rack.
   int locality(int member) const;
-  double now() const { return world_->now(); }
+  double now() const;
 
   /// Blocks until the transfer is over. Errors: PeerLost.
   void send(int target, Packet packet) const { start_send(target, std::move(packet)).wait(); }
@@ -82,59 +53,49 @@ class Communicator {
   [[nodiscard]] Pending start_send(int target, Packet packet) const;
   [[nodiscard]] Pending start_receive(int source) const;
 
-  bool alive(int member) const { return world_->alive(world_rank(member)); }
-  /// As start_send; nothing is under way if the target is lost, where failures stop nobody else. Elsewhere: PeerLost.
+  bool alive(int member) const;
+  /// As start_send; nothing is under way if the target is lost under recovery = "continue". Elsewhere: PeerLost.
   [[nodiscard]] Pending start_send_unless_lost(int target, Packet packet) const;
   /// Blocks until everybody knows that the member was lost: cluster.failures.detection after its crash.
   void await_detection(int member) const;
 
   /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
-  void charge_reduction(double flops, record::Work what = record::Work::reduce) const;
-  /// Of the actor that calls, where its time is recorded; else null.
-  Track* track() const { return activity_ ? activity_->account.track() : nullptr; }
-  /// Whether that one is between two things that take time.
-  bool idle() const { return activity_ && activity_->account.state() == Account::State::waiting; }
+  void charge_reduction(double flops, record::Work work = record::Work::reduce) const;
+  /// The state of the calling actor, for the scopes that account for its time; null: not kept.
+  ActorState* actor() const { return actor_; }
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.
-  bool may_compute() const { return main_ && world_->uncontended(); }
-  /// All members come together, each bringing an array; everyone goes on when the course says, with what it says. All
-  /// members make the same course.
-  values::Tensor compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& course,
+  bool may_compute() const;
+  /// Blocks until all members have called, then until the end time computed for this member; returns its result.  Every
+  /// member must pass the same schedule.
+  values::Tensor compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                                   values::Tensor brought) const;
-
-  /// The calls of a collective among the members, for the record: each says when it comes and when it is through.
-  /// name: the algorithm.  bytes: that a member brings.  alone_s: what one call takes on an idle costs, all coming
-  /// together.
-  CollectiveLog::Calls& collective(std::string_view name, std::int64_t bytes,
-                                   const std::function<double(const AlphaBetaGamma&)>& alone_s) const;
+  /// The calls of a collective among the members, for the record: each member says when it calls and when it returns.
+  /// name: the algorithm.  bytes: that a member brings.  alone_s: the time of one call on an idle network when all
+  /// members call at once.
+  CollectiveCalls& collective(std::string_view name, std::int64_t bytes,
+                              const std::function<double(const AlphaBetaGamma&)>& alone_s) const;
 
   /// A smaller group, of the members at these positions, in that order; this member is one of them.
   Communicator subgroup(std::span<const int> positions) const;
-  /// The same member for an actor beside its main one. That one's time goes into `activity`; null: nowhere.
-  Communicator for_side_actor(ActorState* activity = nullptr) const;
-  /// The same member on channels of their own: what is sent on them is received on them alone.
+  /// The same member for a side actor, whose time goes into `actor`; null: nowhere.
+  Communicator for_side_actor(ActorState* actor = nullptr) const;
+  /// The same member on channels of their own: a message sent on them is received on them alone.
   Communicator on_own_channels() const;
 
  private:
-  friend class Pending;
-  friend class Inbox;
-  friend class SideStream;
-  friend class Storage;
   using Channels = std::vector<std::pair<int, Channel*>>;
 
   Channel& to(int target) const;
   Channel& from(int source) const;
   void require_alive(int member) const;
-  double block_on(simgrid::s4u::Comm& transfer, BlockedOn::Kind kind, int peer, Message* const* landing,
-                  std::int64_t bytes) const;
-  Packet take(Message& message) const;
 
   World* world_;
   Members members_;
   int position_;
   int generation_;
-  ActorState* activity_;       ///< of the actor that calls; null: not kept
-  bool main_ = true;           ///< whether that is the rank's main one
+  ActorState* actor_;
+  bool main_ = true;           ///< whether the calling actor is the rank's main one
   mutable Channels outgoing_;  ///< by target, those used so far
   mutable Channels incoming_;
 };

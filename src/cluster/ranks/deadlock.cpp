@@ -1,57 +1,74 @@
-/// Who waits for whom, and whether anything can still happen.
+#include "cluster/ranks/deadlock.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <simgrid/s4u.hpp>
 
+#include "cluster/ranks/messenger.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 
 namespace {
 
-/// When the transfer started, negative if it has not.
-double transfer_start_s(const simgrid::s4u::Comm* transfer) { return transfer ? transfer->get_start_time() : -1.0; }
+/// "to receive from rank 1"
+std::string waits_for(const BlockedOn& on) {
+  if (on.kind == BlockedOn::Kind::collective) return "for the others of a collective";
+  return fmt::format("to {} {}", on.kind == BlockedOn::Kind::sending ? "send to" : "receive from",
+                     on.peer == BlockedOn::anybody ? "anybody" : fmt::format("rank {}", on.peer));
+}
+
+/// Whether a message will still do something. Side actors move messages, too; a message that has arrived at an inbox is
+/// taken by one of them at once.
+bool moves(const World& world, const Message& message) {
+  if (transfer_start_s(message.transfer) < 0.0) return false;
+  return message.transfer->get_remaining() > 0.0 ||
+         world.timekeeper().blocked_on(message.channel->target).receives_from_anybody();
+}
+
+/// Whether nothing but another rank can end the wait.
+bool waits_for_ever(const BlockedOn& on) {
+  return on.kind != BlockedOn::Kind::nothing && !on.ends_by_itself && transfer_start_s(on.transfer) < 0.0;
+}
 
 }  // namespace
 
-std::string World::who_waits() const {
+std::string blocked_ranks(const World& world) {
   constexpr int shown = 8;
   std::string text;
   int waiting = 0;
-  for (int r = 0; r < size(); ++r) {
-    const Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    const BlockedOn& blocked_on = blocked_in(rank);
-    if (blocked_on.kind == BlockedOn::Kind::nothing || !rank.running) continue;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const BlockedOn& on = world.timekeeper().blocked_on(rank);
+    if (on.kind == BlockedOn::Kind::nothing || !world.ranks().running(rank)) continue;
     if (++waiting > shown) continue;
-    const int peer = blocked_on.peer;
-    text += fmt::format("{}rank {} (step {}) waits ", waiting == 1 ? "" : "; ", r, rank.step);
-    if (blocked_on.kind == BlockedOn::Kind::meeting)
-      text += "for the others of a collective";
-    else
-      text += fmt::format("to {} {}", blocked_on.kind == BlockedOn::Kind::sending ? "send to" : "receive from",
-                          peer == BlockedOn::anybody ? "anybody" : fmt::format("rank {}", peer));
+    text += fmt::format("{}rank {} (step {}) waits {}", waiting == 1 ? "" : "; ", rank, world.ranks().step(rank),
+                        waits_for(on));
   }
   if (waiting > shown) text += fmt::format("; and {} more ranks wait", waiting - shown);
   return text;
 }
 
-bool World::stuck() const {
-  // Actors beside move messages, too; what has arrived at an inbox is taken by one of them at once.
-  const auto moves = [this](const Message& message) {
-    if (transfer_start_s(message.transfer) < 0.0) return false;
-    if (message.transfer->get_remaining() > 0.0) return true;
-    const BlockedOn& target = blocked_in(ranks_[static_cast<std::size_t>(message.channel->target)]);
-    return target.kind == BlockedOn::Kind::receiving && target.peer == BlockedOn::anybody;
-  };
-  if (std::ranges::any_of(messages_, moves)) return false;
-  const auto runs = [](const Rank& rank) { return rank.running; };
-  return std::any_of(ranks_.begin(), ranks_.end(), runs) &&
-         std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
-           const BlockedOn& blocked_on = blocked_in(rank);
-           return !rank.running || (blocked_on.kind != BlockedOn::Kind::nothing && !blocked_on.complete &&
-                                    transfer_start_s(blocked_on.transfer) < 0.0);
-         });
+bool stuck(const World& world) {
+  if (std::ranges::any_of(world.messenger().messages(), [&](const Message& message) { return moves(world, message); }))
+    return false;
+  bool any_runs = false;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    if (!world.ranks().running(rank)) continue;
+    any_runs = true;
+    if (!waits_for_ever(world.timekeeper().blocked_on(rank))) return false;
+  }
+  return any_runs;
+}
+
+std::string left_behind(const World& world) {
+  for (const Message& message : world.messenger().messages())
+    if (message.transfer && transfer_start_s(message.transfer) < 0.0)
+      return fmt::format("rank {} has sent {} bytes to rank {}, which nobody received", message.channel->source,
+                         message.packet.bytes(), message.channel->target);
+  return {};
 }
 
 }  // namespace simgrad::cluster

@@ -11,8 +11,8 @@
 
 namespace simgrad::cluster {
 
-/// Whose turn it is. The ranks of a job come here at the end of every quantum of steps; when all have come, the next
-/// job that waits goes on. Waiting for a turn is waiting.
+/// The ranks of a job arrive here at the end of every quantum of steps; when all have arrived, the next job that waits
+/// goes on. Waiting for a turn counts as waiting.
 class GangSchedule {
  public:
   GangSchedule(int jobs, std::int64_t quantum_steps);

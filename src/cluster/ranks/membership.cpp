@@ -1,87 +1,98 @@
-/// Ranks that are lost and come back while all others go on.
+#include "cluster/ranks/membership.h"
+
 #include <fmt/format.h>
 
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/messenger.h"
+#include "cluster/ranks/peer_lost.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
+#include "cluster/usage/traffic.h"
 
 namespace simgrad::cluster {
 
-namespace sg4 = simgrid::s4u;
+PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost", rank)), rank_(rank) {}
 
-/// What has started ends with SimGrid's host. What has not would wait for ever, for cancelling wakes nobody: an actor
-/// on the waiting rank's own host takes the other end, and Pending sees that the peer is another incarnation by then.
-void World::break_off(const std::function<bool(int rank)>& lost) {
-  for (int r = 0; r < size(); ++r) {
-    const BlockedOn& blocked_on = ranks_[static_cast<std::size_t>(r)].blocked_on;
-    if (!alive(r) || lost(r) || blocked_on.peer < 0 || !lost(blocked_on.peer) || !blocked_on.transfer) continue;
-    if (blocked_on.transfer->get_start_time() >= 0.0) continue;
-    const bool receives = blocked_on.kind == BlockedOn::Kind::receiving;
-    const sg4::ActorPtr end = sg4::Actor::create("other end", cluster_.host(host(r)),
-                                                 [this, receives, mailbox = blocked_on.transfer->get_mailbox()] {
-                                                   if (receives)
-                                                     mailbox->put(&nothing_, 0);
-                                                   else
-                                                     mailbox->get<Message>();
-                                                 });
-    actors_.push_back(end->get_pid());
-  }
-  for (Message& message : messages_)
-    if (message.transfer && (lost(message.channel->source) || lost(message.channel->target)) &&
-        message.transfer->get_start_time() < 0.0)
-      message.transfer = nullptr;  // kept alive by who waits for it
-  for (int r = 0; r < size(); ++r)
-    if (lost(r)) ++ranks_[static_cast<std::size_t>(r)].incarnation;
+Membership::Membership(World& world)
+    : world_(world), ranks_(world.size()), listeners_(std::make_shared<std::vector<MembershipListener*>>()) {}
+
+Membership::Subscription::Subscription(Listeners listeners, MembershipListener& listener)
+    : listeners_(std::move(listeners)), listener_(&listener) {
+  listeners_->push_back(listener_);
 }
 
-void World::lose(int rank) {
-  if (!alive(rank) || ended_) return;
-  const int gone = host(rank);
-  break_off([&](int r) { return host(r) == gone; });
-  for (int r = 0; r < size(); ++r) {
-    if (host(r) != gone) continue;
-    ranks_[static_cast<std::size_t>(r)].lost_at_s = now();
-    ranks_[static_cast<std::size_t>(r)].announced = false;
-    for (MembershipListener* listener : std::vector(*membership_listeners_)) listener->on_crash(r);
+Membership::Subscription::~Subscription() {
+  if (listeners_) std::erase(*listeners_, listener_);
+}
+
+/// Listeners may come and go while they are notified.
+void Membership::notify(void (MembershipListener::*event)(int), int rank) const {
+  for (MembershipListener* listener : std::vector(*listeners_)) (listener->*event)(rank);
+}
+
+void Membership::crash(int rank) {
+  if (!alive(rank) || world_.ended()) return;
+  const int lost = world_.host(rank);
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (world_.host(r) != lost) continue;
+    world_.timekeeper().go_down(r);
+    world_.ranks().stopped(r);
+    ranks_[r].alive = false;
+  }
+  world_.messenger().forget_host(lost);
+  world_.traffic().read_background();  // it breaks with the host, too
+  world_.cluster().host(lost)->turn_off();
+}
+
+void Membership::revive(int rank) {
+  if (alive(rank) || world_.ended()) return;
+  world_.cluster().host(world_.host(rank))->turn_on();
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (!world_.same_host(r, rank)) continue;
+    world_.timekeeper().come_up(r);
+    ranks_[r].alive = true;
+  }
+}
+
+void Membership::lose(int rank) {
+  if (!alive(rank) || world_.ended()) return;
+  world_.messenger().break_off([&](int r) { return world_.same_host(r, rank); });
+  for (int r = 0; r < ranks_.size(); ++r)
+    if (world_.same_host(r, rank)) ++ranks_[r].incarnation;
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (!world_.same_host(r, rank)) continue;
+    ranks_[r].lost_at_s = world_.now();
+    ranks_[r].announced = false;
+    notify(&MembershipListener::on_crash, r);
   }
   crash(rank);
 }
 
-void World::announce(int rank) {
-  for (int r = 0; r < size(); ++r)
-    if (same_host(r, rank) && !std::exchange(ranks_[static_cast<std::size_t>(r)].announced, true))
-      for (MembershipListener* listener : std::vector(*membership_listeners_)) listener->on_detected(r);
+void Membership::announce(int rank) {
+  for (int r = 0; r < ranks_.size(); ++r)
+    if (world_.same_host(r, rank) && !std::exchange(ranks_[r].announced, true))
+      notify(&MembershipListener::on_detected, r);
 }
 
-void World::rejoin(int rank) {
-  if (alive(rank) || ended_) return;
+void Membership::rejoin(int rank) {
+  if (alive(rank) || world_.ended()) return;
   announce(rank);
   revive(rank);
-  for (int r = 0; r < size(); ++r) {
-    if (!same_host(r, rank)) continue;
-    rename_mailboxes(r);
-    for (MembershipListener* listener : std::vector(*membership_listeners_)) listener->on_rejoin(r);
+  for (int r = 0; r < ranks_.size(); ++r) {
+    if (!world_.same_host(r, rank)) continue;
+    world_.messenger().rename_mailboxes(r);
+    notify(&MembershipListener::on_rejoin, r);
   }
 }
 
-void World::start_over(int rank) {
-  break_off([&](int r) { return r == rank; });
-  rename_mailboxes(rank);
-}
-
-std::string World::mailbox_name(int generation, int source, int target) const {
-  std::string text = fmt::format("{}/{}/{}>{}", name_, generation, source, target);
-  if (incarnation(source) + incarnation(target) > 0)
-    text += fmt::format("/{}>{}", incarnation(source), incarnation(target));
-  return text;
-}
-
-void World::rename_mailboxes(int rank) {
-  for (auto& [key, channel] : channels_)
-    if (channel.source == rank || channel.target == rank)
-      channel.mailbox =
-          sg4::Mailbox::by_name(mailbox_name(static_cast<int>(key >> 48), channel.source, channel.target));
+void Membership::start_over(int rank) {
+  world_.messenger().break_off([&](int r) { return r == rank; });
+  ++ranks_[rank].incarnation;
+  world_.messenger().rename_mailboxes(rank);
 }
 
 }  // namespace simgrad::cluster

@@ -1,3 +1,84 @@
+/// The ranks that are alive: crashes, repairs, and the news of both.
 #pragma once
 
-#include "cluster/ranks/world.h"
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "base/by_rank.h"
+
+namespace simgrad::cluster {
+
+class World;
+
+/// Notified when a rank crashes, when the crash is detected, and when it rejoins. Used only under recovery =
+/// "continue".
+class MembershipListener {
+ public:
+  virtual ~MembershipListener() = default;
+  virtual void on_crash(int rank) = 0;
+  virtual void on_detected(int rank) = 0;
+  virtual void on_rejoin(int rank) = 0;
+};
+
+class Membership {
+  using Listeners = std::shared_ptr<std::vector<MembershipListener*>>;
+
+ public:
+  explicit Membership(World& world);
+
+  bool alive(int rank) const { return ranks_[rank].alive; }
+  /// The rank's host goes down, with all its ranks' actors and their transfers; their time is `down` until revive.
+  void crash(int rank);
+  void revive(int rank);
+
+  // Under recovery = "continue" nobody else stops. A rank that rejoins is another incarnation of it, whose mailboxes
+  // have other names: no message for the one before reaches it.
+
+  void set_keeps_going() { keeps_going_ = true; }
+  bool keeps_going() const { return keeps_going_; }
+  /// crash() while all others go on: a rank that is blocked on a lost one gets PeerLost at once.
+  void lose(int rank);
+  /// The others know that the rank was lost, unless they know already.
+  void announce(int rank);
+  /// revive() while all others go on; announces the loss before.
+  void rejoin(int rank);
+  /// Makes another incarnation of a living rank: whatever others expect of it fails.
+  void start_over(int rank);
+  int incarnation(int rank) const { return ranks_[rank].incarnation; }
+  double lost_at_s(int rank) const { return ranks_.at(rank).lost_at_s; }
+
+  /// While it lives, its listener is notified. It may outlive the world.
+  class Subscription {
+   public:
+    Subscription() = default;
+    Subscription(Listeners listeners, MembershipListener& listener);
+    ~Subscription();
+    Subscription(const Subscription&) = delete;
+    Subscription& operator=(const Subscription&) = delete;
+
+   private:
+    Listeners listeners_;
+    MembershipListener* listener_ = nullptr;
+  };
+  /// Does nothing where a failure stops everybody: then nobody is left to be notified.
+  Subscription subscribe(MembershipListener& listener) const {
+    return keeps_going_ ? Subscription(listeners_, listener) : Subscription();
+  }
+
+ private:
+  struct Rank {
+    double lost_at_s = -std::numeric_limits<double>::infinity();
+    int incarnation = 0;
+    bool announced = true;
+    bool alive = true;
+  };
+  void notify(void (MembershipListener::*event)(int), int rank) const;
+
+  World& world_;
+  base::ByRank<Rank> ranks_;
+  bool keeps_going_ = false;
+  Listeners listeners_;
+};
+
+}  // namespace simgrad::cluster

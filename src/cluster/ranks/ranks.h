@@ -1,3 +1,98 @@
+/// The ranks of one training: their hosts, their speeds, their actors.
 #pragma once
 
-#include "cluster/ranks/world.h"
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/by_rank.h"
+#include "cluster/ranks/core_load.h"
+#include "record/timeline.h"
+
+namespace simgrad::cluster {
+
+class ActorState;
+class Cluster;
+class Timekeeper;
+
+/// Blocks the calling actor, whose time counts as waiting.
+void pause(double seconds);
+
+class Ranks {
+ public:
+  /// Ranks 0 .. workers-1 are workers, the next `servers` servers; rank r lives on hosts[r].  A host has a core for
+  /// each worker that lives on it, and one at least; where more ranks than that compute at a time, they share its speed
+  /// fairly.
+  Ranks(Cluster& cluster, Timekeeper& timekeeper, int workers, int servers, const std::vector<int>& hosts);
+
+  int workers() const { return workers_; }
+  int servers() const { return ranks_.size() - workers_; }
+  int size() const { return ranks_.size(); }
+  int host(int rank) const { return ranks_.at(rank).host; }
+  bool same_host(int rank, int other) const { return host(rank) == host(other); }
+  /// Whether no two ranks live on one host.
+  bool own_hosts() const { return own_hosts_; }
+  /// Ranks of another training compute on that host, too: all share its speed fairly.
+  void share_cores(int host);
+  bool shares_cores(int rank) const { return ranks_[rank].shares_cores; }
+  /// How long the cores of a host whose ranks share them have been busy; none: they do not.
+  std::optional<double> shared_cores_busy_s(int host, double now) const;
+
+  /// Starts the rank's main actor, whose time is the rank's.  Whatever it throws ends the run, with rank, step and
+  /// virtual time in the text; PeerLost goes to `on_peer_lost`.
+  void start(int rank, std::function<void()> body);
+  /// Starts an actor that serves the rank beside its main one, and ends with it.  Returns its number.
+  std::int64_t start_side_actor(int rank, std::function<void()> body);
+  std::function<void(int rank)> on_peer_lost;
+  /// Kills an actor, if it still lives.
+  static void kill(std::int64_t actor);
+  /// Kills all actors but the calling one.
+  void kill_all();
+  /// Kills that actor, too, when all are killed.
+  void add_actor(std::int64_t actor) { actors_.push_back(actor); }
+  /// Whether the rank's main actor has not ended.
+  bool running(int rank) const { return ranks_[rank].running; }
+  void stopped(int rank) { ranks_[rank].running = false; }
+  /// The rank whose actor runs now, or -1.
+  int current_rank() const;
+
+  /// The rank computes: flops at the host's nominal speed times the rank's relative one.
+  void compute(int rank, double flops, record::Work work = record::Work::compute) const;
+  /// The calling actor of the rank computes.  actor: null where its time is not kept.
+  void compute(int rank, double flops, ActorState* actor, record::Work work) const;
+  /// How long it takes by itself, on a host whose speed does not vary.
+  double nominal_s(int rank, double flops) const;
+  void set_relative_speed(int rank, double speed) { ranks_.at(rank).relative_speed = speed; }
+  double relative_speed(int rank) const { return ranks_.at(rank).relative_speed; }
+
+  /// The step that the rank is in, for the texts of errors and for timelines.
+  void set_step(int rank, std::int64_t step) { ranks_[rank].step = step; }
+  std::int64_t step(int rank) const { return ranks_.at(rank).step; }
+  /// For those who look at it again and again.
+  const std::int64_t* step_in_place(int rank) const { return &ranks_.at(rank).step; }
+
+ private:
+  struct Rank {
+    std::int64_t step = -1;
+    double relative_speed = 1.0;
+    int host = 0;
+    bool shares_cores = false;  ///< with another rank of its host
+    bool running = false;
+  };
+  void place(const std::vector<int>& hosts);
+  std::int64_t start_actor(int rank, bool main, std::function<void()> body);
+  void run_guarded(int rank, bool main, const std::function<void()>& body);
+
+  Cluster& cluster_;
+  Timekeeper& timekeeper_;
+  int workers_;
+  base::ByRank<Rank> ranks_;
+  bool own_hosts_ = true;
+  mutable std::unordered_map<int, CoreLoad> loads_;  ///< of the hosts whose ranks share cores
+  std::vector<int> rank_of_actor_;                   ///< by SimGrid's actor number; -1: none of ours
+  std::vector<std::int64_t> actors_;
+};
+
+}  // namespace simgrad::cluster

@@ -4,15 +4,20 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/timekeeper.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
+
 namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-/// Shared by the rank and the actor beside it, whichever lives longer.
+/// Shared by the rank and its side actor, whichever lives longer.
 struct SideStream::Queue {
-  ActorState activity;  ///< of the actor beside
+  ActorState actor;
   std::deque<Task> tasks;
-  std::deque<values::Tensor> results;  ///< of those that are over and were not asked for yet
+  std::deque<values::Tensor> results;  ///< of tasks that are over and were not asked for yet
   int first_result = 0;                ///< the number of the first of them
   int started = 0;
   int awaited = -1;  ///< the task that the rank is blocked on
@@ -25,18 +30,19 @@ struct SideStream::Queue {
 SideStream::SideStream(const Communicator& communicator)
     : communicator_(communicator), queue_(std::make_shared<Queue>()) {
   const int rank = communicator.world_rank(communicator.rank());
-  communicator.world().record_side_actor(rank, std::shared_ptr<ActorState>(queue_, &queue_->activity));
-  communicator.world().start_side_actor(rank, [queue = queue_, comm = communicator.for_side_actor(&queue_->activity)] {
+  communicator.world().recording().add_side_actor(rank, std::shared_ptr<ActorState>(queue_, &queue_->actor));
+  const auto run = [queue = queue_, comm = communicator.for_side_actor(&queue_->actor)] {
     for (;;) {
       queue->filled->acquire();
-      queue->activity.account.settle(comm.now());
+      queue->actor.settle(comm.now());
       const Task task = std::move(queue->tasks.front());
       queue->tasks.pop_front();
       queue->results.push_back(task(comm));
-      queue->activity.account.settle(comm.now());
+      queue->actor.settle(comm.now());
       if (queue->awaited == queue->finished() - 1) queue->over->release();
     }
-  });
+  };
+  communicator.world().ranks().start_side_actor(rank, run);
 }
 
 int SideStream::start(Task task) {
@@ -46,16 +52,16 @@ int SideStream::start(Task task) {
 }
 
 values::Tensor SideStream::wait(int number) {
-  World& world = communicator_.world();
-  World::Rank& self = world.ranks_[static_cast<std::size_t>(communicator_.world_rank(communicator_.rank()))];
   if (queue_->finished() <= number) {
     queue_->awaited = number;
-    world.follow(self, queue_->activity);
-    queue_->over->acquire();
-    world.settle(self);
+    {
+      const FollowScope following(communicator_.world().timekeeper(), communicator_.world_rank(communicator_.rank()),
+                                  queue_->actor);
+      queue_->over->acquire();
+    }
     queue_->awaited = -1;
   }
-  while (queue_->first_result < number) {  // tasks are asked for in their order; who skips one does not want it
+  while (queue_->first_result < number) {  // tasks are asked for in their order; one that is skipped is not wanted
     queue_->results.pop_front();
     ++queue_->first_result;
   }

@@ -10,15 +10,15 @@ namespace simgrad::cluster {
 
 class SideStream {
  public:
-  /// What a task does, with the communicator of the actor that does it. Returns what the rank gets for it.
+  /// Does the work with the communicator of the side actor. Returns what the rank gets for it.
   using Task = std::function<values::Tensor(const Communicator&)>;
 
-  /// Starts an actor beside the communicator's rank. It ends with the rank's generation.
+  /// Starts a side actor of the communicator's rank. It ends with the rank's generation.
   explicit SideStream(const Communicator& communicator);
 
   /// Queues a task and returns at once; its number, from 0 on.
   int start(Task task);
-  /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the actor beside does.
+  /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the side actor does.
   values::Tensor wait(int number);
 
  private:

@@ -1,4 +1,4 @@
-/// Where the rows of the training set are read from: a disk in every host, or one storage for all.
+/// The storage of the training set's rows: a disk in every host, or one storage for all.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,18 @@ class Disk;
 
 namespace simgrad::cluster {
 
-/// Reading counts as communicating. What is read is no message, and no link's.
+class Cluster;
+
+/// Reading counts as communicating. Rows that are read are no messages, and cross no link.
 class Storage {
  public:
   enum class Place {
     local,  ///< each rank reads at the full bandwidth
-    shared  ///< those who read at the same time share it fairly
+    shared  ///< ranks that read at the same time share it fairly
   };
   Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, double latency_s);
 
-  /// Blocks the actor that the communicator is of.  Virtual time: latency + bytes / its share of the bandwidth.
+  /// Blocks the calling actor.  Virtual time: latency + bytes / its share of the bandwidth.
   void read(const Communicator& comm, std::int64_t bytes) const;
   /// Takes as long as reading.
   void write(const Communicator& comm, std::int64_t bytes) const { read(comm, bytes); }

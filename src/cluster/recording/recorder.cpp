@@ -8,26 +8,26 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 using record::Work;
 
-Recorder::Recorder(const std::vector<TimelineLimits>& tapes, int workers, int servers, std::function<double()> now,
+Recorder::Recorder(const std::vector<TimelineLimits>& timelines, int ranks, int workers, std::function<double()> now,
                    std::function<void(TimelineRecorder&)> finish)
-    : finish_(std::move(finish)), now_(std::move(now)), numbered_(static_cast<std::size_t>(workers + servers), 0) {
-  for (const TimelineLimits& limits : tapes) tapes_.emplace_back(limits, workers, servers);
+    : finish_(std::move(finish)), now_(std::move(now)), numbered_(ranks, 0) {
+  for (const TimelineLimits& limits : timelines) timelines_.emplace_back(limits, workers, ranks - workers);
 }
 
 bool Recorder::takes(int rank) const {
-  return std::ranges::any_of(tapes_, [rank](const TimelineRecorder& tape) { return tape.takes(rank); });
+  return std::ranges::any_of(timelines_, [rank](const TimelineRecorder& timeline) { return timeline.takes(rank); });
 }
 
-bool Recorder::running() const { return std::ranges::any_of(tapes_, &TimelineRecorder::running); }
+bool Recorder::running() const { return std::ranges::any_of(timelines_, &TimelineRecorder::running); }
 
 Track& Recorder::new_track(int rank, const std::int64_t* step, bool main, double now) {
   return tracks_.emplace_back(*this, rank, step, main, now);
 }
 
 record::Span Recorder::span(Track& track, const Interval& interval) {
-  if (!track.main_ && track.number_ < 0) track.number_ = ++numbered_[static_cast<std::size_t>(track.rank_)];
-  return {.rank = track.rank_,
-          .lane = track.main_ ? 0 : track.number_,
+  if (!track.main() && track.number() < 0) track.set_number(++numbered_[track.rank()]);
+  return {.rank = track.rank(),
+          .lane = track.main() ? 0 : track.number(),
           .kind = interval.kind,
           .name = static_cast<int>(interval.label.work),
           .step = track.step(),
@@ -37,52 +37,53 @@ record::Span Recorder::span(Track& track, const Interval& interval) {
           .to_s = interval.to_s};
 }
 
-void Recorder::take(TimelineRecorder& tape, Track& track, const Interval& interval) {
+void Recorder::take(TimelineRecorder& timeline, Track& track, const Interval& interval) {
   const bool listens = interval.label.work == Work::idle || interval.label.work == Work::receive;
-  if (!track.main_ && interval.kind == record::Activity::wait && listens) return;
-  tape.take(span(track, interval));
+  if (!track.main() && interval.kind == record::Activity::wait && listens) return;
+  timeline.take(span(track, interval));
 }
 
 void Recorder::take(Track& track, const Interval& interval) {
-  for (TimelineRecorder& tape : tapes_) take(tape, track, interval);
+  for (TimelineRecorder& timeline : timelines_) take(timeline, track, interval);
   finish_full();
 }
 
 void Recorder::take(const record::Message& message) {
-  for (TimelineRecorder& tape : tapes_) tape.take(message);
+  for (TimelineRecorder& timeline : timelines_) timeline.take(message);
 }
 
 void Recorder::finish_full() {
   const double now = now_();
-  for (TimelineRecorder& tape : tapes_)
-    if (tape.running() && (now >= tape.end_s() || (tape.full() && tape.end_s() == never))) finish_(tape);
+  for (TimelineRecorder& timeline : timelines_)
+    if (timeline.running() && (now >= timeline.end_s() || (timeline.full() && timeline.end_s() == never)))
+      finish_(timeline);
 }
 
 void Recorder::take(const std::vector<std::pair<Track*, Interval>>& intervals,
                     const std::vector<record::Message>& messages, double complete_until_s) {
-  for (TimelineRecorder& tape : tapes_) {
-    if (!tape.running()) continue;
+  for (TimelineRecorder& timeline : timelines_) {
+    if (!timeline.running()) continue;
     std::vector<double> starts;
     for (const auto& [track, interval] : intervals)
-      if (tape.takes(track->rank())) starts.push_back(interval.from_s);
-    if (const std::size_t room = tape.room(); room > 0 && starts.size() >= room) {
+      if (timeline.takes(track->rank())) starts.push_back(interval.from_s);
+    if (const std::size_t room = timeline.room(); room > 0 && starts.size() >= room) {
       const auto last = starts.begin() + static_cast<std::ptrdiff_t>(room - 1);
       std::nth_element(starts.begin(), last, starts.end());
-      tape.end_by(*last);
+      timeline.end_by(*last);
     }
-    tape.end_by(complete_until_s);
-    for (const auto& [track, interval] : intervals) take(tape, *track, interval);
-    for (const record::Message& message : messages) tape.take(message);
+    timeline.end_by(complete_until_s);
+    for (const auto& [track, interval] : intervals) take(timeline, *track, interval);
+    for (const record::Message& message : messages) timeline.take(message);
   }
   for (const auto& [track, interval] : intervals)
-    track->mark_recorded(std::max(track->recorded_until_s_, interval.to_s));
+    track->mark_recorded(std::max(track->recorded_until_s(), interval.to_s));
   finish_full();
 }
 
 std::size_t Recorder::room() const {
   std::size_t most = 0;
-  for (const TimelineRecorder& tape : tapes_)
-    if (tape.running()) most = std::max(most, tape.room());
+  for (const TimelineRecorder& timeline : timelines_)
+    if (timeline.running()) most = std::max(most, timeline.room());
   return most;
 }
 

@@ -1,4 +1,4 @@
-/// Recording of timelines: tracks tell what they do, tapes take as much of it as they are to.
+/// The timelines of a world being recorded: tracks emit spans, each timeline takes as many as it is to hold.
 #pragma once
 
 #include <cstddef>
@@ -9,53 +9,57 @@
 #include <utility>
 #include <vector>
 
+#include "base/by_rank.h"
 #include "cluster/recording/timeline_recorder.h"
 #include "cluster/recording/track.h"
 
 namespace simgrad::cluster {
 
-struct ActorState;
+class ActorState;
 
-/// All tracks and tapes of a world.
+/// A side actor, for as long as it lives, and its track.
+struct SideTrack {
+  Track* track = nullptr;
+  std::weak_ptr<ActorState> actor;
+};
+
+/// All tracks and timelines of a world.
 class Recorder {
  public:
-  /// finish: called when a tape is full, to give it what has not been told yet, and to stop it.
-  Recorder(const std::vector<TimelineLimits>& tapes, int workers, int servers, std::function<double()> now,
+  /// finish: called when a timeline is full, to complete it with what is not recorded yet, and to stop it.
+  Recorder(const std::vector<TimelineLimits>& timelines, int ranks, int workers, std::function<double()> now,
            std::function<void(TimelineRecorder&)> finish);
 
+  /// Whether any timeline shows the rank.
   bool takes(int rank) const;
-  /// Of a rank that some tape takes.
+  /// Of a rank that some timeline shows.
   Track& new_track(int rank, const std::int64_t* step, bool main, double now);
-  /// An actor beside, for as long as it lives.
-  void add_beside(Track& track, std::weak_ptr<ActorState> activity) {
-    beside_.emplace_back(&track, std::move(activity));
-  }
-  const std::vector<std::pair<Track*, std::weak_ptr<ActorState>>>& beside() const { return beside_; }
+  void add_side_actor(Track& track, std::weak_ptr<ActorState> actor) { side_.push_back({&track, std::move(actor)}); }
+  const std::vector<SideTrack>& side_actors() const { return side_; }
 
   void take(Track& track, const Interval& interval);
-  /// What tracks will do, told ahead of time; and the messages.
-  /// complete_until: what happens later is not all told.
+  void take(const record::Message& message);
+  /// Takes intervals ahead of time, and messages.  complete_until_s: later intervals are not all there.
   void take(const std::vector<std::pair<Track*, Interval>>& intervals, const std::vector<record::Message>& messages,
             double complete_until_s);
-  void take(const record::Message& message);
-  /// Into one tape alone.
-  void take(TimelineRecorder& tape, Track& track, const Interval& interval);
-  /// How many more spans any tape has room for.
+  /// Into one timeline alone.
+  void take(TimelineRecorder& timeline, Track& track, const Interval& interval);
+  /// The most spans that any timeline has room for.
   std::size_t room() const;
 
-  std::vector<TimelineRecorder>& tapes() { return tapes_; }
+  std::vector<TimelineRecorder>& timelines() { return timelines_; }
   bool running() const;
 
  private:
   record::Span span(Track& track, const Interval& interval);
   void finish_full();
 
-  std::vector<TimelineRecorder> tapes_;
+  std::vector<TimelineRecorder> timelines_;
   std::function<void(TimelineRecorder&)> finish_;
   std::function<double()> now_;
   std::deque<Track> tracks_;
-  std::vector<std::pair<Track*, std::weak_ptr<ActorState>>> beside_;
-  std::vector<int> numbered_;  ///< by rank: how many actors beside have worked
+  std::vector<SideTrack> side_;
+  base::ByRank<int> numbered_;  ///< side actors that have worked
 };
 
 }  // namespace simgrad::cluster

@@ -1,11 +1,14 @@
-/// Names for what is recorded.
+/// Names for the work that timelines show.
 #pragma once
 
-#include "cluster/ranks/communicator.h"
+#include "record/timeline.h"
 
 namespace simgrad::cluster {
 
-/// While it lives, transfers and idle times of the actor that calls are part of that work; the outermost one counts.
+class Communicator;
+class Track;
+
+/// While it lives, transfers and idle times of the calling actor are part of that work; the outermost one counts.
 class WorkScope {
  public:
   WorkScope(const Communicator& communicator, record::Work work);
@@ -17,7 +20,7 @@ class WorkScope {
   void record_idle() const;
 
   const Communicator& communicator_;
-  Track* track_;  ///< null: nobody records, or it is named already
+  Track* track_;  ///< null: nobody records, or its work is named already
 };
 
 }  // namespace simgrad::cluster

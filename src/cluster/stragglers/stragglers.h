@@ -44,6 +44,8 @@ class Stragglers : public base::Described {
   /// Whether hosts change their speed with time, which concerns all that is computed on them.
   virtual bool varies() const { return false; }
   virtual bool concerns_servers() const { return false; }
+  /// Whether anything computes slower than at its nominal speed.
+  bool disturbs() const { return draws() || varies(); }
   /// Of the host on which that worker (a server: none) lives; its stream is of that host alone.
   /// Errors: ScenarioError with file and line for what is wrong in a file.
   virtual std::unique_ptr<SpeedChanges> speed_changes(std::optional<int> /*worker*/,

@@ -28,7 +28,7 @@ struct Star : Topology {
     return host < workers ? host / static_cast<int>(devices_per_host) : host;
   }
   bool even_latencies() const override { return devices_per_host == 1; }
-  bool uncontended() const override { return devices_per_host == 1; }
+  bool disturbs() const override { return devices_per_host > 1; }
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const override;
 };

@@ -45,9 +45,9 @@ class Topology : public base::Described {
   virtual std::string refusal(const HostSpec& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
   /// Whether all routes have the same latency.
   virtual bool even_latencies() const { return false; }
-  /// Whether a message between any two hosts takes latency + bytes / bandwidth as long as each sends one and receives
-  /// one at a time, whatever the others do.
-  virtual bool uncontended() const { return false; }
+  /// Whether messages may disturb each other even if every host sends one and receives one at a time. If not, each
+  /// takes latency + bytes / bandwidth.
+  virtual bool disturbs() const { return true; }
 };
 
 /// star, two_tier, fat_tree, torus, dragonfly, ring, gpu_hosts, shared_memory, wan

@@ -1,4 +1,4 @@
-/// How the links that were used hang together, read off the routes: one link ends where the next one begins.
+/// The cabling of the links that were used, read off the routes: one link ends where the next one begins.
 #include <fmt/format.h>
 
 #include <map>
@@ -7,10 +7,12 @@
 #include <tuple>
 #include <vector>
 
-#include "cluster/computed/computed_collectives.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/fabric/inventory.h"
 #include "cluster/fabric/routes.h"
 #include "cluster/ranks/world.h"
+#include "cluster/usage/traffic.h"
+#include "cluster/usage/usage.h"
 
 namespace simgrad::cluster {
 
@@ -90,26 +92,30 @@ struct Stop {
 };
 using Way = std::vector<Stop>;
 
-}  // namespace
-
-void World::count_wires() {
-  constexpr std::size_t most_routes = 4096;  // more could not be drawn
+/// The ways of all messages between hosts; none where they are too many to be drawn.
+std::vector<Way> ways_used(const World& world, Places& places) {
+  constexpr std::size_t most_routes = 4096;
   std::set<std::pair<int, int>> ends;
-  for (const auto& [key, channel] : channels_)
-    if (channel.bytes > 0) ends.insert({host(channel.source), host(channel.target)});
-  for (const auto& [ranks, load] : computed_collectives_->carried())
-    if (load.bytes > 0) ends.insert({host(ranks.first), host(ranks.second)});
-  if (ends.size() > most_routes) return;
-  Places places;
+  for (const auto& [ranks, sent] : world.traffic().by_ranks())
+    if (sent.bytes > 0) ends.insert({world.host(ranks.first), world.host(ranks.second)});
+  if (ends.size() > most_routes) return {};
   std::vector<Way> ways;
   for (const auto& [source, target] : ends) {
-    const sg4::Host& from = *cluster_.host(source);
-    const sg4::Host& to = *cluster_.host(target);
+    const sg4::Host& from = *world.cluster().host(source);
+    const sg4::Host& to = *world.cluster().host(target);
     Way way = {{"", places.of(from)}};
     for (const sg4::Link* link : route_between(&from, &to)) way.push_back({link->get_name(), places.of(*link)});
     way.push_back({"", places.of(to)});
     ways.push_back(std::move(way));
   }
+  return ways;
+}
+
+}  // namespace
+
+void add_cabling(record::Record& record, const World& world) {
+  Places places;
+  const std::vector<Way> ways = ways_used(world, places);
   for (const Way& way : ways)
     for (std::size_t i = 1; i < way.size(); ++i)
       if (!way[i - 1].ends.hub && !way[i].ends.hub) places.join(way[i - 1].ends.to, way[i].ends.from);
@@ -117,7 +123,7 @@ void World::count_wires() {
   const auto add = [&](const std::string& link, int from, int to) {
     record::Wire wire{link, places.name(from), places.name(to)};
     if (wire.from != wire.to && seen.insert({wire.link, wire.from, wire.to}).second)
-      cut_.wires.push_back(std::move(wire));
+      record.wires.push_back(std::move(wire));
   };
   for (const Way& way : ways)
     for (std::size_t i = 1; i < way.size(); ++i) {

@@ -1,11 +1,14 @@
-/// What became of the hosts in a run: who lived on them, how busy they were, what the cluster says they cost.
+/// The hosts of a run: the ranks on them, how busy they were, their prices in the cluster's options.
 #include <map>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 
 #include "base/errors.h"
 #include "base/units.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "cluster/usage/usage.h"
 
 namespace simgrad::cluster {
 
@@ -22,7 +25,7 @@ std::optional<double> property(const simgrid::s4u::Host& host, const char* name,
   }
 }
 
-/// What is known of a host before anything runs on it.
+/// A host before anything runs on it.
 record::HostUse described(const Cluster& cluster, int host) {
   record::HostUse use;
   use.host_class = cluster.host_class(host);
@@ -47,32 +50,31 @@ bool rented_on_spot(const FailureOptions& failures, const std::string& host_clas
 
 }  // namespace
 
-void World::count_hosts() {
+void add_hosts(record::Record& record, const World& world) {
   std::map<int, std::size_t> place;
   std::vector<int> cores;
-  for (int rank = 0; rank < size(); ++rank) {
-    const int lives_on = host(rank);
-    const auto [at, fresh] = place.try_emplace(lives_on, cut_.hosts.size());
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const int lives_on = world.host(rank);
+    const auto [at, fresh] = place.try_emplace(lives_on, record.hosts.size());
     if (fresh) {
-      cut_.hosts.push_back(described(cluster_, lives_on));
+      record.hosts.push_back(described(world.cluster(), lives_on));
       cores.push_back(0);
     }
-    record::RankUse& use = cut_.ranks[static_cast<std::size_t>(rank)];
-    record::HostUse& host_use = cut_.hosts[at->second];
+    record::RankUse& use = record.ranks[static_cast<std::size_t>(rank)];
+    record::HostUse& host_use = record.hosts[at->second];
     use.host = static_cast<std::int64_t>(at->second);
     host_use.down_s = use.down_s;
-    if (rank < workers_) {
+    if (rank < world.workers()) {
       host_use.serves = false;
-      host_use.spot = rented_on_spot(cluster_.options().failures, host_use.host_class);
+      host_use.spot = rented_on_spot(world.cluster().options().failures, host_use.host_class);
       ++cores[at->second];
     }
     // Ranks with cores of their own are busy while they compute; for the others see below.
     host_use.busy_s += use.compute_s;
   }
   for (const auto& [lives_on, at] : place) {
-    const auto shared = loads_.find(lives_on);
-    cut_.hosts[at].busy_s =
-        shared != loads_.end() ? shared->second.busy_s(end_s_) : cut_.hosts[at].busy_s / std::max(1, cores[at]);
+    const auto shared = world.ranks().shared_cores_busy_s(lives_on, world.now());
+    record.hosts[at].busy_s = shared ? *shared : record.hosts[at].busy_s / std::max(1, cores[at]);
   }
 }
 

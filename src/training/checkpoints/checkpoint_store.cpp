@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/recording/work_scope.h"
 #include "training/options.h"
 

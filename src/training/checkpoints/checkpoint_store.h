@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/storage.h"
 #include "record/record.h"
 #include "training/checkpoints/checkpoint_clock.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/world.h"
 #include "training/session/replicas.h"

@@ -1,0 +1,62 @@
+/// The time of a collective that is computed at its last arrival.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/computed/alpha_beta_gamma.h"
+#include "cluster/usage/sent.h"
+#include "values/tensor.h"
+
+namespace simgrad::cluster {
+
+/// One member's time from its arrival to its end; the rest of it is waiting.
+struct MemberTiming {
+  double end_s = 0.0;
+  double compute_s = 0.0;
+  double communicate_s = 0.0;
+};
+
+double last_end_s(std::span<const MemberTiming> timings);
+
+/// Sees every span and message of a collective; members are numbered in the group.
+class TimingObserver {
+ public:
+  virtual ~TimingObserver() = default;
+  virtual void computes(int member, double from_s, double to_s) = 0;
+  /// The member is blocked by a transfer that is under way, in or out.
+  virtual void communicates(int member, int peer, std::int64_t bytes, double from_s, double to_s) = 0;
+  virtual void sends(int source, int target, std::int64_t bytes, double start_s, double end_s) = 0;
+  /// Whether it has seen enough: later spans need not be shown.
+  virtual bool enough() const = 0;
+};
+
+/// One collective as its members go through it. No member is through before all have arrived.
+class CollectiveTiming {
+ public:
+  static constexpr double uncut = std::numeric_limits<double>::infinity();
+
+  virtual ~CollectiveTiming() = default;
+  /// Of the algorithm.
+  virtual std::string_view name() const = 0;
+  /// Equal for collectives that send the same messages: counted together.
+  virtual std::string signature() const = 0;
+  /// Every member's timing, as far as it lies before `until`.  arrivals: one a member; infinite: it has not arrived.
+  virtual std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                            double until) const = 0;
+  /// Bytes and messages between members (numbered in the group), of transfers that started by `until`.
+  virtual SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const = 0;
+  /// The end of the last member when all members arrive at 0.
+  double alone_s(const AlphaBetaGamma& costs, std::size_t members) const;
+  /// Shows all that lies before `until`, each member's spans in the order of time. Returns the time until which nothing
+  /// is missing.
+  virtual double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
+                      TimingObserver& observer) const = 0;
+  /// Every member's result, from what all have brought.
+  virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
+};
+
+}  // namespace simgrad::cluster

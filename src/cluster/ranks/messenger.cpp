@@ -1,0 +1,153 @@
+#include "cluster/ranks/messenger.h"
+
+#include <fmt/format.h>
+
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/timekeeper.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
+#include "cluster/usage/traffic.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+Channel& Messenger::channel(int generation, int source, int target) {
+  // 16 bits of generation and 24 of each rank: Cluster allows far fewer ranks.
+  const std::uint64_t key = (static_cast<std::uint64_t>(generation) << 48) |
+                            (static_cast<std::uint64_t>(source) << 24) | static_cast<std::uint64_t>(target);
+  Channel& channel = channels_[key];
+  if (!channel.mailbox) {
+    channel.mailbox = sg4::Mailbox::by_name(mailbox_name(generation, source, target));
+    channel.source = source;
+    channel.target = target;
+    channel.local = world_.same_host(source, target);
+  }
+  return channel;
+}
+
+std::string Messenger::mailbox_name(int generation, int source, int target) const {
+  std::string text = fmt::format("{}/{}/{}>{}", world_.name(), generation, source, target);
+  const int of_source = world_.membership().incarnation(source);
+  const int of_target = world_.membership().incarnation(target);
+  if (of_source + of_target > 0) text += fmt::format("/{}>{}", of_source, of_target);
+  return text;
+}
+
+void Messenger::rename_mailboxes(int rank) {
+  for (auto& [key, channel] : channels_)
+    if (channel.source == rank || channel.target == rank)
+      channel.mailbox =
+          sg4::Mailbox::by_name(mailbox_name(static_cast<int>(key >> 48), channel.source, channel.target));
+}
+
+Message& Messenger::new_message() {
+  if (free_messages_.empty()) return messages_.emplace_back();
+  Message& message = *free_messages_.back();
+  free_messages_.pop_back();
+  return message;
+}
+
+void Messenger::release(Message& message) {
+  if (message.transfer) intrusive_ptr_release(message.transfer);
+  message = {};
+  free_messages_.push_back(&message);
+}
+
+Packet Messenger::take(Message& message) {
+  count(message);
+  Packet packet = std::move(message.packet);
+  release(message);
+  return packet;
+}
+
+Message** Messenger::new_landing() {
+  if (free_landings_.empty()) return &landings_.emplace_back(nullptr);
+  Message** landing = free_landings_.back();
+  free_landings_.pop_back();
+  return landing;
+}
+
+void Messenger::release(Message** landing) {
+  *landing = nullptr;
+  free_landings_.push_back(landing);
+}
+
+void Messenger::count(Message& message) {
+  if (std::exchange(message.counted, true)) return;
+  Channel& channel = *message.channel;
+  if (channel.local) return;
+  const std::int64_t bytes = message.packet.bytes();
+  if (world_.recording().running()) world_.recording().take(message);
+  channel.sent += {bytes, 1};
+  Traffic& traffic = world_.traffic();
+  if (!traffic.kept_over_time()) return;
+  const double finish_s = message.transfer->get_finish_time();
+  const double start_s = message.transfer->get_start_time();
+  const double end_s = finish_s >= start_s ? finish_s : world_.now();  // else it is still under way
+  traffic.spread({world_.host(channel.source), world_.host(channel.target)}, start_s, end_s, bytes);
+}
+
+void Messenger::count_if_started(Message& message) {
+  if (transfer_start_s(message.transfer) >= 0.0) count(message);
+}
+
+void Messenger::count_started() {
+  for (Message& message : messages_) count_if_started(message);
+}
+
+void Messenger::forget_host(int host) {
+  for (Message& message : messages_)
+    if (message.transfer &&
+        (world_.host(message.channel->source) == host || world_.host(message.channel->target) == host)) {
+      count_if_started(message);
+      message.transfer = nullptr;
+    }
+}
+
+void Messenger::drop_all() {
+  for (Message& message : messages_)
+    if (message.transfer) {
+      count_if_started(message);
+      release(message);
+    }
+}
+
+void Messenger::post(Traffic& traffic) const {
+  for (const auto& [key, channel] : channels_) traffic.post(channel.source, channel.target, channel.sent);
+}
+
+/// Cancelling a transfer wakes nobody: an actor on the rank's own host takes the other end of the one that blocks the
+/// rank, and Pending sees that the peer is another incarnation by then.
+void Messenger::unblock(int rank) {
+  const BlockedOn& blocked_on = std::as_const(world_).timekeeper().main(rank).blocked_on();
+  const bool receives = blocked_on.kind == BlockedOn::Kind::receiving;
+  const sg4::ActorPtr end = sg4::Actor::create("other end", world_.cluster().host(world_.host(rank)),
+                                               [this, receives, mailbox = blocked_on.transfer->get_mailbox()] {
+                                                 if (receives)
+                                                   mailbox->put(&nothing_, 0);
+                                                 else
+                                                   mailbox->get<Message>();
+                                               });
+  world_.ranks().add_actor(end->get_pid());
+}
+
+/// Transfers that have started end with SimGrid's host; the others would wait for ever.
+void Messenger::break_off(const std::function<bool(int rank)>& lost) {
+  for (int r = 0; r < world_.size(); ++r) {
+    const BlockedOn& blocked_on = std::as_const(world_).timekeeper().main(r).blocked_on();
+    const bool waits_for_lost = blocked_on.peer >= 0 && lost(blocked_on.peer) && blocked_on.transfer != nullptr;
+    if (world_.alive(r) && !lost(r) && waits_for_lost && transfer_start_s(blocked_on.transfer) < 0.0) unblock(r);
+  }
+  for (Message& message : messages_)
+    if (message.transfer && (lost(message.channel->source) || lost(message.channel->target)) &&
+        transfer_start_s(message.transfer) < 0.0)
+      message.transfer = nullptr;  // kept alive by the rank that waits for it
+}
+
+}  // namespace simgrad::cluster

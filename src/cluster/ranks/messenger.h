@@ -1,0 +1,91 @@
+/// Messages between the ranks of one training: their channels, and those under way.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/ranks/packet.h"
+#include "cluster/usage/sent.h"
+#include "record/timeline.h"
+
+namespace simgrid::s4u {
+class Comm;
+class Mailbox;
+}  // namespace simgrid::s4u
+
+namespace simgrad::cluster {
+
+class Traffic;
+class World;
+
+/// One direction between two ranks: its mailbox, and its meter.
+struct Channel {
+  simgrid::s4u::Mailbox* mailbox = nullptr;
+  int source = 0;
+  int target = 0;
+  bool local = false;  ///< both live on one host: nothing goes over a wire
+  Sent sent;
+};
+
+/// A packet on its way; lives until it has been received.
+struct Message {
+  Packet packet;
+  Channel* channel = nullptr;
+  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once its host is gone
+  bool counted = false;                    ///< its bytes are in the channel's meter
+  record::Work work = record::Work::send;  ///< the named work that it is part of, where somebody records
+  std::int64_t step = -1;                  ///< of its sender
+};
+
+class Messenger {
+ public:
+  explicit Messenger(World& world) : world_(world) {}
+
+  Channel& channel(int generation, int source, int target);
+  Message& new_message();
+  /// The packet of a message that has arrived.
+  Packet take(Message& message);
+  /// Where SimGrid puts a message that is received; it outlives the actor that waits for it.
+  Message** new_landing();
+  void release(Message** landing);
+
+  /// Every message that lives, those under way and those that are free again.
+  const std::deque<Message>& messages() const { return messages_; }
+  /// Whether this stands for a message that will never come.
+  bool never_comes(const Message* message) const { return message == &nothing_; }
+
+  /// Whatever is expected of these ranks, and has not started, fails.
+  void break_off(const std::function<bool(int rank)>& lost);
+  /// The rank is another incarnation.
+  void rename_mailboxes(int rank);
+  /// Forgets the transfers of a host that is about to go down, as SimGrid does; one that has arrived may still be
+  /// taken.
+  void forget_host(int host);
+  /// Meters every transfer that has started: it counts in full, whatever becomes of it.
+  void count_started();
+  /// As above, and drops everything that is under way: it will never be taken.
+  void drop_all();
+  /// Posts what all channels have carried.
+  void post(Traffic& traffic) const;
+
+ private:
+  std::string mailbox_name(int generation, int source, int target) const;
+  void count(Message& message);
+  void count_if_started(Message& message);
+  void release(Message& message);
+  void unblock(int rank);
+
+  World& world_;
+  std::unordered_map<std::uint64_t, Channel> channels_;
+  std::deque<Message> messages_;
+  std::vector<Message*> free_messages_;
+  std::deque<Message*> landings_;
+  std::vector<Message**> free_landings_;
+  Message nothing_;  ///< received instead of a message that will never come
+};
+
+}  // namespace simgrad::cluster

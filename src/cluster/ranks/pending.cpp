@@ -1,0 +1,113 @@
+#include "cluster/ranks/pending.h"
+
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+#include "base/errors.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/membership.h"
+#include "cluster/ranks/messenger.h"
+#include "cluster/ranks/peer_lost.h"
+#include "cluster/ranks/scopes.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+Pending::Pending(const Communicator& communicator, int peer, Message** landing, std::int64_t bytes)
+    : communicator_(&communicator),
+      landing_(landing),
+      peer_(peer),
+      incarnation_(communicator.world().membership().incarnation(communicator.world_rank(peer))),
+      bytes_(bytes) {}
+
+void Pending::started(sg4::Comm& transfer) {
+  intrusive_ptr_add_ref(&transfer);
+  transfer_ = &transfer;
+}
+
+Pending::Pending(Pending&& other) noexcept
+    : communicator_(other.communicator_),
+      transfer_(std::exchange(other.transfer_, nullptr)),
+      landing_(std::exchange(other.landing_, nullptr)),
+      peer_(other.peer_),
+      incarnation_(other.incarnation_),
+      bytes_(other.bytes_),
+      start_s_(other.start_s_) {}
+
+Pending& Pending::operator=(Pending&& other) noexcept {
+  std::swap(communicator_, other.communicator_);
+  std::swap(transfer_, other.transfer_);
+  std::swap(landing_, other.landing_);
+  std::swap(peer_, other.peer_);
+  std::swap(incarnation_, other.incarnation_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(start_s_, other.start_s_);
+  return *this;
+}
+
+// A transfer that was not waited for is not released: see the header.
+Pending::~Pending() = default;
+
+/// Blocks until the transfer is over. Errors: PeerLost.
+void Pending::block(int peer) {
+  bool lost = false;
+  {
+    World& world = communicator_->world();
+    const auto kind = landing_ ? BlockedOn::Kind::receiving : BlockedOn::Kind::sending;
+    BlockedScope blocked(world.cluster(), communicator_->actor(), {.kind = kind, .peer = peer, .transfer = transfer_});
+    if (blocked.track()) {
+      const int self = communicator_->world_rank(communicator_->rank());
+      blocked.label({landing_ ? world.recording().transfer_work(peer, self, record::Work::receive)
+                              : world.recording().transfer_work(self, peer, record::Work::send),
+                     peer, bytes_});
+    }
+    try {
+      transfer_->wait();
+    } catch (const simgrid::NetworkFailureException&) {
+      lost = true;
+    } catch (const simgrid::CancelException&) {
+      lost = true;  // the peer's actor died with its host
+    }
+    start_s_ = transfer_->get_start_time();
+    blocked.started(start_s_);
+    const Message* const arrived = landing_ ? *landing_ : nullptr;
+    if (blocked.track() && arrived && arrived->channel && !arrived->channel->local)
+      blocked.label({blocked.track()->label().work, peer, arrived->packet.bytes()});
+  }
+  if (lost) throw PeerLost(peer);
+}
+
+Packet Pending::wait() {
+  base::check(transfer_ != nullptr, "a transfer is waited for once");
+  World& world = communicator_->world();
+  Messenger& messenger = world.messenger();
+  const int peer = communicator_->world_rank(peer_);
+  const auto lost = [&] { return world.membership().incarnation(peer) != incarnation_; };
+  if (lost() && transfer_->get_start_time() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
+  block(peer);
+  if (lost() && (!landing_ || messenger.never_comes(*landing_))) throw PeerLost(peer);
+  intrusive_ptr_release(std::exchange(transfer_, nullptr));
+  if (!landing_) return {};
+  // Another rank has ended or failed the training at this very moment, and what came in is gone: this actor is about to
+  // be killed.
+  if (world.ended() || !(*landing_)->channel) sg4::this_actor::exit();
+  Packet packet = messenger.take(**landing_);
+  messenger.release(std::exchange(landing_, nullptr));
+  return packet;
+}
+
+std::optional<Packet> Pending::wait_unless_lost() {
+  if (!communicator_->world().membership().keeps_going()) return wait();
+  try {
+    return wait();
+  } catch (const PeerLost&) {
+    transfer_ = nullptr;  // its references are kept, as of one that is dropped
+    return {};
+  }
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,55 @@
+/// A transfer under way.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "cluster/ranks/packet.h"
+
+namespace simgrid::s4u {
+class Comm;
+}
+
+namespace simgrad::cluster {
+
+class Communicator;
+struct Message;
+
+/// wait() blocks in virtual time until the transfer is over. It must not outlive its communicator.
+///
+/// One that is dropped before it is over, as its actor ends, is kept by SimGrid's count of references for the life of
+/// the process: the world still asks when it started, and SimGrid prints a backtrace for a transfer destroyed in
+/// flight.
+class Pending {
+ public:
+  /// Nothing is under way.
+  Pending() = default;
+  /// A transfer that is about to start.  landing: of a receive; null of a send.  bytes: of a send.
+  Pending(const Communicator& communicator, int peer, Message** landing, std::int64_t bytes);
+  Pending(Pending&& other) noexcept;
+  Pending& operator=(Pending&& other) noexcept;
+  ~Pending();
+
+  void started(simgrid::s4u::Comm& transfer);
+  /// The packet received; an empty one for a send. Errors: PeerLost.
+  Packet wait();
+  /// As wait(); nothing if the peer is lost under recovery = "continue". Elsewhere: PeerLost.
+  std::optional<Packet> wait_unless_lost();
+  /// Whether wait() is still to be called.
+  bool under_way() const { return transfer_ != nullptr; }
+  /// After wait(): when the transfer started.
+  double start_s() const { return start_s_; }
+
+ private:
+  void block(int peer);
+
+  const Communicator* communicator_ = nullptr;  ///< outlives its transfers
+  simgrid::s4u::Comm* transfer_ = nullptr;
+  Message** landing_ = nullptr;
+  int peer_ = -1;
+  int incarnation_ = 0;  ///< of the peer
+  std::int64_t bytes_ = 0;
+  double start_s_ = -1.0;
+};
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,59 @@
+/// The ways into and out of the states in which an actor's virtual time passes.
+///
+/// An actor that is killed in a scope leaves its account alone: whoever kills it settles the account first, and what
+/// counts afterwards (being down, say) must stay.
+#pragma once
+
+#include "cluster/ranks/actor_state.h"
+
+namespace simgrad::cluster {
+
+class Cluster;
+
+/// While it lives, the calling actor computes or communicates.  actor: null where its time is not kept.
+class BusyScope {
+ public:
+  BusyScope(const Cluster& clock, ActorState* actor, Account::State state, const SpanLabel& label);
+  ~BusyScope();
+  BusyScope(const BusyScope&) = delete;
+  BusyScope& operator=(const BusyScope&) = delete;
+
+ private:
+  const Cluster& clock_;
+  ActorState* actor_;
+  int exceptions_;
+};
+
+/// While it lives, the calling actor is blocked: it waits, and communicates from the start of its transfer on.
+class BlockedScope {
+ public:
+  BlockedScope(const Cluster& clock, ActorState* actor, const BlockedOn& on);
+  ~BlockedScope();
+  BlockedScope(const BlockedScope&) = delete;
+  BlockedScope& operator=(const BlockedScope&) = delete;
+
+  /// The actor's track, for which label() is worth its time; null: nobody records.
+  Track* track() const { return actor_ ? actor_->track() : nullptr; }
+  void label(const SpanLabel& label) const {
+    if (Track* const recorded = track()) recorded->transfer(label);
+  }
+  /// The transfer that it was blocked on started then; negative: never.
+  void started(double transfer_start_s) { transfer_start_s_ = transfer_start_s; }
+  /// So many seconds of it were computing and communicating, the rest waiting.
+  void divided(double compute_s, double communicate_s) {
+    divided_ = true;
+    compute_s_ = compute_s;
+    communicate_s_ = communicate_s;
+  }
+
+ private:
+  const Cluster& clock_;
+  ActorState* actor_;
+  int exceptions_;
+  bool divided_ = false;
+  double transfer_start_s_ = -1.0;
+  double compute_s_ = 0.0;
+  double communicate_s_ = 0.0;
+};
+
+}  // namespace simgrad::cluster

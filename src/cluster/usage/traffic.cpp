@@ -1,0 +1,35 @@
+#include "cluster/usage/traffic.h"
+
+#include "cluster/fabric/cluster.h"
+
+namespace simgrad::cluster {
+
+Traffic::Traffic(const Cluster& cluster) : cluster_(cluster) {
+  if (const std::int64_t bins = cluster.options().link_bins) bins_ = std::make_unique<LinkBins>(bins);
+  begin();
+}
+
+void Traffic::begin() {
+  if (cluster_.background()) background_before_ = cluster_.background()->carried();
+  background_read_s_ = cluster_.now();
+}
+
+void Traffic::post(int source, int target, const Sent& sent) { by_ranks_[{source, target}] += sent; }
+
+void Traffic::spread(LinkBins::Ends hosts, double start_s, double end_s, std::int64_t bytes) {
+  bins_->add(hosts, start_s, end_s, static_cast<double>(bytes));
+  read_background();
+}
+
+void Traffic::read_background() {
+  if (!cluster_.background()) return;
+  const double now = cluster_.now();
+  for (const auto& [hosts, total] : cluster_.background()->carried()) {
+    const double bytes = total - background_before_[hosts];
+    const double before = std::exchange(background_[hosts], bytes);
+    if (bins_) bins_->add(hosts, background_read_s_, now, bytes - before);
+  }
+  background_read_s_ = now;
+}
+
+}  // namespace simgrad::cluster

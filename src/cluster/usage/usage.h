@@ -1,0 +1,23 @@
+/// The use of ranks, hosts and links in a run, read off the ledger and the accounts at the end.
+#pragma once
+
+#include "record/record.h"
+
+namespace simgrad::cluster {
+
+class World;
+
+/// ranks, bytes, messages, links, link_bins, wires, hosts and simulated_s of the record.
+record::Record usage_of(const World& world);
+
+// Parts of it, each after those above.
+
+void add_ranks(record::Record& record, const World& world);
+/// Links in the order of the ranks that first use them.
+void add_links(record::Record& record, const World& world);
+void add_link_bins(record::Record& record, const World& world);
+/// Where the ends of the used links meet.
+void add_cabling(record::Record& record, const World& world);
+void add_hosts(record::Record& record, const World& world);
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,87 @@
+#include "collectives/schedule_walk.h"
+
+#include <algorithm>
+
+namespace simgrad::collectives {
+
+using cluster::AlphaBetaGamma;
+using cluster::MemberTiming;
+using cluster::SentByPair;
+
+ScheduleWalk::ScheduleWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::span<const double> arrivals,
+                           double until)
+    : schedule_(schedule), costs_(costs), until_(until), timings_(arrivals.size()) {
+  for (std::size_t m = 0; m < arrivals.size(); ++m) timings_[m].end_s = arrivals[m];
+}
+
+std::vector<MemberTiming> ScheduleWalk::timings() {
+  for (int round = 0; round < schedule_.rounds() && !all_past_the_cut(); ++round) step(round);
+  return std::move(timings_);
+}
+
+SentByPair ScheduleWalk::sent() {
+  SentByPair sent;
+  sent_ = &sent;
+  timings();
+  return sent;
+}
+
+double ScheduleWalk::show(cluster::TimingObserver& observer) {
+  observer_ = &observer;
+  for (int round = 0; round < schedule_.rounds() && !all_past_the_cut(); ++round) {
+    if (observer.enough()) return std::ranges::min(timings_, {}, &MemberTiming::end_s).end_s;
+    step(round);
+  }
+  return until_;
+}
+
+bool ScheduleWalk::all_past_the_cut() const {
+  return std::all_of(timings_.begin(), timings_.end(), [&](const MemberTiming& m) { return m.end_s > until_; });
+}
+
+void ScheduleWalk::step(int round) {
+  before_ = timings_;
+  for (std::size_t m = 0; m < timings_.size(); ++m) {
+    const Exchange exchange = schedule_.exchange(round, static_cast<int>(m));
+    if (exchange.source >= 0) receive(m, exchange);
+    if (exchange.target >= 0) send(m, exchange);
+    if (exchange.source >= 0 && exchange.reduce) reduce(m, exchange);
+  }
+}
+
+inline void ScheduleWalk::receive(std::size_t member, const Exchange& exchange) {
+  MemberTiming& m = timings_[member];
+  const double start = start_with(member, exchange.source);
+  m.end_s = start + costs_.transfer_s(bytes(exchange.received));
+  m.communicate_s += until_cut(start, m.end_s);
+  if (observer_ && start < until_)
+    observer_->communicates(static_cast<int>(member), exchange.source, bytes(exchange.received), start,
+                            std::min(m.end_s, until_));
+}
+
+/// The end of its own send may come after what it receives.
+inline void ScheduleWalk::send(std::size_t member, const Exchange& exchange) {
+  MemberTiming& m = timings_[member];
+  const double start = start_with(member, exchange.target);
+  const double sent_s = start + costs_.transfer_s(bytes(exchange.sent));
+  const double end = std::max(m.end_s, sent_s);
+  const double from = exchange.source >= 0 ? std::max(m.end_s, start) : start;
+  m.communicate_s += until_cut(std::min(from, end), end);
+  m.end_s = end;
+  if (sent_ && start <= until_) (*sent_)[{static_cast<int>(member), exchange.target}] += {bytes(exchange.sent), 1};
+  if (!observer_ || !(start < until_)) return;
+  observer_->sends(static_cast<int>(member), exchange.target, bytes(exchange.sent), start, std::min(sent_s, until_));
+  if (from < until_)
+    observer_->communicates(static_cast<int>(member), exchange.target, bytes(exchange.sent), from,
+                            std::min(end, until_));
+}
+
+inline void ScheduleWalk::reduce(std::size_t member, const Exchange& exchange) {
+  MemberTiming& m = timings_[member];
+  const double combined = m.end_s + static_cast<double>(exchange.received.count) * costs_.seconds_per_flop[member];
+  m.compute_s += until_cut(m.end_s, combined);
+  if (observer_ && m.end_s < until_) observer_->computes(static_cast<int>(member), m.end_s, std::min(combined, until_));
+  m.end_s = combined;
+}
+
+}  // namespace simgrad::collectives
