@@ -25,6 +25,7 @@
 #include "collectives/binomial.h"
 #include "collectives/ring.h"
 #include "collectives/timed_schedule.h"
+#include "record/record.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -11,6 +11,7 @@
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "record/record.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

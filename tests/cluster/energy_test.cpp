@@ -10,6 +10,7 @@
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "record/record.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

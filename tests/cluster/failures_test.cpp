@@ -8,6 +8,7 @@
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "record/record.h"
 #include "scratch.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
@@ -143,7 +144,7 @@ double arrival(int link, double down_s, double lasts_s, NetworkModel model = Net
     for (int rank : {0, 1})
       world.ranks().start(rank, [&, rank] {
         const Communicator comm(world, members, rank, 0);
-        World::pause(sent_s);
+        cluster::pause(sent_s);
         if (rank == 1) return comm.send(0, dispatcher.zeros(125'000));
         comm.receive(1);
         there_s = comm.now();

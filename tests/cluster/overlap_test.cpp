@@ -5,6 +5,7 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/side_stream.h"
 #include "cluster/ranks/world.h"
+#include "record/record.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -4,6 +4,7 @@
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "record/record.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

@@ -11,6 +11,7 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/usage/link_bins.h"
+#include "record/record.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 
@@ -188,7 +189,7 @@ TEST_CASE("other traffic ends with the training, though an actor stays blocked")
   options.background.push_back({});
   options.background[0].on_s = options.background[0].off_s = 1e-3;
   const auto blocked = [](const Communicator& comm, values::Dispatcher&, std::vector<double>& pushed) {
-    if (comm.rank() == 0) World::pause(2.0);
+    if (comm.rank() == 0) cluster::pause(2.0);
     if (comm.rank() == 0) comm.world().end();
     comm.receive(1 - comm.rank());
     pushed.push_back(-1.0);
@@ -235,7 +236,7 @@ TEST_CASE("a flow whose end crashes has carried what it had until then, and goes
                      world.cluster().at(0.005, [&world] { world.membership().crash(1); });
                      world.cluster().at(back_s, [&world] { world.membership().revive(1); });
                    }
-                   World::pause(0.01);
+                   cluster::pause(0.01);
                    if (comm.rank() == 0) world.end();
                  })
         .at(1);

@@ -12,6 +12,7 @@
 #include "cluster/topologies/star.h"
 #include "cluster/topologies/two_tier.h"
 #include "cluster/transfers.h"
+#include "record/record.h"
 #include "scratch.h"
 
 using namespace simgrad;

@@ -6,6 +6,7 @@
 #include "cluster/ranks/world.h"
 #include "collectives/allreduce.h"
 #include "collectives/group.h"
+#include "record/record.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;
@@ -88,7 +89,7 @@ TEST_CASE("how far apart the members of a collective come is its skew, and no pa
 TEST_CASE("calls of one collective may overlap: a member's n-th belongs to the others' n-th") {
   const auto members = std::make_shared<const std::vector<int>>(std::vector{0, 1});
   CollectiveLog log;
-  CollectiveCalls& calls = log.calls(members, 0, "chain", 8, [] { return 0.25; });
+  cluster::CollectiveCalls& calls = log.calls(members, 0, "chain", 8, [] { return 0.25; });
   calls.arrive(0, 1.0);
   calls.leave(0, 2.0);  // it only sends
   calls.arrive(0, 3.0);

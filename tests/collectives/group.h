@@ -15,6 +15,7 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/topologies/star.h"
+#include "record/record.h"
 #include "simulation.h"
 #include "values/dispatcher.h"
 

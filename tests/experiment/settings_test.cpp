@@ -2,6 +2,7 @@
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/checks/fit_check.h"
+#include "experiment/plan/read_settings.h"
 #include "experiment/scenario.h"
 
 using namespace simgrad;

@@ -9,7 +9,7 @@ namespace {
 /// One crash at each of 61 times from the beginning to the end of a run.
 void sweep(const training::Program& program, Recovery recovery) {
   Trial trial = fragile(program);
-  trial.stop.steps = program.synchronous ? 6 : 24;
+  trial.stop.steps = program.traits(4).lockstep() ? 6 : 24;
   trial.training.checkpoint_every_steps = 2;
   const Outcome undisturbed = trial.run();
   for (int i = 0; i <= 60; ++i) {
@@ -19,7 +19,7 @@ void sweep(const training::Program& program, Recovery recovery) {
     check_sound(outcome.record);
     CHECK(outcome.record.steps == trial.stop.steps);
     CHECK(*outcome.record.final_loss < 1.3 * *undisturbed.record.final_loss);
-    if (program.synchronous && recovery == Recovery::restart)
+    if (program.traits(4).lockstep() && recovery == Recovery::restart)
       CHECK(outcome.final_parameters() == undisturbed.final_parameters());
   }
 }

@@ -138,7 +138,7 @@ TEST_CASE("one worker is the sequential algorithm under every strategy, bit for 
   all.push_back({"D-PSGD", gossip("ring", GossipUpdate::combine_then_adapt)});
   for (const auto& [name, program] : all) {
     Trial trial = hundred_steps(program, 1);
-    if (!program.synchronous) {
+    if (!program.traits(4).lockstep()) {
       trial.stop = {};
       trial.stop.samples = steps * trial.rows;
     }

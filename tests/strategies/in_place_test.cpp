@@ -26,7 +26,7 @@ std::vector<Named> that_go_on() {
 
 Trial going_on(const training::Program& program) {
   Trial trial = fragile(program);
-  if (!program.synchronous) trial.stop.steps = 80;
+  if (!program.traits(trial.workers).lockstep()) trial.stop.steps = 80;
   trial.cluster.failures.recovery = Recovery::keep_going;
   return trial;
 }
@@ -127,7 +127,7 @@ TEST_CASE("all workers lost for good in place have failed, and it says so") {
 
 TEST_CASE("a server that crashes takes all back to its last checkpoint, whoever is down meanwhile") {
   for (const auto& [name, program] : that_go_on()) {
-    if (program.servers == 0) continue;
+    if (program.traits(4).servers == 0) continue;
     CAPTURE(name);
     const Trial trial = going_on(program);
     const double T = trial.run().record.simulated_s;

@@ -44,7 +44,7 @@ Clustered clustered(const MapReduceOptions& options, bool numbers = true) {
   const std::vector<double> all = numbers_of_child([&] {
     training::Program program = mapreduce(options);
     cluster::Options star = ideal_star();
-    cluster::Cluster hosts(star, 4 + program.servers);
+    cluster::Cluster hosts(star, 4 + program.traits(4).servers);
     values::Dispatcher dispatcher({.numbers = numbers, .label = {}});
     const training::Learning learning({.data = numbers ? three_heaps() : nullptr,
                                        .model = three_clusters(),

@@ -20,7 +20,7 @@ Trial timed(const MapReduceOptions& options, int n, std::int64_t d) {
 
 void check_step(const Trial& trial, double step_s, double bytes) {
   const record::Record record = trial.run().record;
-  CAPTURE(trial.workers, trial.features, trial.program.servers);
+  CAPTURE(trial.workers, trial.features, trial.program.traits(trial.workers).servers);
   REQUIRE(record.error.empty());
   CHECK(record.simulated_s == Approx(steps * step_s).epsilon(1e-9));
   CHECK(static_cast<double>(record.bytes) == Approx(steps * bytes).epsilon(1e-12));

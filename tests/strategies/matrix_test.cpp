@@ -156,7 +156,7 @@ void kills(int times) {
         // Who goes on without the lost worker's rows learns less of them; most is learnt all the same.
         CHECK(*outcome.record.final_loss < 0.5 * *outcome.record.curve.front().loss);
         if (keeps_all(recovery)) CHECK(*outcome.record.final_loss < 1.6 * *undisturbed.record.final_loss);
-        if (recovery == Recovery::restart && trial.program.synchronous && !entry.remembers_codes)
+        if (recovery == Recovery::restart && trial.program.traits(trial.workers).lockstep() && !entry.remembers_codes)
           CHECK(outcome.final_parameters() == undisturbed.final_parameters());
       }
     }
@@ -208,7 +208,7 @@ TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbe
       // Synchronous strategies do the same steps. Others apply, drop or mix gradients in another order, and easgd's
       // replicas begin again at the centre, and what compressors left out is lost: of what there was to learn a
       // hundredth may be missing.
-      const double missing = trial.program.synchronous && !entry.remembers_codes
+      const double missing = trial.program.traits(trial.workers).lockstep() && !entry.remembers_codes
                                  ? 0.0
                                  : 0.01 * (*outcome.record.curve.front().loss - least);
       CHECK(*outcome.record.final_loss - least <= 1.05 * (*undisturbed.record.final_loss - least) + missing);

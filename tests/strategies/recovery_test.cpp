@@ -41,7 +41,7 @@ TEST_CASE("a crash while everybody computes loses the gradients under way") {
   for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
     CAPTURE(name);
     const Trial trial = fragile(program);
-    const bool star = program.servers > 0;
+    const bool star = program.traits(4).servers > 0;
     const double at_s = 9 * step_s + (star ? transfer_s : 0.0) + 0.5 * t_c;
     const Outcome outcome = with_crashes(trial, {crash(1, at_s)}).run();
     check_sound(outcome.record);
@@ -105,7 +105,7 @@ TEST_CASE("under shrink the living go on after the detection, with the whole bat
     const Outcome undisturbed = trial.run();
     CHECK(*outcome.record.final_loss < 1.5 * *undisturbed.record.final_loss);
     // Sums over all rows are the same sums, however many ranks share them.
-    if (program.servers > 0 || name.starts_with("allreduce"))
+    if (program.traits(4).servers > 0 || name.starts_with("allreduce"))
       CHECK(relative_distance(outcome.final_parameters(), undisturbed.final_parameters()) < 1e-12);
     CHECK(outcome.record.notes.back() ==
           fmt::format("resumed at {:.6g} s from step 8 with 3 workers", at_s + detection_s));

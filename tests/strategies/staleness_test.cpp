@@ -49,7 +49,7 @@ TEST_CASE("a worker at a quarter of the speed is staler than the others") {
 TEST_CASE("synchronous strategies have no staleness") {
   Trial trial = asynchronous(4, 10);
   for (const auto& [name, program] : parallel_strategies()) {
-    if (!program.synchronous) continue;
+    if (!program.traits(4).lockstep()) continue;
     trial.program = program;
     CAPTURE(name);
     CHECK(!trial.run().record.staleness_mean);

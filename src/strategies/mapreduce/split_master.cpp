@@ -61,7 +61,7 @@ void SplitMaster::take(Inbox::Arrival arrival, const State& state) {
     Tensor& place = results_[static_cast<std::size_t>(result->split)];
     base::check(result->step == step_ && !place, "a split has one result");
     place = packet.tensor;
-    tracker_->received(result->split);
+    tracker_->received(static_cast<int>(result->split));
     --missing_;
   } else if (packet.note<SplitReport>().step == step_) {  // else a copy that came too late
     const JobTracker::Order next = tracker_->finished(worker, server_.now());

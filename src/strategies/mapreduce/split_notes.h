@@ -12,7 +12,7 @@ namespace simgrad::strategies {
 /// A worker is through with a split of that round, and asks whether its result is wanted.
 struct SplitReport {
   std::int64_t step = 0;
-  int split = 0;
+  std::int64_t split = 0;
 };
 
 /// The answer, or an order by itself: what the worker maps next, if there is anything.
@@ -28,7 +28,7 @@ struct SplitOrder {
 /// Beside a result: the split that it is the sum of.
 struct SplitResult {
   std::int64_t step = 0;
-  int split = 0;
+  std::int64_t split = 0;
 };
 
 /// A worker that has come back asks for the present round's parameters, and an order.
