@@ -20,6 +20,21 @@ void describe(Given& bill, Visitor& v, bool sums) {
     if ((name == "cost_usd" || name == "energy_j") == sums) v.value(name, bill.*field, record::Presence::newer);
 }
 
+/// The run's lists: evaluations, ranks, hosts, links, collectives.
+template <record::Maybe<record::Record> Given, class Visitor>
+void describe_lists(Given& record, Visitor& v) {
+  using enum record::Presence;
+  v.counts("staleness_counts", record.staleness_counts);
+  v.items("curve", record.curve, always);
+  v.items("ranks", record.ranks, always);
+  v.items("hosts", record.hosts, newer);
+  v.value("stored_bytes", record.stored_bytes, detail);
+  v.items("links", record.links, always);
+  v.items("wires", record.wires, some);
+  v.items("collectives", record.collectives, some);
+  v.items("link_utilisation", record.link_bins, some);
+}
+
 template <record::Maybe<Run> Given, class Visitor>
 void describe(Given& run, Visitor& v) {
   using enum record::Presence;
@@ -71,16 +86,7 @@ void describe(Given& run, Visitor& v) {
   v.value("interference", run.interference, some);
   v.value("server_imbalance", record.server_imbalance, some);
   v.value("cache_hit_rate", record.cache_hit_rate, some);
-
-  v.counts("staleness_counts", record.staleness_counts);
-  v.items("curve", record.curve, always);
-  v.items("ranks", record.ranks, always);
-  v.items("hosts", record.hosts, newer);
-  v.value("stored_bytes", record.stored_bytes, detail);
-  v.items("links", record.links, always);
-  v.items("wires", record.wires, some);
-  v.items("collectives", record.collectives, some);
-  v.items("link_utilisation", record.link_bins, some);
+  describe_lists(record, v);
 }
 
 }  // namespace simgrad::outputs

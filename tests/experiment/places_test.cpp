@@ -29,7 +29,7 @@ TEST_CASE("options of sections, of lists and of every kind of a component are ke
 
 TEST_CASE("a place is that of the first key that is written, else of the innermost table around the last") {
   const auto document = scenario::Document::parse("[data]\nsource = \"csv\"\n[training]\nbatch_size = 4\n", "x.toml");
-  CHECK(place(document, {"data.samples", "data.source"}).text() == "x.toml:2:10");
+  CHECK(place(document, {"data.samples", "data.source"}).text() == "x.toml:2:1");
   CHECK(place(document, {"training.batch_size_per_worker", "training.batch_size"}).line == 4);
   CHECK(place(document, "training.partition").line == 3);
   CHECK(place(document, "cluster.failures.crash").text() == document.position("").text());

@@ -48,7 +48,7 @@ TEST_CASE("an entry that prices nothing is refused") {
 
 TEST_CASE("watts come in pairs, a PUE is at least one, prices are not negative and have units") {
   CHECK(says(refusal({"prices.busy=\"300W\""}), "\"idle\" is not given"));
-  CHECK(says(refusal({"prices.idle=\"300W\"", "prices.busy=\"200W\""}), "at least what an idle one does"));
+  CHECK(says(refusal({"prices.idle=\"300W\"", "prices.busy=\"200W\""}), "\"busy\" must be at least \"idle\""));
   CHECK(says(refusal({"prices.pue=0.9"}), "pue"));
   CHECK(says(refusal({"prices.worker=\"-1$/h\""}), "worker"));
   CHECK(says(refusal({"prices.worker=1.0"}), "2.48$/h"));
