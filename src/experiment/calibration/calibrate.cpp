@@ -41,7 +41,7 @@ Calibration calibrate(const RunPlan& run, double real_s) {
   for (std::int64_t step = 0; step < untimed + least || now_s() - start_s < real_s; ++step) {
     if (step == untimed) start_s = now_s();
     const double before_s = now_s();
-    learning.gradient(w, step, 0, P).value();
+    learning.gradient(w, {.step = step, .part = 0, .parts = P}).value();
     const double took_s = now_s() - before_s;
     if (step >= untimed && took_s > 0.0) speeds.push_back(found.flops / took_s);
   }
