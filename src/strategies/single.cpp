@@ -4,7 +4,7 @@
 
 namespace simgrad::strategies {
 
-void Single::describe(base::Describer& d) { d.choice("job", job, jobs, "what a step does with its rows"); }
+void Single::describe(base::Describer& d) { d.choice("job", job, jobs, "the work of a step on its rows"); }
 
 Traits Single::traits(int) const {
   using cluster::Recovery;

@@ -15,7 +15,7 @@ class Learning;
 class Server;
 class Worker;
 
-/// Whose state is trained. The holders report it, and write it in checkpoints.
+/// The ranks whose state is trained. They report it, and write it in checkpoints.
 enum class Holder {
   workers,  ///< each worker a replica
   servers,  ///< each server its shard, or all of it
@@ -32,7 +32,7 @@ std::vector<cluster::Recovery> recoveries_by_generation();
 
 /// A program's properties. The training and the scenario's checks ask for them before anything runs.
 struct Traits {
-  /// How steps, samples and gradients belong together.
+  /// The relation between steps, samples and gradients.
   enum class Progress {
     /// In a step every worker computes one gradient. Samples are the steps' batches, so that a number of epochs is a
     /// number of steps, and a batch may be smaller than P. At the end every message must have been received.
@@ -55,13 +55,13 @@ struct Traits {
   int servers = 0;
   /// The host of each rank, workers first; ranks of one host share its network card and its cores. Empty: one each.
   std::vector<int> hosts = {};
-  /// How the parameters are dealt to the servers.
+  /// The rule by which parameters are dealt to the servers.
   Sharding sharding = Sharding::none;
   /// Whether several ranks send to several at a time; it chooses how the simulator shares a crowded network.
   bool many_to_many = false;
   /// The values of cluster.failures.recovery that a scenario may choose.
   std::vector<cluster::Recovery> recoveries = recoveries_by_generation();
-  /// How the evaluated state is made of the replicas; empty: their mean.
+  /// Makes the evaluated state of the replicas; empty: their mean.
   Assembly assembly = {};
   /// Whether updates are the optimizer's, at its learning rate; else options of the optimizer are refused.
   bool optimizes = true;

@@ -1,4 +1,4 @@
-/// One rank at work: its communicator, its share of the data, its host's clock.
+/// One rank: its communicator, its share of the data, its host's clock.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,9 @@ class Participant {
   /// The rows of a step's batch, over all workers; and a worker's share of them.
   std::int64_t batch() const { return learning().batches().batch(); }
   std::int64_t rows(int worker) const { return learning().batches().count(worker, workers()); }
-  /// How the parameters are dealt to the servers.
+  /// The parts of the parameters that the servers hold.
   const Shards& shards() const;
-  /// The ranks' common view of a sparse model; made by whoever asks first.
+  /// The ranks' common view of a sparse model; made when it is first asked for.
   SparseLearning& sparse(const SparseLearning::Options& options) const;
 
   /// Parameters, the optimizer's vectors and step to begin with: fresh, or from a checkpoint after a failure.
@@ -52,7 +52,7 @@ class Participant {
   /// Reports the state to the training, which evaluates and tests the stopping rules, in no virtual time; then a
   /// checkpoint is written, if one is due. Returns whether to go on.
   bool continues(const State& state) const;
-  /// The same of parameters that are changed in place, after `step` updates.
+  /// Reports parameters that are changed where they are, after `step` updates.
   bool continues(const std::shared_ptr<const Store>& store, std::int64_t step) const;
 
   /// One update with gradient g, at so many times the learning rate.  Virtual time: the optimizer's flops, unless
@@ -107,7 +107,7 @@ class Worker : public Participant {
   /// This rank's part of the gradient of the mean loss over the next batch, at w; the parts of all ranks add up to the
   /// gradient.  w: (d).  Returns (d).  Virtual time: flops / speed. Every call takes the next step's batch.
   values::Tensor gradient(const values::Tensor& w) { return gradient(w, iteration_); }
-  /// The same over that step's batch.
+  /// Its part of the gradient over that step's batch.
   values::Tensor gradient(const values::Tensor& w, std::int64_t step);
   /// P times its part: the gradient as a rank that steps alone estimates it. With equal shares it is the mean over the
   /// rank's own rows. With unequal ones every row of a batch counts equally, so that replicas that average with equal
@@ -143,7 +143,7 @@ class Worker : public Participant {
 
   // Workers that hold one state together, as cores of one host.
 
-  /// The state; whoever has made an update reports it.
+  /// The state; the worker that has made an update reports it.
   State& shared_memory() const;
   /// An update is made by this worker's gradient: its rows count as samples, its age as staleness.
   void count(std::int64_t staleness) const;
@@ -154,7 +154,7 @@ class Worker : public Participant {
   State start_alone(const values::Tensor& w, std::int64_t step);
   /// Its next update, at the learning rate of its own step.
   void update_alone(State& state, const values::Tensor& g) const;
-  /// The same at the learning rate of so many rounds; the rank's step, by which codes draw, stays as it is.
+  /// Its next update at the learning rate of so many rounds; the rank's step, by which codes draw, stays as it is.
   void update_in_round(State& state, const values::Tensor& g, double round) const;
   /// The updates of all replicas together, in this generation.
   std::int64_t updates() const;

@@ -10,8 +10,8 @@ void AdPsgd::describe(base::Describer& d) {
   describe_graph(d);
   describe_parameter_compression(
       d, "compression", compression,
-      "what is sent instead of parameters; both sides move by half of the difference of what was "
-      "sent, which keeps the mean");
+      "the code that is sent instead of parameters; both sides move by half of the difference of two "
+      "codes, which keeps the mean");
 }
 
 Traits AdPsgd::traits(int P) const {

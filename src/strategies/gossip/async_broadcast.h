@@ -19,7 +19,7 @@ namespace simgrad::strategies {
 struct AsyncBroadcast : Strategy {
   static constexpr base::About about{
       .kind = "async_broadcast",
-      .summary = "every rank sends its updates to all others, who add them on arrival; no server, nobody waits",
+      .summary = "every rank sends its updates to all others, which add them on arrival; no server, nobody waits",
       .cost =
           "max(t_c + t_update, alpha + (P - 1) M beta) an update of its own, P of them a step; others' are added "
           "beside",

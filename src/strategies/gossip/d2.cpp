@@ -11,7 +11,7 @@ void D2::describe(base::Describer& d) {
   Mixes::describe(d);
   describe_parameter_compression(
       d, "compression", compression,
-      "what is sent instead of parameters; replicas move by differences of what was sent, which "
+      "the code that is sent instead of parameters; replicas move by differences of such codes, which "
       "keeps their mean");
 }
 

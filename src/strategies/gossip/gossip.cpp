@@ -19,17 +19,17 @@ constexpr std::array updates{
 
 void Gossip::describe(base::Describer& d) {
   describe_graph(d);
-  d.choice("update", update, updates, "what is averaged, and when");
+  d.choice("update", update, updates, "the vector that is averaged, and when");
   describe_mixing(d);
   d.flag("overlap", overlap, "whether the parameters travel while the gradient at them is computed");
   if (overlap && update != GossipUpdate::combine_then_adapt)
     d.refuse("overlap",
              "overlap = true sends the parameters before there is a gradient, but update = \"adapt_then_combine\" and "
              "\"gradient_exchange\" send what the gradient makes; use update = \"combine_then_adapt\"");
-  d.component(
-      "compression", compression,
-      "what is sent instead of gradients, or of parameters; a kind that would leave out most of these is of their "
-      "differences to copies that neighbours hold (CHOCO-SGD)");
+  d.component("compression", compression,
+              "the code that is sent instead of gradients, or of parameters; a kind that would leave out most of these "
+              "is of their "
+              "differences to copies that neighbours hold (CHOCO-SGD)");
   d.number(
       "consensus_step", consensus_step,
       "gamma: how far parameters move towards the average of the copies; default 0.4, and less the more is left out",

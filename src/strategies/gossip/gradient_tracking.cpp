@@ -10,8 +10,8 @@ void GradientTracking::describe(base::Describer& d) {
   Mixes::describe(d);
   describe_parameter_compression(
       d, "compression", compression,
-      "what is sent instead of parameters and of tracked gradients; replicas move by differences of "
-      "what was sent, which keeps both means");
+      "the code that is sent instead of parameters and of tracked gradients; replicas move by differences of "
+      "such codes, which keeps both means");
 }
 
 void GradientTracking::operator()(Worker& worker) const {

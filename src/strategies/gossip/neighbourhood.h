@@ -40,7 +40,7 @@ class Neighbourhood {
   std::vector<cluster::Packet> finish(Exchange exchange) const;
   /// As above, of an exchange that was started with x.  numbers: the flops of a product or sum; left out: d.
   Tensor combine(const Tensor& x, Exchange exchange, std::optional<double> numbers = {}) const;
-  /// How many of these members take part in the step.
+  /// The number of these members that take part in the step.
   int present(std::span<const int> members, std::int64_t step) const;
 
  private:

@@ -67,7 +67,7 @@ bool OnGraph::leaves_a_rest(const Worker& worker) const {
 }
 
 void OnGraph::describe_graph(base::Describer& d) {
-  d.component("graph", graph, "who talks to whom; not the cabling, which is cluster.topology");
+  d.component("graph", graph, "the ranks that exchange with each other; cluster.topology is the cabling");
   if (graph.kind() == "support" && !mixes())
     d.refuse("graph",
              "graph = \"support\" is that of a mixing matrix in a file, but this strategy has no mixing matrix; name "

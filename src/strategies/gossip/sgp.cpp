@@ -19,11 +19,10 @@ Sgp::Sgp() {
 void Sgp::describe(base::Describer& d) {
   describe_graph(d);
   d.flag("one_peer", one_peer, "whether a rank sends to one of its neighbours a step, to each in turn; else to all");
-  d.flag("overlap", overlap,
-         "whether what is sent travels while the next gradient is computed, and counts a step later");
+  d.flag("overlap", overlap, "whether a share travels while the next gradient is computed, and counts a step later");
   describe_parameter_compression(
       d, "compression", compression,
-      "what is sent instead of shares of parameters; what it leaves out stays with the sender");
+      "the code that is sent instead of shares of parameters; the rest that it leaves out stays with the sender");
 }
 
 Traits Sgp::traits(int P) const {

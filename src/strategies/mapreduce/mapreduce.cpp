@@ -31,7 +31,7 @@ std::shared_ptr<const Strategy> MapReduce::alone() const {
 
 std::int64_t MapReduce::numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const {
   if (combiner) return size;
-  // A row's gradient is as long as a sum of them; to k-means a row gives itself, and that it is one row.
+  // A row's gradient is as long as a sum of them; in k-means a row is sent as it is, with the number 1.
   return rows * (job == Job::gradient ? size : learning.problem().features + 1);
 }
 

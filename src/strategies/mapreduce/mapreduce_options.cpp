@@ -9,7 +9,7 @@ namespace simgrad::strategies {
 
 void MapReduce::describe(base::Describer& d) {
   using base::Bounds;
-  d.choice("job", job, jobs, "what is mapped and reduced");
+  d.choice("job", job, jobs, "the work on the rows: the function that is mapped and reduced");
   d.component("broadcast", broadcast, "how the parameters reach the workers");
   d.flag("combiner", combiner, "whether a worker adds its rows' gradients itself; false: each row's gradient travels");
   d.integer("reducers", reducers, "servers, each with a stretch of the parameters, which it reduces and broadcasts",
@@ -29,7 +29,7 @@ void MapReduce::describe(base::Describer& d) {
   d.component("storage", storage, "where rows and sums are kept from round to round");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "what reducers send instead of parameters");
+                                 "the code that reducers send instead of parameters");
   if (!compression->exact() && !combiner)
     d.refuse("compression",
              "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "

@@ -39,7 +39,7 @@ class SplitMaster {
   cluster::Inbox mail_;
   std::vector<bool> here_;  ///< by worker: it has begun with the others, or asked to join
   std::vector<cluster::Pending> sends_;
-  // Of the present round.
+  // The present round:
   std::int64_t step_ = 0;
   std::optional<JobTracker> tracker_;
   std::vector<Tensor> results_;

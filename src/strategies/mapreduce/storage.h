@@ -1,4 +1,4 @@
-/// Where MapReduce keeps its data between the steps of a round.
+/// The place of MapReduce's data between the steps of a round.
 #pragma once
 
 #include "base/describe.h"
@@ -9,7 +9,7 @@ namespace simgrad::strategies {
 class Storage : public base::Described {
  public:
   void describe(base::Describer&) override {}
-  /// How long reading or writing so many bytes takes, while nothing else is done.
+  /// The duration of reading or writing so many bytes; nothing else is done meanwhile.
   virtual double seconds(double bytes) const = 0;
 };
 
@@ -28,10 +28,12 @@ struct DiskStorage : Storage {
   static constexpr base::About about{
       .kind = "disk",
       .summary =
-          "each round a worker reads its rows and writes its sums; a reducer writes what it receives, reads it "
+          "each round a worker reads its rows and writes its sums; a reducer writes the sums that it receives, reads "
+          "them "
           "again, and writes the new parameters (Hadoop)",
       .cost =
-          "a worker: (8 bytes a feature and row + what it sends) / bandwidth a round; a reducer: (2 x what it "
+          "a worker: (8 bytes a feature and row + the bytes it sends) / bandwidth a round; a reducer: (2 x the bytes "
+          "it "
           "receives + its parameters) / bandwidth; nothing else is done meanwhile",
       .source = "J. Dean, S. Ghemawat, MapReduce: Simplified Data Processing on Large Clusters, 2004"};
 

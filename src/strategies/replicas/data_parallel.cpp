@@ -13,7 +13,7 @@ using cluster::Pending;
 void DataParallel::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "what the master sends instead of parameters");
+                                 "the code that the master sends instead of parameters");
 }
 
 void DataParallel::operator()(Worker& worker) const { worker.rank() == 0 ? lead(worker) : follow(worker); }

@@ -32,9 +32,8 @@ void LocalSgd::describe(base::Describer& d) {
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.number("slow_rate", slow_rate, "alpha: how far a round moves towards the average, momentum included (SlowMo)",
            Bounds{.least = 0.0, .positive = true});
-  d.choice(
-      "optimizer_memory", optimizer_memory, memories,
-      "what becomes of the optimizer's memory at an average, where it travels as float64 whatever the compression");
+  d.choice("optimizer_memory", optimizer_memory, memories,
+           "the fate of the optimizer's vectors at an average; they travel as float64, whatever the compression");
   d.component("algorithm", algorithm, "how the average is made");
   describe_move_compression(d, compression);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
@@ -89,7 +88,7 @@ void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const
   if (slow()) move_slowly(worker, state);
 }
 
-/// SlowMo, Algorithm 1: the round's move is a gradient that momentum is taken of.
+/// SlowMo, Algorithm 1: momentum is taken of the round's move, as of a gradient.
 void LocalSgd::move_slowly(Worker& worker, State& state) const {
   const Tensor begun = state.own[begun_at];
   Tensor& u = state.own[slow_momentum_vector];

@@ -20,7 +20,7 @@ void BytePs::describe(base::Describer& d) {
             Bounds::between(1, 10'000));
   describe_compression(d, compression);
   d.component("answer_compression", answer_compression,
-              "what services send instead of sums; with error feedback both ways (DoubleSqueeze)");
+              "the code that services send instead of sums; with error feedback both ways (DoubleSqueeze)");
 }
 
 Traits BytePs::traits(int P) const {

@@ -13,7 +13,7 @@ void Easgd::describe(base::Describer& d) {
            Bounds{.least = 0.0, .most = 1.0, .positive = true});
   d.flag("synchronous", together, "whether the centre answers when all replicas have come, and moves by all at once");
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "what replicas and centre send instead of parameters");
+                                 "the code that replicas and centre send instead of parameters");
 }
 
 Traits Easgd::traits(int) const {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t default_steps = 5;
 
-/// The code of how far a replica is from where it began.  Virtual time: a flop a number, and encoding.
+/// The code of a replica's move from where it began.  Virtual time: a flop a number, and encoding.
 Tensor coded_move(const Worker& worker, training::Encoder& code, const Tensor& to, const Tensor& from) {
   worker.charge(static_cast<double>(to.size()));
   return code(worker.comm(), to - from);
@@ -35,7 +35,7 @@ void FederatedAveraging::describe(base::Describer& d) {
            Bounds::at_least(0));
   describe_move_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "what the server sends instead of models");
+                                 "the code that the server sends instead of models");
   if (local_steps && local_epochs)
     d.refuse("local_epochs",
              "local_steps and local_epochs both say how long a worker trains in a round; leave one of them out");

@@ -49,7 +49,7 @@ void KeyCache::keep(const Pull& pull, const values::Tensor& table) {
     entry.place = static_cast<std::uint32_t>(i);
   }
   kept_.push_back({pull.batch, table});
-  // What was fetched at the next batch's step - bound is good for that one still.
+  // Rows that were fetched at the next batch's step - bound are still good for that batch.
   while (kept_.front().batch->step < batch.step + 1 - bound_) {
     forget(kept_.front());
     kept_.pop_front();

@@ -1,10 +1,10 @@
-/// A worker's cache of keys under a staleness bound: what its last batches have pulled.
+/// A worker's cache of keys under a staleness bound: the rows that its last batches have pulled.
 ///
-/// A key that was fetched at most `bound` of the worker's own steps ago is not asked for again; its numbers are those
-/// that came then, with the worker's own updates since where the optimizer is sgd (read-my-writes). Adagrad's need the
-/// sums of squares, which only the servers have: there they are left out, unlike in both sources. Source: Q. Ho et al.,
-/// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013 (a cache under a bound
-/// of clocks); X. Miao et al., "HET: Scaling out Huge Embedding Model Training via Cache-enabled Distributed
+/// A key that was fetched at most `bound` of the worker's own steps ago is not asked for again. Its row is the one that
+/// came then, with the worker's own updates since then where the optimizer is sgd (read-my-writes). Adagrad's updates
+/// need the sums of squares, which only the servers have: they are left out, unlike in both sources. Source: Q. Ho et
+/// al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013 (a cache under a
+/// bound of clocks); X. Miao et al., "HET: Scaling out Huge Embedding Model Training via Cache-enabled Distributed
 /// Framework", VLDB 2022 (for embeddings, key by key).
 #pragma once
 
@@ -18,19 +18,19 @@
 
 namespace simgrad::strategies {
 
-/// Where a batch's rows come from.
+/// The origin of a batch's rows.
 struct Pull {
   std::shared_ptr<const training::SparseBatch> batch;
   std::vector<training::TableRows> wanted;  ///< by server: the rows to ask for
 
   static constexpr int asked = -1;
-  /// Of one of the batch's keys.
+  /// The origin of one key's row.
   struct Row {
     int table = asked;        ///< which of `tables` has it
     std::uint32_t place = 0;  ///< its row in that table, or among those asked of its server
   };
   std::vector<Row> rows;               ///< in the order of the batch's keys; empty: all are asked for
-  std::vector<values::Tensor> tables;  ///< of earlier batches
+  std::vector<values::Tensor> tables;  ///< earlier batches'
   std::int64_t cached = 0;
   std::vector<std::int64_t> fetched_at;  ///< by server: the step at which the oldest of its rows in use was fetched
 };
@@ -41,9 +41,9 @@ class KeyCache {
   explicit KeyCache(std::int64_t bound) : bound_(bound) {}
 
   Pull plan(std::shared_ptr<const training::SparseBatch> batch) const;
-  /// table: what the pull has brought together: the batch's rows first.
+  /// table: the result of the pull, the batch's rows first.
   void keep(const Pull& pull, const values::Tensor& table);
-  /// What was kept last is this from now on.
+  /// Replaces the table that was kept last.
   void change_last(values::Tensor table) { kept_.back().table = std::move(table); }
 
  private:

@@ -60,7 +60,7 @@ void ParameterServer::operator()(Worker& worker) const {
   ParameterStore store(worker, *compression, *parameter_compression);
   for (;;) {  // the training ends it, while it waits for an answer
     const Pulled at = store.pull();
-    // Who comes too late goes on with the present step's batch.
+    // A worker whose gradient came too late goes on with the present step's batch.
     const Tensor g = backup_workers > 0 ? worker.gradient(at.w, at.versions.front()) : worker.gradient(at.w);
     store.push(g, at);
   }

@@ -32,12 +32,11 @@ void ParameterServer::describe(base::Describer& d) {
   d.integer("backup_workers", backup_workers,
             "bsp: an update takes the first P - backup_workers gradients of its step; later ones are dropped",
             Bounds::at_least(0));
-  d.integer(
-      "k_batch", k_batch,
-      "an update takes K gradients from whomever they come; bsp: computed at the present parameters, and all start "
-      "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
-      "their rows",
-      Bounds::at_least(1));
+  d.integer("k_batch", k_batch,
+            "an update takes K gradients, from any workers; bsp: computed at the present parameters, and all start "
+            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
+            "their rows",
+            Bounds::at_least(1));
   d.flag("staleness_aware", staleness_aware, "a gradient's learning rate is divided by its staleness (asp, ssp)");
   d.number("delay_compensation", delay_compensation,
            "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
@@ -45,7 +44,7 @@ void ParameterServer::describe(base::Describer& d) {
   d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "what servers send instead of parameters");
+                                 "the code that servers send instead of parameters");
   refuse_contradictions(d);
 }
 

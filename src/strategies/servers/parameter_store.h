@@ -71,11 +71,11 @@ class Answers {
 struct Push {
   int worker = 0;
   Tensor code;
-  std::int64_t version = 0;  ///< of the parameters at which its gradient was computed
+  std::int64_t version = 0;  ///< the version of the parameters at which its gradient was computed
 };
 
-/// A server at work: it has sent everybody the parameters to start with, and pushes come in. Workers that come back are
-/// answered, whatever the server does with the others.
+/// A server that has sent all workers the parameters to start with, and receives their pushes. A worker that comes back
+/// is answered at once.
 class PushService {
  public:
   /// gradients, parameters: the codes that are sent instead of them. Both must outlive it.

@@ -1,4 +1,4 @@
-/// What the parameter servers' options can be, for dense models and for sparse ones.
+/// The choices of the parameter servers' options, for dense models and for sparse ones.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ constexpr std::array key_shardings{
     Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
 constexpr std::array dense_places{
     Choice{"servers", "dealt to the servers, pulled and pushed at every step"},
-    Choice{"allreduce", "replicated on the workers, who all-reduce its gradient (ring) beside their pushes"}};
+    Choice{"allreduce", "replicated on the workers, which all-reduce its gradient (ring) beside their pushes"}};
 constexpr std::array formats{Choice{"float64", "8 bytes, as computed"}, Choice{"float32", "4 bytes, rounded"},
                              Choice{"float16", "2 bytes, rounded"}, Choice{"bfloat16", "2 bytes, rounded"}};
 
@@ -43,9 +43,9 @@ void SparseParameterServer::describe(base::Describer& d) {
             "so many keys, those with most entries in the training rows, are replicated on the workers with the dense "
             "parameters",
             Bounds::between(0, 1e7));
-  d.choice(
-      "values", values, formats,
-      "what a number weighs, and is rounded to, in pushes, answers and the allreduce; a flop a number at each end");
+  d.choice("values", values, formats,
+           "the format of numbers in pushes, answers and the allreduce, to which they are rounded; a flop a number at "
+           "each end");
   d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
   refuse_contradictions(d);
 }

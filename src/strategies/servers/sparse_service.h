@@ -19,7 +19,7 @@ namespace simgrad::strategies {
 struct KeyNote {
   training::TableRows pushed;  ///< the rows whose gradients the array holds; null without a push
   training::TableRows wanted;  ///< the rows to answer with
-  std::int64_t version = 0;    ///< of the oldest row at which the gradient was computed
+  std::int64_t version = 0;    ///< the version of the oldest row at which the gradient was computed
 };
 
 /// A worker's gradient of some rows, as it has come in.

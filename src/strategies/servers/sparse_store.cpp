@@ -86,7 +86,7 @@ void SparseStore::wait() {
   sends_.clear();
 }
 
-/// g: of the present batch, or none.
+/// g: the gradient of the present batch, or none.
 void SparseStore::send(const Tensor& g) {
   for (int j = 0; j < worker_.servers(); ++j) {
     const auto server = static_cast<std::size_t>(j);

@@ -5,7 +5,7 @@
 
 namespace simgrad::strategies {
 
-/// Lines "i j", two ranks a line; # begins a comment. An edge that is written twice is one.
+/// Lines "i j", two ranks a line; # begins a comment. An edge that is written twice counts once.
 struct EdgeList : Graph {
   static constexpr base::About about{
       .kind = "file", .summary = "edges from a file: two ranks a line, # begins a comment", .cost = "", .source = ""};
@@ -21,10 +21,10 @@ struct EdgeList : Graph {
 
 struct Support : Graph {
   static constexpr base::About about{.kind = "support",
-                                     .summary = "who has an entry in the matrix of mixing = { kind = \"file\" }",
+                                     .summary = "an edge for each entry in the matrix of mixing = { kind = \"file\" }",
                                      .cost = "",
                                      .source = ""};
-  /// Without the matrix nothing is known of it: see on_graph.h.
+  /// The graph is known with its matrix only: see on_graph.h.
   Adjacency edges(int P, std::uint64_t seed) const override;
   bool directed() const override { return true; }
   bool of_named_ranks() const override { return true; }

@@ -12,7 +12,7 @@ struct Grid2d : Graph {
                                      .summary = "rows and columns; the ranks above, below and beside",
                                      .cost = "degree 2 to 4",
                                      .source = ""};
-  std::optional<std::int64_t> rows;  ///< none: of all that divide P the one nearest below its root
+  std::optional<std::int64_t> rows;  ///< none: the divisor of P that is nearest below its root
 
   void describe(base::Describer& d) override;
   std::string refusal(int P) const override;
@@ -20,7 +20,7 @@ struct Grid2d : Graph {
 
  protected:
   Adjacency grid(int P, bool wraps) const;
-  /// How many rows.
+  /// The number of rows.
   int height(int P) const;
 };
 
@@ -31,7 +31,7 @@ struct Torus2d : Grid2d {
       .cost = "degree 4; gap 1 - (3 + 2 cos(2 pi / n)) / 5, n of 4 or more the longer of rows and columns",
       .source = ""};
   Adjacency edges(int P, std::uint64_t) const override { return grid(P, true); }
-  /// Where rows and columns are three or more each.
+  /// Known where rows and columns are three or more each.
   std::optional<Extremes> metropolis_extremes(int P) const override;
 };
 

@@ -76,8 +76,7 @@ std::string RandomRegular::refusal(int P) const {
 Adjacency RandomRegular::edges(int P, std::uint64_t seed) const {
   if (P == 1) return Adjacency(1);
   const int k = static_cast<int>(degree);
-  const bool dense =
-      2 * k > P - 1;  // a graph of few edges is drawn more quickly, and who has no edge there has one here
+  const bool dense = 2 * k > P - 1;  // a graph of few edges is drawn more quickly: its missing edges are the ones here
   for (std::uint64_t attempt = 0;; ++attempt) {
     base::Stream stream({.seed = seed, .purpose = base::Purpose::graph, .step = attempt});
     Adjacency drawn = drawn_regular(P, dense ? P - 1 - k : k, stream);

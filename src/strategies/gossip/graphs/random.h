@@ -1,4 +1,4 @@
-/// Graphs that the run's seed draws: the same for all strategies of that seed and option.
+/// Random graphs by the run's seed: strategies of one seed and one option have one graph.
 #pragma once
 
 #include "strategies/gossip/graphs/graph.h"
@@ -6,8 +6,7 @@
 namespace simgrad::strategies {
 
 /// Source: A. Steger, N. C. Wormald, "Generating random regular graphs quickly", Combinatorics, Probability and
-/// Computing 8, 1999: two free ends after the other are joined, unless that made a loop or a second edge; again from
-/// the start when stuck.
+/// Computing 8, 1999: pairs of free ends are joined, unless that made a loop or a second edge; when stuck, all again.
 struct RandomRegular : Graph {
   static constexpr base::About about{.kind = "random_regular",
                                      .summary = "drawn among the graphs in which every rank has `degree` neighbours",

@@ -1,4 +1,4 @@
-/// With which weights ranks average: the mixing matrix W of x_i <- sum_j W_ij x_j.
+/// The weights by which ranks average: the mixing matrix W of x_i <- sum_j W_ij x_j.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace simgrad::strategies {
 
-/// What one rank exchanges, and how it averages.
+/// One rank's exchanges, and the weights of its average.
 struct MixingRow {
-  std::vector<int> neighbours;  ///< from whom it receives, ascending, without itself
-  std::vector<double> weights;  ///< of the neighbours and itself together, in the order of ranks; they sum to 1
-  std::vector<int> targets;     ///< to whom it sends, ascending; the neighbours where all edges lead both ways
+  std::vector<int> neighbours;  ///< the ranks that send to it, ascending, without itself
+  std::vector<double> weights;  ///< for the neighbours and itself together, in the order of ranks; they sum to 1
+  std::vector<int> targets;  ///< the ranks to which it sends, ascending; the neighbours where all edges lead both ways
 };
 
 struct MixingMatrix {
@@ -25,13 +25,13 @@ struct MixingMatrix {
   /// Whether the columns sum to 1 as well, so that averaging preserves the mean.
   bool doubly_stochastic() const;
   bool symmetric() const;
-  /// To whom each rank sends what counts: the edges whose entries are not 0.
+  /// The edges whose entries are not 0.
   Adjacency support() const;
   /// (I + W) / 2, none of whose eigenvalues is negative if W is symmetric.
   MixingMatrix lazy() const;
 };
 
-/// Scales the weights of those that are left of an average to sum to 1; where that cannot be, they count equally.
+/// Scales the weights of the ranks that are left of an average to sum to 1; where that cannot be, all count equally.
 void normalize(std::vector<double>& weights);
 
 /// A rule that gives W to a graph.
@@ -39,11 +39,11 @@ class Mixing : public base::Described {
  public:
   void describe(base::Describer&) override {}
 
-  /// Why it has no matrix for that graph; nothing if it has.
+  /// The reason why it has no matrix for that graph; empty if it has.
   virtual std::string refusal(const Adjacency& /*edges*/) const { return {}; }
-  /// ranks: which of the scenario's those of the graph are, in their order; some may be lost.
+  /// ranks: the scenario's numbers of the graph's ranks, in their order; some may be lost.
   virtual MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const = 0;
-  /// The graph, where it is the matrix that says it.  Errors: ScenarioError `file:line:column: ...`.
+  /// The graph, where the matrix defines it.  Errors: ScenarioError `file:line:column: ...`.
   virtual std::optional<Adjacency> support(int /*P*/) const { return {}; }
 };
 

@@ -7,7 +7,7 @@ namespace simgrad::strategies {
 
 namespace {
 
-/// weight(i, j): W_ij for j from whom i receives. A rank's own is what is left of 1.
+/// weight(i, j): W_ij for a rank j that sends to i. A rank's own weight is the rest to 1.
 template <class Weight>
 MixingMatrix matrix_of(const Adjacency& edges, Weight weight) {
   MixingMatrix W;

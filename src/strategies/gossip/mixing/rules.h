@@ -7,12 +7,12 @@
 
 namespace simgrad::strategies {
 
-/// W_ij = 1 / (1 + max(deg i, deg j)), W_ii what is left: symmetric and doubly stochastic on every graph whose edges
+/// W_ij = 1 / (1 + max(deg i, deg j)), W_ii the rest: symmetric and doubly stochastic on every graph whose edges
 /// lead both ways.
 struct Metropolis : Mixing {
   static constexpr base::About about{
       .kind = "metropolis",
-      .summary = "1 / (1 + the larger of two neighbours' degrees), oneself what is left",
+      .summary = "1 / (1 + the larger of two neighbours' degrees), oneself the rest",
       .cost = "",
       .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
   std::string refusal(const Adjacency& edges) const override;
@@ -31,7 +31,7 @@ struct Uniform : Mixing {
 struct MaxDegree : Mixing {
   static constexpr base::About about{
       .kind = "max_degree",
-      .summary = "1 / (1 + the largest degree of all), oneself what is left",
+      .summary = "1 / (1 + the largest degree of all), oneself the rest",
       .cost = "",
       .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
   std::string refusal(const Adjacency& edges) const override { return Metropolis().refusal(edges); }

@@ -41,8 +41,8 @@ double length(const std::vector<double>& x) {
   return std::sqrt(squares);
 }
 
-/// By powers of W^2, whose eigenvalues have no signs. Nothing if x is no eigenvector yet when the rounds are over: W^2
-/// has an eigenvalue as near to x^T W^2 x as W^2 x is to that multiple of x (x of length 1).
+/// Found by powers of W^2, whose eigenvalues have no signs. Nothing if x is no eigenvector when the rounds are over:
+/// W^2 has an eigenvalue as near to x^T W^2 x as W^2 x is to that multiple of x (x of length 1).
 std::optional<double> second_by_iteration(const MixingMatrix& W) {
   constexpr int fewest_rounds = 50;
   const int most_rounds = 20'000'000 / std::max(1000, W.size());
