@@ -38,7 +38,7 @@ struct Choice {
 
 class Describer;
 
-/// Anything with options.
+/// A struct with options.
 struct Described {
   Described() = default;
   Described(const Described&) = default;
@@ -49,7 +49,7 @@ struct Described {
   virtual void describe(Describer& d) = 0;
 };
 
-/// What is known of a kind of component apart from its options.
+/// Facts about a kind of component, apart from its options.
 struct About {
   std::string_view kind;     ///< the name in a scenario
   std::string_view summary;  ///< one sentence
@@ -65,7 +65,7 @@ class AnySlot {
   virtual std::vector<About> kinds() const = 0;
   virtual std::string_view kind() const = 0;       ///< the kind chosen; empty if none is
   virtual bool choose(std::string_view kind) = 0;  ///< a fresh object of that kind; false if there is none
-  virtual Described* object() = 0;                 ///< the chosen one; null if none is
+  virtual Described* object() = 0;                 ///< the chosen object; null if there is none
   virtual std::unique_ptr<Described> example(std::string_view kind) const = 0;  ///< defaults only, for listings
 };
 
@@ -83,7 +83,7 @@ class Describer {
   virtual void text(std::string_view key, std::string& value, std::string_view meaning) = 0;
   /// A name, or a number that may be written as one (a column of a file).
   virtual void name_or_index(std::string_view key, std::optional<std::string>& value, std::string_view meaning) = 0;
-  /// A file: relative to the scenario's file, or to the current directory when it comes from the command line.
+  /// A file: relative to the scenario's file, or to the current directory if the command line gives it.
   /// The field receives the resolved path; the echo shows it relative to the directory it is asked for.
   virtual void path(std::string_view key, std::string& value, std::string_view meaning) = 0;
   virtual void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning,
@@ -108,7 +108,7 @@ class Describer {
 
   /// An option that is one of a registry's kinds: `key = "kind"` or `key = { kind = "kind", ... }`.
   virtual void component(std::string_view key, AnySlot& slot, std::string_view meaning) = 0;
-  /// The same with the chosen kind's options standing beside `key` in the present table ([model] kind, [data] source).
+  /// As component(), but the kind's options stand beside `key` in the present table ([model] kind, [data] source).
   virtual void inline_component(std::string_view key, AnySlot& slot, std::string_view meaning) = 0;
   /// A table with options of its own.
   virtual void section(std::string_view key, Described& options, std::string_view meaning) = 0;
@@ -128,10 +128,21 @@ class Describer {
     value = static_cast<Enum>(index);
   }
 
-  /// Refuses the value of an option that is within its range but contradicts another: says which two and what to do.
+  /// One of an enumeration's values, or none: then the option reads as `none`, which stands before the `choices`.
+  template <class Enum>
+  void choice(std::string_view key, std::optional<Enum>& value, Choice none, std::span<const Choice> choices,
+              std::string_view meaning) {
+    std::vector<Choice> all{none};
+    all.insert(all.end(), choices.begin(), choices.end());
+    int index = value ? 1 + static_cast<int>(*value) : 0;
+    any_choice(key, index, all, meaning);
+    value = index == 0 ? std::nullopt : std::optional(static_cast<Enum>(index - 1));
+  }
+
+  /// Refuses a value that is within its range but contradicts another option. The message names both, and a remedy.
   virtual void refuse(std::string_view key, std::string_view message) = 0;
-  /// Whether the key was written (false for defaults, and in listings and echoes): for options that make sense only
-  /// beside another. It may decide what to refuse, never what a field holds: an echo would undo that.
+  /// True if the key was written (false for defaults, and in listings and echoes): for options that make sense only
+  /// beside another. The answer may decide on a refusal, never on a field's value: an echo would undo that.
   virtual bool given(std::string_view key) const = 0;
 
  protected:

@@ -15,7 +15,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return all;
 }
 
-/// The path from src/ on: messages do not show where somebody built the program.
+/// The path from src/ on: messages do not show the directory in which the program was built.
 std::string_view short_file(std::string_view path) {
   const auto at = path.rfind("src/");
   return at == std::string_view::npos ? path : path.substr(at);

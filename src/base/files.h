@@ -5,7 +5,7 @@
 
 namespace simgrad::base {
 
-/// Makes the directory and those above it; one that exists is left as it is.  Errors: EnvironmentError.
+/// Makes the directory and its parents, unless they exist.  Errors: EnvironmentError.
 void make_directory(const std::filesystem::path& path);
 
 }  // namespace simgrad::base

@@ -1,4 +1,4 @@
-/// A name for contents.
+/// Hashes of contents.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace simgrad::base {
 
-/// 32 hexadecimal digits: XXH3-128 of the bytes. The same on every machine and in every release.
+/// XXH3-128 of the bytes, as 32 hexadecimal digits: equal on every machine and in every release.
 std::string hash(std::string_view bytes);
 
 }  // namespace simgrad::base

@@ -1,4 +1,4 @@
-/// Memory that is read at random places: fewer, larger pages.
+/// Huge pages for memory that is read at random places.
 #pragma once
 
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 
 namespace simgrad::base {
 
-/// Asks the system to back this stretch by huge pages, before it is touched; where it does not, nothing changes.
+/// Asks the system for huge pages for this memory, before its first use. A refusal changes nothing.
 inline void prefer_huge_pages(void* memory, std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr std::uintptr_t page = std::uintptr_t{2} << 20;

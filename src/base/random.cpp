@@ -61,7 +61,7 @@ std::uint64_t Stream::below(std::uint64_t n) {
 Permutation::Permutation(const Stream::Key& key, std::uint64_t n) : n_(n) {
   check(n >= 1, "a permutation needs at least one element");
   const auto width = static_cast<std::uint32_t>(std::bit_width(n - 1));
-  // Halves of a few bits know too few round functions to be anywhere near uniform: walking from 256 is.
+  // Halves of a few bits have too few round functions to be nearly uniform; from 256 on they are.
   half_bits_ = std::max(4u, (width + 1) / 2);
   Stream stream(key);
   for (std::uint32_t& round_key : round_keys_) round_key = static_cast<std::uint32_t>(stream.bits());

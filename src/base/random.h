@@ -1,4 +1,4 @@
-/// Counter-based random streams: a draw depends on its key alone, never on who drew before.
+/// Counter-based random streams: a draw depends on its key alone, never on earlier draws.
 ///
 /// Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace simgrad::base {
 
-/// What a stream is for: streams of different purposes are independent under one seed.
+/// The purpose of a stream: streams of different purposes are independent under one seed.
 enum class Purpose : std::uint32_t {
   data,
   split,
@@ -37,7 +37,7 @@ class Stream {
     Purpose purpose = Purpose::test;
     std::uint64_t step = 0;
     std::uint32_t rank = 0;
-    std::uint16_t attempt = 0;  ///< of a step that is repeated after a failure
+    std::uint16_t attempt = 0;  ///< counts the repetitions of a step after failures
   };
   explicit Stream(const Key& key);
 

@@ -24,7 +24,7 @@ class Registry {
 
   const std::vector<Entry>& entries() const { return entries_; }
 
-  /// The entry of that kind, or null.
+  /// The entry of the kind, or null.
   const Entry* find(std::string_view kind) const {
     for (const Entry& entry : entries_)
       if (entry.about.kind == kind) return &entry;
@@ -35,7 +35,7 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-/// A registry's line for a type that says what it is in `static constexpr About about`.
+/// A registry's line for a type that has `static constexpr About about`.
 template <class Base, class Kind>
 typename Registry<Base>::Entry entry() {
   return {Kind::about, [] { return std::make_unique<Kind>(); }};

@@ -38,7 +38,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string closest(std::string_view typed, std::span<const std::string> known) {
-  // A text of a novel's length is no misspelt name, and its distances would take long.
+  // A very long text is no misspelt name, and the distances of such a text would take long.
   if (typed.empty() || typed.size() > 100) return {};
   std::string best;
   std::pair<std::size_t, std::size_t> best_distance{};

@@ -8,7 +8,7 @@
 
 namespace simgrad::base {
 
-/// The known name nearest to what was typed (Damerau-Levenshtein distance, within a third of the longer one's length,
+/// The known name nearest to the typed one (Damerau-Levenshtein distance, within a third of the longer one's length,
 /// case ignored but for ties), or empty.
 std::string closest(std::string_view typed, std::span<const std::string> known);
 

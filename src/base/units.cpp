@@ -53,7 +53,7 @@ std::vector<Spelling> per_gigabyte(std::string_view then) {
   return all;
 }
 
-/// Of two names for one unit: the second is so many times the first.
+/// Spellings of a unit with two names, of which the second is `times` the first.
 std::vector<Spelling> with_second_prefixes(std::string_view first, std::string_view second, double times) {
   std::vector<Spelling> all;
   for (const Prefix& prefix : second_prefixes) {
@@ -112,7 +112,7 @@ const Spelling* find(Unit unit, std::string_view text) {
   return nullptr;
 }
 
-/// What units a message lists; the prefixed ones by example.
+/// The units that a message lists; the prefixed ones by example.
 std::string_view accepted(Unit unit) {
   switch (unit) {
     case Unit::seconds:
@@ -185,7 +185,7 @@ Parts split(std::string_view text) {
   return parts;
 }
 
-/// The double nearest to mantissa * 10^(exponent + shift); nothing if that is beyond what a double holds.
+/// The double nearest to mantissa * 10^(exponent + shift); nothing if a double cannot hold it.
 double decimal(const Parts& parts, int shift) {
   int exponent = 0;
   if (!parts.exponent.empty()) {
@@ -203,7 +203,7 @@ double decimal(const Parts& parts, int shift) {
   std::vector<std::string> known;
   for (const Spelling& spelling : spellings(unit)) known.push_back(spelling.text);
   std::string meant = closest(parts.unit, known);
-  // What is left out most often: "10Gb" for a bandwidth, "5m" for minutes.
+  // The most frequent omissions: "10Gb" for a bandwidth, "5m" for minutes.
   if (const std::string longer = fmt::format("{}ps", parts.unit); unit == Unit::bytes_per_second && find(unit, longer))
     meant = longer;
   if (unit == Unit::seconds && parts.unit == "m") meant = "min";

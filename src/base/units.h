@@ -21,8 +21,8 @@ enum class Unit {
   grams_per_kilowatt_hour,     ///< gCO2/kWh, g/kWh, kgCO2/kWh
 };
 
-/// What the text means in the unit that it is held in.  Spaces before the unit and scientific notation are allowed.
-/// The double nearest to what is written (minutes, hours and days apart, which multiply it).
+/// The text's value, in the unit that it is held in.  Spaces before the unit and scientific notation are allowed.
+/// The nearest double to the written number (except minutes, hours and days, which multiply it).
 /// Errors: std::invalid_argument whose text says what was found and what was expected, with an example of the unit
 /// (`a time needs a unit, as in "50us"; found "50"`); also for numbers that are not finite.
 double parse_quantity(std::string_view text, Unit unit);
@@ -31,7 +31,7 @@ double parse_quantity(std::string_view text, Unit unit);
 /// in bits unless bytes need fewer digits and bits more than three. Errors: InvariantError if the value is not finite.
 std::string format_quantity(double value, Unit unit);
 
-/// What the unit measures and one example: {"a time", "50us"}.
+/// The measure that the unit is of, and an example: {"a time", "50us"}.
 struct UnitName {
   std::string_view measures;
   std::string_view example;

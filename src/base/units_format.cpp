@@ -72,7 +72,7 @@ std::string format_size(double value) {
 }
 
 std::string format_rate(double value) {
-  // Networks are sold in bits; bytes only where bits would need more digits than anybody writes.
+  // Networks are sold in bits; bytes are used only where bits would need more digits than people write.
   const double bits = value * 8.0;
   if (std::isfinite(bits)) {
     const std::size_t digits = shortest(bits).digits.size();

@@ -1,4 +1,4 @@
-/// Loops compiled twice, for AVX2 and for the baseline; which one runs is chosen when the program is loaded.
+/// Loops compiled twice, for AVX2 and for the baseline; the program chooses between them when it is loaded.
 ///
 /// Without FMA, so that all processors agree on every bit. Elsewhere (clang, other processors, other C libraries) the
 /// same loops are compiled for the baseline alone.

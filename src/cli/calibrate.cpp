@@ -1,4 +1,4 @@
-#include "experiment/calibrate.h"
+#include "experiment/calibration/calibrate.h"
 
 #include <fmt/format.h>
 

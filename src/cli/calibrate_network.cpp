@@ -8,7 +8,7 @@
 
 #include "base/errors.h"
 #include "base/units.h"
-#include "experiment/network_fit.h"
+#include "experiment/calibration/network_fit.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::cli {

@@ -7,7 +7,7 @@
 #include "collectives/broadcast.h"
 #include "collectives/operations.h"
 #include "data/source.h"
-#include "experiment/settings.h"
+#include "experiment/plan/settings.h"
 #include "models/model.h"
 #include "strategies/gossip/mixing/matrix.h"
 #include "strategies/mapreduce/storage.h"

@@ -8,7 +8,7 @@
 #include "cli/catalogue.h"
 #include "cli/cli.h"
 #include "cli/explain_network.h"
-#include "experiment/plan.h"
+#include "experiment/plan/plan.h"
 #include "scenario/document.h"
 
 namespace simgrad::cli {

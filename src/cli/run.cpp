@@ -15,7 +15,7 @@
 #include "cli/report.h"
 #include "cli/selection.h"
 #include "cli/tracing.h"
-#include "experiment/runner.h"
+#include "experiment/run/runner.h"
 #include "outputs/report/page.h"
 #include "outputs/terminal/plot.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "experiment/recordings.h"
+#include "experiment/run/recordings.h"
 #include "outputs/results.h"
 
 namespace CLI {

@@ -97,7 +97,7 @@ void Options::describe(base::Describer& d) {
   d.section("failures", failures, "hosts that crash, and what the training does then");
   d.section("watchdog", watchdog, "when a run that never ends is given up");
   if (!platform.empty())
-    for (const char* key : {"topology", "speed", "bandwidth", "latency", "hosts"})
+    for (const std::string_view key : said_by_platform)
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
   if (platform.empty() && topology)

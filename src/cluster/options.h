@@ -1,10 +1,12 @@
 /// The scenario's section [cluster]: hosts, links, the network model, and what goes wrong.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/describe.h"
@@ -50,6 +52,9 @@ struct SlowLink : base::Described {
 
   void describe(base::Describer& d) override;
 };
+
+/// The options that `platform` replaces: its file says them.
+inline constexpr std::array<std::string_view, 5> said_by_platform{"topology", "speed", "bandwidth", "latency", "hosts"};
 
 struct Options : base::Described {
   std::int64_t workers = 4;

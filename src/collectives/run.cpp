@@ -84,9 +84,10 @@ class Lengths {
 
 /// A member's part in one round.  given: makes the tensor that is sent.  took: called with the packet received.
 template <class Given, class Took>
-void go(const cluster::Communicator& comm, const Exchange& exchange, std::int64_t version, Given given, Took took) {
+void go(const cluster::Communicator& comm, const Exchange& exchange, const cluster::Note& note, Given given,
+        Took took) {
   Pending sending;
-  if (exchange.target >= 0) sending = comm.start_send(exchange.target, Packet(given(exchange.sent), version));
+  if (exchange.target >= 0) sending = comm.start_send(exchange.target, Packet(given(exchange.sent), note));
   Packet received;
   if (exchange.source >= 0) received = comm.receive(exchange.source);
   if (exchange.target >= 0) sending.wait();
@@ -103,21 +104,21 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
     Lengths lengths(x.tensor);
     for (int round = 0; round < rounds; ++round)
       go(
-          comm, schedule.exchange(round, comm.rank()), x.version,
+          comm, schedule.exchange(round, comm.rank()), x.attached,
           [&](Stretch sent) { return lengths.take(sent.count); }, [](const Exchange&, const Packet&) {});
-    return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.version);
+    return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.attached);
   }
   Parts parts(schedule.brings(comm.rank()), std::exchange(x.tensor, Tensor()));
   for (int round = 0; round < rounds; ++round)
     go(
-        comm, schedule.exchange(round, comm.rank()), x.version, [&](Stretch sent) { return parts.take(sent); },
+        comm, schedule.exchange(round, comm.rank()), x.attached, [&](Stretch sent) { return parts.take(sent); },
         [&](const Exchange& exchange, Packet received) {
-          if (!exchange.reduce) x.version = received.version;
+          if (!exchange.reduce) x.attached = received.attached;
           parts.put(exchange.received, exchange.reduce
                                            ? values::combine(how, received.tensor, parts.take(exchange.received))
                                            : received.tensor);
         });
-  return Packet(parts.take(schedule.keeps(comm.rank())), x.version);
+  return Packet(parts.take(schedule.keeps(comm.rank())), x.attached);
 }
 
 }  // namespace simgrad::collectives

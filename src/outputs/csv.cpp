@@ -1,13 +1,19 @@
 /// The four CSV files: views of the same JSON values, so that a number has one spelling everywhere.
 #include <algorithm>
+#include <concepts>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
 
-#include "outputs/summary.h"
+#include "outputs/describe_run.h"
 
 namespace simgrad::outputs {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
+using record::Presence;
 
 /// RFC 4180: quotes where the text needs them, doubled within.
 std::string quoted(const std::string& text) {
@@ -53,126 +59,158 @@ Names metric_names(const Results& results) {
   return names;
 }
 
-std::string joined_notes(const Names& notes) {
-  std::string text;
-  for (const std::string& note : notes) text += (text.empty() ? "" : "; ") + note;
-  return text;
-}
+/// The fields of one row: a cell each, in the order of the description.
+class RowVisitor {
+ public:
+  struct Cell {
+    std::string_view name;
+    Json value;
+    Presence presence = Presence::always;
+    bool present = true;   ///< false for an optional field without a value
+    bool expands = false;  ///< becomes several columns: a grid point's keys, or the metrics by their names
+  };
+  std::vector<Cell> cells;
 
-/// A column for those who run beside others.
-bool interfere(const Results& results) {
-  return std::ranges::any_of(results.runs, [](const Run& run) { return run.interference.has_value(); });
-}
+  explicit RowVisitor(std::size_t index) : index_(index) {}
 
-/// Which of the fields that only some runs have occur.
-std::vector<bool> fields_that_occur(const Results& results) {
-  std::vector<bool> occur(fields_of_some({}).size());
-  for (const Run& run : results.runs) {
-    const auto fields = fields_of_some(run);
-    for (std::size_t i = 0; i < fields.size(); ++i) occur[i] = occur[i] || fields[i].second;
+  void index(std::string_view name) { cells.push_back({.name = name, .value = index_}); }
+
+  template <class T>
+  void value(std::string_view name, const T& field, Presence presence = Presence::always) {
+    if (presence == Presence::detail) return;
+    Cell& cell = cells.emplace_back(Cell{.name = name, .value = json_value(field), .presence = presence});
+    if constexpr (is_optional<T>) cell.present = field.has_value();
   }
-  return occur;
+  void value(std::string_view name, const Names& texts) { value(name, joined(texts)); }
+  void metric(std::string_view name, const std::optional<double>& field) {
+    value(name, field);
+    cells.back().expands = true;
+  }
+  void grid_point(std::string_view name, const Json& field) {
+    value(name, field);
+    cells.back().expands = true;
+  }
+  void computed(std::string_view name, const std::optional<double>& field) { value(name, field); }
+  void text_or_null(std::string_view name, const std::string& field) { value(name, field); }
+  void counts(std::string_view /*name*/, const std::map<std::int64_t, std::int64_t>& /*field*/) {}
+  template <class Item>
+  void items(std::string_view /*name*/, const std::vector<Item>& /*all*/, Presence /*presence*/) {}
+
+ private:
+  static std::string joined(const Names& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
+    return all;
+  }
+
+  std::size_t index_;
+};
+
+using CsvRow = std::vector<RowVisitor::Cell>;
+
+template <class Item>
+CsvRow row_of(const Item& item, std::size_t index) {
+  RowVisitor visitor(index);
+  describe(item, visitor);
+  return std::move(visitor.cells);
 }
 
-std::string run_line(const Run& run, const Names& parameters, bool with_interference, const std::vector<bool>& occur) {
-  const Json fields = summary(run);
-  std::vector<Json> values;
-  for (const auto& [key, value] : fields.items()) {
-    if (key == "parameters") {
-      for (const std::string& name : parameters) values.push_back(value.value(name, Json()));
-    } else if (key == "notes") {
-      values.emplace_back(joined_notes(run.record.notes));
-    } else {
-      values.push_back(value);
+/// One file: a row for each item of each run. Its first column is the run's id, unless the items are the runs.
+template <class Item>
+class CsvFile {
+ public:
+  /// names: the columns of the field that expands; prefix: before each of them in the header.
+  CsvFile(const Results& results, Names names, std::string prefix = {})
+      : results_(results), names_(std::move(names)), prefix_(std::move(prefix)) {}
+
+  template <class ItemsOf>
+  std::string text(ItemsOf items_of) {
+    const CsvRow columns = row_of(Item(), 0);
+    for (const auto& cell : columns) kept_.push_back(!record::left_out_if_absent(cell.presence));
+    if (std::ranges::find(kept_, false) != kept_.end())
+      for_each(items_of, [&](const Run&, const Item& item, std::size_t index) {
+        const CsvRow row = row_of(item, index);
+        for (std::size_t i = 0; i < row.size(); ++i) kept_[i] = kept_[i] || row[i].present;
+      });
+    std::string all = header(columns);
+    for_each(items_of, [&](const Run& run, const Item& item, std::size_t index) { all += line_of(run, item, index); });
+    return all;
+  }
+
+ private:
+  static constexpr bool of_runs = std::same_as<Item, Run>;
+
+  template <class ItemsOf, class Use>
+  void for_each(ItemsOf items_of, Use use) const {
+    for (const Run& run : results_.runs) {
+      std::size_t index = 0;
+      for (const Item& item : items_of(run)) use(run, item, index++);
     }
   }
-  if (with_interference) values.push_back(number_or_null(run.interference));
-  const auto some = fields_of_some(run);
-  for (std::size_t i = 0; i < some.size(); ++i)
-    if (occur[i]) values.push_back(number_or_null(some[i].second));
-  return line(values);
-}
+
+  std::string header(const CsvRow& columns) const {
+    std::vector<Json> values;
+    if (!of_runs) values.emplace_back("run");
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!kept_[i]) continue;
+      if (columns[i].expands)
+        for (const std::string& name : names_) values.emplace_back(prefix_ + name);
+      else
+        values.emplace_back(columns[i].name);
+    }
+    return line(values);
+  }
+
+  std::string line_of(const Run& run, const Item& item, std::size_t index) const {
+    std::vector<Json> values;
+    if (!of_runs) values.emplace_back(run.id);
+    CsvRow row = row_of(item, index);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!kept_[i]) continue;
+      if (row[i].expands)
+        for (const std::string& name : names_) values.push_back(expanded(run, row[i].value, name));
+      else if (row[i].presence == Presence::some_or_zero && !row[i].present)
+        values.emplace_back(0);
+      else
+        values.push_back(std::move(row[i].value));
+    }
+    return line(values);
+  }
+
+  /// The cell in the column `name` of a field that expands.
+  static Json expanded(const Run& run, const Json& value, const std::string& name) {
+    if (value.is_object()) return value.value(name, Json());
+    return name == run.record.metric_name ? value : Json();
+  }
+
+  const Results& results_;
+  Names names_;
+  std::string prefix_;
+  std::vector<bool> kept_;  ///< by field
+};
 
 }  // namespace
 
 std::string runs_csv(const Results& results) {
-  const Names parameters = parameter_names(results);
-  const Json fields = summary(Run{});
-  std::vector<Json> header;
-  for (const auto& [key, value] : fields.items()) {
-    if (key == "parameters") {
-      for (const std::string& name : parameters) header.emplace_back("param." + name);
-    } else {
-      header.emplace_back(key);
-    }
-  }
-  const bool with_interference = interfere(results);
-  if (with_interference) header.emplace_back("interference");
-  const std::vector<bool> occur = fields_that_occur(results);
-  for (std::size_t i = 0; i < occur.size(); ++i)
-    if (occur[i]) header.emplace_back(fields_of_some({})[i].first);
-  std::string text = line(header);
-  for (const Run& run : results.runs) text += run_line(run, parameters, with_interference, occur);
-  return text;
+  CsvFile<Run> file(results, parameter_names(results), "param.");
+  return file.text([](const Run& run) { return std::span(&run, 1); });
 }
 
 std::string curves_csv(const Results& results) {
-  const Names metrics = metric_names(results);
-  std::vector<Json> header = {"run", "step", "simulated_s", "samples", "loss"};
-  header.insert(header.end(), metrics.begin(), metrics.end());
-  header.emplace_back("consensus_distance");
-  std::string text = line(header);
-  for (const Run& run : results.runs) {
-    for (const auto& e : run.record.curve) {
-      std::vector<Json> values = {run.id, e.step, number_or_null(e.simulated_s), e.samples, number_or_null(e.loss)};
-      for (const std::string& name : metrics) {
-        values.push_back(name == run.record.metric_name ? number_or_null(e.metric) : Json());
-      }
-      values.push_back(number_or_null(e.consensus_distance));
-      text += line(values);
-    }
-  }
-  return text;
+  CsvFile<record::Evaluation> file(results, metric_names(results));
+  return file.text([](const Run& run) { return std::span(run.record.curve); });
 }
 
 std::string ranks_csv(const Results& results) {
-  std::string text = line({"run", "rank", "role", "compute_s", "communicate_s", "wait_s", "down_s", "bytes_sent",
-                           "bytes_received", "host_class"});
-  for (const Run& run : results.runs) {
-    std::size_t index = 0;
-    for (const auto& r : run.record.ranks) {
-      text += line({run.id, index++, r.role, number_or_null(r.compute_s), number_or_null(r.communicate_s),
-                    number_or_null(r.wait_s), number_or_null(r.down_s), r.bytes_sent, r.bytes_received, r.host_class});
-    }
-  }
-  return text;
+  return CsvFile<record::RankUse>(results, {}).text([](const Run& run) { return std::span(run.record.ranks); });
 }
 
 std::string links_csv(const Results& results) {
-  // A column for those who have neighbours.
-  const bool shared = std::ranges::any_of(results.runs, [](const Run& run) {
-    return std::ranges::any_of(run.record.links,
-                               [](const record::LinkUse& link) { return link.background_bytes.has_value(); });
-  });
-  std::vector<Json> header = {"run", "link", "bytes", "utilisation", "link_class"};
-  if (shared) header.emplace_back("background_bytes");
-  std::string text = line(header);
-  for (const Run& run : results.runs)
-    for (const auto& l : run.record.links) {
-      std::vector<Json> values = {run.id, l.link, l.bytes, number_or_null(l.utilisation), l.link_class};
-      if (shared) values.emplace_back(l.background_bytes.value_or(0));
-      text += line(values);
-    }
-  return text;
+  return CsvFile<record::LinkUse>(results, {}).text([](const Run& run) { return std::span(run.record.links); });
 }
 
 std::string link_utilisation_csv(const Results& results) {
-  std::string text = line({"run", "link", "from_s", "to_s", "bytes", "utilisation"});
-  for (const Run& run : results.runs)
-    for (const auto& bin : run.record.link_bins)
-      text += line({run.id, bin.link, number_or_null(bin.from_s), number_or_null(bin.to_s), number_or_null(bin.bytes),
-                    number_or_null(bin.utilisation)});
-  return text;
+  return CsvFile<record::LinkBin>(results, {}).text([](const Run& run) { return std::span(run.record.link_bins); });
 }
 
 }  // namespace simgrad::outputs

@@ -13,7 +13,7 @@ namespace simgrad::outputs {
 /// All names, in the order of results.json.
 const std::vector<std::string>& numeric_fields();
 
-/// The number of that name; nothing where the run has none (null).
+/// The run's number with that name; nothing where it is null.
 std::optional<double> field(const Run& run, const std::string& name);
 
 }  // namespace simgrad::outputs

@@ -1,176 +1,101 @@
 /// results.json and the record of one run, read back.
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "outputs/describe_run.h"
 #include "outputs/reader.h"
 
 namespace simgrad::outputs {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using record::Presence;
 
-record::Status status_from(const Reader& run) {
-  const std::string text = run.text("status");
-  using enum record::Status;
-  for (const record::Status status : {reached, stopped, diverged, failed}) {
-    if (record::name(status) == text) return status;
+/// Reads the described fields of one object.
+class JsonReader {
+ public:
+  explicit JsonReader(const Reader& object) : object_(object) {}
+
+  void index(std::string_view /*name*/) {}
+
+  template <class T>
+  void value(std::string_view name, T& field, Presence presence = Presence::always) {
+    if (presence == Presence::always || object_.has(name)) read(name, field);
   }
-  run.refuse("status", text, "reached, stopped, diverged or failed");
-}
-
-record::Evaluation evaluation_from(const Reader& json) {
-  return {.step = json.integer<std::int64_t>("step"),
-          .simulated_s = json.number("simulated_s"),
-          .samples = json.integer<std::int64_t>("samples"),
-          .loss = json.number_or_nothing("loss"),
-          .metric = json.number_or_nothing("metric"),
-          .consensus_distance = json.number_or_nothing("consensus_distance")};
-}
-
-record::RankUse rank_from(const Reader& json) {
-  return {.role = json.text("role"),
-          .compute_s = json.number("compute_s"),
-          .communicate_s = json.number("communicate_s"),
-          .wait_s = json.number("wait_s"),
-          .down_s = json.number("down_s"),
-          .bytes_sent = json.integer<std::int64_t>("bytes_sent"),
-          .bytes_received = json.integer<std::int64_t>("bytes_received"),
-          .host_class = json.text_or("host_class", "host"),
-          .host = json.has("host") ? json.integer<std::int64_t>("host") : 0};
-}
-
-record::HostUse host_from(const Reader& json) {
-  return {.host_class = json.text("host_class"),
-          .busy_s = json.number("busy_s"),
-          .down_s = json.number("down_s"),
-          .serves = json.flag("serves"),
-          .spot = json.flag("spot"),
-          .price_usd_per_h = json.number_or_nothing("price_usd_per_h"),
-          .idle_w = json.number_or_nothing("idle_w"),
-          .busy_w = json.number_or_nothing("busy_w")};
-}
-
-Bill bill_from(const Reader& run) {
-  Bill bill;
-  for (const auto& [name, field] : Bill::fields()) {
-    const std::string key(name);
-    if (run.has(key.c_str())) bill.*field = run.number_or_nothing(key.c_str());
+  void metric(std::string_view name, std::optional<double>& field) { value(name, field); }
+  void computed(std::string_view /*name*/, const std::optional<double>& /*field*/) {}
+  void grid_point(std::string_view name, Json& field) { value(name, field); }
+  void text_or_null(std::string_view name, std::string& field) { field = object_.text_or_empty(name); }
+  void counts(std::string_view name, std::map<std::int64_t, std::int64_t>& field) {
+    if (!object_.has(name)) return;
+    for (const Json& pair : object_.array(name)) {
+      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number_integer())
+        object_.refuse(name, pair, "pairs of a staleness and a number of gradients");
+      field[pair[0].get<std::int64_t>()] = pair[1].get<std::int64_t>();
+    }
   }
-  return bill;
-}
 
-record::LinkUse link_from(const Reader& json) {
-  return {.link = json.text("link"),
-          .bytes = json.integer<std::int64_t>("bytes"),
-          .utilisation = json.number("utilisation"),
-          .link_class = json.text_or("link_class", "link"),
-          .background_bytes = json.has("background_bytes")
-                                  ? std::optional(json.integer<std::int64_t>("background_bytes"))
-                                  : std::nullopt};
-}
-
-record::Wire wire_from(const Reader& json) {
-  return {.link = json.text("link"), .from = json.text("from"), .to = json.text("to")};
-}
-
-record::CollectiveUse collective_from(const Reader& json) {
-  return {.name = json.text("name"),
-          .members = json.integer<std::int64_t>("members"),
-          .bytes = json.integer<std::int64_t>("bytes"),
-          .calls = json.integer<std::int64_t>("calls"),
-          .predicted_s = json.number("predicted_s"),
-          .simulated_s = json.number("simulated_s"),
-          .skew_s = json.number("skew_s")};
-}
-
-record::LinkBin bin_from(const Reader& json) {
-  return {.link = json.text("link"),
-          .from_s = json.number("from_s"),
-          .to_s = json.number("to_s"),
-          .bytes = json.number("bytes"),
-          .utilisation = json.number("utilisation")};
-}
-
-template <class Item>
-std::vector<Item> items_if_any(const Reader& json, const char* key, Item (*item_from)(const Reader&)) {
-  return json.has(key) ? items_from(json, key, item_from) : std::vector<Item>();
-}
-
-std::map<std::int64_t, std::int64_t> counts_from(const Reader& run) {
-  std::map<std::int64_t, std::int64_t> counts;
-  if (!run.has("staleness_counts")) return counts;
-  for (const Json& pair : run.array("staleness_counts")) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number_integer())
-      run.refuse("staleness_counts", pair, "pairs of a staleness and a number of gradients");
-    counts[pair[0].get<std::int64_t>()] = pair[1].get<std::int64_t>();
+  template <class Item>
+  void items(std::string_view name, std::vector<Item>& all, Presence presence) {
+    if (presence == Presence::always || object_.has(name)) all = items_from<Item>(object_, name);
   }
-  return counts;
-}
 
-std::vector<std::string> notes_from(const Reader& run) {
-  std::vector<std::string> notes;
-  for (const Json& note : run.array("notes")) {
-    if (!note.is_string()) run.refuse("notes", note, "texts");
-    notes.push_back(note.get<std::string>());
+  /// The described items of an array.
+  template <class Item>
+  static std::vector<Item> items_from(const Reader& object, std::string_view name) {
+    const Json& array = object.array(name);
+    std::vector<Item> all(array.size());
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      const Reader item(array[i], name, i);
+      JsonReader reader(item);
+      describe(all[i], reader);
+    }
+    return all;
   }
-  return notes;
-}
 
-record::Record record_from(const Reader& run) {
-  return {.status = status_from(run),
-          .error = run.text_or_empty("error"),
-          .simulated_s = run.number("simulated_s"),
-          .steps = run.integer<std::int64_t>("steps"),
-          .samples = run.integer<std::int64_t>("samples"),
-          .epochs = run.number("epochs"),
-          .final_loss = run.number_or_nothing("final_loss"),
-          .time_to_target_s = run.number_or_nothing("time_to_target_s"),
-          .bytes = run.integer<std::int64_t>("bytes"),
-          .messages = run.integer<std::int64_t>("messages"),
-          .staleness_mean = run.number_or_nothing("staleness_mean"),
-          .staleness_max = run.number_or_nothing("staleness_max"),
-          .spectral_gap = run.number_or_nothing("spectral_gap"),
-          .crashes = run.integer_or_nothing("crashes"),
-          .lost_s = run.number_or_nothing("lost_s"),
-          .recovery_s = run.number_or_nothing("recovery_s"),
-          .checkpoint_s = run.number_or_nothing("checkpoint_s"),
-          .goodput = run.number_or_nothing("goodput"),
-          .server_imbalance = run.has("server_imbalance") ? run.number_or_nothing("server_imbalance") : std::nullopt,
-          .cache_hit_rate = run.has("cache_hit_rate") ? run.number_or_nothing("cache_hit_rate") : std::nullopt,
-          .staleness_counts = counts_from(run),
-          .metric_name = run.text_or_empty("metric_name"),
-          .network_model = run.text_or_empty("network_model"),
-          .notes = notes_from(run),
-          .curve = items_from(run, "curve", evaluation_from),
-          .ranks = items_from(run, "ranks", rank_from),
-          .hosts = items_if_any(run, "hosts", host_from),
-          .links = items_from(run, "links", link_from),
-          .link_bins = items_if_any(run, "link_utilisation", bin_from),
-          .wires = items_if_any(run, "wires", wire_from),
-          .collectives = items_if_any(run, "collectives", collective_from),
-          .stored_bytes = run.has("stored_bytes") ? run.integer<std::int64_t>("stored_bytes") : 0};
-}
+ private:
+  void read(std::string_view name, std::string& field) { field = object_.text(name); }
+  void read(std::string_view name, bool& field) { field = object_.flag(name); }
+  void read(std::string_view name, double& field) { field = object_.number(name); }
+  void read(std::string_view name, std::int64_t& field) { field = object_.integer<std::int64_t>(name); }
+  void read(std::string_view name, std::uint64_t& field) { field = object_.integer<std::uint64_t>(name); }
+  void read(std::string_view name, std::optional<double>& field) { field = object_.number_or_nothing(name); }
+  void read(std::string_view name, std::optional<std::int64_t>& field) { field = object_.integer_or_nothing(name); }
+  void read(std::string_view name, Json& field) { field = object_.object(name); }
+  void read(std::string_view name, std::vector<std::string>& field) {
+    field.clear();
+    for (const Json& text : object_.array(name)) {
+      if (!text.is_string()) object_.refuse(name, text, "texts");
+      field.push_back(text.get<std::string>());
+    }
+  }
+  void read(std::string_view name, record::Status& field) {
+    const std::string text = object_.text(name);
+    using enum record::Status;
+    for (const record::Status status : {reached, stopped, diverged, failed})
+      if (record::name(status) == text) {
+        field = status;
+        return;
+      }
+    object_.refuse(name, text, "reached, stopped, diverged or failed");
+  }
 
-Run run_from(const Reader& run) {
-  return {.id = run.text("id"),
-          .strategy = run.text("strategy"),
-          .label = run.text("label"),
-          .options = run.object("options"),
-          .parameters = run.object("parameters"),
-          .seed = run.integer<std::uint64_t>("seed"),
-          .workers = run.integer<std::int64_t>("workers"),
-          .record = record_from(run),
-          .speedup_throughput = run.number_or_nothing("speedup_throughput"),
-          .speedup_time_to_target = run.number_or_nothing("speedup_time_to_target"),
-          .efficiency = run.number_or_nothing("efficiency"),
-          .interference = run.has("interference") ? run.number_or_nothing("interference") : std::nullopt,
-          .bill = bill_from(run),
-          .wall_s = run.number("wall_s")};
-}
+  const Reader& object_;
+};
 
 }  // namespace
 
-Run run_from_json(const Json& json) { return run_from(Reader(json, "run")); }
+Run run_from_json(const Json& json) {
+  const Reader object(json, "run");
+  JsonReader reader(object);
+  Run run;
+  describe(run, reader);
+  return run;
+}
 
 Results results_from_json(const Json& json) {
   const Reader results(json, "results");
@@ -181,8 +106,8 @@ Results results_from_json(const Json& json) {
           .complete = results.flag("complete"),
           .command = results.text_or("command", ""),
           .scenario = results.object("scenario"),
-          .runs = items_from(results, "runs", run_from),
-          .baselines = items_from(results, "baselines", run_from)};
+          .runs = JsonReader::items_from<Run>(results, "runs"),
+          .baselines = JsonReader::items_from<Run>(results, "baselines")};
 }
 
 Json parse_json(const std::string& text) {

@@ -1,4 +1,4 @@
-/// JSON read back: what is missing or of the wrong type is named.
+/// JSON read back, with errors that name a member that is missing or of the wrong type.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,32 +20,34 @@ namespace simgrad::outputs {
 /// The members of one JSON object, each of the type it must have.
 class Reader {
  public:
-  /// `what` names the object in an error: "run", "curve".  It must outlive the reader.
+  /// `what` names the object in an error: "run", "curve".  `json` and `what` must outlive the reader.
   Reader(const nlohmann::ordered_json& json, std::string_view what, std::optional<std::size_t> index = {})
       : json_(json), what_(what), index_(index) {
     if (!json.is_object())
       throw base::EnvironmentError(fmt::format("{}: found {}, expected an object", place(), found(json)));
   }
 
-  std::string text(const char* key) const {
+  std::string text(std::string_view key) const {
     const nlohmann::ordered_json& member = at(key);
     if (!member.is_string()) refuse(key, member, "a text");
     return member.get<std::string>();
   }
-  std::string text_or_empty(const char* key) const { return at(key).is_null() ? std::string() : text(key); }
+  std::string text_or_empty(std::string_view key) const { return at(key).is_null() ? std::string() : text(key); }
 
-  /// Of a member that files of older releases do not have.
-  bool has(const char* key) const { return json_.contains(key); }
-  std::string text_or(const char* key, const char* without) const { return json_.contains(key) ? text(key) : without; }
+  /// False for a member that this object lacks, as files of older releases do.
+  bool has(std::string_view key) const { return json_.contains(key); }
+  std::string text_or(std::string_view key, std::string_view without) const {
+    return has(key) ? text(key) : std::string(without);
+  }
 
-  bool flag(const char* key) const {
+  bool flag(std::string_view key) const {
     const nlohmann::ordered_json& member = at(key);
     if (!member.is_boolean()) refuse(key, member, "true or false");
     return member.get<bool>();
   }
 
   template <class Integer>
-  Integer integer(const char* key) const {
+  Integer integer(std::string_view key) const {
     const nlohmann::ordered_json& member = at(key);
     if (!member.is_number_integer()) refuse(key, member, "an integer");
     const bool fits = member.is_number_unsigned() ? std::in_range<Integer>(member.get<std::uint64_t>())
@@ -54,44 +56,45 @@ class Reader {
     return member.get<Integer>();
   }
 
-  std::optional<std::int64_t> integer_or_nothing(const char* key) const {
+  std::optional<std::int64_t> integer_or_nothing(std::string_view key) const {
     return at(key).is_null() ? std::nullopt : std::optional(integer<std::int64_t>(key));
   }
 
-  std::optional<double> number_or_nothing(const char* key) const {
+  std::optional<double> number_or_nothing(std::string_view key) const {
     const nlohmann::ordered_json& member = at(key);
     if (member.is_null()) return std::nullopt;
     if (!member.is_number()) refuse(key, member, "a number or null");
     return member.get<double>();
   }
   /// A null was written for a number that is not finite: see to_json.
-  double number(const char* key) const {
+  double number(std::string_view key) const {
     return number_or_nothing(key).value_or(std::numeric_limits<double>::quiet_NaN());
   }
 
-  const nlohmann::ordered_json& object(const char* key) const {
+  const nlohmann::ordered_json& object(std::string_view key) const {
     const nlohmann::ordered_json& member = at(key);
     if (!member.is_object()) refuse(key, member, "an object");
     return member;
   }
-  const nlohmann::ordered_json& array(const char* key) const {
+  const nlohmann::ordered_json& array(std::string_view key) const {
     const nlohmann::ordered_json& member = at(key);
     if (!member.is_array()) refuse(key, member, "an array");
     return member;
   }
 
-  const nlohmann::ordered_json& at(const char* key) const {
+  const nlohmann::ordered_json& at(std::string_view key) const {
     const auto member = json_.find(key);
     if (member == json_.end()) throw base::EnvironmentError(fmt::format("{}: \"{}\" is missing", place(), key));
     return *member;
   }
 
-  [[noreturn]] void refuse(const char* key, const nlohmann::ordered_json& member, std::string_view expected) const {
+  [[noreturn]] void refuse(std::string_view key, const nlohmann::ordered_json& member,
+                           std::string_view expected) const {
     throw base::EnvironmentError(fmt::format("{}: \"{}\" is {}, expected {}", place(), key, found(member), expected));
   }
 
  private:
-  /// Short enough for a message, whatever a damaged file holds.
+  /// The value as it stands in a message: short, whatever a damaged file holds.
   static std::string found(const nlohmann::ordered_json& json) {
     if (json.is_structured()) return json.is_array() ? "an array" : "an object";
     const std::string text = compact(json);
@@ -103,15 +106,5 @@ class Reader {
   std::string_view what_;
   std::optional<std::size_t> index_;
 };
-
-/// The objects of an array, each made by `item_from`.
-template <class Item>
-std::vector<Item> items_from(const Reader& json, const char* key, Item (*item_from)(const Reader&)) {
-  const nlohmann::ordered_json& array = json.array(key);
-  std::vector<Item> items;
-  items.reserve(array.size());
-  for (std::size_t i = 0; i < array.size(); ++i) items.push_back(item_from(Reader(array[i], key, i)));
-  return items;
-}
 
 }  // namespace simgrad::outputs

@@ -12,7 +12,7 @@
 
 namespace simgrad::outputs {
 
-/// One run: what it was, what was recorded, and how it compares with its baseline.
+/// One run: its names and options, its record, and its comparison with a baseline.
 struct Run {
   std::string id;
   std::string strategy;  ///< its kind
@@ -25,7 +25,7 @@ struct Run {
   std::optional<double> speedup_throughput;
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
-  std::optional<double> interference = {};  ///< of a job: its time beside the others over its time by itself
+  std::optional<double> interference = {};  ///< a job's time beside the others over its time by itself
   Bill bill;
   double wall_s = 0.0;
 };
@@ -35,7 +35,7 @@ struct Results {
   std::string title;
   std::string version;
   bool complete = true;
-  std::string command = {};         ///< that made them, as it was typed, but for --out and what changes no result
+  std::string command = {};         ///< the command as typed, without --out and options that change no result
   nlohmann::ordered_json scenario;  ///< resolved
   std::vector<Run> runs;
   std::vector<Run> baselines;
@@ -53,27 +53,27 @@ nlohmann::ordered_json parse_json(const std::string& text);
 
 /// results.json; the same text is the document of --json.  One run a line.  Equal results give equal bytes.
 std::string results_json(const Results& results);
-/// The same numbers as in results.json, letter for letter; null is an empty cell; RFC 4180 quoting, lines end in "\n".
+/// The numbers of results.json, letter for letter; null is an empty cell; RFC 4180 quoting, lines end in "\n".
 /// Baselines are in none of the four.
 std::string runs_csv(const Results& results);
 std::string curves_csv(const Results& results);
 std::string ranks_csv(const Results& results);
 std::string links_csv(const Results& results);
-std::string link_utilisation_csv(const Results& results);  ///< of runs that have kept it
+std::string link_utilisation_csv(const Results& results);  ///< runs that recorded none have no rows
 
 struct TableStyle {
   bool colour = false;
   int width = 80;  ///< columns of the terminal
 };
 /// The comparison on stdout: a row a (grid point, label), means over seeds; below it the legend, the baselines, one
-/// sentence on what leads and where its time goes, then errors and notes.  No line is wider than the style's width.
+/// sentence on the leader and its time, then errors and notes.  No line is wider than the style's width.
 std::string table(const Results& results, const TableStyle& style);
 
 /// Writes to a temporary name beside `path` and renames, so that no reader ever sees half a file.
 /// Errors: base::EnvironmentError naming the file and the system's reason.
 void write_file(const std::string& path, const std::string& text);
 std::string read_file(const std::string& path);
-/// results.json and the four CSV files into the directory, which is made if it is not there.
+/// Writes results.json and the CSV files into the directory, which is made if it does not exist.
 void write_all(const Results& results, const std::string& directory);
 
 }  // namespace simgrad::outputs

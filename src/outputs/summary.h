@@ -1,21 +1,39 @@
-/// What a run amounts to, in scalars: the fields that results.json and runs.csv share.
+/// A run in few numbers, and the JSON of single values, for the files and the table.
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <concepts>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
+#include <type_traits>
 
 #include "outputs/results.h"
 
 namespace simgrad::outputs {
 
-/// Of results.json: another one could not be read by what reads this one.
+/// The schema of results.json: readers of one schema cannot read another.
 inline constexpr int schema = 1;
 
-/// Null unless there is a number that JSON can say.
-nlohmann::ordered_json number_or_null(std::optional<double> value);
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+/// A field as JSON. Numbers that are absent or not finite are null.
+template <class T>
+nlohmann::ordered_json json_value(const T& field) {
+  if constexpr (is_optional<T>)
+    return field ? json_value(*field) : nlohmann::ordered_json();
+  else if constexpr (std::floating_point<T>)
+    return std::isfinite(field) ? nlohmann::ordered_json(field) : nlohmann::ordered_json();
+  else if constexpr (std::same_as<T, nlohmann::ordered_json>)
+    return field.is_null() ? nlohmann::ordered_json::object() : field;
+  else if constexpr (std::same_as<T, record::Status>)
+    return record::name(field);
+  else
+    return field;
+}
 
 /// JSON on one line.  Bytes that are not UTF-8 (a file name in an error, say) become U+FFFD: a record is never lost for
 /// its spelling.  Doubles are written so that they read back to the same bits.
@@ -27,11 +45,5 @@ std::optional<std::array<double, 4>> time_parts(const record::Record& record);
 
 /// The metric of the last evaluation.
 std::optional<double> final_metric(const record::Record& record);
-
-/// The contract's fields in the contract's order, then the additions up to `notes`: everything but curve, ranks, links.
-nlohmann::ordered_json summary(const Run& run);
-
-/// Numbers that only some runs have; a column each, if any run has it.
-std::vector<std::pair<std::string, std::optional<double>>> fields_of_some(const Run& run);
 
 }  // namespace simgrad::outputs

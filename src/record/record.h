@@ -1,4 +1,4 @@
-/// The log of a run. Tables, curves, prices and reports are views of it.
+/// The log of a run. Tables, curves, prices and reports are views of the log.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Evaluation {
   std::optional<double> consensus_distance;  ///< sqrt(mean |w_i - mean w|^2) over replicas; null where there is one w
 };
 
-/// Where one rank's virtual time went: the four parts add up to the run's.
+/// One rank's virtual time by activity, whose four parts add up to the run's time, and its traffic.
 struct RankUse {
   std::string role;  ///< "worker" or "server"
   double compute_s = 0.0;
@@ -33,32 +33,32 @@ struct RankUse {
   double down_s = 0.0;
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
-  std::string host_class = "host";  ///< of the host it lives on
-  std::int64_t host = 0;            ///< its place among the record's hosts
+  std::string host_class = "host";  ///< the class of the rank's host
+  std::int64_t host = 0;            ///< the index of the rank's host in Record::hosts
 };
 
-/// A host that was taken for the whole run.
+/// The use of one host, which is reserved for the whole run.
 struct HostUse {
   std::string host_class = "host";
-  double busy_s = 0.0;  ///< computing: with some of its cores only, so much less
+  double busy_s = 0.0;  ///< computing; with some of its cores only, in proportion
   double down_s = 0.0;
-  bool serves = false;                    ///< no worker lives on it
-  bool spot = false;                      ///< of the spot market: not paid while it is down
-  std::optional<double> price_usd_per_h;  ///< what the cluster says of it
+  bool serves = false;                    ///< true if no worker lives on the host
+  bool spot = false;                      ///< true on the spot market: not paid while down
+  std::optional<double> price_usd_per_h;  ///< as the cluster's options say
   std::optional<double> idle_w;
   std::optional<double> busy_w;
 };
 
-/// What one link (one direction of it) carried.
+/// The traffic of one direction of a link.
 struct LinkUse {
   std::string link;
   std::int64_t bytes = 0;
-  double utilisation = 0.0;                           ///< of its bandwidth, over the simulated time
-  std::string link_class = "link";                    ///< "nic", "rack", ...: what it is priced as
-  std::optional<std::int64_t> background_bytes = {};  ///< of other traffic, in `utilisation` but not in `bytes`
+  double utilisation = 0.0;                           ///< share of the bandwidth, over the simulated time
+  std::string link_class = "link";                    ///< "nic", "rack", ...: the class that has a price
+  std::optional<std::int64_t> background_bytes = {};  ///< other traffic: in `utilisation`, not in `bytes`
 };
 
-/// What one link carried in one interval of time, other traffic included.
+/// The traffic of one link in one interval of time, other traffic included.
 struct LinkBin {
   std::string link;
   double from_s = 0.0;
@@ -67,9 +67,9 @@ struct LinkBin {
   double utilisation = 0.0;  ///< bytes / (bandwidth * (to - from))
 };
 
-/// A link from one place to another, one direction of it: how hosts are cabled, as far as messages went.
+/// One direction of a cable between two places. Only cables that messages went over are recorded.
 struct Wire {
-  std::string link;  ///< as in LinkUse; one that carries both directions has several wires, to and from itself
+  std::string link;  ///< as in LinkUse; a link that carries both directions has several wires
   std::string from;  ///< a host or a switch
   std::string to;
 };
@@ -78,12 +78,12 @@ struct Wire {
 struct CollectiveUse {
   std::string name;  ///< "ring", "ring all_gather", "tree": the algorithm
   std::int64_t members = 0;
-  std::int64_t bytes = 0;  ///< that each member brings
+  std::int64_t bytes = 0;  ///< the size of one member's vector
   std::int64_t calls = 0;
   double predicted_s =
-      0.0;  ///< of one call on an idle network, if all members came together: alpha, beta and gamma alone
+      0.0;  ///< time of one call on an idle network if all members arrive together: alpha, beta, gamma alone
   double simulated_s = 0.0;  ///< mean, from the arrival of the last member to the end of the last one
-  double skew_s = 0.0;       ///< mean, by how much the last member comes after the members' mean
+  double skew_s = 0.0;       ///< mean lateness of the last member, relative to the members' mean arrival
 };
 
 /// Everything observed in one training.
@@ -101,26 +101,26 @@ struct Record {
   std::optional<double> staleness_mean;
   std::optional<double> staleness_max;
   std::optional<double> spectral_gap;
-  std::optional<std::int64_t> crashes;          ///< of hosts; null where none can fail
-  std::optional<double> lost_s;                 ///< of work that was done again
-  std::optional<double> recovery_s;             ///< from crashes until all work again
-  std::optional<double> checkpoint_s;           ///< of writing them
-  std::optional<double> goodput;                ///< the share of the time that was none of the three
-  std::optional<double> server_imbalance = {};  ///< of servers by key: bytes of the busiest one over their mean
-  std::optional<double> cache_hit_rate = {};    ///< of keys that workers needed: the share that a cache had
-  std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< gradients by their staleness
+  std::optional<std::int64_t> crashes;          ///< crashes of hosts; null where no host can fail
+  std::optional<double> lost_s;                 ///< time of work that was done again
+  std::optional<double> recovery_s;             ///< time from crashes until all ranks work again
+  std::optional<double> checkpoint_s;           ///< time of writing checkpoints
+  std::optional<double> goodput;                ///< the share of the time that is none of the three
+  std::optional<double> server_imbalance = {};  ///< servers by key: the busiest one's bytes over the mean
+  std::optional<double> cache_hit_rate = {};    ///< the share of the keys needed that a cache had
+  std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of gradients by staleness
   std::string metric_name;                                     ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;
-  std::vector<std::string> notes;  ///< what a reader should know: a recovery, a warning
+  std::vector<std::string> notes;  ///< for the reader: a recovery, a warning
   std::vector<Evaluation> curve;
   std::vector<RankUse> ranks;  ///< workers 0 .. P-1, then servers
   std::vector<HostUse> hosts;  ///< in the order of the ranks that live on them
   std::vector<LinkUse> links;
-  std::vector<LinkBin> link_bins = {};  ///< link by link, in time; empty where the scenario does not ask for them
-  std::vector<Wire> wires = {};         ///< of the links that were used
+  std::vector<LinkBin> link_bins = {};  ///< by link, then time; empty unless the scenario asks for them
+  std::vector<Wire> wires = {};         ///< the cabling of the links that were used
   std::vector<CollectiveUse> collectives = {};
-  std::int64_t stored_bytes = 0;  ///< that a storage holds for the run: the data, and a checkpoint if there is one
-  std::vector<Timeline> timelines = {};  ///< as many as were asked for; files of their own
+  std::int64_t stored_bytes = 0;         ///< held by a storage for the run: the data, and a checkpoint if there is one
+  std::vector<Timeline> timelines = {};  ///< one for each that was asked for, written to files of their own
 };
 
 }  // namespace simgrad::record

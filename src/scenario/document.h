@@ -129,4 +129,7 @@ struct OptionText {
 /// kinds only.
 std::vector<OptionText> options(base::Described& component);
 
+/// The dotted keys of all options, those of tables in lists and of every kind of a component included.
+std::vector<std::string> keys(base::Described& component);
+
 }  // namespace simgrad::scenario

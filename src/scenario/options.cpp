@@ -52,7 +52,53 @@ class Listing final : public Walker {
   std::vector<OptionText>& texts_;
 };
 
+/// Collects keys.
+class Keys final : public Walker {
+ public:
+  Keys(std::string prefix, std::vector<std::string>& all) : prefix_(std::move(prefix)), all_(all) {}
+
+  void component(std::string_view key, base::AnySlot& slot, std::string_view) override {
+    add(key);
+    add(fmt::format("{}.kind", key));
+    of_kinds(fmt::format("{}{}.", prefix_, key), slot);
+  }
+  void inline_component(std::string_view key, base::AnySlot& slot, std::string_view) override {
+    add(key);
+    of_kinds(prefix_, slot);
+  }
+  void section(std::string_view key, base::Described& options, std::string_view) override {
+    add(key);
+    nested(fmt::format("{}{}.", prefix_, key), options);
+  }
+
+ private:
+  void leaf(const Leaf& leaf) override { add(leaf.key); }
+  void any_list(std::string_view key, AnyList& items, std::string_view) override {
+    add(key);
+    nested(fmt::format("{}{}.", prefix_, key), *items.example());
+  }
+
+  void of_kinds(const std::string& prefix, const base::AnySlot& slot) {
+    for (const base::About& about : slot.kinds()) nested(prefix, *slot.example(about.kind));
+  }
+  void nested(const std::string& prefix, base::Described& options) {
+    Keys keys(prefix, all_);
+    options.describe(keys);
+  }
+  void add(std::string_view key) { all_.push_back(fmt::format("{}{}", prefix_, key)); }
+
+  std::string prefix_;
+  std::vector<std::string>& all_;
+};
+
 }  // namespace
+
+std::vector<std::string> keys(base::Described& component) {
+  std::vector<std::string> all;
+  Keys visitor("", all);
+  component.describe(visitor);
+  return all;
+}
 
 std::vector<OptionText> options(base::Described& component) {
   std::vector<OptionText> texts;

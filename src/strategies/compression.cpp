@@ -1,6 +1,9 @@
 #include "strategies/compression.h"
 
 #include <fmt/format.h>
+
+#include "strategies/circumstances.h"
+
 namespace simgrad::strategies {
 
 void describe_compression(base::Describer& d, Compression& compression) {
@@ -38,11 +41,11 @@ void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, con
                        algorithm));
 }
 
-std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,
-                                                  std::string_view key) {
-  const std::string why = compression->unfit(fit.parameters, fit.layers);
+std::optional<Refusal> compression_refusal(const Compression& compression, const Circumstances& circumstances,
+                                           std::string_view key) {
+  const std::string why = compression->refusal(circumstances.parameters, circumstances.layers);
   if (why.empty()) return {};
-  return Strategy::Unfit{std::string(key), fmt::format("{} = \"{}\": {}", key, compression.kind(), why)};
+  return Refusal{std::string(key), fmt::format("{} = \"{}\": {}", key, compression.kind(), why)};
 }
 
 }  // namespace simgrad::strategies

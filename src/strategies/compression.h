@@ -11,15 +11,16 @@ inline Compression no_compression() { return {training::compressors(), "none"}; 
 
 /// `compression`: of gradients.
 void describe_compression(base::Describer& d, Compression& compression);
-/// The same of parameters, which only some of the kinds keep, and which a memory would make no better.
+/// The option `key`: a compression of parameters, which only some kinds keep, and which error feedback would not
+/// improve.
 void describe_parameter_compression(base::Describer& d, std::string_view key, Compression& compression,
                                     std::string_view meaning);
-/// `compression`: of how far replicas have moved, of which a mean is taken.
+/// `compression`: of replicas' moves, whose mean is taken.
 void describe_move_compression(base::Describer& d, Compression& compression);
-/// An allreduce's algorithm beside a compressor whose codes are gathered, because they do not add up.
+/// Refuses the option `algorithm` of an allreduce beside a compressor whose codes are gathered, for they do not add up.
 void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, const training::Compressor& compressor);
-/// Why such a model's gradients cannot be compressed so.
-std::optional<Strategy::Unfit> compression_misfit(const Compression& compression, const Strategy::Fit& fit,
-                                                  std::string_view key = "compression");
+/// The reason why the model's gradients cannot be compressed so.
+std::optional<Refusal> compression_refusal(const Compression& compression, const Circumstances& circumstances,
+                                           std::string_view key = "compression");
 
 }  // namespace simgrad::strategies

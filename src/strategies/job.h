@@ -1,4 +1,4 @@
-/// What a step does with the rows of its batch.
+/// A step's work on the rows of its batch.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline constexpr std::array jobs{
         "rows to the nearest centre; each centre moves to the mean of its rows (Lloyd's algorithm; the optimizer "
         "is left aside); goes with the model k_means"}};
 
-/// Why a strategy with the option `job` cannot train that model with it.
-std::optional<Strategy::Unfit> job_misfit(Job job, const Strategy::Fit& fit);
+/// The reason why a strategy with the option `job` cannot train that model with it.
+std::optional<Refusal> job_refusal(Job job, const Circumstances& circumstances);
 
 }  // namespace simgrad::strategies

@@ -6,8 +6,14 @@ namespace simgrad::strategies {
 
 void Single::describe(base::Describer& d) { d.choice("job", job, jobs, "what a step does with its rows"); }
 
+Traits Single::traits(int) const {
+  using cluster::Recovery;
+  // When its only host crashes, nothing in memory is left.
+  return {.workers = 1, .recoveries = {Recovery::restart, Recovery::wait}, .optimizes = job == Job::gradient};
+}
+
 void Single::operator()(Worker& worker) const {
-  if (job == Job::gradient && trains_in_place(worker)) return train_in_place(worker);
+  if (job == Job::gradient && updates_rows(worker)) return train_by_rows(worker);
   State state = worker.start();
   while (worker.continues(state)) {
     if (job == Job::k_means)

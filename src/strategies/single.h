@@ -1,6 +1,6 @@
 /// One worker, no network: the sequential algorithm, and the baseline of every speed-up.
 ///
-/// Cost per step: the gradient of the whole batch and one update; of a sparse model those of the batch's own keys.
+/// Cost per step: the gradient of the whole batch and one update; with a sparse model those of the batch's own keys.
 #pragma once
 
 #include "strategies/job.h"
@@ -17,14 +17,11 @@ struct Single : Strategy {
   Job job = Job::gradient;
 
   void describe(base::Describer& d) override;
-  std::int64_t workers(std::int64_t) const override { return 1; }
-  std::shared_ptr<const Strategy> alone() const override { return std::make_shared<Single>(*this); }
-  bool optimizes() const override { return job == Job::gradient; }
-  std::optional<Unfit> unfit(const Fit& fit) const override { return job_misfit(job, fit); }
-  /// With its only host all memory is gone.
-  std::vector<cluster::Recovery> recoveries() const override {
-    return {cluster::Recovery::restart, cluster::Recovery::wait};
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
+    return job_refusal(job, circumstances);
   }
+  std::shared_ptr<const Strategy> alone() const override { return std::make_shared<Single>(*this); }
   void operator()(Worker& worker) const override;
 };
 

@@ -6,26 +6,24 @@ namespace simgrad::strategies {
 
 using training::SparseTable;
 
-bool trains_in_place(const Worker& worker) {
-  const training::Learning& learning = worker.training().learning();
+bool updates_rows(const Worker& worker) {
+  const training::Learning& learning = worker.learning();
   return learning.data() && learning.model().takes_sparse_rows() && learning.model().l2 == 0.0 &&
-         SparseTable::unfit(*worker.training().setup().options.optimizer) == nullptr;
+         SparseTable::refusal(worker.optimizer()) == nullptr;
 }
 
-void train_in_place(Worker& worker) {
-  training::Training& training = worker.training();
-  const training::Optimizer& optimizer = *training.setup().options.optimizer;
-  training::SparseLearning& learning = training.sparse({});
+void train_by_rows(Worker& worker) {
+  training::SparseLearning& learning = worker.sparse({});
   State start = worker.start();
   std::int64_t step = start.step;
-  const auto table = std::make_shared<SparseTable>(training.learning().dispatcher(), optimizer, learning.width(),
+  const auto table = std::make_shared<SparseTable>(worker.learning().dispatcher(), worker.optimizer(), learning.width(),
                                                    learning.dense_of(0), std::move(start));
   while (worker.continues(table, step)) {
     const auto batch = worker.sparse_batch(learning);
     const Tensor at = table->read(batch->rows.front());
     const Tensor g = worker.sparse_gradient(learning, batch, at, {});
     const std::int64_t changed = table->update({{batch->rows.front(), g}}, worker.learning_rate(step));
-    worker.comm().charge_reduction(optimizer.flops() * static_cast<double>(changed), record::Work::update);
+    worker.charge(worker.optimizer().flops() * static_cast<double>(changed), record::Work::update);
     ++step;
   }
 }

@@ -5,14 +5,26 @@
 
 namespace simgrad::training {
 
-std::vector<int> Program::places(int P) const {
-  if (hosts) return hosts(P);
+using cluster::Recovery;
+
+std::vector<Recovery> recoveries_by_generation() {
+  return {Recovery::restart, Recovery::wait, Recovery::shrink, Recovery::elastic};
+}
+
+std::vector<Recovery> every_recovery() {
+  std::vector all = recoveries_by_generation();
+  all.push_back(Recovery::keep_going);
+  return all;
+}
+
+std::vector<int> Traits::places(int P) const {
+  if (!hosts.empty()) return hosts;
   std::vector<int> own(static_cast<std::size_t>(P + servers));
   std::iota(own.begin(), own.end(), 0);
   return own;
 }
 
-int Program::hosts_needed(int P) const {
+int Traits::hosts_needed(int P) const {
   const std::vector<int> all = places(P);
   return 1 + *std::max_element(all.begin(), all.end());
 }

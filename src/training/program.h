@@ -1,4 +1,4 @@
-/// What the ranks of a training run.
+/// A training's program: the code of its ranks, and what the training must know of it before it runs.
 #pragma once
 
 #include <cstdint>
@@ -6,47 +6,79 @@
 #include <optional>
 #include <vector>
 
+#include "cluster/failures/failures.h"
 #include "training/learning/shards.h"
 
 namespace simgrad::training {
 
-class Worker;
+class Learning;
 class Server;
+class Worker;
 
-/// Who holds the state that is trained, and reports it.
+/// Whose state is trained. The holders report it, and write it in checkpoints.
 enum class Holder {
-  workers,  ///< each a replica
-  servers,  ///< each a shard, or the one server all of it
+  workers,  ///< each worker a replica
+  servers,  ///< each server its shard, or all of it
   master,   ///< the first worker alone
-  memory    ///< that all workers share
+  memory    ///< one state that all workers share
 };
 
-class Learning;
-
-/// The state of replicas that are not of one kind, from all of them.
+/// Makes the state to evaluate from replicas that hold different things.
 using Assembly = std::function<values::Tensor(const std::vector<values::Tensor>& replicas, const Learning& learning)>;
 
-struct Program {
-  std::function<void(Worker&)> work;
-  std::function<void(Server&)> serve;  ///< null without servers
-  int servers = 0;
-  bool synchronous = true;  ///< every step is one update by all gradients of the step
-  bool own_pace =
-      false;  ///< every worker updates a replica at its own pace; a step is as many updates as there are workers
-  /// Otherwise: how many gradients an update takes; 0: about as many as there are workers.
+/// All recoveries; and those that start a new generation of ranks, which need nothing of a program.
+std::vector<cluster::Recovery> every_recovery();
+std::vector<cluster::Recovery> recoveries_by_generation();
+
+/// A program's properties. The training and the scenario's checks ask for them before anything runs.
+struct Traits {
+  /// How steps, samples and gradients belong together.
+  enum class Progress {
+    /// In a step every worker computes one gradient. Samples are the steps' batches, so that a number of epochs is a
+    /// number of steps, and a batch may be smaller than P. At the end every message must have been received.
+    lockstep,
+    /// Gradients are applied to one state as they come. The holder counts the rows of a gradient as it applies them.
+    server_updates,
+    /// Every worker updates a replica at its own pace. A step is P updates, whosever they are.
+    own_pace
+  };
+  Progress progress = Progress::lockstep;
+  /// Gradients that an update takes, for learning rate schedules; 0: about P. Lockstep does without.
   std::int64_t gradients_an_update = 1;
-  std::optional<Holder> holder = {};      ///< default: the servers, if there are any
-  std::optional<Sharding> sharding = {};  ///< how servers that hold the state share it
-  /// The hosts on which P workers and then the servers live, if not each on its own; says how many servers there are.
-  std::function<std::vector<int>(int P)> hosts = {};
+  /// Decides who reports states: these are evaluated, and tested against the stopping rules.
+  Holder holder = Holder::workers;
+  /// Whether each worker's replica is written in checkpoints, and not the first one's alone.
+  bool replicas_differ = false;
+  /// The number of workers that the strategy takes, where it does not take all.
+  std::optional<std::int64_t> workers = {};
+  /// The number of ranks behind the workers.
+  int servers = 0;
+  /// The host of each rank, workers first; ranks of one host share its network card and its cores. Empty: one each.
+  std::vector<int> hosts = {};
+  /// How the parameters are dealt to the servers.
+  Sharding sharding = Sharding::none;
+  /// Whether several ranks send to several at a time; it chooses how the simulator shares a crowded network.
+  bool many_to_many = false;
+  /// The values of cluster.failures.recovery that a scenario may choose.
+  std::vector<cluster::Recovery> recoveries = recoveries_by_generation();
+  /// How the evaluated state is made of the replicas; empty: their mean.
+  Assembly assembly = {};
+  /// Whether updates are the optimizer's, at its learning rate; else options of the optimizer are refused.
+  bool optimizes = true;
 
-  Assembly assembly = {};        ///< of what is evaluated; default: the replicas' mean
-  bool replicas_differ = false;  ///< each of the workers that hold replicas has one of its own
-  bool keyed = false;            ///< the servers hold the rows of a table by key, equally many
-  bool many_to_many = false;     ///< several ranks send to several at a time
-
+  bool lockstep() const { return progress == Progress::lockstep; }
+  bool own_pace() const { return progress == Progress::own_pace; }
+  /// Whether each server holds a part of the parameters as Shards deals them.
+  bool deals_parameters() const { return sharding == Sharding::range || sharding == Sharding::hash; }
+  /// The host of each of P workers, then of each server.
   std::vector<int> places(int P) const;
   int hosts_needed(int P) const;
+};
+
+struct Program {
+  std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers
+  std::function<void(Worker&)> work = {};
+  std::function<void(Server&)> serve = {};  ///< null without servers
 };
 
 }  // namespace simgrad::training

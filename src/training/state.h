@@ -1,4 +1,4 @@
-/// What a training has learnt so far.
+/// A training's state: parameters, and the vectors that belong to them.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,22 @@
 
 namespace simgrad::training {
 
-/// What a strategy itself takes along from one step to the next. After a failure it is there only if every worker goes
-/// on from a state of its own: what is true of all ranks' together (a sum, say) is true of no part of them.
-struct Carried {
+/// A strategy's vectors and numbers that are true of all ranks together: a sum over the ranks that stays constant, say.
+/// After a failure they are there only if every worker goes on from a state of its own, for no part of them is true.
+struct Joint {
   std::vector<values::Tensor> vectors;
   std::vector<double> numbers;
+
+  bool empty() const { return vectors.empty() && numbers.empty(); }
 };
 
-/// Parameters, the optimizer's memory, and how many updates made them. Copying it copies no numbers.
+/// Copying a state copies no numbers. Checkpoints hold all of it.
 struct State {
-  values::Tensor w;                    ///< (d)
-  std::vector<values::Tensor> memory;  ///< of the optimizer, then what of a strategy's own every replica has; each (d)
-  std::int64_t step = 0;               ///< w is the state after `step` updates
-  Carried carried = {};
+  values::Tensor w;                            ///< the parameters (d)
+  std::int64_t step = 0;                       ///< w is the state after `step` updates
+  std::vector<values::Tensor> optimizer = {};  ///< the optimizer's vectors, each (d)
+  std::vector<values::Tensor> own = {};  ///< the strategy's vectors that every replica has, each (d), carried as w is
+  Joint joint = {};                      ///< the strategy's values that are true of all ranks together
 };
 
 }  // namespace simgrad::training

@@ -33,7 +33,7 @@ double correlation(const Stream::Key& one, const Stream::Key& other, int count) 
 
 }  // namespace
 
-TEST_CASE("the same key draws the same numbers") {
+TEST_CASE("equal keys draw equal numbers") {
   const Stream::Key key{.seed = 42, .purpose = Purpose::batch, .step = 7, .rank = 3, .attempt = 1};
   CHECK(bits(key, 1000) == bits(key, 1000));
 }

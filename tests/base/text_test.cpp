@@ -32,7 +32,7 @@ TEST_CASE("case is ignored but for ties") {
   CHECK(closest("GOSSIP", strategies) == "gossip");
 }
 
-TEST_CASE("of equally close names the first is suggested") {
+TEST_CASE("the first of equally close names is suggested") {
   const std::vector<std::string> known{"bsp", "ssp", "asp"};
   CHECK(closest("sp", known) == "bsp");
 }

@@ -18,7 +18,7 @@ struct Reading {
   double expected;
 };
 
-/// What parse_quantity says when it refuses.
+/// The error of parse_quantity.
 std::string refusal(std::string_view text, Unit unit) {
   try {
     parse_quantity(text, unit);
@@ -39,7 +39,7 @@ std::vector<double> doubles_of_every_size(int count) {
   return values;
 }
 
-/// What people write: a few digits times a power of ten, and multiples of powers of two.
+/// Numbers as people write them: a few digits times a power of ten, and multiples of powers of two.
 std::vector<double> round_values() {
   std::vector<double> values{0.0, 1.0 / 8.0, 1.0 / 3.0, 86400.0, 604800.0};
   for (int power = -12; power <= 20; ++power)
@@ -198,7 +198,7 @@ TEST_CASE("quantities are written as people write them") {
   CHECK(format_quantity(312e12, Unit::flops_per_second) == "312TF");
 }
 
-TEST_CASE("what is written reads back to the same double") {
+TEST_CASE("a formatted quantity reads back to the same double") {
   const auto unit = GENERATE(Unit::seconds, Unit::bytes, Unit::bytes_per_second, Unit::flops_per_second,
                              Unit::dollars_per_hour, Unit::dollars_per_gigabyte, Unit::dollars_per_gigabyte_month,
                              Unit::watts, Unit::joules_per_byte, Unit::grams_per_kilowatt_hour);

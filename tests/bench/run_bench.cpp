@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bench/measure.h"
-#include "experiment/plan.h"
-#include "experiment/simulate.h"
+#include "experiment/plan/plan.h"
+#include "experiment/run/simulate.h"
 #include "simulation.h"
 #include "training/learning/batches.h"
 

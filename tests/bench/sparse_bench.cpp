@@ -63,7 +63,7 @@ double simulated_s(const std::shared_ptr<const data::Split>& data, int workers, 
   values::Dispatcher dispatcher({.threads = 0, .numbers = true, .label = {}});
   cluster::Options options;
   options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = 1.25e9, .latency_s = 50e-6};
-  cluster::Cluster hosts(options, program.hosts_needed(workers), program.many_to_many);
+  cluster::Cluster hosts(options, program.traits(workers).hosts_needed(workers), program.traits(workers).many_to_many);
   const data::Dataset& train = data->train;
   const training::Learning learning(
       {.data = data,

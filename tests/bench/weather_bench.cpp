@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bench/measure.h"
-#include "experiment/plan.h"
-#include "experiment/simulate.h"
+#include "experiment/plan/plan.h"
+#include "experiment/run/simulate.h"
 #include "simulation.h"
 
 using namespace simgrad;

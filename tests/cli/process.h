@@ -18,7 +18,7 @@
 
 namespace simgrad::tests {
 
-/// Whether it holds at some time within so long.
+/// True as soon as `holds` does; false if it does not within the time.
 inline bool soon(const std::function<bool()>& holds, std::chrono::milliseconds within = std::chrono::seconds(20)) {
   const auto until = std::chrono::steady_clock::now() + within;
   while (!holds()) {
@@ -28,7 +28,7 @@ inline bool soon(const std::function<bool()>& holds, std::chrono::milliseconds w
   return true;
 }
 
-/// What /proc says of a process from its state on, in words; nothing if there is none.
+/// The fields of a process in /proc from its state on; none if there is no such process.
 inline std::vector<std::string> state_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
@@ -39,13 +39,13 @@ inline std::vector<std::string> state_of(pid_t process) {
   return {std::istream_iterator<std::string>(rest), {}};
 }
 
-/// Whether there is such a process, and it is no zombie.
+/// True if the process exists and is no zombie.
 inline bool lives(pid_t process) {
   const auto state = state_of(process);
   return !state.empty() && state[0] != "Z" && state[0] != "X";
 }
 
-/// Processor time used so far.
+/// The processor time that the process has used so far.
 inline double cpu_s(pid_t process) {
   const auto state = state_of(process);
   if (state.size() < 13) return 0.0;
@@ -77,7 +77,7 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void send(int signal) const { kill(process_, signal); }
-  /// To all processes of the group, as a terminal does.
+  /// Sends to all processes of the group, as a terminal does.
   void send_group(int signal) const { kill(-process_, signal); }
 
   std::vector<pid_t> children() const {

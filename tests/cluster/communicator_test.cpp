@@ -134,7 +134,7 @@ TEST_CASE("ranks of one host tell each other for free, and go down together") {
 TEST_CASE("bytes that travel beside an array count as its own do") {
   const auto pushed = Stage::run(2, [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& out) {
     Packet rows(d.zeros(1000));
-    rows.more_bytes = 42'000;
+    rows.extra_bytes = 42'000;
     if (comm.rank() == 0) comm.send(1, rows);
     if (comm.rank() == 1) {
       CHECK(comm.receive(0).tensor.size() == 1000);
@@ -265,7 +265,7 @@ TEST_CASE("messages between two ranks arrive in the order sent") {
       for (int i = 0; i < 3; ++i) sends.push_back(comm.start_send(1, Packet(d.zeros(1000 - 400 * i), i)));
       for (Pending& send : sends) send.wait();
     } else {
-      for (int i = 0; i < 3; ++i) out.push_back(static_cast<double>(comm.receive(0).version));
+      for (int i = 0; i < 3; ++i) out.push_back(static_cast<double>(comm.receive(0).note<int>()));
     }
   });
   CHECK(std::vector<double>(pushed.begin(), pushed.begin() + 3) == std::vector<double>{0, 1, 2});

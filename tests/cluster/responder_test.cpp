@@ -65,7 +65,7 @@ TEST_CASE("a question is answered while the rank that is asked computes, and tak
     Pending question = responder.start_send(1, d.zeros(n));
     question.wait();
     const Packet packet = answer.wait();
-    pushed = {comm.now(), static_cast<double>(packet.version)};
+    pushed = {comm.now(), static_cast<double>(packet.note<int>())};
     comm.world().ranks().compute(0, 8.0 * speed * transfer);
   });
   CHECK(out[0] == Approx(2 * transfer).epsilon(1e-9));

@@ -19,7 +19,7 @@ Group::Outcome broadcast(const Group& group, const collectives::Broadcast& algor
     Packet mine;
     if (comm.rank() == root) mine = Packet(dispatcher.constant(contribution(root, d)), 17);
     const Packet got = algorithm(comm, root, mine, d);
-    CHECK(got.version == 17);
+    CHECK(got.note<int>() == 17);
     return got.tensor;
   });
 }
@@ -34,7 +34,7 @@ int ceil_lg(int P) { return std::bit_width(static_cast<unsigned>(P - 1)); }
 
 }  // namespace
 
-TEST_CASE("every broadcast gives everybody the root's vector and version, whoever is the root") {
+TEST_CASE("every broadcast gives everybody the root's vector and note, whoever is the root") {
   for (const auto& entry : collectives::broadcasts().entries())
     for (int P = 1; P <= 16; ++P)
       for (const std::int64_t d : lengths(P)) {

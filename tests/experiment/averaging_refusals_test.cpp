@@ -1,4 +1,4 @@
-// What the options of local SGD, federated averaging and streams contradict.
+// Refusals of local SGD, federated averaging and streams.
 #include "experiment/refused.h"
 
 using namespace simgrad;

@@ -1,5 +1,5 @@
 // The pool of child processes.
-#include "experiment/children.h"
+#include "experiment/run/children.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ Children::Ended end_of(Children& children) {
 
 TEST_CASE("a child that returns has no error, and takes some time") {
   Children children(1);
-  children.start(7, [](double*) { usleep(20'000); });
+  children.start(7, [](double*) { return usleep(20'000), std::string(); });
   CHECK(children.full());
   const auto ended = end_of(children);
   CHECK(ended.task == 7);
@@ -33,43 +33,43 @@ TEST_CASE("a child that returns has no error, and takes some time") {
   CHECK(children.empty());
 }
 
-TEST_CASE("what a child throws is its error") {
+TEST_CASE("the text of a child's exception is its error") {
   Children children(1);
-  children.start(0, [](double*) { throw std::runtime_error("rank 3, step 2"); });
+  children.start(0, [](double*) -> std::string { throw std::runtime_error("rank 3, step 2"); });
   CHECK(end_of(children).error == "rank 3, step 2");
-  children.start(0, [](double*) { throw std::runtime_error(""); });
+  children.start(0, [](double*) -> std::string { throw std::runtime_error(""); });
   CHECK(end_of(children).error == "an error without a text");
-  children.start(0, [](double*) { throw 3; });
+  children.start(0, [](double*) -> std::string { throw 3; });
   CHECK(end_of(children).error == "an unknown error");
 }
 
-TEST_CASE("what a child cannot write beside its work is no error of the work") {
+TEST_CASE("a child's result comes back, however long") {
   Children children(1);
-  children.start(0, [](double*) { throw UnwrittenError("x.json: cannot be written"); });
+  children.start(0, [](double*) { return std::string(1'000'000, 'x'); });
   const auto ended = end_of(children);
   CHECK(ended.error.empty());
-  CHECK(ended.unwritten == "x.json: cannot be written");
+  CHECK(ended.answer == std::string(1'000'000, 'x'));
 }
 
 TEST_CASE("a long error is cut, and the child still ends") {
   Children children(1);
-  children.start(0, [](double*) { throw std::runtime_error(std::string(1'000'000, 'x')); });
+  children.start(0, [](double*) -> std::string { throw std::runtime_error(std::string(1'000'000, 'x')); });
   CHECK(end_of(children).error == std::string(4000, 'x'));
 }
 
 TEST_CASE("a child that dies of a signal, or leaves, says so") {
   Children children(1);
-  children.start(0, [](double*) { kill(getpid(), SIGKILL); });
+  children.start(0, [](double*) { return kill(getpid(), SIGKILL), std::string(); });
   CHECK(end_of(children).error == "the simulating process died of signal 9 (Killed)");
-  children.start(0, [](double*) { _exit(3); });
+  children.start(0, [](double*) -> std::string { _exit(3); });
   CHECK(end_of(children).error == "the simulating process ended with 3");
 }
 
 TEST_CASE("children end in their own order, and as many run as there are jobs") {
   Children children(2);
-  children.start(0, [](double*) { usleep(300'000); });
+  children.start(0, [](double*) { return usleep(300'000), std::string(); });
   CHECK_FALSE(children.full());
-  children.start(1, [](double*) {});
+  children.start(1, [](double*) { return std::string(); });
   CHECK(children.full());
   CHECK(end_of(children).task == 1);
   CHECK_FALSE(children.full());
@@ -79,7 +79,7 @@ TEST_CASE("children end in their own order, and as many run as there are jobs") 
 TEST_CASE("waiting for a child ends after the time given, and at once without children") {
   Children children(1);
   CHECK_FALSE(children.reap(20.0));
-  children.start(0, [](double*) { sleep(20); });
+  children.start(0, [](double*) { return sleep(20), std::string(); });
   CHECK_FALSE(children.reap(0.01));
   CHECK_FALSE(children.empty());
 }
@@ -90,6 +90,7 @@ TEST_CASE("the progress of all children is seen as it is written, and is nothing
     children.start(0, [share](double* progress) {
       *progress = share;
       sleep(20);
+      return std::string();
     });
   for (int tries = 0; tries < 1000 && children.progress() < 0.75; ++tries) usleep(5'000);
   CHECK(children.progress() == 0.75);
@@ -100,7 +101,7 @@ TEST_CASE("a pool that goes away ends its children") {
   REQUIRE(pipe(ends) == 0);
   {
     Children children(1);
-    children.start(0, [](double*) { sleep(20); });
+    children.start(0, [](double*) { return sleep(20), std::string(); });
   }
   close(ends[1]);
   // The child had the writing end too: the pipe ends only when the child has.

@@ -1,4 +1,4 @@
-// What options of compression contradict: each other, the strategy, the model.
+// Refusals of compression: options contradict each other, the strategy, the model.
 #include <fmt/format.h>
 
 #include <algorithm>

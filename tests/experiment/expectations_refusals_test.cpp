@@ -1,4 +1,4 @@
-// What an [[expect]] may not say, and that it changes nothing of the runs.
+// Refusals of [[expect]]; expectations do not change runs.
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/scenario.h"
@@ -46,19 +46,18 @@ TEST_CASE("an expectation needs a known metric and a bound that something can me
   CHECK(faults(expects("metric = \"steps\"\n")) ==
         Faults{"16:1: an expectation without a bound holds always; give it at_least, at_most or equals"});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nat_most = 1\n")) ==
-        Faults{"17:1: at least 2 and at most 1 is nothing; exchange them"});
+        Faults{"17:1: no number is at least 2 and at most 1; exchange them"});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nequals = 2\n")) ==
-        Faults{"18:1: \"equals\" says all; leave at_least and at_most out, or leave out \"equals\""});
+        Faults{"18:1: \"equals\" is bound enough; leave out at_least and at_most, or leave out \"equals\""});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\ntolerance = 0.1\n")) ==
-        Faults{"18:1: a tolerance is that of \"equals\"; add \"equals\", or leave the tolerance out"});
-  CHECK(faults(expects("metric = \"steps\"\nequals = 0\ntolerance = 0.1\n")) ==
-        Faults{
-            "18:1: a tolerance is a share of \"equals\", and of zero there is none; use at_most and at_least instead"});
-  CHECK(faults(expects("metric = \"steps\"\nequals = 0\n")).empty());
+        Faults{"18:1: a tolerance belongs to \"equals\"; add \"equals\", or leave out the tolerance"});
   CHECK(
-      faults(expects("metric = \"wall_s\"\nat_most = 60\n")) ==
+      faults(expects("metric = \"steps\"\nequals = 0\ntolerance = 0.1\n")) ==
       Faults{
-          "16:1: wall_s depends on the machine and its mood; expect something of the simulation, such as simulated_s"});
+          "18:1: a tolerance is a share of \"equals\", and a share of zero is zero; use at_most and at_least instead"});
+  CHECK(faults(expects("metric = \"steps\"\nequals = 0\n")).empty());
+  CHECK(faults(expects("metric = \"wall_s\"\nat_most = 60\n")) ==
+        Faults{"16:1: wall_s depends on the machine; expect a number of the simulation, such as simulated_s"});
   CHECK(faults(expects("metric = \"steps\"\nequals = 2\ntolerance = -1\n"))
             .at(0)
             .starts_with("18:13: tolerance must be at least 0"));
@@ -78,7 +77,7 @@ TEST_CASE("an expectation of a strategy, a key or a value that is not there is r
   CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\nwhere = { \"cluster.workers\" = 4 }\n") ==
         Faults{"16:1: \"where\" names grid points, but the scenario has no [grid]; leave it out, or add a grid"});
   CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\n[grid]\n\"expect.0.equals\" = [1, 2]\n") ==
-        Faults{"17:1: an expectation is of the whole grid and cannot be varied by it; use its \"where\""});
+        Faults{"17:1: an expectation is about the whole grid, which cannot vary it; use its \"where\""});
 }
 
 TEST_CASE("a strategy is known by its label of any grid point, by its kind, or as a job") {

@@ -1,4 +1,4 @@
-// What a scenario may not say of failures, and where it is told so.
+// Refusals of failures, with their positions.
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/scenario.h"
@@ -49,7 +49,7 @@ TEST_CASE("a trace in which a host is down for good suits no strategy that waits
   CHECK(faults_of(single + shrinking, {.sets = {trace}}, scratch) == "accepted");  // one worker alone has no host 3
 }
 
-TEST_CASE("who waits for a host that is never repaired is told once, and what else that strategy could do") {
+TEST_CASE("waiting for a host that is never repaired is refused once, with the strategy's other recoveries") {
   const std::string text = faults_of(ring, {.sets = {crash}});
   CHECK(says(text, "give every crash a \"repair\" time, or let allreduce recover by \"shrink\" or \"elastic\""));
   CHECK(count(text, "never repaired") == 1);

@@ -1,4 +1,4 @@
-// What the graphs and mixing matrices of gossip contradict: each other, the workers, the files they name.
+// Refusals of gossip: graphs and mixing matrices contradict each other, the workers, the files they name.
 #include "experiment/refused.h"
 #include "scratch.h"
 

@@ -1,5 +1,5 @@
 // Jobs with data, models, options and rules of their own: their time, their losses, their faults and their names.
-#include "experiment/job_training.h"
+#include "experiment/plan/job_training.h"
 
 #include <algorithm>
 #include <set>

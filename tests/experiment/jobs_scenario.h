@@ -10,8 +10,8 @@
 
 #include "base/errors.h"
 #include "catch.h"
+#include "experiment/run/simulate.h"
 #include "experiment/scenario.h"
-#include "experiment/simulate.h"
 #include "simulation.h"
 
 namespace simgrad::experiment {

@@ -61,7 +61,7 @@ TEST_CASE("option --strategy and jobs are refused together") {
       Catch::Contains("--strategy allreduce: the scenario's [[job]]s run together"));
 }
 
-TEST_CASE("what jobs may not say is refused with its place") {
+TEST_CASE("options that contradict jobs are refused with their positions") {
   const std::string pair = "strategy = \"allreduce\"\nworkers = 2\n";
   check_refused("", job("a", pair) + job("a", pair), "two jobs are called \"a\"");
   check_refused("", job("a", "strategy = \"alreduce\"\nworkers = 2"), "did you mean \"allreduce\"?");

@@ -1,5 +1,5 @@
 // Alpha, efficiency and flow limit from measured transfers.
-#include "experiment/network_fit.h"
+#include "experiment/calibration/network_fit.h"
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ TEST_CASE("exact measurements of messages, rings and flat gathers give back alph
   for (std::size_t i = 0; i < all.size(); ++i) CHECK(fit.predicted_s[i] == nine(all[i].seconds));
 }
 
-TEST_CASE("of messages alone nobody can tell a flow's limit from the link's rate") {
+TEST_CASE("messages alone do not tell a flow's limit from the link's rate") {
   const NetworkFit fit = fit_network({one(Timed::message, 1e3, 2), one(Timed::message, 1e6, 2)}, "m.csv");
   CHECK(fit.latency_s == nine(alpha));
   CHECK(fit.link_bytes_per_s == nine(flow_B));

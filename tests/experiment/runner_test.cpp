@@ -1,10 +1,11 @@
 // A plan that is run, and its speed-ups.
-#include "experiment/runner.h"
+#include "experiment/run/runner.h"
 
 #include <filesystem>
 
 #include "base/errors.h"
 #include "catch.h"
+#include "experiment/run/finished_runs.h"
 #include "experiment/scenario.h"
 
 using namespace simgrad;
@@ -22,21 +23,13 @@ outputs::Run run(const std::string& id, double simulated_s, std::int64_t samples
   return made;
 }
 
-/// A plan of one run "r" with the baseline "b", and its results.
+/// A run that is compared with its baseline.
 struct Compared {
-  Plan plan;
-  outputs::Results results;
+  outputs::Run parallel;
 
-  Compared(outputs::Run alone, outputs::Run parallel) {
-    RunPlan planned;
-    planned.id = "r";
-    planned.baseline = "b";
-    plan.runs.push_back(planned);
-    results.runs.push_back(std::move(parallel));
-    results.baselines.push_back(std::move(alone));
-    compare_with_baselines(plan, results);
+  Compared(const outputs::Run& baseline, outputs::Run run) : parallel(std::move(run)) {
+    compare_with_baseline(parallel, baseline.record);
   }
-  const outputs::Run& parallel() const { return results.runs[0]; }
 };
 
 }  // namespace
@@ -44,25 +37,38 @@ struct Compared {
 TEST_CASE("speed-ups are ratios to the baseline: of samples a second, of time to target, and by the workers") {
   const Compared compared(run("b", 10.0, 1000, 8.0), run("r", 5.0, 1500, 4.0));
   // (1500 / 5) / (1000 / 10), 8 / 4, 3 / 4
-  CHECK(compared.parallel().speedup_throughput == 3.0);
-  CHECK(compared.parallel().speedup_time_to_target == 2.0);
-  CHECK(compared.parallel().efficiency == 0.75);
+  CHECK(compared.parallel.speedup_throughput == 3.0);
+  CHECK(compared.parallel.speedup_time_to_target == 2.0);
+  CHECK(compared.parallel.efficiency == 0.75);
 }
 
 TEST_CASE("a target that one of the two misses gives no speed-up by it") {
-  CHECK_FALSE(Compared(run("b", 10.0, 1000, {}), run("r", 5.0, 1500, 4.0)).parallel().speedup_time_to_target);
-  CHECK_FALSE(Compared(run("b", 10.0, 1000, 8.0), run("r", 5.0, 1500, {})).parallel().speedup_time_to_target);
+  CHECK_FALSE(Compared(run("b", 10.0, 1000, {}), run("r", 5.0, 1500, 4.0)).parallel.speedup_time_to_target);
+  CHECK_FALSE(Compared(run("b", 10.0, 1000, 8.0), run("r", 5.0, 1500, {})).parallel.speedup_time_to_target);
 }
 
 TEST_CASE("runs that took no time, or failed, have no speed-up") {
-  CHECK_FALSE(Compared(run("b", 0.0, 0, 0.0), run("r", 5.0, 1500, 4.0)).parallel().speedup_throughput);
-  CHECK_FALSE(Compared(run("b", 10.0, 1000, 0.0), run("r", 0.0, 0, 0.0)).parallel().speedup_time_to_target);
+  CHECK_FALSE(Compared(run("b", 0.0, 0, 0.0), run("r", 5.0, 1500, 4.0)).parallel.speedup_throughput);
+  CHECK_FALSE(Compared(run("b", 10.0, 1000, 0.0), run("r", 0.0, 0, 0.0)).parallel.speedup_time_to_target);
   outputs::Run failed = run("r", 5.0, 1500, 4.0);
   failed.record.status = record::Status::failed;
   const Compared compared(run("b", 10.0, 1000, 8.0), failed);
-  CHECK_FALSE(compared.parallel().speedup_throughput);
-  CHECK_FALSE(compared.parallel().speedup_time_to_target);
-  CHECK_FALSE(compared.parallel().efficiency);
+  CHECK_FALSE(compared.parallel.speedup_throughput);
+  CHECK_FALSE(compared.parallel.speedup_time_to_target);
+  CHECK_FALSE(compared.parallel.efficiency);
+}
+
+TEST_CASE("a run is final when its baseline is finished, too, and is compared then") {
+  const Plan plan = planned(small + ring);
+  REQUIRE(plan.runs.size() == 1);
+  REQUIRE(plan.baselines.size() == 1);
+  FinishedRuns finished(plan);
+  CHECK(finished.add(plan.runs[0].work, run("r", 5.0, 1500, 4.0)).empty());
+  CHECK_FALSE(finished.run(plan.runs[0]).speedup_throughput);
+  const auto final = finished.add(plan.baselines[0].work, run("b", 10.0, 1000, 8.0));
+  REQUIRE(final == std::vector<const RunPlan*>{&plan.runs[0]});
+  CHECK(finished.run(plan.runs[0]).speedup_throughput == 3.0);  // (1500 / 5) / (1000 / 10)
+  CHECK(finished.run(plan.runs[0]).id == plan.runs[0].id);
 }
 
 TEST_CASE("a plan that is run gives its runs in their order, tells its progress, and writes its files") {
@@ -87,7 +93,7 @@ TEST_CASE("a plan that is run gives its runs in their order, tells its progress,
     CHECK(std::filesystem::exists(scratch.path() + "/out/runs/" + each.id + ".json"));
 }
 
-TEST_CASE("what a record says survives its file: a run read back is the run") {
+TEST_CASE("a record survives its file: a run read back is the run") {
   const tests::Scratch scratch;
   const auto results =
       run_plan(planned(small + ring), {.out = scratch.path(), .jobs = 1, .threads = 0, .progress = {}});

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiment/plan.h"
+#include "experiment/plan/plan.h"
 #include "scratch.h"
 
 namespace simgrad::experiment {

@@ -1,4 +1,4 @@
-// What a parameter server's options contradict: each other, the workers, the model and the optimizer.
+// Refusals of parameter servers: options contradict each other, the workers, the model, the optimizer.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // One grid point, typed and checked.
 #include "base/errors.h"
 #include "catch.h"
+#include "experiment/checks/fit_check.h"
 #include "experiment/scenario.h"
 
 using namespace simgrad;
@@ -59,7 +60,7 @@ TEST_CASE("defaults that depend on other options are filled in") {
   CHECK(bare.data.features == 10);
 }
 
-TEST_CASE("what the model is fitted to is known of a generator, classes and constant feature included") {
+TEST_CASE("the shape of a generator's data is known, classes and constant feature included") {
   CHECK(settings_of(small + ring).problem().features == 3);
   CHECK(settings_of(with_line("model", "bias = true")).problem().features == 4);
   CHECK(settings_of(small + ring).problem().classes == 0);

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "catch.h"
+#include "experiment/run/simulate.h"
 #include "experiment/scenario.h"
-#include "experiment/simulate.h"
 #include "outputs/results.h"
 #include "simulation.h"
 
@@ -53,7 +53,7 @@ Timeline timeline_of(const std::string& text, const cluster::TimelineLimits& lim
   return outputs::timeline_from_json(outputs::parse_json(json), "a1");
 }
 
-/// What is wrong with lane 0 of some rank, or "": it begins at 0, leaves no gap, ends with the run, and adds up.
+/// The fault of some rank's lane 0, or "": it begins at 0, leaves no gap, ends with the run, and adds up.
 std::string fault_of(const record::Record& record) {
   const Timeline& timeline = record.timelines.front();
   if (!timeline.whole) return "not whole";
@@ -144,12 +144,12 @@ TEST_CASE("where others go on in place, and where hosts are shared, spans are a 
 
 namespace {
 
-/// What differs between two timelines, or "".
+/// The first difference between two timelines, or "".
 std::string difference(const Timeline& a, const Timeline& b) {
   if (a.spans.size() != b.spans.size()) return fmt::format("{} and {} spans", a.spans.size(), b.spans.size());
   for (std::size_t i = 0; i < a.spans.size(); ++i) {
     const Span &x = a.spans[i], &y = b.spans[i];
-    // Who is still waiting at the end knows for whom, but in a meeting not for which of them.
+    // A rank that still waits at the end has a peer, except in a computed collective.
     const bool known = x.kind != Activity::wait ||
                        (x.to_s < a.to_s - 1e-9 && i + 1 < a.spans.size() && a.spans[i + 1].to_s < a.to_s - 1e-9);
     if (x.rank != y.rank || x.lane != y.lane || x.kind != y.kind || x.step != y.step || x.name != y.name ||
@@ -201,7 +201,7 @@ TEST_CASE("a tape that is full ends everywhere at one time, with what it has, an
       INFO(how << ", " << spans);
       CHECK_FALSE(some.whole);
       CHECK(some.to_s < whole.to_s);
-      CHECK(some.spans.size() <= spans + 8);  // what every rank is in the middle of
+      CHECK(some.spans.size() <= spans + 8);  // each rank's unfinished span
       std::map<int, double> ends;
       for (const Span& span : some.spans) ends[span.rank] = span.to_s;
       for (const auto& [rank, end_s] : ends) CHECK(end_s == Approx(some.to_s).epsilon(1e-12));
@@ -210,7 +210,7 @@ TEST_CASE("a tape that is full ends everywhere at one time, with what it has, an
   }
 }
 
-TEST_CASE("of many ranks the first workers and servers are recorded, and messages among them") {
+TEST_CASE("the first workers and servers of many ranks are recorded, and messages among them") {
   const Timeline some = timeline_of(calm + conditions + "[[strategy]]\nkind = \"parameter_server\"\nservers = 2\n",
                                     {.workers = 2, .servers = 1, .spans = 10000});
   CHECK(some.ranks == std::vector{0, 1, 4});

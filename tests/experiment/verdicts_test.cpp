@@ -1,5 +1,5 @@
 // Expectations against results that are made by hand.
-#include "experiment/verdicts.h"
+#include "experiment/run/verdicts.h"
 
 #include <nlohmann/json.hpp>
 
@@ -133,7 +133,7 @@ TEST_CASE("a bound that is missed by a rounding is shown with all its digits") {
   CHECK(said(least, all) == Texts{"FAILED ring: simulated_s between 3 and 4, workers=2 | found 2.9999999"});
 }
 
-TEST_CASE("what the command line takes away is untested, what matches no run otherwise has failed") {
+TEST_CASE("an expectation without its grid points is untested, one without runs otherwise has failed") {
   Expectation steps = expectation("steps");
   steps.at_least = 0.0;
   steps.where = {{"cluster.workers", "16"}};
@@ -141,6 +141,5 @@ TEST_CASE("what the command line takes away is untested, what matches no run oth
         Texts{"untested steps at least 0, workers=16 | the command line leaves no such grid point"});
   steps.where = {{"cluster.workers", "2"}};
   steps.strategy = "gossip";
-  CHECK(said(steps, results()) ==
-        Texts{"FAILED gossip: steps at least 0, workers=2 | no run there is of that strategy"});
+  CHECK(said(steps, results()) == Texts{"FAILED gossip: steps at least 0, workers=2 | no run there has that strategy"});
 }

@@ -1,4 +1,4 @@
-// What a scenario may not say of stragglers and their like, and where it is told so.
+// Refusals of stragglers, jitter and other traffic, with their positions.
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/scenario.h"

@@ -38,6 +38,40 @@ std::string folder_of(const std::string& file) {
   return slash == std::string::npos ? file.substr(0, file.find('.')) : file.substr(0, slash);
 }
 
+/// The heights of a folder's sub-folders, by "folder/sub-folder": its line "cluster  ranks computed > usage > fabric".
+Layers sub_layers_in(const std::string& document) {
+  Layers layers;
+  static const std::regex drawn(R"(^    ([a-z]+)\s\s+([a-z ]+(> [a-z ]+)+)$)");
+  for (const std::string& line : lines(document)) {
+    std::smatch match;
+    if (!std::regex_match(line, match, drawn)) continue;
+    int height = 0;
+    for (const std::string& word : words(match[2].str())) {
+      if (word == ">")
+        --height;
+      else
+        layers[match[1].str() + "/" + word] = height;
+    }
+  }
+  return layers;
+}
+
+/// "cluster/topologies" of "cluster/topologies/star.h"; "cluster" of "cluster/options.h".
+std::string sub_folder_of(const std::string& file) {
+  const std::size_t first = file.find('/');
+  const std::size_t second = first == std::string::npos ? first : file.find('/', first + 1);
+  return second == std::string::npos ? folder_of(file) : file.substr(0, second);
+}
+
+/// The fault in a header's including another of its folder, or "".
+std::string fault_among_sub_folders(const std::string& header, const std::string& included, const Layers& layers) {
+  const std::string from = sub_folder_of(header), to = sub_folder_of(included);
+  if (from == to || !layers.contains(from) || !layers.contains(to) || folder_of(header) != folder_of(included))
+    return {};
+  if (layers.at(to) < layers.at(from)) return {};
+  return "src/" + header + " includes " + included + ": " + to + " does not stand to the right of " + from;
+}
+
 /// The eigenvalues of mixing matrices are Eigen's, too.
 bool spectra(const std::string& file, const std::string& library) {
   return file.starts_with("strategies/gossip/mixing/") && library == "Eigen/";
@@ -131,6 +165,31 @@ TEST_CASE("includes go only downwards, and each foreign library has one folder")
   CHECK(faults.empty());
 }
 
+TEST_CASE("DESIGN.md draws the sub-folders of the folders that have several") {
+  const Layers drawn = sub_layers_in(text_of("DESIGN.md"));
+  std::set<std::string> there;
+  for (const char* folder : {"cluster", "training", "strategies", "outputs", "experiment"})
+    for (const auto& entry : fs::directory_iterator(source_dir() / "src" / folder))
+      if (entry.is_directory()) there.insert(folder + ("/" + entry.path().filename().string()));
+  std::set<std::string> named;
+  for (const auto& [folder, height] : drawn) named.insert(folder);
+  CHECK(named == there);
+}
+
+TEST_CASE("headers of sub-folders include only what is drawn to their right") {
+  const Layers layers = sub_layers_in(text_of("DESIGN.md"));
+  std::string faults;
+  for (const Include& each : includes())
+    if (each.quoted && each.file.ends_with(".h"))
+      if (const std::string fault = fault_among_sub_folders(each.file, each.included, layers); !fault.empty())
+        faults += fault + "\n";
+  INFO(faults);
+  CHECK(faults.empty());
+  CHECK(fault_among_sub_folders("cluster/ranks/world.h", "cluster/fabric/cluster.h", layers).empty());
+  CHECK_FALSE(fault_among_sub_folders("cluster/fabric/cluster.h", "cluster/ranks/world.h", layers).empty());
+  CHECK_FALSE(fault_among_sub_folders("strategies/gossip/sgp.h", "strategies/servers/clocks.h", layers).empty());
+}
+
 TEST_CASE("what the layers forbid is found") {
   const Layers layers = layers_in(text_of("DESIGN.md"));
   const auto quoted = [&](const char* file, const char* included) {
@@ -151,7 +210,7 @@ TEST_CASE("what the layers forbid is found") {
   CHECK_FALSE(quoted("collectives/ring.cpp", "training/worker.h").empty());
   CHECK_FALSE(quoted("scenario/reader.cpp", "strategies/strategy.h").empty());
   CHECK_FALSE(quoted("strategies/strategy.h", "scenario/document.h").empty());
-  CHECK_FALSE(quoted("outputs/table.cpp", "experiment/plan.h").empty());
+  CHECK_FALSE(quoted("outputs/table.cpp", "experiment/plan/plan.h").empty());
   // Not from src/, or not there.
   CHECK_FALSE(quoted("cli/run.cpp", "cli.h").empty());
   CHECK_FALSE(quoted("cli/run.cpp", "cli/no_such_file.h").empty());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "strategies/programs.h"
+#include "strategies/servers/summation_shares.h"
 
 using namespace simgrad;
 using namespace simgrad::tests;

@@ -49,7 +49,7 @@ EdgeList edge_list(const Scratch& scratch, const std::string& text) {
 }
 
 std::string refusal(const Scratch& scratch, const std::string& text, int P = 4) {
-  const std::string said = edge_list(scratch, text).unfit(P);
+  const std::string said = edge_list(scratch, text).refusal(P);
   const auto from = said.find("edges.txt");
   return from == std::string::npos ? said : said.substr(from);
 }
@@ -60,7 +60,7 @@ TEST_CASE("graphs have no loops and no double edges, and lead both ways, on ever
   for (const auto& entry : graphs().entries())
     for (int P = 1; P <= 17; ++P) {
       const auto graph = entry.make();
-      if (entry.about.kind == "file" || !graph->unfit(P).empty()) continue;
+      if (entry.about.kind == "file" || !graph->refusal(P).empty()) continue;
       CAPTURE(entry.about.kind, P);
       const Adjacency edges = graph->edges(P, 3);
       REQUIRE(edges.size() == static_cast<std::size_t>(P));
@@ -102,7 +102,7 @@ TEST_CASE("every rank of a random regular graph has the degree asked for, and th
       RandomRegular graph;
       graph.degree = degree;
       if (degree * P % 2 == 1) {
-        CHECK(graph.unfit(P).find("must be even") != std::string::npos);
+        CHECK(graph.refusal(P).find("must be even") != std::string::npos);
         continue;
       }
       const Adjacency edges = graph.edges(P, 5);
@@ -129,15 +129,15 @@ TEST_CASE("an Erdos-Renyi graph has about p P (P - 1) / 2 edges, none at 0 and a
 }
 
 TEST_CASE("a graph that its number of ranks does not allow is refused with a way out") {
-  CHECK(Hypercube().unfit(6) == "a hypercube has 2^k ranks, but there are 6 workers; take 4 or 8, or another graph");
-  CHECK(Hypercube().unfit(8).empty());
+  CHECK(Hypercube().refusal(6) == "a hypercube has 2^k ranks, but there are 6 workers; take 4 or 8, or another graph");
+  CHECK(Hypercube().refusal(8).empty());
   RandomRegular regular;
   regular.degree = 6;
-  CHECK(regular.unfit(6) == "degree = 6 on 6 workers; expected at most 5, all others");
+  CHECK(regular.refusal(6) == "degree = 6 on 6 workers; expected at most 5, all others");
   Torus2d torus;
   torus.rows = 4;
-  CHECK(torus.unfit(6) == "rows = 4 does not divide 6 workers; give a divisor, or leave rows out");
-  for (const auto& entry : graphs().entries()) CHECK(entry.make()->unfit(1).empty());
+  CHECK(torus.refusal(6) == "rows = 4 does not divide 6 workers; give a divisor, or leave rows out");
+  for (const auto& entry : graphs().entries()) CHECK(entry.make()->refusal(1).empty());
 }
 
 TEST_CASE("an edge list is read with its comments, and an edge that is written twice is one") {

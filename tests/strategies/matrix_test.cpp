@@ -104,7 +104,7 @@ std::vector<Entry> every_strategy() {
 Trial short_trial(const Entry& entry, Recovery recovery) {
   Trial trial = fragile(entry.program());
   trial.workers = static_cast<int>(entry.strategy->workers(4));
-  trial.stop.steps = entry.strategy->synchronous() ? 12 : 48;
+  trial.stop.steps = entry.strategy->traits(4).lockstep() ? 12 : 48;
   trial.training.checkpoint_every_steps = 3;
   trial.cluster.failures.recovery = recovery;
   return trial;
@@ -112,7 +112,7 @@ Trial short_trial(const Entry& entry, Recovery recovery) {
 
 /// One host's crash at that time: of worker or server number `which` modulo how many there are.
 Crash kill(const Trial& trial, int which, double at_s, Recovery recovery) {
-  const int servers = static_cast<int>(trial.program.places(trial.workers).size()) - trial.workers;
+  const int servers = trial.program.traits(trial.workers).servers;
   const int rank = which % (trial.workers + servers);
   Crash one = crash(rank, at_s, recovery == Recovery::shrink ? std::nullopt : std::optional(repair_s));
   if (rank >= trial.workers) {
@@ -125,7 +125,7 @@ Crash kill(const Trial& trial, int which, double at_s, Recovery recovery) {
 /// With the only server gone for good there is nothing to shrink to.
 bool fatal(const Trial& trial, const Crash& crash, Recovery recovery) {
   if (recovery != Recovery::shrink) return false;
-  const int servers = static_cast<int>(trial.program.places(trial.workers).size()) - trial.workers;
+  const int servers = trial.program.traits(trial.workers).servers;
   return (crash.role == cluster::Role::server && servers == 1) || trial.workers == 1;
 }
 
@@ -135,7 +135,7 @@ bool keeps_all(Recovery recovery) {
 
 void kills(int times) {
   for (const Entry& entry : every_strategy())
-    for (const Recovery recovery : entry.strategy->recoveries()) {
+    for (const Recovery recovery : entry.strategy->traits(4).recoveries) {
       Trial trial = short_trial(entry, recovery);
       const Outcome undisturbed = trial.run();
       base::Stream stream({.seed = 4, .purpose = base::Purpose::test});
@@ -168,7 +168,7 @@ TEST_CASE("every strategy under every kind of straggler and every recovery it al
   for (const auto& straggler : cluster::stragglers().entries()) {
     if (straggler.about.kind == "trace") continue;  // a file of any of the others
     for (const Entry& entry : every_strategy())
-      for (const Recovery recovery : entry.strategy->recoveries()) {
+      for (const Recovery recovery : entry.strategy->traits(4).recoveries) {
         CAPTURE(straggler.about.kind, entry.name, name(recovery));
         Trial trial = short_trial(entry, recovery);
         trial.cluster.stragglers.choose(straggler.about.kind);
@@ -196,7 +196,7 @@ TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbe
   optimum.stop.steps = 5000;
   const double least = *optimum.run().record.final_loss;
   for (const Entry& entry : every_strategy())
-    for (const Recovery recovery : entry.strategy->recoveries()) {
+    for (const Recovery recovery : entry.strategy->traits(4).recoveries) {
       if (!keeps_all(recovery)) continue;
       CAPTURE(entry.name, name(recovery));
       Trial trial = short_trial(entry, recovery);

@@ -44,7 +44,7 @@ template <class Check>
 void on_every_graph(Check check) {
   for (const std::string graph : drawn_from_nothing)
     for (int P = 1; P <= 16; ++P) {
-      if (!graphs().find(graph)->make()->unfit(P).empty()) continue;
+      if (!graphs().find(graph)->make()->refusal(P).empty()) continue;
       CAPTURE(graph, P);
       check(graph, P);
     }
@@ -61,7 +61,7 @@ MatrixFile matrix_file(const Scratch& scratch, const std::string& text) {
 }
 
 std::string refusal(const Scratch& scratch, const std::string& text, std::string_view graph = "ring") {
-  const std::string said = matrix_file(scratch, text).unfit(graphs().find(graph)->make()->edges(3, 1));
+  const std::string said = matrix_file(scratch, text).refusal(graphs().find(graph)->make()->edges(3, 1));
   const auto from = said.find("W.csv");
   return from == std::string::npos ? said : said.substr(from);
 }
@@ -150,7 +150,7 @@ TEST_CASE("where a graph knows its extreme eigenvalues in closed form they are t
     for (int P = 2; P <= 36; ++P) {
       const auto graph = entry.make();
       const auto closed =
-          !graph->of_named_ranks() && graph->unfit(P).empty() ? graph->metropolis_extremes(P) : std::nullopt;
+          !graph->of_named_ranks() && graph->refusal(P).empty() ? graph->metropolis_extremes(P) : std::nullopt;
       if (!closed) continue;
       const MixingMatrix W = mixed("metropolis", entry.about.kind, P);
       CAPTURE(entry.about.kind, P);
@@ -238,7 +238,7 @@ TEST_CASE("a matrix file is read in commas or blanks, and its support is a graph
   const MatrixFile file = matrix_file(scratch, text);
   const Adjacency support = *file.support(3);
   CHECK(support == Adjacency{{1}, {0, 2}, {1}});
-  CHECK(file.unfit(support).empty());
+  CHECK(file.refusal(support).empty());
   const MixingMatrix W = file.matrix(support, everybody(3));
   CHECK(dense(W) == (Eigen::Matrix3d() << 0.5, 0.5, 0, 0.25, 0.5, 0.25, 0, 0.5, 0.5).finished());
   CHECK(!W.doubly_stochastic());
@@ -278,6 +278,6 @@ TEST_CASE("weights of those that are left sum to one, and count equally where al
 }
 
 TEST_CASE("metropolis weights are refused where edges lead one way and degrees differ") {
-  CHECK(!mixings().find("metropolis")->make()->unfit(Adjacency{{1}, {0, 2}, {0}}).empty());
-  CHECK(mixings().find("metropolis")->make()->unfit(Adjacency{{1}, {2}, {0}}).empty());
+  CHECK(!mixings().find("metropolis")->make()->refusal(Adjacency{{1}, {0, 2}, {0}}).empty());
+  CHECK(mixings().find("metropolis")->make()->refusal(Adjacency{{1}, {2}, {0}}).empty());
 }

@@ -130,14 +130,15 @@ TEST_CASE("d2 and gradient tracking come to the optimum of all rows with a const
 
 TEST_CASE("d2 refuses mixing with eigenvalues of -1/3 or less, and matrices that are not symmetric") {
   struct Asked : D2 {
-    using D2::unsuited;
+    using D2::matrix_refusal;
   };
-  CHECK(Asked().unsuited(ring(true)).empty());
+  CHECK(Asked().matrix_refusal(ring(true)).empty());
   Asked eager;
   eager.lazy = false;
-  CHECK(eager.unsuited(ring(false)).find("the least of these is -0.333333; set lazy = true") != std::string::npos);
+  CHECK(eager.matrix_refusal(ring(false)).find("the least of these is -0.333333; set lazy = true") !=
+        std::string::npos);
   const auto star = strategies::graphs().find("star")->make()->edges(4, 1);
-  CHECK(Asked().unsuited(strategies::Uniform().matrix(star, {})).find("symmetric") != std::string::npos);
+  CHECK(Asked().matrix_refusal(strategies::Uniform().matrix(star, {})).find("symmetric") != std::string::npos);
 }
 
 TEST_CASE(

@@ -53,7 +53,7 @@ TEST_CASE("two workers of one speed that ask each other average once: D-PSGD of 
 TEST_CASE("AD-PSGD preserves the mean and comes to consensus on any graph, odd rings too") {
   for (const std::string graph : {"ring", "star", "complete", "path", "random_regular"})
     for (const int P : {2, 5, 8}) {
-      if (!strategies::graphs().find(graph)->make()->unfit(P).empty()) continue;
+      if (!strategies::graphs().find(graph)->make()->refusal(P).empty()) continue;
       Trial trial = averaging(pairs(graph), P, 1500);
       trial.cluster.relative_speeds = {0.7, 1.0, 0.9};
       trial.evaluate.every_steps = 100;

@@ -113,7 +113,8 @@ struct SparseTrial {
     const auto watched = std::make_shared<WatchedSparseModel>(plain_model());
     const auto its_data = split();
     values::Dispatcher dispatcher({.threads = threads, .numbers = true, .label = {}});
-    cluster::Cluster hosts(cluster, program.hosts_needed(workers), program.many_to_many);
+    const training::Traits traits = program.traits(workers);
+    cluster::Cluster hosts(cluster, traits.hosts_needed(workers), traits.many_to_many);
     const training::Learning learning({.data = its_data,
                                        .model = watched,
                                        .problem = problem_of(its_data->train),

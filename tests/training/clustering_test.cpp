@@ -91,5 +91,5 @@ TEST_CASE("only k-means has centres") {
   other.model = models::registry().find("least_squares")->make();
   const Learning learning(other, dispatcher);
   CHECK_FALSE(learning.clusters());
-  CHECK_THROWS_AS(learning.assignments(learning.initial_values(), 0, 0, 1), base::InvariantError);
+  CHECK_THROWS_AS(learning.assignments(learning.initial_values(), {0, 0, 1}), base::InvariantError);
 }

@@ -41,7 +41,7 @@ TEST_CASE("a master, and workers that share their memory, report one state") {
 
 TEST_CASE("the first generation begins at step 0, each server with its shard") {
   SessionParts parts;
-  parts.program.sharding = Sharding::range;
+  parts.traits.sharding = Sharding::range;
   const Generation generation = parts.generation({true, true, true}, 1, Holder::servers);
   CHECK(generation.start_step() == 0);
   CHECK(generation.start_state(0).w.size() == 4);
@@ -64,7 +64,7 @@ TEST_CASE("a later generation begins with the states that were kept, a rank with
 
 TEST_CASE("states that two servers kept are dealt to the one that is left") {
   SessionParts parts;
-  parts.program.sharding = Sharding::range;
+  parts.traits.sharding = Sharding::range;
   const Generation two = parts.generation({true, true, true}, 1, Holder::servers);
   Snapshots kept;
   kept.keep(1, parts.state({1, 2}, 7), 2);
@@ -78,9 +78,9 @@ TEST_CASE("states that two servers kept are dealt to the one that is left") {
 TEST_CASE("a round is one gradient of every worker") {
   SessionParts parts;
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 6.0);  // a step has all gradients
-  parts.program.synchronous = false;
-  parts.program.gradients_an_update = 1;
+  parts.traits.progress = training::Traits::Progress::server_updates;
+  parts.traits.gradients_an_update = 1;
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 2.0);  // 6 x 1 / 3
-  parts.program.gradients_an_update = 0;
+  parts.traits.gradients_an_update = 0;
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 6.0);
 }

@@ -25,7 +25,7 @@ std::vector<double> after_five_updates(const training::Optimizer& optimizer) {
   values::Dispatcher dispatcher({.label = {}});
   std::vector<double> w;
   for (int j = 0; j < 5; ++j) w.push_back(((5 * j) % 9 - 4) / 8.0 + 0.1);
-  State state{.w = dispatcher.constant(w), .memory = {}, .step = 0};
+  State state{.w = dispatcher.constant(w)};
   optimizer.start(state);
   for (; state.step < 5; ++state.step) {
     std::vector<double> g = numbers(state.w);
@@ -43,11 +43,11 @@ std::vector<double> after_five_updates(const training::Optimizer& optimizer) {
 TEST_CASE("sgd: w <- w - lr g, 2 flops a parameter") {
   values::Dispatcher dispatcher({.label = {}});
   const auto sgd = training::optimizers().find("sgd")->make();
-  State state{.w = dispatcher.constant({1.0, -2.0, 0.5}), .memory = {}, .step = 0};
+  State state{.w = dispatcher.constant({1.0, -2.0, 0.5})};
   sgd->start(state);
   sgd->update(state, dispatcher.constant({0.5, 1.0, -4.0}), 0.25, {});
   CHECK(numbers(state.w) == std::vector<double>{1.0 - 0.25 * 0.5, -2.0 - 0.25, 0.5 + 0.25 * 4.0});
-  CHECK(state.memory.empty());
+  CHECK(state.optimizer.empty());
   CHECK(state.step == 0);  // counting is the caller's
   CHECK(sgd->flops() == 2.0);
 }
@@ -55,10 +55,10 @@ TEST_CASE("sgd: w <- w - lr g, 2 flops a parameter") {
 TEST_CASE("momentum: v <- 0.9 v + g, w <- w - lr v, 4 flops a parameter") {
   values::Dispatcher dispatcher({.label = {}});
   const auto momentum = training::optimizers().find("momentum")->make();
-  State state{.w = dispatcher.constant({1.0, -2.0}), .memory = {}, .step = 0};
+  State state{.w = dispatcher.constant({1.0, -2.0})};
   momentum->start(state);
-  REQUIRE(state.memory.size() == 1);
-  CHECK(numbers(state.memory[0]) == std::vector<double>{0.0, 0.0});
+  REQUIRE(state.optimizer.size() == 1);
+  CHECK(numbers(state.optimizer[0]) == std::vector<double>{0.0, 0.0});
   double v0 = 0.0;
   double v1 = 0.0;
   double w0 = 1.0;
@@ -78,12 +78,12 @@ TEST_CASE("momentum: v <- 0.9 v + g, w <- w - lr v, 4 flops a parameter") {
 TEST_CASE("a state that was copied is not changed by the updates of the other") {
   values::Dispatcher dispatcher({.label = {}});
   const auto momentum = training::optimizers().find("momentum")->make();
-  State state{.w = dispatcher.constant({1.0}), .memory = {}, .step = 0};
+  State state{.w = dispatcher.constant({1.0})};
   momentum->start(state);
   const State kept = state;
   momentum->update(state, dispatcher.constant({1.0}), 0.5, {});
   CHECK(kept.w.value()[0] == 1.0);
-  CHECK(kept.memory[0].value()[0] == 0.0);
+  CHECK(kept.optimizer[0].value()[0] == 0.0);
 }
 
 // Recorded from PyTorch 1.13.1 (float64): torch.optim.SGD, Adagrad, RMSprop, Adam, AdamW with their defaults beside
@@ -163,7 +163,7 @@ TEST_CASE("element-wise optimizers update a part of w as they do the whole") {
     CAPTURE(std::string(entry.about.kind));
     values::Dispatcher dispatcher({.label = {}});
     const values::Tensor w = dispatcher.constant({1.0, -2.0, 0.5, 3.0}), g = dispatcher.constant({0.1, 0.4, -0.2, 0.0});
-    State whole{.w = w, .memory = {}, .step = 0}, part{.w = values::slice(w, 1, 2), .memory = {}, .step = 0};
+    State whole{.w = w}, part{.w = values::slice(w, 1, 2)};
     optimizer->start(whole);
     optimizer->start(part);
     for (int k = 0; k < 3; ++k, ++whole.step, ++part.step) {
@@ -177,14 +177,14 @@ TEST_CASE("element-wise optimizers update a part of w as they do the whole") {
 TEST_CASE("lamb takes the whole learning rate where parameters or directions are zero, and refuses a part of w") {
   values::Dispatcher dispatcher({.label = {}});
   const training::Lamb lamb;
-  State state{.w = dispatcher.constant({0.0, 0.0, 0.0, 2.0, 1.0}), .memory = {}, .step = 0};
+  State state{.w = dispatcher.constant({0.0, 0.0, 0.0, 2.0, 1.0})};
   lamb.start(state);
   lamb.update(state, dispatcher.constant({3.0, 3.0, 3.0, 0.0, 0.0}), 0.1, layers);
   // g / (|g| + epsilon) in the first layer; nothing moves in the second.
   const double first = -0.1 * 3.0 / (3.0 + 1e-6);
   CHECK(state.w.value()[0] == Approx(first).epsilon(1e-12));
   CHECK(state.w.value()[3] == 2.0);
-  State part{.w = dispatcher.constant({1.0, 2.0}), .memory = {}, .step = 0};
+  State part{.w = dispatcher.constant({1.0, 2.0})};
   lamb.start(part);
   CHECK_THROWS_AS(lamb.update(part, part.w, 0.1, layers), base::InvariantError);
 }

@@ -121,9 +121,9 @@ TEST_CASE("columns become orthonormal, and those that depend on others give way"
 TEST_CASE("a rank above that of the layers' matrices does not fit, nor vectors alone") {
   const std::vector<models::Layer> layers{{.first = 0, .count = 15, .rows = 3, .columns = 4},
                                           {.first = 15, .count = 30, .rows = 15, .columns = 2}};
-  CHECK(of_rank(3).unfit(45, layers).empty());
-  CHECK(of_rank(4).unfit(45, layers) ==
+  CHECK(of_rank(3).refusal(45, layers).empty());
+  CHECK(of_rank(4).refusal(45, layers) ==
         "rank = 4, but the model's layers are matrices of a rank of at most 3 (3 x 4); expected at most that");
-  CHECK(of_rank(1).unfit(9, std::vector<models::Layer>{{.first = 0, .count = 9}}) ==
+  CHECK(of_rank(1).refusal(9, std::vector<models::Layer>{{.first = 0, .count = 9}}) ==
         "the model's parameters are vectors, which power_sgd does not compress; take another kind, or leave it out");
 }

@@ -20,14 +20,14 @@ struct SessionParts {
                                .rows = 24,
                                .batch = 12},
                               dispatcher};
-  training::Program program;
+  training::Traits traits;
   training::Sgd optimizer;
 
   training::Generation generation(const std::vector<bool>& alive, int workers, training::Holder holder,
                                   training::Snapshots* source = nullptr, const training::Generation* before = nullptr,
                                   bool lost_stay = false) {
     const training::Generation::Terms terms{.learning = learning,
-                                            .program = program,
+                                            .traits = traits,
                                             .optimizer = optimizer,
                                             .workers = workers,
                                             .holder = holder,

@@ -194,13 +194,15 @@ TEST_CASE("whichever rule comes first ends the run") {
 TEST_CASE("a server's updates are the steps, and its gradients' ages the staleness") {
   // One server applies what two workers push; a worker's parameters are two updates old when its turn comes again.
   Program program;
-  program.servers = 1;
-  program.synchronous = false;
+  program.traits = [](int) {
+    return training::Traits{
+        .progress = training::Traits::Progress::server_updates, .holder = training::Holder::servers, .servers = 1};
+  };
   program.work = [](Worker& worker) {
     cluster::Packet pulled = worker.comm().receive(worker.server());
     for (;;) {
       const values::Tensor g = worker.gradient(pulled.tensor);
-      worker.comm().send(worker.server(), {g, pulled.version});
+      worker.comm().send(worker.server(), {g, pulled.attached});
       pulled = worker.comm().receive(worker.server());
     }
   };
@@ -209,7 +211,8 @@ TEST_CASE("a server's updates are the steps, and its gradients' ages the stalene
     for (int worker = 0; worker < 2; ++worker) server.comm().send(worker, {state.w, state.step});
     for (int turn = 0; server.continues(state); turn = 1 - turn) {
       const cluster::Packet push = server.comm().receive(turn);
-      server.apply_late(state, push.tensor, turn, push.version);
+      server.count(turn, state.step - push.note<std::int64_t>());
+      server.update(state, push.tensor);
       server.comm().send(turn, {state.w, state.step});
     }
   };

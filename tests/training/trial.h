@@ -145,7 +145,8 @@ struct Trial {
     model->flops_a_row = flops_a_row;
     model->layers_made = layers;
     values::Dispatcher dispatcher({.threads = threads, .numbers = training.numbers, .label = {}});
-    cluster::Cluster hosts(cluster, program.hosts_needed(workers), program.many_to_many);
+    const training::Traits traits = program.traits(workers);
+    cluster::Cluster hosts(cluster, traits.hosts_needed(workers), traits.many_to_many);
     const training::Learning learning({.data = training.numbers ? std::make_shared<const data::Split>(data()) : nullptr,
                                        .model = model,
                                        .problem = problem(),

@@ -49,6 +49,8 @@ class FailureProcess : public base::Described {
   virtual std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
                                      const Repair& repair) const = 0;
   virtual std::vector<std::string> files() const { return {}; }
+  /// The outages of each host, if they are known before the run; else none.  Errors: as check_files.
+  virtual std::vector<std::vector<Outage>> known_outages() const { return {}; }
   /// Reads the files.  those: how many hosts there are.  Errors: ScenarioError `file:line:column: ...`.
   virtual void check_files(std::int64_t /*those*/) const {}
 

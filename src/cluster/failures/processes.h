@@ -89,6 +89,7 @@ struct TracedFailures final : FailureProcess {
   std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
                              const Repair& repair) const override;
   std::vector<std::string> files() const override { return {path}; }
+  std::vector<std::vector<Outage>> known_outages() const override;
   void check_files(std::int64_t those) const override;
 
  private:

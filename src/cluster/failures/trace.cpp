@@ -99,6 +99,8 @@ void TracedFailures::describe(base::Describer& d) {
   if (path.empty()) d.refuse("path", "a trace is read from a file; say which in \"path\"");
 }
 
+std::vector<std::vector<Outage>> TracedFailures::known_outages() const { return read_outages(path); }
+
 void TracedFailures::check_files(std::int64_t those) const {
   read_ = std::make_shared<const std::vector<std::vector<Outage>>>(read_outages(path));
   if (std::cmp_greater(read_->size(), those))

@@ -2,19 +2,16 @@
 ///
 /// Source: X. Lian, W. Zhang, C. Zhang, J. Liu, "Asynchronous Decentralized Parallel Stochastic Gradient Descent", ICML
 /// 2018, Algorithm 1. While a rank computes a gradient at its x, it asks a random neighbour for an average: the other
-/// moves to the middle at once and sends back what its x was; when that is in, the asker moves by its half, then takes
-/// its step.
+/// moves to the middle at once and answers with what its x was; when that is in, the asker moves by its half, then
+/// takes its step.
 ///
 /// The paper splits the graph into ranks that ask and ranks that answer, so that nobody waits for somebody who waits.
-/// Here actors beside the ranks answer, which wait for nobody: any graph will do, odd rings too, and all ranks ask. Two
-/// that ask each other at one time know it from the number of questions heard, and take both as one average; whose
-/// answer overtakes the question that it crossed asks others, or nobody, until that is in. Both sides move by half of
-/// one difference, so that the mean is kept whatever comes in between; where codes are sent, of the difference of what
-/// both decode. Who has come back is told parameters as they are. Cost per update: max(t_c, 2 (alpha + M beta) + 3 d /
-/// speed) + 2 d / speed + t_update; two that ask each other need alpha + M beta less of that, and no 3 d. By codes of m
-/// bytes m instead of M; t_encode before all, t_decode before the 2 d, and at the other t_decode before and t_encode
-/// after its 3 d. What the actors that answer compute, the rank's own time does not grow by, as if a core were there
-/// for it. The spectral gap is that of random pairs (spectral_gap_of_pairs).
+/// Here actors beside the ranks answer, which wait for nobody: any graph will do, odd rings too, and all ranks ask
+/// (pair_averages.h). Cost per update: max(t_c, 2 (alpha + M beta) + 3 d / speed) + 2 d / speed + t_update; two that
+/// ask each other need alpha + M beta less, and no 3 d. By codes of m bytes m instead of M; t_encode before all,
+/// t_decode before the 2 d, and at the other t_decode before and t_encode after its 3 d. The actors that answer do not
+/// slow down the rank, as if a core were there for them. The spectral gap is that of random pairs
+/// (spectral_gap_of_pairs).
 #pragma once
 
 #include "strategies/compression.h"
@@ -32,11 +29,8 @@ struct AdPsgd : OnGraph {
   Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
-  bool synchronous() const override { return false; }
-  std::int64_t gradients_an_update() const override { return 0; }
-  bool own_pace() const override { return true; }
-  std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
-  std::optional<Unfit> unfit(const Fit& fit) const override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
 };
 

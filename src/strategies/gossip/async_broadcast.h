@@ -29,13 +29,10 @@ struct AsyncBroadcast : Strategy {
   Compression compression = no_compression();
 
   void describe(base::Describer& d) override { describe_move_compression(d, compression); }
-  std::optional<Unfit> unfit(const Fit& fit) const override { return compression_misfit(compression, fit); }
-  bool synchronous() const override { return false; }
-  std::int64_t gradients_an_update() const override { return 0; }
-  bool own_pace() const override { return true; }
-  bool replicas_differ() const override { return true; }
-  bool many_to_many() const override { return true; }
-  std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
+    return compression_refusal(compression, circumstances);
+  }
   void operator()(Worker& worker) const override;
 };
 

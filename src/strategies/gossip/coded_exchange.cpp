@@ -7,19 +7,20 @@
 
 namespace simgrad::strategies {
 
-CodedExchange::CodedExchange(Worker& worker, const MixingRow& row, const Neighbourhood& neighbours,
-                             const training::Compressor& compressor, Of of, double consensus_step)
+CodedExchange::CodedExchange(Worker& worker, std::shared_ptr<const MixingMatrix> W,
+                             const training::Compressor& compressor, Payload payload, double consensus_step)
     : worker_(worker),
-      row_(row),
-      neighbours_(neighbours),
+      W_(std::move(W)),
+      row_(W_->rows[static_cast<std::size_t>(worker.rank())]),
+      neighbours_(worker, row_),
       encoder_(compressor, worker),
-      of_(of),
+      payload_(payload),
       consensus_step_(consensus_step),
-      own_copy_(worker.training().learning().initial_values()),
-      copies_(row.neighbours.size(), own_copy_) {}
+      own_copy_(worker.learning().initial_values()),
+      copies_(row_.neighbours.size(), own_copy_) {}
 
 Tensor CodedExchange::code_of(const Tensor& x) {
-  const std::int64_t d = worker_.training().learning().parameters();
+  const std::int64_t d = worker_.learning().parameters();
   std::vector<Tensor> codes;
   for (std::int64_t first = 0; first < x.size(); first += d)
     codes.push_back(encoder_(worker_.comm(), values::slice(x, first, d), first));
@@ -28,24 +29,23 @@ Tensor CodedExchange::code_of(const Tensor& x) {
 
 CodedExchange::Sent CodedExchange::start(const Tensor& x, std::int64_t step) {
   Tensor code = x;
-  if (!row_.neighbours.empty() || !row_.targets.empty()) {
-    if (of_ == Of::differences) worker_.comm().charge_reduction(static_cast<double>(x.size()));
-    code = code_of(of_ == Of::differences ? x - own_copy_ : x);
+  if (!alone()) {
+    if (payload_ == Payload::differences) worker_.charge(static_cast<double>(x.size()));
+    code = code_of(payload_ == Payload::differences ? x - own_copy_ : x);
   }
   return {x, code, neighbours_.start(code, step)};
 }
 
 Tensor CodedExchange::finish(Sent sent) {
   const training::Compressor& compressor = encoder_.compressor();
-  if (compressor.exact() || (row_.neighbours.empty() && row_.targets.empty()))
-    return neighbours_.combine(sent.x, std::move(sent.exchange));
-  if (of_ == Of::differences) return towards_copies(std::move(sent));
+  if (compressor.exact() || alone()) return neighbours_.combine(sent.x, std::move(sent.exchange));
+  if (payload_ == Payload::differences) return towards_copies(std::move(sent));
   const auto codes = static_cast<std::int64_t>(sent.exchange.sources.size());
   const Tensor own = values::decoded(sent.code);
   const Tensor mixed = neighbours_.combine(own, std::move(sent.exchange), encoder_.add_flops(own.size()));
   encoder_.charge_decoding(worker_.comm(), own.size(), codes);
-  if (of_ == Of::gradients) return compressor.concluded(mixed);
-  worker_.comm().charge_reduction(2.0 * static_cast<double>(own.size()), record::Work::average);
+  if (payload_ == Payload::gradients) return compressor.concluded(mixed);
+  worker_.charge(2.0 * static_cast<double>(own.size()), record::Work::average);
   return sent.x + (mixed - own);
 }
 
@@ -60,11 +60,11 @@ Tensor CodedExchange::towards_copies(Sent sent) {
     copies_[j] += values::decoded(came.tensor);
   }
   encoder_.charge_decoding(worker_.comm(), d, degree);
-  worker_.comm().charge_reduction(static_cast<double>(degree + 1) * encoder_.add_flops(d) +
-                                  static_cast<double>(2 * degree + 1 + 2) * static_cast<double>(d));
+  worker_.charge(static_cast<double>(degree + 1) * encoder_.add_flops(d) +
+                 static_cast<double>(2 * degree + 1 + 2) * static_cast<double>(d));
   // Row i's weights stand in the order of ranks, with i among its neighbours.
   std::vector<Tensor> all = copies_;
-  const auto own = std::ranges::lower_bound(row_.neighbours, worker_.comm().rank()) - row_.neighbours.begin();
+  const auto own = std::ranges::lower_bound(row_.neighbours, worker_.rank()) - row_.neighbours.begin();
   all.insert(all.begin() + own, own_copy_);
   const Tensor mixed = values::weighted_sum(all, row_.weights);
   return values::add_scaled(sent.x, consensus_step_, mixed - own_copy_);

@@ -1,14 +1,16 @@
 /// A replica's averaging with its neighbours, by codes of what they send.
 ///
-/// Of gradients: the average of what is decoded. Of parameters, by a code that keeps them: x_i + sum_j W_ij (Q(x_j) -
-/// Q(x_i)), which leaves the mean where it is. By any other code, of their differences to a copy of each replica that
-/// all its neighbours hold: y_j <- y_j + C(x_j - y_j), then x_i + gamma sum_j W_ij (y_j - y_i). Source: A. Koloskova,
-/// S. U. Stich, M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed Communication",
-/// ICML 2019 (CHOCO-SGD, Algorithm 2). The copies begin as the parameters of step 0, and anew with each generation.
-/// Cost: t_encode + alpha + degree m beta + degree t_decode + (2 degree + 1) k, + 2 d of parameters; with copies
+/// Gradients: the average of what is decoded. Parameters, by a code that keeps them: x_i + sum_j W_ij (Q(x_j) -
+/// Q(x_i)), which leaves the mean where it is. By any other code, the differences of parameters to a copy of each
+/// replica that all its neighbours hold: y_j <- y_j + C(x_j - y_j), then x_i + gamma sum_j W_ij (y_j - y_i). Source: A.
+/// Koloskova, S. U. Stich, M. Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed
+/// Communication", ICML 2019 (CHOCO-SGD, Algorithm 2). The copies begin as the parameters of step 0, and anew with each
+/// generation.
+/// Cost: t_encode + alpha + degree m beta + degree t_decode + (2 degree + 1) k, + 2 d for parameters; with copies
 /// (degree + 1) k + (2 degree + 4) d. m bytes a code, k flops to add one: d unless it is sparse.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "strategies/gossip/neighbourhood.h"
@@ -18,12 +20,15 @@ namespace simgrad::strategies {
 
 class CodedExchange {
  public:
-  /// What is averaged, and how.
-  enum class Of { gradients, parameters, differences };
+  /// The array that is averaged, and how it is encoded.
+  enum class Payload { gradients, parameters, differences };
 
-  /// consensus_step: gamma, of differences.  All must outlive it.
-  CodedExchange(Worker& worker, const MixingRow& row, const Neighbourhood& neighbours,
-                const training::Compressor& compressor, Of of, double consensus_step = 1.0);
+  /// consensus_step: gamma, for differences.  Worker and compressor must outlive it.
+  CodedExchange(Worker& worker, std::shared_ptr<const MixingMatrix> W, const training::Compressor& compressor,
+                Payload payload, double consensus_step = 1.0);
+
+  /// The state to begin with, as Neighbourhood has it.
+  State start() const { return neighbours_.start(); }
 
   /// An exchange that goes on while its rank computes.
   struct Sent {
@@ -32,7 +37,7 @@ class CodedExchange {
     Neighbourhood::Exchange exchange;
   };
   Sent start(const Tensor& x, std::int64_t step);
-  /// What x is after averaging.  Virtual time: until all codes have come, decoding, the additions.
+  /// Returns x after averaging.  Virtual time: until all codes have come, decoding, the additions.
   Tensor finish(Sent sent);
   Tensor combine(const Tensor& x, std::int64_t step) { return finish(start(x, step)); }
 
@@ -40,12 +45,14 @@ class CodedExchange {
   /// A vector of several times as many numbers as there are parameters is encoded so many at a time.
   Tensor code_of(const Tensor& x);
   Tensor towards_copies(Sent sent);
+  bool alone() const { return row_.neighbours.empty() && row_.targets.empty(); }
 
   Worker& worker_;
-  const MixingRow& row_;
-  const Neighbourhood& neighbours_;
+  std::shared_ptr<const MixingMatrix> W_;
+  const MixingRow& row_;  ///< this rank's
+  Neighbourhood neighbours_;
   training::Encoder encoder_;
-  Of of_;
+  Payload payload_;
   double consensus_step_;
   Tensor own_copy_;             ///< y_i
   std::vector<Tensor> copies_;  ///< y_j, by neighbour

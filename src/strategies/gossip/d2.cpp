@@ -15,7 +15,7 @@ void D2::describe(base::Describer& d) {
       "keeps their mean");
 }
 
-std::string D2::unsuited(const MixingMatrix& W) const {
+std::string D2::matrix_refusal(const MixingMatrix& W) const {
   if (!W.symmetric())
     return "d2 needs a symmetric mixing matrix; use another graph or mixing, or the strategy gradient_tracking";
   const auto found = spectrum_of(W);
@@ -27,21 +27,17 @@ std::string D2::unsuited(const MixingMatrix& W) const {
 }
 
 void D2::operator()(Worker& worker) const {
-  const int P = worker.workers();
-  const auto W = matrix(worker);
-  const MixingRow& row = W->rows[static_cast<std::size_t>(worker.comm().rank())];
-  const Neighbourhood neighbours(worker, row);
-  CodedExchange exchange(worker, row, neighbours, *compression, CodedExchange::Of::parameters);
+  CodedExchange neighbours(worker, matrix(worker), *compression, CodedExchange::Payload::parameters);
   State state = worker.start();
   while (worker.continues(state)) {
     const std::int64_t step = state.step;
     const Tensor x = state.w;
-    worker.update(state, P * worker.gradient(x));
+    worker.update(state, worker.own_gradient(x));
     const Tensor psi = state.w;
-    worker.comm().charge_reduction(2.0 * static_cast<double>(x.size()), record::Work::update);
-    const Tensor phi = state.carried.vectors.empty() ? psi : psi + (x - state.carried.vectors.front());
-    state.w = exchange.combine(phi, step);
-    state.carried.vectors = {psi};
+    worker.charge(2.0 * static_cast<double>(x.size()), record::Work::update);
+    const Tensor phi = state.joint.empty() ? psi : psi + (x - state.joint.vectors.front());
+    state.w = neighbours.combine(phi, step);
+    state.joint.vectors = {psi};
   }
 }
 

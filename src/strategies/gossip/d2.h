@@ -27,7 +27,7 @@ struct D2 : Mixes {
   void operator()(Worker& worker) const override;
 
  protected:
-  std::string unsuited(const MixingMatrix& W) const override;
+  std::string matrix_refusal(const MixingMatrix& W) const override;
 };
 
 }  // namespace simgrad::strategies

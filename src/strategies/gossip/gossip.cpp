@@ -1,8 +1,7 @@
 #include "strategies/gossip/gossip.h"
 
 #include <array>
-
-#include "strategies/gossip/neighbourhood.h"
+#include <utility>
 
 namespace simgrad::strategies {
 
@@ -35,7 +34,7 @@ void Gossip::describe(base::Describer& d) {
       "consensus_step", consensus_step,
       "gamma: how far parameters move towards the average of the copies; default 0.4, and less the more is left out",
       base::Bounds{.least = 0.0, .most = 1.0, .positive = true});
-  const bool of_differences = coded() == CodedExchange::Of::differences;
+  const bool of_differences = payload() == CodedExchange::Payload::differences;
   if (consensus_step && !of_differences)
     d.refuse("consensus_step",
              "consensus_step is of copies, which parameters have whose compression would leave most of them "
@@ -54,42 +53,44 @@ void Gossip::describe(base::Describer& d) {
              "by itself; leave it out");
 }
 
-CodedExchange::Of Gossip::coded() const {
-  if (update == GossipUpdate::gradient_exchange) return CodedExchange::Of::gradients;
-  return compression->keeps_parameters() ? CodedExchange::Of::parameters : CodedExchange::Of::differences;
+CodedExchange::Payload Gossip::payload() const {
+  using Payload = CodedExchange::Payload;
+  if (update == GossipUpdate::gradient_exchange) return Payload::gradients;
+  return compression->keeps_parameters() ? Payload::parameters : Payload::differences;
 }
 
-std::optional<Strategy::Unfit> Gossip::unfit(const Fit& fit) const {
-  auto misfit = Mixes::unfit(fit);
-  return misfit ? misfit : compression_misfit(compression, fit);
+Traits Gossip::traits(int P) const {
+  Traits traits = Mixes::traits(P);
+  // A rank that comes back has no copies of its neighbours.
+  if (payload() != CodedExchange::Payload::differences) traits.recoveries = training::every_recovery();
+  return traits;
+}
+
+std::optional<Refusal> Gossip::refusal(const Circumstances& circumstances) const {
+  auto refusal = Mixes::refusal(circumstances);
+  return refusal ? refusal : compression_refusal(compression, circumstances);
 }
 
 void Gossip::operator()(Worker& worker) const {
-  const int P = worker.workers();
-  const auto W = matrix(worker);
-  const MixingRow& row = W->rows[static_cast<std::size_t>(worker.comm().rank())];
-  const Neighbourhood neighbours(worker, row);
-  CodedExchange coded_exchange(worker, row, neighbours, *compression, coded(), consensus_step.value_or(0.4));
+  CodedExchange neighbours(worker, matrix(worker), *compression, payload(), consensus_step.value_or(0.4));
   State state = neighbours.start();
   while (worker.continues(state)) {
-    neighbours.welcome(state);
     const std::int64_t step = state.step;
     const Tensor x = state.w;
     CodedExchange::Sent beside;
-    if (overlap) beside = coded_exchange.start(x, step);
-    // A rank steps alone, so its part of the global mean counts P times.
-    const Tensor g = P * worker.gradient(x);
+    if (overlap) beside = neighbours.start(x, step);
+    const Tensor g = worker.own_gradient(x);
     switch (update) {
       case GossipUpdate::combine_then_adapt:
-        state.w = overlap ? coded_exchange.finish(std::move(beside)) : coded_exchange.combine(x, step);
+        state.w = overlap ? neighbours.finish(std::move(beside)) : neighbours.combine(x, step);
         worker.update(state, g);
         break;
       case GossipUpdate::adapt_then_combine:
         worker.update(state, g);
-        state.w = coded_exchange.combine(state.w, step);
+        state.w = neighbours.combine(state.w, step);
         break;
       case GossipUpdate::gradient_exchange:
-        worker.update(state, coded_exchange.combine(g, step));
+        worker.update(state, neighbours.combine(g, step));
         break;
     }
   }

@@ -32,15 +32,12 @@ struct Gossip : Mixes {
   std::optional<double> consensus_step;  ///< default 0.4
 
   void describe(base::Describer& d) override;
-  /// Not in place with copies of the neighbours, which who comes back does not have.
-  std::vector<cluster::Recovery> recoveries() const override {
-    return allowed(coded() != CodedExchange::Of::differences);
-  }
-  std::optional<Unfit> unfit(const Fit& fit) const override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
 
  private:
-  CodedExchange::Of coded() const;
+  CodedExchange::Payload payload() const;
 };
 
 }  // namespace simgrad::strategies

@@ -15,23 +15,19 @@ void GradientTracking::describe(base::Describer& d) {
 }
 
 void GradientTracking::operator()(Worker& worker) const {
-  const int P = worker.workers();
-  const auto W = matrix(worker);
-  const MixingRow& row = W->rows[static_cast<std::size_t>(worker.comm().rank())];
-  const Neighbourhood neighbours(worker, row);
-  CodedExchange exchange(worker, row, neighbours, *compression, CodedExchange::Of::parameters);
+  CodedExchange neighbours(worker, matrix(worker), *compression, CodedExchange::Payload::parameters);
   State state = worker.start();
   const std::int64_t d = state.w.size();
   while (worker.continues(state)) {
     const std::int64_t step = state.step;
-    const Tensor g = P * worker.gradient(state.w);
+    const Tensor g = worker.own_gradient(state.w);
     Tensor y = g;
-    worker.comm().charge_reduction(2.0 * static_cast<double>(d), record::Work::update);
-    if (const auto& before = state.carried.vectors; !before.empty()) y = before[0] + (g - before[1]);
-    const Tensor mixed = exchange.combine(values::concatenate(std::array{state.w, y}), step);
+    worker.charge(2.0 * static_cast<double>(d), record::Work::update);
+    if (const auto& before = state.joint.vectors; !before.empty()) y = before[0] + (g - before[1]);
+    const Tensor mixed = neighbours.combine(values::concatenate(std::array{state.w, y}), step);
     state.w = values::slice(mixed, 0, d);
     worker.update(state, y);
-    state.carried.vectors = {values::slice(mixed, d, d), g};
+    state.joint.vectors = {values::slice(mixed, d, d), g};
   }
 }
 

@@ -6,21 +6,23 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
+#include "strategies/notes.h"
 
 namespace simgrad::strategies {
 
 using cluster::Communicator;
 using cluster::Packet;
 using cluster::Pending;
-using training::Training;
+
+Neighbourhood::Neighbourhood(Worker& worker, const MixingRow& row) : worker_(worker), row_(row) {
+  if (worker.keeps_going()) worker.at_every_step([this](const State& state) { welcome(state); });
+}
 
 std::vector<int> Neighbourhood::hosts() const {
-  const Communicator& comm = worker_.comm();
-  const Training& training = worker_.training();
   std::vector<int> all = row_.neighbours;
-  const auto away = [&](int member) { return member == comm.rank() || !training.active(comm.world_rank(member)); };
+  const auto away = [&](int member) { return member == worker_.rank() || !worker_.at_work(member); };
   std::erase_if(all, away);
-  for (int member = 0; all.empty() && member < comm.size(); ++member)
+  for (int member = 0; all.empty() && member < worker_.comm().size(); ++member)
     if (!away(member)) all.push_back(member);
   return all;
 }
@@ -28,16 +30,13 @@ std::vector<int> Neighbourhood::hosts() const {
 State Neighbourhood::start() const {
   if (!worker_.rejoins()) return worker_.start();
   const Communicator& comm = worker_.comm();
-  Training& training = worker_.training();
   for (;;) {
     const std::vector<int> present = hosts();  // somebody is at work, or all would have started anew
     std::int64_t step = 0;                     // nobody has begun it
     for (const int member : present) step = std::max(step, comm.world().ranks().step(comm.world_rank(member)) + 1);
-    training.join(comm.world_rank(comm.rank()), step, comm.world_rank(present.front()));
-    if (auto packet = comm.start_receive(present.front()).wait_unless_lost()) {
-      State state = worker_.start_alone(packet->tensor, packet->version);
-      return state;
-    }
+    worker_.join(step, present.front());
+    if (auto packet = comm.start_receive(present.front()).wait_unless_lost())
+      return worker_.start_alone(packet->tensor, packet->note<Version>().step);
     comm.world().membership().start_over(
         comm.world_rank(comm.rank()));  // others wait for this rank at a step that it never reaches
   }
@@ -45,15 +44,14 @@ State Neighbourhood::start() const {
 
 void Neighbourhood::welcome(const State& state) const {
   const Communicator& comm = worker_.comm();
-  if (!worker_.training().keeps_going()) return;
-  for (const int rank : worker_.training().joiners(comm.world_rank(comm.rank()), state.step)) {
-    Pending sending = comm.start_send_unless_lost(rank, Packet(state.w, state.step));  // in place everybody is a member
+  for (const int member : worker_.joiners(state.step)) {
+    Pending sending = comm.start_send_unless_lost(member, Packet(state.w, Version{state.step}));
     if (sending.under_way()) sending.wait_unless_lost();
   }
 }
 
-bool Neighbourhood::takes_part(int member, std::int64_t step) const {
-  return !worker_.training().keeps_going() || worker_.training().takes_part(worker_.comm().world_rank(member), step);
+int Neighbourhood::present(std::span<const int> members, std::int64_t step) const {
+  return static_cast<int>(std::ranges::count_if(members, [&](int j) { return worker_.takes_part(j, step); }));
 }
 
 Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step, std::span<const int> sources,
@@ -62,10 +60,10 @@ Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step,
   const cluster::WorkScope work_scope(comm, record::Work::gossip);
   Exchange exchange;
   for (const int j : sources)
-    if (takes_part(j, step)) exchange.sources.push_back(j);
+    if (worker_.takes_part(j, step)) exchange.sources.push_back(j);
   for (const int j : exchange.sources) exchange.receives.push_back(comm.start_receive(j));
   for (const int j : targets)
-    if (takes_part(j, step)) exchange.sends.push_back(comm.start_send(j, x));
+    if (worker_.takes_part(j, step)) exchange.sends.push_back(comm.start_send(j, x));
   return exchange;
 }
 
@@ -82,10 +80,9 @@ std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
 }
 
 Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<double> numbers) const {
-  const Communicator& comm = worker_.comm();
   const std::vector<int> sources = exchange.sources;
   const std::vector<Packet> received = finish(std::move(exchange));
-  if (row_.neighbours.empty()) return x;  // it only sends, if that
+  if (row_.neighbours.empty()) return x;
   std::vector<Tensor> terms;
   std::vector<double> weights;
   const auto add = [&](const Tensor& term, std::size_t place) {
@@ -94,7 +91,7 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<
   };
   // Row i's weights stand in the order of ranks, with i among its neighbours.
   const auto own =
-      static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, comm.rank()) - row_.neighbours.begin());
+      static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, worker_.rank()) - row_.neighbours.begin());
   std::size_t next = 0;
   for (std::size_t place = 0; place <= row_.neighbours.size(); ++place) {
     if (place == own) {
@@ -105,9 +102,8 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<
     if (next == sources.size() || sources[next] != member) continue;
     if (const Tensor& came = received[next++].tensor) add(came, place);
   }
-  comm.charge_reduction(
-      (2.0 * static_cast<double>(terms.size() - 1) + 1.0) * numbers.value_or(static_cast<double>(x.size())),
-      record::Work::average);
+  worker_.charge((2.0 * static_cast<double>(terms.size() - 1) + 1.0) * numbers.value_or(static_cast<double>(x.size())),
+                 record::Work::average);
   if (terms.size() <= row_.neighbours.size()) normalize(weights);
   return values::weighted_sum(terms, weights);
 }

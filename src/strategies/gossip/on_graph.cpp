@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "cluster/ranks/world.h"
+#include "strategies/circumstances.h"
 #include "strategies/gossip/graphs/lines.h"
 
 namespace simgrad::strategies {
@@ -27,15 +27,13 @@ std::vector<int> living(const Worker& worker) {
   return ranks;
 }
 
-bool first_of_all(const Worker& worker) {
-  return worker.comm().rank() == 0 && worker.training().generation() == 0 && !worker.rejoins();
-}
+bool first_of_all(const Worker& worker) { return worker.rank() == 0 && worker.begins_the_run(); }
 
 }  // namespace
 
-std::optional<Strategy::Unfit> OnGraph::unfit(const Fit& fit) const {
-  const std::string why = graph->unfit(static_cast<int>(fit.workers));
-  return why.empty() ? std::nullopt : std::optional(Unfit{"graph", why});
+std::optional<Refusal> OnGraph::refusal(const Circumstances& circumstances) const {
+  const std::string why = graph->refusal(static_cast<int>(circumstances.workers));
+  return why.empty() ? std::nullopt : std::optional(Refusal{"graph", why});
 }
 
 std::vector<std::string> OnGraph::broken(const Adjacency& edges, std::string_view what) {
@@ -59,13 +57,13 @@ std::vector<std::string> OnGraph::broken(const Adjacency& edges, std::string_vie
   return all;
 }
 
-std::vector<std::string> OnGraph::warnings(std::int64_t workers, std::uint64_t seed) const {
-  return broken(drawn(static_cast<int>(workers), seed), "the graph");
+std::vector<std::string> OnGraph::warnings(std::int64_t P, std::uint64_t seed) const {
+  return broken(drawn(static_cast<int>(P), seed), "the graph");
 }
 
 bool OnGraph::leaves_a_rest(const Worker& worker) const {
   const int P = worker.workers();
-  return P < worker.training().world().workers() && (graph->of_named_ranks() || !graph->unfit(P).empty());
+  return P < worker.all_workers() && (graph->of_named_ranks() || !graph->refusal(P).empty());
 }
 
 void OnGraph::describe_graph(base::Describer& d) {
@@ -78,19 +76,15 @@ void OnGraph::describe_graph(base::Describer& d) {
 }
 
 std::shared_ptr<const Adjacency> OnGraph::edges(const Worker& worker) const {
-  const std::uint64_t seed = worker.training().learning().seed();
+  const std::uint64_t seed = worker.seed();
+  if (first_of_all(worker))
+    for (const std::string& text : warnings(worker.workers(), seed)) worker.note(text);
   std::vector<int> ranks = living(worker);
   if (made_.edges && made_.ranks == ranks && made_.seed == seed) return made_.edges;
-  Adjacency all = leaves_a_rest(worker) ? restricted(drawn(worker.training().world().workers(), seed), ranks)
-                                        : drawn(worker.workers(), seed);
+  Adjacency all =
+      leaves_a_rest(worker) ? restricted(drawn(worker.all_workers(), seed), ranks) : drawn(worker.workers(), seed);
   made_ = {.ranks = std::move(ranks), .seed = seed, .edges = std::make_shared<const Adjacency>(std::move(all))};
   return made_.edges;
-}
-
-void OnGraph::note_warnings(const Worker& worker) const {
-  if (!first_of_all(worker)) return;
-  for (const std::string& text : warnings(worker.workers(), worker.training().learning().seed()))
-    worker.training().note(text);
 }
 
 void Mixes::describe(base::Describer& d) {
@@ -120,17 +114,17 @@ MixingMatrix Mixes::matrix(const Adjacency& edges, std::span<const int> ranks) c
   return lazy ? W.lazy() : W;
 }
 
-std::optional<Strategy::Unfit> Mixes::unfit(const Fit& fit) const {
-  if (auto why = OnGraph::unfit(fit)) return why;
-  const int P = static_cast<int>(fit.workers);
+std::optional<Refusal> Mixes::refusal(const Circumstances& circumstances) const {
+  if (auto why = OnGraph::refusal(circumstances)) return why;
+  const int P = static_cast<int>(circumstances.workers);
   if (graph.kind() == "support") {  // the matrix is looked at before its graph
-    const std::string why = mixing->unfit(Complete().edges(P, fit.seed));
-    if (!why.empty()) return Unfit{"mixing", why};
+    const std::string why = mixing->refusal(Complete().edges(P, circumstances.seed));
+    if (!why.empty()) return Refusal{"mixing", why};
   }
-  const Adjacency all = drawn(P, fit.seed);
-  if (const std::string why = mixing->unfit(all); !why.empty()) return Unfit{"mixing", why};
-  const std::string why = unsuited(matrix(all, everybody(P)));
-  return why.empty() ? std::nullopt : std::optional(Unfit{"mixing", why});
+  const Adjacency all = drawn(P, circumstances.seed);
+  if (const std::string why = mixing->refusal(all); !why.empty()) return Refusal{"mixing", why};
+  const std::string why = matrix_refusal(matrix(all, everybody(P)));
+  return why.empty() ? std::nullopt : std::optional(Refusal{"mixing", why});
 }
 
 std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t seed) const {
@@ -153,7 +147,7 @@ std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t see
 
 std::optional<Graph::Extremes> Mixes::extremes(int P) const {
   // A rest of a graph that has no form of that number of ranks is another graph.
-  if (P == 1 || mixing.kind() != "metropolis" || graph->of_named_ranks() || !graph->unfit(P).empty()) return {};
+  if (P == 1 || mixing.kind() != "metropolis" || graph->of_named_ranks() || !graph->refusal(P).empty()) return {};
   auto found = graph->metropolis_extremes(P);
   if (found && lazy) found = Graph::Extremes{found->below_one / 2.0, (1.0 + found->least) / 2.0};
   return found;
@@ -176,13 +170,11 @@ std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
     mixed_ = graph_edges;
     W_ = std::make_shared<const MixingMatrix>(matrix(*graph_edges, living(worker)));
   }
-  if (worker.comm().rank() == 0) {
-    note_warnings(worker);
+  if (worker.rank() == 0) {
     if (const auto found = gap(*W_))
-      worker.training().set_spectral_gap(*found);
+      worker.report_spectral_gap(*found);
     else if (first_of_all(worker))
-      worker.training().note(
-          "spectral_gap: not reckoned, for the matrix is large, and not symmetric or too slow to average");
+      worker.note("spectral_gap: not reckoned, for the matrix is large, and not symmetric or too slow to average");
   }
   return W_;
 }

@@ -1,4 +1,4 @@
-/// What strategies without servers and global sums have in common: a graph, and a matrix of weights on it.
+/// The common part of strategies without servers and global sums: a graph, and a matrix of weights on it.
 #pragma once
 
 #include <memory>
@@ -13,26 +13,24 @@ namespace simgrad::strategies {
 struct OnGraph : Strategy {
   base::Slot<Graph> graph{graphs(), "ring"};
 
-  bool replicas_differ() const override { return true; }
-  bool many_to_many() const override { return true; }
-  std::optional<Unfit> unfit(const Fit& fit) const override;
-  std::vector<std::string> warnings(std::int64_t workers, std::uint64_t seed) const override;
+  Traits traits(int /*P*/) const override { return {.replicas_differ = true, .many_to_many = true}; }
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
 
-  /// To whom each of the living workers sends, made once for all of them. A graph that has no form of their number, or
-  /// names the scenario's ranks, is what the loss of the others leaves of it.
+  /// The members to whom each of the living workers sends, made once for all of them. A graph that has no form with
+  /// their number, or names the scenario's ranks, is the rest that the loss of the others leaves. The first rank of the
+  /// first generation notes the warnings.
   std::shared_ptr<const Adjacency> edges(const Worker& worker) const;
 
  protected:
-  /// On all of the scenario's P ranks.
+  /// The graph on all of the scenario's P ranks.
   virtual Adjacency drawn(int P, std::uint64_t seed) const { return graph->edges(P, seed); }
   void describe_graph(base::Describer& d);
-  /// Whether a matrix may say the graph.
+  /// Whether the graph may be the one of a mixing matrix.
   virtual bool mixes() const { return false; }
-  /// What a user is warned of, where ranks exchange along those edges.
+  /// The warnings for ranks that exchange along those edges.
   static std::vector<std::string> broken(const Adjacency& edges, std::string_view what);
-  /// The first rank of the first generation says in the run's notes what a user is warned of.
-  void note_warnings(const Worker& worker) const;
-  /// Whether the living are to be seen as what is left of the scenario's ranks.
+  /// Whether the living are seen as the rest of the scenario's ranks.
   bool leaves_a_rest(const Worker& worker) const;
 
  private:
@@ -50,11 +48,10 @@ struct Mixes : OnGraph {
   bool lazy = false;
 
   void describe(base::Describer& d) override;
-  std::optional<Unfit> unfit(const Fit& fit) const override;
-  std::vector<std::string> warnings(std::int64_t workers, std::uint64_t seed) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
 
-  /// Of the living workers, made once for all of them. The first rank of the first generation notes warnings and the
-  /// spectral gap.
+  /// The matrix of the living workers, made once for all of them. The first of them reports its spectral gap.
   std::shared_ptr<const MixingMatrix> matrix(const Worker& worker) const;
 
  protected:
@@ -64,8 +61,8 @@ struct Mixes : OnGraph {
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const;
   /// In closed form where there is one and the matrix is large.
   std::optional<Spectrum> spectrum_of(const MixingMatrix& W) const;
-  /// Why it does not do with that matrix; nothing if it does.
-  virtual std::string unsuited(const MixingMatrix& /*W*/) const { return {}; }
+  /// The reason why it cannot average by that matrix; empty if it can.
+  virtual std::string matrix_refusal(const MixingMatrix& /*W*/) const { return {}; }
 
  private:
   std::optional<Graph::Extremes> extremes(int P) const;

@@ -30,18 +30,9 @@ struct Sgp : OnGraph {
   Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
-  std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
-  std::optional<Unfit> unfit(const Fit& fit) const override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
-
- private:
-  /// Who sends to whom in a step.
-  struct Peers {
-    std::vector<int> targets, sources;
-  };
-  /// The shares of every turn, until all ranks have gone through their targets.
-  std::vector<MixingMatrix> turns(const Adjacency& to, const Adjacency& from) const;
-  Peers peers(const Adjacency& to, const Adjacency& from, int rank, std::int64_t step) const;
 };
 
 }  // namespace simgrad::strategies

@@ -38,7 +38,7 @@ JobTracker::Order JobTracker::finished(int worker, double now) {
 std::optional<int> JobTracker::assign(int worker, double now) {
   if (const auto next = take_next()) return begin(worker, *next, now);
   idle_.push_back(worker);
-  if (idle_.size() > 1) return {};  // who has been idle for longer has the first copy
+  if (idle_.size() > 1) return {};  // another has been idle for longer, and has the first copy
   const auto at = next_copy_at();
   return at && *at <= now ? std::optional(start_copy(now).split) : std::nullopt;
 }
@@ -97,7 +97,6 @@ JobTracker::Copy JobTracker::start_copy(double now) {
   const int worker = idle_.front();
   idle_.pop_front();
   splits_[static_cast<std::size_t>(*split)].copied = true;
-  ++copies_;
   return {.worker = worker, .split = begin(worker, *split, now)};
 }
 

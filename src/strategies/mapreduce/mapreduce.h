@@ -7,7 +7,8 @@
 /// Cost per step, one reducer, a split a worker: t_c + 2 alpha + 2 P M beta + P M gamma + t_update; its NIC carries
 /// everything. Another broadcast: its own cost, with P + 1 members, for alpha + P M beta. r reducers: max(M, P M / r)
 /// beta for P M beta, P M gamma / r. Without the combiner a worker sends (its rows) M, and the reducer adds as many.
-/// Splits: mapreduce_splits.cpp. Disks: storage.h.
+/// Splits: mapreduce_splits.cpp. Disks: storage.h. With recovery = "continue" the one reducer knows which results have
+/// come, and deals the splits that are lost to the others, one by one.
 #pragma once
 
 #include "collectives/broadcast.h"
@@ -39,31 +40,29 @@ struct MapReduce : Strategy {
   Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
-  int servers() const override { return static_cast<int>(reducers); }
-  std::optional<training::Sharding> sharding() const override { return training::Sharding::range; }
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   std::shared_ptr<const Strategy> alone() const override;
-  /// `continue`: one reducer knows what has come, and deals what is lost to the others, one by one.
-  std::vector<cluster::Recovery> recoveries() const override;
-  bool optimizes() const override { return job == Job::gradient; }
-  std::optional<Unfit> unfit(const Fit& fit) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 
  private:
-  // mapreduce_splits.cpp: the first reducer is the master as well, and deals splits to workers as they ask for them.
+  // Splits (mapreduce_splits.cpp).
   void map_splits(Worker& worker) const;
   void reduce_splits(Server& server) const;
+  bool deals_splits(const training::Participant& self) const { return splits > 1 || self.keeps_going(); }
+  /// The flops of mapping a split of so many rows, and of reading them and writing the sum on the disk.
+  double split_flops(const Worker& worker, std::int64_t step, int split, int all, std::int64_t rows) const;
   double map_flops(const training::Learning& learning, int split, int all) const;
   Tensor mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const;
-  bool deals_splits(const training::Training& training) const { return splits > 1 || training.keeps_going(); }
   std::int64_t sum_size(const training::Learning& learning) const;
 
   /// Blocks until every reducer's stretch of the parameters is there.
   Tensor parameters(Worker& worker, const training::Encoder& code) const;
-  /// How many numbers travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
+  /// The numbers that travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
   std::int64_t numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const;
-  /// Each reducer's stretch of a worker's sum over so many rows, encoded, and what travels beside it without a
-  /// combiner.
+  /// Each reducer's stretch of a worker's sum over so many rows, encoded; without a combiner with the bytes of the
+  /// rows.
   std::vector<cluster::Packet> sliced(const Worker& worker, training::Encoder& code, const Tensor& x,
                                       std::int64_t rows) const;
   /// The update with the sum of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner would
@@ -72,8 +71,6 @@ struct MapReduce : Strategy {
                     std::int64_t sums) const;
   /// Virtual time: reading or writing so many bytes; it counts as computing.
   void use_disk(const training::Participant& self, double bytes) const;
-  /// The flops that the rank's host could do meanwhile.
-  double disk_flops(const training::Participant& self, double bytes) const;
 };
 
 }  // namespace simgrad::strategies

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cluster/ranks/side_stream.h"
+#include "strategies/circumstances.h"
 #include "strategies/replicas/compressed_sum.h"
 
 namespace simgrad::strategies {
@@ -13,7 +14,7 @@ using cluster::SideStream;
 
 namespace {
 
-/// Layers whose gradients travel together; they follow each other in the vector, the first at the beginning.
+/// Layers whose gradients travel together. They follow each other in the vector.
 struct Bucket {
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -38,6 +39,11 @@ void Allreduce::describe(base::Describer& d) {
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
 
+std::optional<Refusal> Allreduce::refusal(const Circumstances& circumstances) const {
+  const std::string why = algorithm->refusal(circumstances.cluster);
+  return why.empty() ? compression_refusal(compression, circumstances) : std::optional(Refusal{"algorithm", why});
+}
+
 void Allreduce::operator()(Worker& worker) const {
   if (bucket_bytes) return in_buckets(worker);
   CompressedSum sum(*compression, *algorithm, worker);
@@ -52,9 +58,8 @@ void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker);
   SideStream beside(worker.comm());
   State state = worker.start();
-  if (worker.comm().rank() == 0 && state.step == 0 && worker.training().learning().layers().size() == 1)
-    worker.training().note(
-        "bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
+  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1)
+    worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
   while (worker.continues(state)) {
     std::vector<int> sums;  // last layers first
     Bucket bucket;

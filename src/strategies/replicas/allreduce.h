@@ -25,11 +25,8 @@ struct Allreduce : Strategy {
   Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
-  bool many_to_many() const override { return algorithm->many_to_many(); }
-  std::optional<Unfit> unfit(const Fit& fit) const override {
-    const std::string why = algorithm->refusal(fit.cluster);
-    return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
-  }
+  Traits traits(int /*P*/) const override { return {.many_to_many = algorithm->many_to_many()}; }
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
 
  private:

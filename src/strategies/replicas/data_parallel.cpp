@@ -16,16 +16,10 @@ void DataParallel::describe(base::Describer& d) {
                                  "what the master sends instead of parameters");
 }
 
-void DataParallel::operator()(Worker& worker) const {
-  if (worker.comm().rank() == 0)
-    lead(worker);
-  else
-    follow(worker);
-}
+void DataParallel::operator()(Worker& worker) const { worker.rank() == 0 ? lead(worker) : follow(worker); }
 
 void DataParallel::lead(Worker& master) const {
-  const training::Learning& learning = master.training().learning();
-  const std::int64_t row_bytes = learning.row_bytes() + 8;  // and its target
+  const std::int64_t row_bytes = master.learning().row_bytes() + 8;  // and its target
   training::Encoder gradient_code(*compression, master);
   training::Encoder parameter_code(*parameter_compression, master);
   State state = master.start();
@@ -35,11 +29,11 @@ void DataParallel::lead(Worker& master) const {
     const Tensor w = parameter_code.once(master.comm(), state.w);
     for (int device = 1; device < master.workers(); ++device) {
       Packet parameters_and_rows(w);
-      parameters_and_rows.more_bytes = row_bytes * learning.batches().count(device, master.workers());
+      parameters_and_rows.extra_bytes = row_bytes * master.rows(device);
       dealt.push_back(master.comm().start_send(device, std::move(parameters_and_rows)));
     }
     for (Pending& one : dealt) one.wait();
-    // Its own rows' gradient is at the parameters that the others have, and as coarse.
+    // The master's own gradient is at the parameters that the others have, and as coarse as theirs.
     const Tensor own = values::decoded(gradient_code(master.comm(), master.gradient(values::decoded(w))));
     const Tensor g = gradients.combine(values::Combination::add, own, gradient_code.add_flops(own.size()));
     gradient_code.charge_decoding(master.comm(), g.size(), master.workers() - 1);

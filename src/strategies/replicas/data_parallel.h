@@ -21,8 +21,10 @@ struct DataParallel : Strategy {
   Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
-  std::optional<Unfit> unfit(const Fit& fit) const override { return compression_misfit(compression, fit); }
-  std::optional<training::Holder> holder() const override { return training::Holder::master; }
+  Traits traits(int /*P*/) const override { return {.holder = Holder::master}; }
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
+    return compression_refusal(compression, circumstances);
+  }
   void operator()(Worker& worker) const override;
 
  private:

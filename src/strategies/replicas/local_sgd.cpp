@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "strategies/circumstances.h"
+
 namespace simgrad::strategies {
 
 using base::Bounds;
@@ -13,13 +15,8 @@ constexpr std::array memories{Choice{"keep", "every replica keeps its own"},
                               Choice{"average", "averaged as the parameters are, each of its vectors as long as they"},
                               Choice{"reset", "forgotten: every round begins without one"}};
 
-/// How many vectors the optimizer remembers. Those of slow momentum stand behind them in State::memory, so that
-/// checkpoints hold them too: what all replicas were when the round began, then the slow momentum itself.
-std::size_t optimizer_vectors(const Worker& worker, const State& state) {
-  State fresh{.w = state.w, .memory = {}, .step = 0};
-  worker.training().setup().options.optimizer->start(fresh);
-  return fresh.memory.size();
-}
+/// The strategy's own vectors: all replicas at the beginning of the round, and the slow momentum.
+enum Own : std::size_t { begun_at, slow_momentum_vector };
 
 }  // namespace
 
@@ -48,48 +45,44 @@ void LocalSgd::describe(base::Describer& d) {
         "number, or leave slow momentum out");
 }
 
-std::optional<Strategy::Unfit> LocalSgd::unfit(const Fit& fit) const {
-  if (const std::string why = algorithm->refusal(fit.cluster); !why.empty()) return Unfit{"algorithm", why};
-  if (!local_steps && !fit.stop.steps && !fit.stop.samples && !fit.stop.epochs)
-    return Unfit{"local_steps",
-                 "local_steps = \"all\" averages after the last step, but no number of steps, samples or "
-                 "epochs in [stop] says which that is; give one of them"};
-  return compression_misfit(compression, fit);
+std::optional<Refusal> LocalSgd::refusal(const Circumstances& circumstances) const {
+  if (const std::string why = algorithm->refusal(circumstances.cluster); !why.empty()) return Refusal{"algorithm", why};
+  const training::StopOptions& stop = circumstances.stop;
+  if (!local_steps && !stop.steps && !stop.samples && !stop.epochs)
+    return Refusal{"local_steps",
+                   "local_steps = \"all\" averages after the last step, but no number of steps, samples or "
+                   "epochs in [stop] says which that is; give one of them"};
+  return compression_refusal(compression, circumstances);
 }
 
 bool LocalSgd::averages_after(const Worker& worker, std::int64_t step) const {
   if (step <= synchronous_steps) return true;
-  return local_steps ? (step - synchronous_steps) % *local_steps == 0 : worker.training().last_step(step);
+  return local_steps ? (step - synchronous_steps) % *local_steps == 0 : worker.ends_after(step);
 }
 
 void LocalSgd::operator()(Worker& worker) const {
-  State state = worker.start();
-  if (remembers_beginning() && state.memory.size() == optimizer_vectors(worker, state)) {
-    state.memory.push_back(state.w);
-    if (slow()) state.memory.push_back(0.0 * state.w);
-  }
   CompressedSum moves(*compression, *algorithm, worker);
+  State state = worker.start();
+  if (slow() && state.own.empty()) state.own = {state.w, 0.0 * state.w};
+  if (!compression->exact() && state.own.empty()) state.own = {state.w};
   while (worker.continues(state)) {
-    // A rank steps alone, so its part of the global mean counts P times.
-    worker.update(state, worker.workers() * worker.gradient(state.w));
+    worker.update(state, worker.own_gradient(state.w));
     if (averages_after(worker, state.step)) average(worker, state, moves);
   }
 }
 
 void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const {
   using collectives::Reduction;
-  const std::size_t vectors = optimizer_vectors(worker, state);
   if (moves.exact()) {
     state.w = (*algorithm)(worker.comm(), state.w, Reduction::mean);
   } else {
-    // Codes leave out a part of what they are of: of the round's moves, not of the parameters.
-    Tensor& begun_at = state.memory[vectors];
-    worker.comm().charge_reduction(3.0 * static_cast<double>(state.w.size()), record::Work::update);
-    state.w = values::add_scaled(begun_at, 1.0 / worker.workers(), moves(worker.comm(), state.w - begun_at));
-    if (!slow()) begun_at = state.w;
+    // Codes leave a part out. So the round's moves are encoded, and not the parameters.
+    const Tensor begun = state.own[begun_at];
+    worker.charge(3.0 * static_cast<double>(state.w.size()), record::Work::update);
+    state.w = values::add_scaled(begun, 1.0 / worker.workers(), moves(worker.comm(), state.w - begun));
+    if (!slow()) state.own[begun_at] = state.w;
   }
-  for (std::size_t i = 0; i < vectors; ++i) {
-    Tensor& m = state.memory[i];
+  for (Tensor& m : state.optimizer) {
     if (optimizer_memory == MemoryAtAverage::average) m = (*algorithm)(worker.comm(), m, Reduction::mean);
     if (optimizer_memory == MemoryAtAverage::reset) m = 0.0 * m;
   }
@@ -98,15 +91,15 @@ void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const
 
 /// SlowMo, Algorithm 1: the round's move is a gradient that momentum is taken of.
 void LocalSgd::move_slowly(Worker& worker, State& state) const {
-  Tensor& begun_at = state.memory[state.memory.size() - 2];
-  Tensor& u = state.memory.back();
+  const Tensor begun = state.own[begun_at];
+  Tensor& u = state.own[slow_momentum_vector];
   const double lr = worker.learning_rate(state.step - 1);
   if (state.step > synchronous_steps && lr > 0.0) {
-    worker.comm().charge_reduction(7.0 * static_cast<double>(state.w.size()), record::Work::update);
-    u = values::add_scaled(slow_momentum * u, 1.0 / lr, begun_at - state.w);
-    state.w = values::add_scaled(begun_at, -slow_rate * lr, u);
+    worker.charge(7.0 * static_cast<double>(state.w.size()), record::Work::update);
+    u = values::add_scaled(slow_momentum * u, 1.0 / lr, begun - state.w);
+    state.w = values::add_scaled(begun, -slow_rate * lr, u);
   }
-  begun_at = state.w;
+  state.own[begun_at] = state.w;
 }
 
 }  // namespace simgrad::strategies

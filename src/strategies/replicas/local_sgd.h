@@ -15,7 +15,7 @@
 
 namespace simgrad::strategies {
 
-/// What becomes of the optimizer's memory (momentum, say) when the replicas are averaged.
+/// The fate of the optimizer's vectors (momentum, say) when the replicas are averaged.
 enum class MemoryAtAverage { keep, average, reset };
 
 struct LocalSgd : Strategy {
@@ -34,16 +34,15 @@ struct LocalSgd : Strategy {
   Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
-  bool replicas_differ() const override { return true; }
-  bool many_to_many() const override { return algorithm->many_to_many(); }
-  std::optional<Unfit> unfit(const Fit& fit) const override;
+  Traits traits(int /*P*/) const override {
+    return {.replicas_differ = true, .many_to_many = algorithm->many_to_many()};
+  }
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
 
  private:
   bool slow() const { return slow_momentum > 0.0 || slow_rate != 1.0; }
   bool averages_after(const Worker& worker, std::int64_t step) const;
-  /// Whether State::memory holds, behind the optimizer's, what all replicas were when the round began.
-  bool remembers_beginning() const { return slow() || !compression->exact(); }
   void average(Worker& worker, State& state, CompressedSum& moves) const;
   void move_slowly(Worker& worker, State& state) const;
 };

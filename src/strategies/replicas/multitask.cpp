@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "strategies/circumstances.h"
 #include "strategies/replicas/compressed_sum.h"
 
 namespace simgrad::strategies {
@@ -36,7 +37,7 @@ std::vector<Tensor> slices(const Tensor& w, const std::vector<Stretch>& stretche
   return all;
 }
 
-/// The shared layers as all have them, every output as its own group has it.
+/// The parameters to evaluate: the shared layers, which all have, and every output from its own group.
 Tensor assembled(const std::vector<Tensor>& replicas, const Learning& learning) {
   const std::int64_t tasks = MultitaskPerceptron::tasks(learning.problem());
   const auto P = static_cast<int>(replicas.size());
@@ -71,28 +72,32 @@ void Multitask::describe(base::Describer& d) {
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
 
-training::Assembly Multitask::assembly() const { return assembled; }
+Traits Multitask::traits(int) const {
+  return {.many_to_many = algorithm->many_to_many(),
+          .recoveries = {cluster::Recovery::restart},  // a lost rank's outputs are in the last checkpoint alone
+          .assembly = assembled};
+}
 
-std::optional<Strategy::Unfit> Multitask::unfit(const Fit& fit) const {
-  if (!dynamic_cast<const MultitaskPerceptron*>(&fit.model))
-    return Unfit{"kind",
-                 fmt::format("multitask trains tasks that share layers, but [model] kind = \"{}\" has one task; set "
-                             "that to \"multitask_perceptron\"",
-                             fit.model_kind)};
-  if (!fit.optimizer.elementwise())
-    return Unfit{"kind",
-                 fmt::format("under optimizer = \"{}\" the update of one parameter depends on others, which another "
-                             "group has; take an optimizer that works element by element",
-                             fit.optimizer_kind)};
-  const std::string why = algorithm->refusal(fit.cluster);
-  return why.empty() ? compression_misfit(compression, fit) : std::optional(Unfit{"algorithm", why});
+std::optional<Refusal> Multitask::refusal(const Circumstances& circumstances) const {
+  if (!circumstances.model.multitask())
+    return Refusal{"kind",
+                   fmt::format("multitask trains tasks that share layers, but [model] kind = \"{}\" has one task; set "
+                               "that to \"multitask_perceptron\"",
+                               circumstances.model_kind)};
+  if (!circumstances.optimizer.elementwise())
+    return Refusal{"kind",
+                   fmt::format("under optimizer = \"{}\" the update of one parameter depends on others, which another "
+                               "group has; take an optimizer that works element by element",
+                               circumstances.optimizer_kind)};
+  const std::string why = algorithm->refusal(circumstances.cluster);
+  return why.empty() ? compression_refusal(compression, circumstances) : std::optional(Refusal{"algorithm", why});
 }
 
 void Multitask::operator()(Worker& worker) const {
-  const Learning& learning = worker.training().learning();
+  const Learning& learning = worker.learning();
   const MultitaskPerceptron& model = *learning.multitask();
   const int P = worker.workers();
-  const TaskGroup own = task_group(model.tasks(learning.problem()), P, worker.comm().rank());
+  const TaskGroup own = task_group(model.tasks(learning.problem()), P, worker.rank());
   const Stretch shared = model.shared(learning.problem());
   const std::vector<Stretch> heads = model.heads(learning.problem(), own.tasks);
   std::vector<int> members(static_cast<std::size_t>(own.size));

@@ -24,15 +24,12 @@ struct Multitask : Strategy {
   Compression compression = no_compression();
 
   void describe(base::Describer& d) override;
-  bool many_to_many() const override { return algorithm->many_to_many(); }
-  /// A rank that is lost takes its tasks' outputs with it: all go back to the last checkpoint.
-  std::vector<cluster::Recovery> recoveries() const override { return {cluster::Recovery::restart}; }
-  training::Assembly assembly() const override;
-  std::optional<Unfit> unfit(const Fit& fit) const override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
 };
 
-/// Which tasks a worker trains, and with whom: workers first .. first + size - 1.
+/// The tasks that a worker trains, together with workers first .. first + size - 1.
 struct TaskGroup {
   models::Tasks tasks;
   int first = 0;

@@ -32,22 +32,10 @@ struct BytePs : Strategy {
   Compression answer_compression = no_compression();
 
   void describe(base::Describer& d) override;
-  std::optional<Unfit> unfit(const Fit& fit) const override;
-  std::vector<int> hosts(int P) const override;
-  bool many_to_many() const override { return true; }
-  std::optional<training::Holder> holder() const override { return training::Holder::workers; }
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& service) const override;
 };
-
-/// What a service sums of every partition: the numbers from first on, which travel as so many messages. Fair sharing
-/// gives every message the same rate, so that shares of different sizes travel in numbers of messages to match.
-struct SummationShare {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-  int messages = 0;
-};
-/// Of n services on the workers' hosts, then k on spare ones.
-std::vector<SummationShare> summation_shares(int n, int k, std::int64_t numbers);
 
 }  // namespace simgrad::strategies

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "strategies/servers/worker_watcher.h"
 
 namespace simgrad::strategies {
 
-/// How many gradients of its own each worker has given, and how far ahead of the slowest at work it was when it pulled.
+/// A worker's clock is the number of gradients that it has given; its lead is how far it is ahead of the slowest at
+/// work.
 class Clocks {
  public:
   explicit Clocks(int workers)
@@ -19,7 +24,7 @@ class Clocks {
 
   void tick(int worker) { ++clock_[static_cast<std::size_t>(worker)]; }
   void leave(int worker) { here_[static_cast<std::size_t>(worker)] = false; }
-  /// Who comes back is with the slowest.
+  /// A worker that comes back is with the slowest.
   void come_back(int worker) {
     const auto i = static_cast<std::size_t>(worker);
     if (!here_[i]) clock_[i] = std::max(clock_[i], slowest().value_or(clock_[i]));
@@ -31,13 +36,14 @@ class Clocks {
   }
   void pulls(int worker) { ahead_[static_cast<std::size_t>(worker)] = lead(worker); }
   std::int64_t clock(int worker) const { return clock_[static_cast<std::size_t>(worker)]; }
-  /// Of the others at work; without any, a clock that nobody reaches.
+  /// The slowest of the others at work; without any, a clock that nobody reaches.
   std::int64_t slowest_other(int worker) const {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < clock_.size(); ++i)
       if (here_[i] && i != static_cast<std::size_t>(worker)) least = std::min(least, clock_[i]);
     return least;
   }
+  /// The worker's lead when it last pulled parameters.
   std::int64_t staleness(int worker) const { return ahead_[static_cast<std::size_t>(worker)]; }
 
  private:
@@ -50,6 +56,47 @@ class Clocks {
 
   std::vector<std::int64_t> clock_, ahead_;
   std::vector<bool> here_;
+};
+
+/// Answers a worker's push as soon as its lead is within the bound. Nobody waits for a worker that is lost.
+class StalenessBound final : public WorkerWatcher {
+ public:
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+  StalenessBound(int workers, std::int64_t bound, std::function<void(int worker)> answer)
+      : clocks_(workers), bound_(bound), answer_(std::move(answer)) {}
+
+  const Clocks& clocks() const { return clocks_; }
+  /// The worker's gradient has been applied.
+  void pushed(int worker) {
+    clocks_.tick(worker);
+    waiting_.push_back(worker);
+    answer_within_bound();
+  }
+  void comes_back(int worker) override {
+    clocks_.come_back(worker);
+    clocks_.pulls(worker);
+  }
+  void is_lost(int worker) override {
+    clocks_.leave(worker);
+    std::erase(waiting_, worker);
+    answer_within_bound();
+  }
+
+ private:
+  void answer_within_bound() {
+    std::erase_if(waiting_, [&](int worker) {
+      if (clocks_.lead(worker) > bound_) return false;
+      clocks_.pulls(worker);
+      answer_(worker);
+      return true;
+    });
+  }
+
+  Clocks clocks_;
+  std::int64_t bound_;
+  std::function<void(int)> answer_;
+  std::vector<int> waiting_;
 };
 
 }  // namespace simgrad::strategies

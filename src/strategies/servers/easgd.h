@@ -25,9 +25,7 @@ struct Easgd : Strategy {
   Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
-  int servers() const override { return 1; }
-  bool synchronous() const override { return false; }
-  std::vector<cluster::Recovery> recoveries() const override { return allowed(!together); }
+  Traits traits(int P) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 

@@ -5,8 +5,7 @@
 /// Networks from Decentralized Data", AISTATS 2017, Algorithm 1; the proximal term: T. Li, A. K. Sahu, M. Zaheer, M.
 /// Sanjabi, A. Talwalkar, V. Smith, "Federated Optimization in Heterogeneous Networks" (FedProx), MLSys 2020.
 /// Cost per round, m workers taking part, all arriving together: H (t_c + t_update) + 2 alpha + 2 m M beta + 2 m d /
-/// speed,
-/// + 3 H d / speed with the proximal term.
+/// speed, + 3 H d / speed with the proximal term.
 #pragma once
 
 #include "strategies/compression.h"
@@ -31,18 +30,17 @@ struct FederatedAveraging : Strategy {
   Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
-  std::optional<Unfit> unfit(const Fit& fit) const override { return compression_misfit(compression, fit); }
-  int servers() const override { return 1; }
-  bool synchronous() const override { return false; }
-  std::int64_t gradients_an_update() const override { return 0; }
-  std::vector<cluster::Recovery> recoveries() const override { return allowed(true); }
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
+    return compression_refusal(compression, circumstances);
+  }
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 
  private:
-  /// H of that worker.
-  std::int64_t steps_of(const training::Training& training, int worker) const;
-  /// Who trains in a round: a function of the seed and the round. Ascending.
+  /// H of a worker.
+  std::int64_t steps_of(const training::Participant& self, int worker) const;
+  /// The workers that train in a round: a function of the seed and the round. Ascending.
   std::vector<int> chosen(const Server& server, std::int64_t round, const std::vector<int>& present) const;
 };
 

@@ -6,33 +6,29 @@
 
 namespace simgrad::strategies {
 
-LateGradients::LateGradients(const ParameterServer& options, const Service& service)
-    : options_(options), service_(service), server_(service.server) {
-  if (options.delay_compensation > 0.0) pulled_.assign(static_cast<std::size_t>(server_.workers()), service.state.w);
-}
-
-void LateGradients::pulls(int worker, const State& state) {
-  if (!pulled_.empty()) pulled_[static_cast<std::size_t>(worker)] = state.w;
+LateGradients::LateGradients(const ParameterServer& options, PushService& service)
+    : options_(options), service_(service), server_(service.server()) {
+  if (options.delay_compensation <= 0.0) return;
+  pulled_.assign(static_cast<std::size_t>(server_.workers()), service.state.w);
+  service.at_every_answer([this](int worker) { pulled_[static_cast<std::size_t>(worker)] = service_.state.w; });
 }
 
 double LateGradients::shares(std::int64_t rows) const {
-  const std::int64_t batch = server_.training().learning().batches().batch();
-  return static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows));
+  return static_cast<double>(server_.batch()) / static_cast<double>(std::max<std::int64_t>(1, rows));
 }
 
-LateGradient LateGradients::corrected(const Tensor& part, int worker, const State& state,
-                                      std::int64_t staleness) const {
-  if (pulled_.empty()) return {part, worker, staleness};
-  const training::Learning& learning = server_.training().learning();
+LateGradient LateGradients::corrected(const Push& push, std::int64_t staleness) const {
+  const Tensor part = service_.decoded(push);
+  if (pulled_.empty()) return {part, push.worker, staleness};
   // The part of a share 1/q of the rows is g/q, so that q g_part g_part is its share of the product.
-  const double q = shares(server_.rows(worker));
-  server_.comm().charge_reduction(5.0 * static_cast<double>(part.size()), record::Work::update);
-  return {compensated(learning.dispatcher(), part, state.w, pulled_[static_cast<std::size_t>(worker)],
-                      q * options_.delay_compensation),
-          worker, staleness};
+  const double q = shares(server_.rows(push.worker));
+  server_.charge(5.0 * static_cast<double>(part.size()), record::Work::update);
+  const Tensor& v = pulled_[static_cast<std::size_t>(push.worker)];
+  return {compensated(server_.learning().dispatcher(), part, service_.state.w, v, q * options_.delay_compensation),
+          push.worker, staleness};
 }
 
-void LateGradients::apply(const std::vector<LateGradient>& parts, State& state) const {
+void LateGradients::apply(const std::vector<LateGradient>& parts) const {
   std::vector<Tensor> terms;
   std::int64_t rows = 0;
   for (const LateGradient& part : parts) {
@@ -40,14 +36,14 @@ void LateGradients::apply(const std::vector<LateGradient>& parts, State& state) 
     rows += server_.rows(part.worker);
   }
   const Tensor sum =
-      parts.size() > 1 ? service_.sum(std::move(terms)) : service_.gradients.compressor().concluded(terms.front());
+      parts.size() > 1 ? service_.sum(std::move(terms)) : service_.gradients().compressor().concluded(terms.front());
   double weight = 1.0;
   if (options_.k_batch)
     weight = shares(rows);
   else if (options_.part == Part::mean)
     weight = server_.workers();
   const std::int64_t divisor = options_.staleness_aware ? std::max<std::int64_t>(1, parts.front().staleness) : 1;
-  server_.update(state, weight == 1.0 ? sum : weight * sum, 1.0 / static_cast<double>(divisor));
+  server_.update(service_.state, weight == 1.0 ? sum : weight * sum, 1.0 / static_cast<double>(divisor));
   for (const LateGradient& part : parts) server_.count(part.worker, part.staleness);
 }
 

@@ -1,4 +1,4 @@
-/// What a gradient is worth that was computed at older parameters.
+/// Gradients that were computed at older parameters.
 ///
 /// Source: staleness-aware learning rate: W. Zhang, S. Gupta, X. Lian, J. Liu, "Staleness-aware Async-SGD for
 /// Distributed Deep Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient
@@ -19,27 +19,27 @@ struct LateGradient {
   std::int64_t staleness = 0;
 };
 
-/// The server's side of it: it keeps what every worker has pulled where delays are compensated.
+/// The server's side; where delays are compensated, it keeps the parameters that every worker has pulled.
 class LateGradients {
  public:
-  /// Both must outlive it.
-  LateGradients(const ParameterServer& options, const Service& service);
+  /// Both must outlive it. It learns from the service which parameters a worker is sent.
+  LateGradients(const ParameterServer& options, PushService& service);
+  LateGradients(const LateGradients&) = delete;
+  LateGradients& operator=(const LateGradients&) = delete;
 
-  /// The worker gets these parameters now.
-  void pulls(int worker, const State& state);
-  /// What becomes of its part of the gradient at the present state.  Virtual time: 5 flops a parameter where delays are
-  /// compensated.
-  LateGradient corrected(const Tensor& part, int worker, const State& state, std::int64_t staleness) const;
+  /// A worker's part of the gradient, corrected for the present state.  Virtual time: decoding, and 5 flops a parameter
+  /// where delays are compensated.
+  LateGradient corrected(const Push& push, std::int64_t staleness) const;
   /// One update: by one worker's part, or for K-batch by the mean gradient over all rows. Counts rows and staleness.
   /// Virtual time: the additions and the optimizer's flops.
-  void apply(const std::vector<LateGradient>& parts, State& state) const;
+  void apply(const std::vector<LateGradient>& parts) const;
 
  private:
-  /// How many times so many rows a batch is.
+  /// The ratio of a batch to so many rows.
   double shares(std::int64_t rows) const;
 
   const ParameterServer& options_;
-  const Service& service_;
+  PushService& service_;
   const Server& server_;
   std::vector<Tensor> pulled_;  ///< by worker
 };

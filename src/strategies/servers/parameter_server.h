@@ -11,7 +11,6 @@
 /// + M gamma + t_update/P.
 #pragma once
 
-#include "cluster/ranks/inbox.h"
 #include "strategies/compression.h"
 
 namespace simgrad::strategies {
@@ -19,7 +18,7 @@ namespace simgrad::strategies {
 enum class Consistency {
   bsp,  ///< a step's gradients are all summed before the parameters change
   asp,  ///< every gradient is applied as it comes
-  ssp   ///< so, but nobody is more than a bound of clocks ahead of the slowest
+  ssp   ///< as it comes, but nobody is more than a bound of clocks ahead of the slowest
 };
 
 enum class Placement {
@@ -27,8 +26,14 @@ enum class Placement {
   colocated   ///< server i on worker i's host, whose NIC and cores they share
 };
 
-/// How a worker's part of the gradient counts when it is applied alone.
-enum class Part { sum, mean };
+/// The weight of a worker's part of the gradient when it is applied alone.
+enum class Part {
+  sum,  ///< 1: the parts of all workers add up to one gradient
+  mean  ///< P
+};
+
+/// The hosts of P workers and of servers placed so; empty: each on its own.
+std::vector<int> hosts_of_servers(Placement placement, int P, int servers);
 
 struct ParameterServer : Strategy {
   static constexpr base::About about{
@@ -42,7 +47,7 @@ struct ParameterServer : Strategy {
   Consistency consistency = Consistency::bsp;
   std::int64_t shards = 1;
   Placement placement = Placement::dedicated;
-  training::Sharding dealt_by = training::Sharding::range;
+  Sharding dealt_by = Sharding::range;
   std::optional<std::int64_t> staleness_bound;
   std::int64_t backup_workers = 0;
   std::optional<std::int64_t> k_batch;
@@ -53,13 +58,8 @@ struct ParameterServer : Strategy {
   Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
-  int servers() const override { return static_cast<int>(shards); }
-  std::vector<int> hosts(int P) const override;
-  bool synchronous() const override;
-  std::int64_t gradients_an_update() const override;
-  std::optional<training::Sharding> sharding() const override { return dealt_by; }
-  std::vector<cluster::Recovery> recoveries() const override { return allowed(stale()); }
-  std::optional<Unfit> unfit(const Fit& fit) const override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 

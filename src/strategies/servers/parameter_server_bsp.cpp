@@ -17,7 +17,7 @@ void ParameterServer::serve_bsp(Server& server) const {
   const int P = server.workers();
   std::vector<int> mine(static_cast<std::size_t>(P) + 1);
   std::iota(mine.begin(), mine.end() - 1, 0);
-  mine.back() = server.comm().rank();
+  mine.back() = server.rank();
   const cluster::Communicator group = server.comm().subgroup(mine);
   const training::Encoder gradients(*compression, server);
   training::Encoder parameters(*parameter_compression, server);
@@ -25,86 +25,85 @@ void ParameterServer::serve_bsp(Server& server) const {
   State state = server.start();
   while (server.continues(state)) {
     collectives::FlatReduce pushes(group, P);
-    collectives::flat_broadcast(group, P, Packet(parameters.once(group, state.w), state.step));
+    collectives::flat_broadcast(group, P, Packet(parameters.once(group, state.w), Version{state.step}));
     const Tensor sum = values::decoded(pushes.sum(gradients.add_flops(state.w.size(), first)));
     gradients.charge_decoding(group, sum.size(), P, first);
     const Tensor g = gradients.compressor().concluded(sum);
     server.update(state, part == Part::mean ? P * g : g);
-    if (consistency == Consistency::ssp && server.shard() == 0)
-      for (int worker = 0; worker < P; ++worker) server.training().add_staleness(0);
+    if (consistency == Consistency::ssp)
+      for (int worker = 0; worker < P; ++worker) server.count_staleness(0);
   }
 }
 
 namespace {
 
-/// Gradients of one step, from some of the workers.
-class Came {
+/// The gradients of one step that some of the workers have sent.
+class ArrivedGradients {
  public:
-  void add(int worker, const Tensor& g, const Server& server) {
-    parts_.emplace(worker, g);
-    rows_ += server.rows(worker);
+  explicit ArrivedGradients(PushService& service) : service_(service) {}
+
+  void add(const Push& push) {
+    parts_.emplace(push.worker, service_.decoded(push));
+    rows_ += service_.server().rows(push.worker);
   }
   std::int64_t size() const { return static_cast<std::int64_t>(parts_.size()); }
 
-  /// One update by the mean gradient over the rows that came, added in the order of the workers; counts them.
+  /// One update by the mean gradient over their rows, added in the order of the workers; counts the rows.
   /// Virtual time: the additions and the optimizer's flops.
-  void apply(Service& service) const {
-    const Server& server = service.server;
+  void apply() const {
+    const Server& server = service_.server();
     std::vector<Tensor> terms;
     for (const auto& [worker, g] : parts_) terms.push_back(g);
-    const std::int64_t batch = server.training().learning().batches().batch();
-    const Tensor sum = service.sum(std::move(terms));
-    const double weight = static_cast<double>(batch) / static_cast<double>(std::max<std::int64_t>(1, rows_));
-    server.update(service.state, rows_ == batch ? sum : weight * sum);
+    const Tensor sum = service_.sum(std::move(terms));
+    const double weight = static_cast<double>(server.batch()) / static_cast<double>(std::max<std::int64_t>(1, rows_));
+    server.update(service_.state, rows_ == server.batch() ? sum : weight * sum);
     for (const auto& [worker, g] : parts_) server.count(worker);
   }
 
  private:
+  PushService& service_;
   std::multimap<int, Tensor> parts_;
   std::int64_t rows_ = 0;
 };
 
 }  // namespace
 
-/// Backup workers. The first P - b of a step's gradients make its update; who comes later is answered with the newest
-/// parameters, and its gradient dropped.
+/// Backup workers: the first gradients of a step make an update. Later ones are dropped, and their senders go on with
+/// the present step.
 void ParameterServer::serve_first_of_all(Server& server) const {
   const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
-  Service service(server, *compression, *parameter_compression);
-  State& state = service.state;
-  while (server.continues(state)) {
-    Came came;
-    std::vector<int> waiting;
-    while (came.size() < enough) {
-      auto [worker, push, lost] = service.pushes.next();
-      if (push.version == state.step) {
-        came.add(worker, service.decoded(push.tensor), server);
-        waiting.push_back(worker);
+  PushService service(server, *compression, *parameter_compression);
+  while (service.continues()) {
+    ArrivedGradients arrived(service);
+    std::vector<int> in_time;
+    while (arrived.size() < enough) {
+      const Push push = service.next();
+      if (push.version == service.state.step) {
+        arrived.add(push);
+        in_time.push_back(push.worker);
       } else {
-        service.answers.send(worker, state);  // too late
+        service.answer(push.worker);  // too late
       }
     }
-    came.apply(service);
-    for (const int worker : waiting) service.answers.send(worker, state);
+    arrived.apply();
+    for (const int worker : in_time) service.answer(worker);
   }
 }
 
-/// K-batch-sync. Any K gradients computed at the present parameters make an update, which everybody is told.
+/// K-batch-sync. Any K gradients computed at the present parameters make an update; then everybody is sent the new
+/// parameters.
 void ParameterServer::serve_first_k(Server& server) const {
-  Service service(server, *compression, *parameter_compression);
-  State& state = service.state;
-  while (server.continues(state)) {
-    Came came;
-    while (came.size() < *k_batch) {
-      auto [worker, push, lost] = service.pushes.next();
-      if (push.version == state.step) came.add(worker, service.decoded(push.tensor), server);
-    }
-    came.apply(service);
-    service.answers.send_all(state);
+  PushService service(server, *compression, *parameter_compression);
+  while (service.continues()) {
+    ArrivedGradients arrived(service);
+    while (arrived.size() < *k_batch)
+      if (const Push push = service.next(); push.version == service.state.step) arrived.add(push);
+    arrived.apply();
+    service.answer_all();
   }
 }
 
-/// Gradient after gradient at the parameters it has; the one under way is given up when newer ones come.
+/// Computes gradient after gradient at the parameters that it has, and gives up the one under way when newer ones come.
 void ParameterServer::work_and_restart(Worker& worker) const {
   training::Encoder gradients(*compression, worker);
   const training::Encoder parameters(*parameter_compression, worker);
@@ -116,7 +115,7 @@ void ParameterServer::work_and_restart(Worker& worker) const {
       auto [server, packet, lost] = news.next();
       const auto shard = static_cast<std::size_t>(server - worker.server());
       parts[shard] = parameters.decoded(worker.comm(), packet.tensor);
-      versions[shard] = packet.version;
+      versions[shard] = packet.note<Version>().step;
     } while (std::ranges::adjacent_find(versions, std::ranges::not_equal_to{}) != versions.end());
     const Tensor w = worker.shards().whole(parts);
     while (const auto g = worker.gradient_unless(news, w)) push_shards(worker, gradients, *g, versions);

@@ -1,5 +1,7 @@
 #include "strategies/servers/parameter_store.h"
 
+#include <utility>
+
 namespace simgrad::strategies {
 
 using cluster::Packet;
@@ -9,8 +11,12 @@ ParameterStore::ParameterStore(Worker& worker, const training::Compressor& gradi
                                const training::Compressor& parameters)
     : worker_(worker), gradients_(gradients, worker), parameters_(parameters, worker) {
   expect_answers();
+  request_parameters_again(worker);
+}
+
+void request_parameters_again(Worker& worker) {
   if (!worker.rejoins()) return;
-  for (int j = 0; j < worker.servers(); ++j) worker.comm().send(worker.server() + j, Packet());  // a pull
+  for (int j = 0; j < worker.servers(); ++j) worker.comm().send(worker.server() + j, Packet());
 }
 
 void ParameterStore::expect_answers() {
@@ -24,7 +30,7 @@ Pulled ParameterStore::pull() {
   for (Pending& answer : answers_) {
     Packet packet = answer.wait();
     parts.push_back(parameters_.decoded(worker_.comm(), packet.tensor));
-    pulled.versions.push_back(packet.version);
+    pulled.versions.push_back(packet.note<Version>().step);
   }
   pulled.w = worker_.shards().whole(parts);
   return pulled;
@@ -46,7 +52,8 @@ void push_shards(Worker& worker, training::Encoder& gradients, const Tensor& g,
   }
   std::vector<Pending> sends;
   for (std::size_t j = 0; j < parts.size(); ++j)
-    sends.push_back(worker.comm().start_send(worker.server() + static_cast<int>(j), Packet(parts[j], versions[j])));
+    sends.push_back(
+        worker.comm().start_send(worker.server() + static_cast<int>(j), Packet(parts[j], Version{versions[j]})));
   for (Pending& send : sends) send.wait();
 }
 
@@ -63,47 +70,59 @@ void Answers::send(int worker, const State& state) {
   Pending& last = under_way_[static_cast<std::size_t>(worker)];
   if (last.under_way())
     last.wait_unless_lost();  // mostly over long since: a push comes after the answer to the one before
-  last = server_.comm().start_send_unless_lost(worker, Packet(code(state), state.step));
+  last = server_.comm().start_send_unless_lost(worker, Packet(code(state), Version{state.step}));
 }
 
 void Answers::send_all(const State& state) {
   for (int worker = 0; worker < server_.workers(); ++worker) send(worker, state);
 }
 
-Service::Service(const Server& its_server, const training::Compressor& its_gradients,
-                 const training::Compressor& its_parameters, cluster::Inbox::Losses losses)
-    : server(its_server),
-      gradients(its_gradients, server),
-      state(server.start()),
-      answers(server, its_parameters),
-      pushes(server.comm(), 0, server.workers(), losses),
-      keeps_going(server.training().keeps_going()) {
-  answers.send_all(state);
+PushService::PushService(const Server& server, const training::Compressor& gradients,
+                         const training::Compressor& parameters, cluster::Inbox::Losses losses)
+    : state(server.start()),
+      server_(server),
+      gradients_(gradients, server),
+      answers_(server, parameters),
+      pushes_(server.comm(), 0, server.workers(), losses) {
+  answers_.send_all(state);
 }
 
-cluster::Inbox::Arrival Service::next(const std::function<void(int)>& pulls) {
+bool PushService::continues() {
+  if (server_.continues(state)) return true;
+  while (server_.keeps_going())  // the training ends it
+    if (const auto push = pushes_.next(); !push.lost) answers_.send(push.source, state);
+  return false;
+}
+
+Push PushService::next() {
   for (;;) {
-    auto push = pushes.next();
-    if (push.packet.tensor) push.packet.tensor = decoded(push.packet.tensor);
-    if (push.lost || push.packet.tensor) return push;
-    pulls(push.source);
-    answers.send(push.source, state);
+    auto [worker, packet, lost] = pushes_.next();
+    if (packet.tensor) {
+      const Version* const version = packet.find_note<Version>();
+      return {worker, std::move(packet.tensor), version ? version->step : 0};
+    }
+    if (lost) {
+      if (watcher_) watcher_->is_lost(worker);
+      continue;
+    }
+    if (watcher_) watcher_->comes_back(worker);
+    answer(worker);
   }
 }
 
-Tensor Service::decoded(const Tensor& push) const {
-  return gradients.decoded(server.comm(), push, first_parameter(server.shards(), server.shard()));
+void PushService::answer(int worker) {
+  if (answered_) answered_(worker);
+  answers_.send(worker, state);
 }
 
-Tensor Service::sum(std::vector<Tensor> parts) const {
-  const double a_push = gradients.add_flops(parts.front().size(), first_parameter(server.shards(), server.shard()));
-  server.comm().charge_reduction(a_push * static_cast<double>(parts.size()));
-  return gradients.compressor().concluded(values::sum(std::move(parts)));
+Tensor PushService::decoded(const Push& push) const {
+  return gradients_.decoded(server_.comm(), push.code, first_parameter(server_.shards(), server_.shard()));
 }
 
-void Service::answer_the_rest() {
-  while (keeps_going)  // the training ends it
-    if (const auto push = pushes.next(); !push.lost) answers.send(push.source, state);
+Tensor PushService::sum(std::vector<Tensor> parts) const {
+  const double a_push = gradients_.add_flops(parts.front().size(), first_parameter(server_.shards(), server_.shard()));
+  server_.charge(a_push * static_cast<double>(parts.size()));
+  return gradients_.compressor().concluded(values::sum(std::move(parts)));
 }
 
 }  // namespace simgrad::strategies

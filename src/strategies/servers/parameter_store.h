@@ -1,6 +1,7 @@
 /// The two sides of a parameter server: its shards as a worker sees them, its workers as a server sees them.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <vector>
@@ -8,20 +9,23 @@
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/inbox.h"
 #include "strategies/compression.h"
+#include "strategies/notes.h"
+#include "strategies/servers/worker_watcher.h"
 #include "training/compressors/encoder.h"
 
 namespace simgrad::strategies {
 
-/// What a worker has pulled: the parameters, and each shard's version.
+/// The parameters that a worker has pulled, and each shard's version.
 struct Pulled {
   Tensor w;
   std::vector<std::int64_t> versions;
 };
 
-/// All servers together, as a worker sees them. An answer to a push is the parameters, so there are no requests.
+/// All servers together, as a worker sees them. An answer to a push is the parameters, so there are no requests but
+/// those of a worker that has come back.
 class ParameterStore {
  public:
-  /// gradients, parameters: what is sent instead of them. Both must outlive it.
+  /// gradients, parameters: the codes that are sent instead of them. Both must outlive it.
   ParameterStore(Worker& worker, const training::Compressor& gradients, const training::Compressor& parameters);
   /// Blocks until every server has sent its shard.
   Pulled pull();
@@ -44,13 +48,16 @@ void push_shards(Worker& worker, training::Encoder& gradients, const Tensor& g,
 /// The first parameter of a server's shard, among all as they are dealt.
 std::int64_t first_parameter(const training::Shards& shards, int server);
 
+/// Asks every server for its parameters, where the worker has come back; at the beginning they come by themselves.
+void request_parameters_again(Worker& worker);
+
 /// A server's answers to its workers: one under way to each. Those to a worker that is lost are dropped.
 class Answers {
  public:
-  /// parameters: what is sent instead of them; it must outlive the answers.
+  /// parameters: the code that is sent instead of them; it must outlive the answers.
   Answers(const Server& server, const training::Compressor& parameters);
   void send(int worker, const State& state);
-  /// What is sent of that state; made once.
+  /// The code that is sent of that state; made once.
   Tensor code(const State& state) { return parameters_.once(server_.comm(), state.w); }
   void send_all(const State& state);
 
@@ -60,28 +67,51 @@ class Answers {
   std::deque<cluster::Pending> under_way_;  ///< by worker
 };
 
-/// A server at work: it has sent everybody the parameters to start with, and their pushes come in.
-struct Service {
-  /// gradients, parameters: what is sent instead of them. Both must outlive it.
-  Service(const Server& server, const training::Compressor& gradients, const training::Compressor& parameters,
-          cluster::Inbox::Losses losses = cluster::Inbox::Losses::untold);
+/// A worker's push, as it has come in.
+struct Push {
+  int worker = 0;
+  Tensor code;
+  std::int64_t version = 0;  ///< of the parameters at which its gradient was computed
+};
 
-  /// The next push of a gradient, decoded. Who has come back pushes nothing, and is answered: a pull.
-  /// pulls(worker): called before it is.
-  cluster::Inbox::Arrival next(const std::function<void(int)>& pulls);
-  /// In place, servers may be through one after the other: whoever is goes on answering.
-  void answer_the_rest();
-  /// A push that came in otherwise.
-  Tensor decoded(const Tensor& push) const;
-  /// Of pushes that have been decoded.  Virtual time: the additions.
+/// A server at work: it has sent everybody the parameters to start with, and pushes come in. Workers that come back are
+/// answered, whatever the server does with the others.
+class PushService {
+ public:
+  /// gradients, parameters: the codes that are sent instead of them. Both must outlive it.
+  PushService(const Server& server, const training::Compressor& gradients, const training::Compressor& parameters,
+              cluster::Inbox::Losses losses = cluster::Inbox::Losses::untold);
+
+  State state;
+
+  /// Called with each worker that is answered, before it is.
+  void at_every_answer(std::function<void(int worker)> call) { answered_ = std::move(call); }
+  /// The watcher hears of losses, where the inbox tells them, and of returns. It must outlive the service.
+  void watched_by(WorkerWatcher& watcher) { watcher_ = &watcher; }
+
+  const Server& server() const { return server_; }
+  const training::Encoder& gradients() const { return gradients_; }
+  /// Reports the state. Where the training keeps going, servers may be through one after the other: then it answers
+  /// until all are.
+  bool continues();
+  /// Blocks until the next push.
+  Push next();
+  void answer(int worker);
+  void answer_all() { answers_.send_all(state); }
+  /// The parameters as workers decode them.
+  Tensor answered_parameters() { return values::decoded(answers_.code(state)); }
+  /// A push, decoded.  Virtual time: the decoding.
+  Tensor decoded(const Push& push) const;
+  /// The sum of decoded pushes.  Virtual time: the additions.
   Tensor sum(std::vector<Tensor> parts) const;
 
-  const Server& server;
-  training::Encoder gradients;
-  State state;
-  Answers answers;
-  cluster::Inbox pushes;
-  bool keeps_going;
+ private:
+  const Server& server_;
+  training::Encoder gradients_;
+  Answers answers_;
+  cluster::Inbox pushes_;
+  std::function<void(int)> answered_;
+  WorkerWatcher* watcher_ = nullptr;
 };
 
 }  // namespace simgrad::strategies

@@ -4,8 +4,8 @@
 /// A worker finds the distinct keys of its next batch, asks their servers for them (4 bytes a key), is answered with
 /// their numbers, and pushes keys and gradients; the request for the next batch rides on that push. So a step takes a
 /// message to and one from each server, however many keys there are. Dense parameters are dealt to the servers, or
-/// (dense = "allreduce") replicated on the workers and all-reduced, with the rows of the hottest keys if that is
-/// wished, while the servers apply the other keys' gradients as consistency says.
+/// (dense = "allreduce") replicated on the workers and all-reduced, on request with the rows of the hottest keys, while
+/// the servers apply the other keys' gradients as consistency says.
 ///
 /// Source: M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014 (sparse pushes and
 /// pulls by key); S. Kim et al., "Parallax: Sparsity-aware Data Parallel Training of Deep Neural Networks", EuroSys
@@ -22,7 +22,7 @@
 namespace simgrad::strategies {
 
 enum class DenseOn {
-  servers,   ///< dealt to them in equal stretches; pulled and pushed whole
+  servers,   ///< dealt to them in equal stretches, which are pulled and pushed whole
   allreduce  ///< replicas on the workers
 };
 
@@ -40,7 +40,7 @@ struct SparseParameterServer : Strategy {
   Consistency consistency = Consistency::bsp;
   std::int64_t shards = 1;
   Placement placement = Placement::dedicated;
-  training::Sharding dealt_by = training::Sharding::range;
+  Sharding dealt_by = Sharding::range;
   std::optional<std::int64_t> staleness_bound;
   std::int64_t cache_bound = 0;
   DenseOn dense = DenseOn::servers;
@@ -49,14 +49,8 @@ struct SparseParameterServer : Strategy {
   Part part = Part::sum;
 
   void describe(base::Describer& d) override;
-  int servers() const override { return static_cast<int>(shards); }
-  std::vector<int> hosts(int P) const override;
-  bool synchronous() const override { return !stale(); }
-  std::int64_t gradients_an_update() const override { return stale() ? 1 : 0; }
-  bool many_to_many() const override { return shards > 1 || dense == DenseOn::allreduce; }
-  bool keyed() const override { return true; }
-  std::vector<cluster::Recovery> recoveries() const override;
-  std::optional<Unfit> unfit(const Fit& fit) const override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 

@@ -4,7 +4,8 @@
 #include <numeric>
 
 #include "collectives/ring.h"
-#include "training/optimizers/sgd.h"
+#include "strategies/notes.h"
+#include "strategies/servers/sparse_service.h"
 
 namespace simgrad::strategies {
 
@@ -27,11 +28,11 @@ Tensor as_received(const cluster::Communicator& comm, const Tensor& x, values::F
 SparseStore::SparseStore(Worker& worker, const SparseParameterServer& options)
     : worker_(worker),
       options_(options),
-      learning_(worker.training().sparse(options.learning_options())),
+      learning_(worker.sparse(options.learning_options())),
       cache_(options.cache_bound),
       versions_(static_cast<std::size_t>(worker.servers()), 0),
-      keeps_own_updates_(options.cache_bound > 0 &&
-                         dynamic_cast<const training::Sgd*>(&*worker.training().setup().options.optimizer)) {
+      keeps_own_updates_(options.cache_bound > 0 && worker.optimizer().row_update() &&
+                         !worker.optimizer().row_update()->epsilon) {
   learning_.caches = options.cache_bound > 0;
 }
 
@@ -55,18 +56,18 @@ void SparseStore::push(const Tensor& g) {
   send(g);
 }
 
-/// The servers' numbers of this worker's keys change by its part, as theirs do when it has come.
+/// The rows that are kept change by this worker's part, as the servers' rows do when it has come.
 void SparseStore::update_kept(const Tensor& g) {
   const std::int64_t width = learning_.width(), P = worker_.workers(), step = present_.batch->step;
   const double factor = options_.part == Part::mean ? static_cast<double>(P) : 1.0;
-  // The servers' step, if all are equally fast.
+  // The servers' step, if all workers are equally fast.
   const double rate = factor * worker_.learning_rate(options_.stale() ? step * P : step);
   std::vector<std::int64_t> firsts;  // of each server's rows in g
   for (int j = 0; j < worker_.servers(); ++j) firsts.push_back(learning_.gradient_first(*present_.batch, j));
   const values::Operation operation{
       .name = "update_kept", .seconds = 1e-9 * static_cast<double>(kept_.size()), .numbered = false};
   const Tensor inputs[] = {kept_, g};
-  cache_.change_last(worker_.training().learning().dispatcher().dispatch(
+  cache_.change_last(worker_.learning().dispatcher().dispatch(
       operation, kept_.size(), inputs,
       [batch = present_.batch, firsts, width, rate](std::span<const std::span<const double>> in,
                                                     std::span<double> out) {
@@ -77,7 +78,7 @@ void SparseStore::update_kept(const Tensor& g) {
           for (std::int64_t n = (batch->firsts[j + 1] - batch->firsts[j]) * width; n > 0; --n) *own++ -= rate * *part++;
         }
       }));
-  worker_.comm().charge_reduction(2.0 * static_cast<double>(present_.batch->distinct() * width));
+  worker_.charge(2.0 * static_cast<double>(present_.batch->distinct() * width));
 }
 
 void SparseStore::wait() {
@@ -90,16 +91,17 @@ void SparseStore::send(const Tensor& g) {
   for (int j = 0; j < worker_.servers(); ++j) {
     const auto server = static_cast<std::size_t>(j);
     Packet packet;
-    packet.wanted = next_.wanted[server];
-    packet.more_bytes = key_bytes * static_cast<std::int64_t>(packet.wanted->size());
+    KeyNote keys{.pushed = {}, .wanted = next_.wanted[server]};
+    packet.extra_bytes = key_bytes * static_cast<std::int64_t>(keys.wanted->size());
     if (g) {
       const SparseBatch& batch = *present_.batch;
       const std::int64_t first = learning_.gradient_first(batch, j), last = learning_.gradient_first(batch, j + 1);
       packet.tensor = as_sent(worker_.comm(), values::slice(g, first, last - first), options_.values);
-      packet.keys = batch.rows[server];
-      packet.more_bytes += key_bytes * static_cast<std::int64_t>(packet.keys->size());
-      packet.version = versions_[server];
+      keys.pushed = batch.rows[server];
+      packet.extra_bytes += key_bytes * static_cast<std::int64_t>(keys.pushed->size());
+      keys.version = versions_[server];
     }
+    packet.attached = std::make_shared<const KeyNote>(std::move(keys));
     sends_.push_back(worker_.comm().start_send(worker_.server() + j, std::move(packet)));
   }
 }
@@ -110,7 +112,7 @@ Tensor SparseStore::pull() {
   for (std::size_t j = 0; j < answers_.size(); ++j) {
     const Packet packet = answers_[j].wait();
     answers.push_back(as_received(worker_.comm(), packet.tensor, options_.values));
-    answered.push_back(packet.version);
+    answered.push_back(packet.note<Version>().step);
   }
   present_ = std::move(next_);
   note_versions(answered);
@@ -144,7 +146,7 @@ Tensor SparseStore::together(const std::vector<Tensor>& answers) const {
   for (int j = 0; j < worker_.servers(); ++j) dense.push_back(learning_.dense_of(j));
   const std::int64_t size = rows * width + std::accumulate(dense.begin(), dense.end(), std::int64_t{0});
   const values::Operation operation{.name = "together", .seconds = 1e-9 * static_cast<double>(size), .numbered = false};
-  return worker_.training().learning().dispatcher().dispatch(
+  return worker_.learning().dispatcher().dispatch(
       operation, size, inputs,
       [batch = present_.batch, from = present_.rows, dense, width](std::span<const std::span<const double>> in,
                                                                    std::span<double> out) {
@@ -180,17 +182,17 @@ State replica_state(const SparseLearning& learning, const State& start) {
     return start.step == 0 ? learning.replica_of(x)
                            : values::slice(x, x.size() - learning.replicated(), learning.replicated());
   };
-  State state{.w = part(start.w), .memory = {}, .step = 0};
-  for (const Tensor& each : start.memory) state.memory.push_back(part(each));
+  State state{.w = part(start.w), .step = 0};
+  for (const Tensor& each : start.optimizer) state.optimizer.push_back(part(each));
   return state;
 }
 
 DenseReplica::DenseReplica(Worker& worker, const SparseParameterServer& options)
-    : worker_(worker), options_(options), learning_(worker.training().sparse(options.learning_options())) {
+    : worker_(worker), options_(options), learning_(worker.sparse(options.learning_options())) {
   if (learning_.replicated() == 0) return;
   const State start = worker.start();
   state_ = replica_state(learning_, start);
-  state_.step = static_cast<std::int64_t>(worker.training().rounds(start.step));
+  state_.step = worker.rounds(start.step);
   std::vector<int> workers(static_cast<std::size_t>(worker.workers()));
   std::iota(workers.begin(), workers.end(), 0);
   among_.push_back(worker.comm().subgroup(workers));
@@ -210,7 +212,7 @@ Tensor DenseReplica::sum(const Tensor& part) const {
 void DenseReplica::update(const Tensor& part) {
   if (!part) return;
   worker_.update_alone(state_, sum(part));
-  if (worker_.comm().rank() == 0) learning_.shared_replica = state_;
+  if (worker_.rank() == 0) learning_.shared_replica = state_;
 }
 
 }  // namespace simgrad::strategies

@@ -10,7 +10,7 @@
 
 namespace simgrad::strategies {
 
-/// A key's number weighs so much in requests and pushes: there are fewer than 2^32.
+/// The bytes of a key's number in requests and pushes: there are fewer than 2^32 keys.
 inline constexpr std::int64_t key_bytes = 4;
 
 /// All servers together, as a worker sees them: batch after batch.
@@ -28,7 +28,7 @@ class SparseStore {
   void push(const Tensor& g);
   /// Blocks until they have it.
   void wait();
-  /// What of g is the replica's.
+  /// The replica's part of g.
   Tensor replica_part(const Tensor& g) const;
 
  private:
@@ -42,8 +42,8 @@ class SparseStore {
   const SparseParameterServer& options_;
   training::SparseLearning& learning_;
   KeyCache cache_;
-  Pull next_;     ///< what is asked for
-  Pull present_;  ///< what has come
+  Pull next_;     ///< the batch that is asked for
+  Pull present_;  ///< the batch that has come
   std::deque<std::vector<std::int64_t>>
       answered_;                        ///< the servers' versions, of the last steps that kept rows may be from
   std::vector<std::int64_t> versions_;  ///< by server: that of the oldest row in use
@@ -52,7 +52,7 @@ class SparseStore {
   std::vector<cluster::Pending> answers_, sends_;
 };
 
-/// What the workers hold of the parameters, if anything; all of them the same.
+/// The parameters that the workers hold, if any; equal on all of them.
 class DenseReplica {
  public:
   DenseReplica(Worker& worker, const SparseParameterServer& options);
@@ -75,7 +75,7 @@ class DenseReplica {
 /// The state of replicas at the beginning, from a rank's start.
 State replica_state(const training::SparseLearning& learning, const State& start);
 
-/// x as it travels, and as whoever got it computes with it.  Virtual time: a flop a number where it is rounded.
+/// x as it travels, and as its receiver computes with it.  Virtual time: a flop a number where it is rounded.
 Tensor as_sent(const cluster::Communicator& comm, const Tensor& x, values::Format format);
 Tensor as_received(const cluster::Communicator& comm, const Tensor& x, values::Format format);
 

@@ -10,9 +10,9 @@ namespace simgrad::training {
 
 double bytes_of(const State& state) {
   double bytes = static_cast<double>(state.w.size_bytes());
-  for (const values::Tensor& each : state.memory) bytes += static_cast<double>(each.size_bytes());
-  for (const values::Tensor& each : state.carried.vectors) bytes += static_cast<double>(each.size_bytes());
-  return bytes + 8.0 * static_cast<double>(state.carried.numbers.size());
+  for (const auto* vectors : {&state.optimizer, &state.own, &state.joint.vectors})
+    for (const values::Tensor& each : *vectors) bytes += static_cast<double>(each.size_bytes());
+  return bytes + 8.0 * static_cast<double>(state.joint.numbers.size());
 }
 
 CheckpointStore::CheckpointStore(cluster::Cluster& cluster, bool remembers)

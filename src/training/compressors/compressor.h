@@ -73,7 +73,9 @@ class Compressor : public base::Described {
   /// Whether vectors are sent unchanged.
   virtual bool exact() const { return false; }
   /// The reason why the gradients of such a model cannot be compressed, or empty.
-  virtual std::string unfit(std::int64_t /*parameters*/, std::span<const models::Layer> /*layers*/) const { return {}; }
+  virtual std::string refusal(std::int64_t /*parameters*/, std::span<const models::Layer> /*layers*/) const {
+    return {};
+  }
 
  protected:
   void describe_error_feedback(base::Describer& d);

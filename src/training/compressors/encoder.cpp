@@ -19,14 +19,13 @@ const None nothing;
 }  // namespace
 
 Encoder::Encoder(const Compressor& compressor, const Participant& rank)
-    : compressor_(rank.workers() == 1 ? nothing : compressor), training_(rank.training()) {}
+    : compressor_(rank.workers() == 1 ? nothing : compressor), learning_(rank.learning()) {}
 
 Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
-  const Learning& learning = training_.learning();
-  Occasion occasion{.dispatcher = learning.dispatcher(),
+  Occasion occasion{.dispatcher = learning_.dispatcher(),
                     .draws = {},
                     .shared_draws = {},
-                    .parameters = learning.parameters(),
+                    .parameters = learning_.parameters(),
                     .first = first};
   std::int64_t left = n;
   const auto add = [&](std::int64_t begin, std::int64_t count, std::int64_t columns) {
@@ -36,7 +35,7 @@ Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
     occasion.pieces.push_back({to - from, columns, columns > 0 ? (from - begin) % columns : 0});
     left -= to - from;
   };
-  for (const models::Layer& layer : learning.layers()) {
+  for (const models::Layer& layer : learning_.layers()) {
     const std::int64_t matrix = layer.rows * layer.columns;
     add(layer.first, matrix, layer.columns);
     add(layer.first + matrix, layer.count - matrix, 0);
@@ -55,7 +54,7 @@ Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, st
   }
   const std::uint64_t vector = path.vectors++;
   now.shared_draws = {
-      .seed = training_.learning().seed(),
+      .seed = learning_.seed(),
       .purpose = base::Purpose::compression,
       .step = (static_cast<std::uint64_t>(path.step) + (vector >> 16)) | static_cast<std::uint64_t>(first) << 32,
       .rank = 0,

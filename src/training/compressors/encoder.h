@@ -8,15 +8,15 @@
 
 namespace simgrad::training {
 
+class Learning;
 class Participant;
-class Training;
 
 /// Encodes the vectors that one rank sends. Each range of the parameters has its own memory. After a restart, in a new
 /// generation, a rank has a new encoder and so an empty memory; its draws depend on its step. A single worker sends
 /// nothing, so nothing is encoded: it is the sequential algorithm.
 class Encoder {
  public:
-  /// The compressor and the rank's training must outlive the encoder; the rank itself need not.
+  /// The compressor and the learning problem must outlive the encoder; the rank itself need not.
   Encoder(const Compressor& compressor, const Participant& rank);
 
   /// The compressor in use: `none` for a single worker.
@@ -56,7 +56,7 @@ class Encoder {
   void remember(Path& path, const values::Tensor& wanted, const values::Tensor& sent) const;
 
   const Compressor& compressor_;
-  const Training& training_;
+  const Learning& learning_;
   std::map<std::int64_t, Path> paths_;  ///< keyed by the first parameter
 };
 

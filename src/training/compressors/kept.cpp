@@ -22,7 +22,7 @@ std::int64_t Kept::of(std::int64_t n, const Occasion& occasion) const {
   return std::clamp<std::int64_t>(before(occasion.first + n) - before(occasion.first), 1, n);
 }
 
-std::string Kept::unfit(std::int64_t parameters) const {
+std::string Kept::refusal(std::int64_t parameters) const {
   if (!k || *k <= parameters) return {};
   return fmt::format("k = {}, but the model has {} parameter{}; expected at most as many", *k, parameters,
                      parameters == 1 ? "" : "s");

@@ -17,7 +17,7 @@ struct Kept {
   /// each range keeps at least one number, because the numbers of a range that keeps none would never be sent.
   std::int64_t of(std::int64_t n, const Occasion& occasion) const;
   /// The reason why k does not suit so many parameters, or empty.
-  std::string unfit(std::int64_t parameters) const;
+  std::string refusal(std::int64_t parameters) const;
 };
 
 }  // namespace simgrad::training

@@ -199,7 +199,7 @@ double PowerSgd::decode_flops(std::int64_t, const Occasion& occasion) const {
   return product_flops(low_ranks(occasion.pieces, rank));
 }
 
-std::string PowerSgd::unfit(std::int64_t, std::span<const models::Layer> layers) const {
+std::string PowerSgd::refusal(std::int64_t, std::span<const models::Layer> layers) const {
   const auto most = [](const models::Layer& layer) { return std::min(layer.rows, layer.columns); };
   const auto widest = std::ranges::max_element(layers, {}, most);
   if (widest == layers.end() || most(*widest) == 0)

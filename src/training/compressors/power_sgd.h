@@ -35,7 +35,7 @@ struct PowerSgd : Compressor {
   bool of_matrices() const override { return true; }
   Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory& memory,
                 const SumOverRanks& all) const override;
-  std::string unfit(std::int64_t parameters, std::span<const models::Layer> layers) const override;
+  std::string refusal(std::int64_t parameters, std::span<const models::Layer> layers) const override;
 };
 
 /// A piece as a matrix, and the number of columns of its two factors.

@@ -30,8 +30,8 @@ struct RandomK : Compressor {
   bool sums() const override { return true; }
   Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory&,
                 const SumOverRanks& all) const override;
-  std::string unfit(std::int64_t parameters, std::span<const models::Layer>) const override {
-    return kept.unfit(parameters);
+  std::string refusal(std::int64_t parameters, std::span<const models::Layer>) const override {
+    return kept.refusal(parameters);
   }
 };
 

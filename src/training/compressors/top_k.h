@@ -29,8 +29,8 @@ struct TopK : Compressor {
   double add_flops(std::int64_t n, const Occasion& occasion) const override {
     return static_cast<double>(kept.of(n, occasion));
   }
-  std::string unfit(std::int64_t parameters, std::span<const models::Layer>) const override {
-    return kept.unfit(parameters);
+  std::string refusal(std::int64_t parameters, std::span<const models::Layer>) const override {
+    return kept.refusal(parameters);
   }
 };
 

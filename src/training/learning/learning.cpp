@@ -65,10 +65,10 @@ const data::Dataset& Learning::evaluation_set() const {
 }
 
 std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
-  State state{.w = dispatcher_.zeros(parameters_), .memory = {}, .step = 0};
+  State state{.w = dispatcher_.zeros(parameters_)};
   optimizer.start(state);
   std::int64_t bytes = state.w.size_bytes();
-  for (const Tensor& moment : state.memory) bytes += moment.size_bytes();
+  for (const Tensor& moment : state.optimizer) bytes += moment.size_bytes();
   return bytes;
 }
 

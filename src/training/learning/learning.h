@@ -82,20 +82,6 @@ class Learning {
   values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, const Share& share) const;
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
 
-  // For callers that still name a share's fields one by one.
-  values::Tensor gradient(const values::Tensor& w, std::int64_t step, int part, int parts,
-                          std::optional<std::int64_t> arrived = {}) const {
-    return gradient(w, {step, part, parts, arrived});
-  }
-  values::Tensor assignments(const values::Tensor& w, std::int64_t step, int part, int parts,
-                             std::optional<std::int64_t> arrived = {}) const {
-    return assignments(w, {step, part, parts, arrived});
-  }
-  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, std::int64_t step, int part,
-                               int parts, std::optional<std::int64_t> arrived = {}) const {
-    return task_gradient(w, tasks, {step, part, parts, arrived});
-  }
-
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
   /// elapsed_s: since the training began, for an evaluation on the rows that come in next.
   Score score(const values::Tensor& w, double elapsed_s = 0.0) const;

@@ -16,7 +16,9 @@ namespace simgrad::training {
 
 enum class Sharding {
   range,  ///< s contiguous stretches whose lengths differ by at most one
-  hash    ///< each parameter by a fixed hash of its place: the lengths are as hashing gives them
+  hash,   ///< each parameter by a fixed hash of its place: the lengths are as hashing gives them
+  keys,   ///< a table's rows by their keys, equally many each (SparseLearning deals them)
+  none    ///< every server holds all of them
 };
 
 /// Deals the parameters to s servers. One server holds all of them, as they are.

@@ -13,11 +13,11 @@ void Adam::describe(base::Describer& d) {
   d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
 }
 
-void Adam::start(State& state) const { state.memory = {0.0 * state.w, 0.0 * state.w}; }
+void Adam::start(State& state) const { state.optimizer = {0.0 * state.w, 0.0 * state.w}; }
 
 void Adam::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
-  values::Tensor& m = state.memory[0];
-  values::Tensor& s = state.memory[1];
+  values::Tensor& m = state.optimizer[0];
+  values::Tensor& s = state.optimizer[1];
   m = averaged(m, g, beta1);
   s = squares_averaged(s, g, beta2);
   const auto t = static_cast<double>(state.step + 1);

@@ -58,13 +58,13 @@ void Lamb::describe(base::Describer& d) {
            base::Bounds::at_least(0.0));
 }
 
-void Lamb::start(State& state) const { state.memory = {0.0 * state.w, 0.0 * state.w}; }
+void Lamb::start(State& state) const { state.optimizer = {0.0 * state.w, 0.0 * state.w}; }
 
 void Lamb::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer> layers) const {
   base::check(!layers.empty() && layers.back().first + layers.back().count == state.w.size(),
               "lamb updates all layers of w at once");
-  values::Tensor& m = state.memory[0];
-  values::Tensor& s = state.memory[1];
+  values::Tensor& m = state.optimizer[0];
+  values::Tensor& s = state.optimizer[1];
   m = averaged(m, g, beta1);
   s = squares_averaged(s, g, beta2);
   const auto t = static_cast<double>(state.step + 1);

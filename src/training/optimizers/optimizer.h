@@ -28,7 +28,7 @@ class Optimizer : public base::Described {
   virtual std::optional<RowUpdate> row_update() const { return {}; }
   /// The state's vectors before the first update.
   virtual void start(State& state) const;
-  /// state.w and state.memory after one update with gradient g at learning rate lr; the step is the caller's.
+  /// state.w and state.optimizer after one update with gradient g at learning rate lr; the step is the caller's.
   /// layers: of the whole w; those that are element-wise do without, and take a part of w with its part of g.
   virtual void update(State& state, const values::Tensor& g, double lr,
                       std::span<const models::Layer> layers) const = 0;

@@ -19,8 +19,9 @@ void catch_up(const cluster::Communicator& comm, const Generation& generation) {
     if (joiners[i] == comm.rank()) comm.receive(from);
     if (from != comm.rank()) continue;
     const State state = generation.start_state(comm.world_rank(from));
-    cluster::Packet packet(state.w, state.step);
-    for (const values::Tensor& each : state.memory) packet.more_bytes += each.size_bytes();
+    cluster::Packet packet(state.w);
+    for (const auto* vectors : {&state.optimizer, &state.own})
+      for (const values::Tensor& each : *vectors) packet.extra_bytes += each.size_bytes();
     sends.push_back(comm.start_send(joiners[i], std::move(packet)));
   }
   for (cluster::Pending& send : sends) send.wait();

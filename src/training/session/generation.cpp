@@ -31,13 +31,13 @@ Generation::Generation(int number, const Terms& terms, const std::vector<bool>& 
       source_(source),
       start_step_(source ? *source->complete_step() : 0),
       resumes_whole_(everybody_is_kept(alive)) {
-  if (terms_.program.sharding && source && before && before->shards().servers() != shards_.servers())
+  if (terms_.traits.deals_parameters() && source && before && before->shards().servers() != shards_.servers())
     deal_again(source->states(), before->shards());
 }
 
 Shards Generation::dealt() const {
-  const Sharding sharding = terms_.program.sharding.value_or(Sharding::range);
-  return {sharding, terms_.program.sharding ? servers() : 1, terms_.learning.parameters(),
+  const bool deals = terms_.traits.deals_parameters();
+  return {deals ? terms_.traits.sharding : Sharding::range, deals ? servers() : 1, terms_.learning.parameters(),
           terms_.learning.dispatcher()};
 }
 
@@ -49,11 +49,12 @@ void Generation::deal_again(Snapshots::States& kept, const Shards& before) const
   };
   std::vector<State> states;
   for (const Tensor& part : dealt_again([](const State& state) { return state.w; }))
-    states.push_back({.w = part, .memory = {}, .step = start_step_});
-  for (std::size_t m = 0; m < kept.begin()->second.memory.size(); ++m) {
-    const std::vector<Tensor> parts = dealt_again([m](const State& state) { return state.memory[m]; });
-    for (std::size_t j = 0; j < parts.size(); ++j) states[j].memory.push_back(parts[j]);
-  }
+    states.push_back({.w = part, .step = start_step_});
+  for (const auto vectors : {&State::optimizer, &State::own})
+    for (std::size_t m = 0; m < (kept.begin()->second.*vectors).size(); ++m) {
+      const std::vector<Tensor> parts = dealt_again([&](const State& state) { return (state.*vectors)[m]; });
+      for (std::size_t j = 0; j < parts.size(); ++j) (states[j].*vectors).push_back(parts[j]);
+    }
   kept.clear();
   for (std::size_t j = 0; j < states.size(); ++j) kept[reporter(static_cast<int>(j))] = std::move(states[j]);
 }
@@ -96,19 +97,19 @@ State Generation::start_state(int rank) const {
     const auto own = kept.find(rank);
     // Workers of a server have no state of their own.
     State state = own != kept.end() ? own->second : kept.begin()->second;
-    if (!resumes_whole_) state.carried = {};
+    if (!resumes_whole_) state.joint = {};
     return state;
   }
-  State state{.w = terms_.learning.initial_values(), .memory = {}, .step = 0};
-  if (terms_.program.sharding && rank >= terms_.workers) state.w = shards_.split(state.w)[place(rank)];
+  State state{.w = terms_.learning.initial_values()};
+  if (terms_.traits.deals_parameters() && rank >= terms_.workers) state.w = shards_.split(state.w)[place(rank)];
   terms_.optimizer.start(state);
   return state;
 }
 
 double Generation::rounds(std::int64_t step) const {
-  const Program& program = terms_.program;
-  if (program.synchronous || program.gradients_an_update == 0) return static_cast<double>(step);
-  return static_cast<double>(step * program.gradients_an_update) / workers_;
+  const Traits& traits = terms_.traits;
+  if (traits.lockstep() || traits.gradients_an_update == 0) return static_cast<double>(step);
+  return static_cast<double>(step * traits.gradients_an_update) / workers_;
 }
 
 }  // namespace simgrad::training

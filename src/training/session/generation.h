@@ -23,7 +23,7 @@ class Generation {
   /// Facts that hold for every generation of a training.
   struct Terms {
     const Learning& learning;
-    const Program& program;
+    const Traits& traits;
     const Optimizer& optimizer;
     int workers = 0;  ///< the first so many of all ranks
     Holder holder = Holder::workers;
@@ -35,7 +35,6 @@ class Generation {
              const Generation* before);
 
   int number() const { return number_; }
-  operator int() const { return number_; }  ///< for ranks that still hold a Training
   /// The living workers, then the living servers.
   const std::shared_ptr<const std::vector<int>>& members() const { return members_; }
   int workers() const { return workers_; }  ///< P

@@ -29,7 +29,7 @@ Snapshots* Training::launch() {
     return source;
   }
   const Generation::Terms terms{.learning = learning_,
-                                .program = program_,
+                                .traits = traits_,
                                 .optimizer = *setup_.options.optimizer,
                                 .workers = world_.workers(),
                                 .holder = holder(),
@@ -99,12 +99,12 @@ void Training::bring_back(int rank) {
 
 /// Bytes of the largest part that one rank writes as a checkpoint.
 double Training::checkpoint_bytes() const {
-  State state{.w = learning_.initial_values(), .memory = {}, .step = 0};
+  State state{.w = learning_.initial_values()};
   setup_.options.optimizer->start(state);
   const double bytes = bytes_of(state);
-  if (program_.keyed) return bytes / world_.servers();
-  if (!program_.sharding || world_.servers() <= 1) return bytes;
-  const Shards shards(*program_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
+  if (traits_.sharding == Sharding::keys) return bytes / world_.servers();
+  if (!traits_.deals_parameters() || world_.servers() <= 1) return bytes;
+  const Shards shards(traits_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
   std::int64_t most = 0;
   for (int server = 0; server < world_.servers(); ++server) most = std::max(most, shards.count(server));
   return bytes * static_cast<double>(most) / static_cast<double>(learning_.parameters());

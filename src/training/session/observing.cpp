@@ -30,8 +30,8 @@ Curve::Whole Training::assemble(const std::vector<Tensor>& replicas) const {
       if (!parts[i]) parts[i] = shared_.in_store(generation_->reporter(static_cast<int>(i)));
     return {.w = shared_.sparse()->whole(parts)};
   }
-  if (program_.sharding) return {.w = generation_->shards().whole(replicas)};
-  if (program_.assembly) return {.w = program_.assembly(replicas, learning_)};
+  if (traits_.deals_parameters()) return {.w = generation_->shards().whole(replicas)};
+  if (traits_.assembly) return {.w = traits_.assembly(replicas, learning_)};
   return {.w = mean(replicas), .mean_of_replicas = holder() == Holder::workers && world_.workers() > 1};
 }
 
@@ -52,7 +52,7 @@ void Training::finish(Status status) {
   record_.status = status;
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
   const bool complete =
-      status == Status::stopped && program_.synchronous && last_step(latest_step()) && !replicas_.keep_going();
+      status == Status::stopped && traits_.lockstep() && last_step(latest_step()) && !replicas_.keep_going();
   const std::string left = complete ? cluster::left_behind(world_) : std::string();
   tally_.end();  // while the world ends, ranks that are busy in this moment go on
   world_.end();

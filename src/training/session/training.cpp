@@ -25,8 +25,8 @@ std::string name_of(const Training::Setup& setup) {
 }
 
 /// A step's samples where every step is one update by all gradients of the step.
-std::optional<std::int64_t> lockstep_batch(const Program& program, const Learning& learning) {
-  return program.synchronous ? std::optional(learning.batches().batch()) : std::nullopt;
+std::optional<std::int64_t> lockstep_batch(const Traits& traits, const Learning& learning) {
+  return traits.lockstep() ? std::optional(learning.batches().batch()) : std::nullopt;
 }
 
 bool from_memory(cluster::Recovery recovery) {
@@ -39,11 +39,11 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     : cluster_(cluster),
       learning_(learning),
       program_(std::move(program)),
+      traits_(program_.traits(workers)),
       setup_(std::move(setup)),
-      world_(cluster, name_of(setup_), workers, static_cast<int>(program_.places(workers).size()) - workers,
-             program_.places(workers)),
-      tally_(program_.synchronous),
-      stop_rules_(setup_.stop, learning.rows(), lockstep_batch(program_, learning)),
+      world_(cluster, name_of(setup_), workers, traits_.servers, traits_.places(workers)),
+      tally_(traits_.lockstep()),
+      stop_rules_(setup_.stop, learning.rows(), lockstep_batch(traits_, learning)),
       replicas_(recovery() == cluster::Recovery::keep_going, [this](int rank) { return world_.alive(rank); }),
       checkpoints_(cluster, from_memory(recovery())),
       curve_(learning, setup_.evaluate, [this](const auto& replicas) { return assemble(replicas); }),
@@ -80,12 +80,12 @@ std::unique_ptr<Progress> Training::make_progress() {
                             [this](int rank, const State& state, int reporters) {
                               if (!shared_.in_stores()) checkpoints_.remember(rank, state, reporters);
                             }};
-  if (program_.own_pace)
+  if (traits_.own_pace())
     return std::make_unique<AsyncReplicas>(
         std::move(hooks), [this](int rank) { return world_.alive(rank); }, tally_, stop_rules_, replicas_);
   if (replicas_.keep_going() && holder() == Holder::workers)
     return std::make_unique<KeepGoing>(std::move(hooks), learning_.batches(), replicas_);
-  return std::make_unique<Lockstep>(std::move(hooks), lockstep_batch(program_, learning_), tally_, stop_rules_);
+  return std::make_unique<Lockstep>(std::move(hooks), lockstep_batch(traits_, learning_), tally_, stop_rules_);
 }
 
 void Training::start() {
@@ -101,10 +101,6 @@ void Training::start() {
   recovery_driver_.schedule_crashes();
   if (replicas_.keep_going()) world_.membership().set_keeps_going();
   launch();
-}
-
-Holder Training::holder() const {
-  return program_.holder.value_or(world_.servers() > 0 ? Holder::servers : Holder::workers);
 }
 
 base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry) const {
@@ -127,33 +123,17 @@ bool Training::report(int rank, const State& state) {
   return !world_.ended() && !last_step(judged);
 }
 
-bool Training::arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store) {
-  if (world_.ended()) return false;
-  State state;
-  if (curve_.due(step, last_step(step))) state = store->state();
-  state.step = step;
-  shared_.keep_store(rank, std::move(store));
-  return report(rank, state);
-}
-
 void Training::write_checkpoint(const cluster::Communicator& comm, const State& reached) {
   if (!checkpoints_.writes() || world_.ended()) return;
   const int rank = comm.world_rank(comm.rank());
   const auto state =
       progress_->due_checkpoint(rank, reached, [this](std::int64_t step) { return checkpoints_.chosen(step); });
   if (!state) return;
-  const bool writes = holder() != Holder::workers || program_.replicas_differ || generation_->place(rank) == 0;
+  const bool writes = holder() != Holder::workers || traits_.replicas_differ || generation_->place(rank) == 0;
   checkpoints_.write(comm, *state, writes, [this] {
     const bool some_are_lost = replicas_.keep_going() && holder() == Holder::workers;
     return some_are_lost ? replicas_.active_count() : generation_->reporters();
   });
-}
-
-void Training::write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store) {
-  if (!checkpoints_.writes() || step == 0 || world_.ended() || !checkpoints_.chosen(step)) return;
-  State state = store.state();
-  state.step = step;
-  write_checkpoint(comm, state);
 }
 
 void Training::await_turn(std::int64_t step) const {
@@ -169,8 +149,18 @@ bool Training::arrive(const cluster::Communicator& comm, const State& state) {
 }
 
 bool Training::arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) {
-  if (!arrive(comm.world_rank(comm.rank()), step, store)) return false;
-  write_checkpoint(comm, step, *store);
+  if (world_.ended()) return false;
+  const int rank = comm.world_rank(comm.rank());
+  State state;
+  if (curve_.due(step, last_step(step))) state = store->state();
+  state.step = step;
+  shared_.keep_store(rank, store);
+  if (!report(rank, state)) return false;
+  if (checkpoints_.writes() && step > 0 && !world_.ended() && checkpoints_.chosen(step)) {
+    state = store->state();
+    state.step = step;
+    write_checkpoint(comm, state);
+  }
   const cluster::WorkScope work_scope(comm, record::Work::turn);
   await_turn(step);
   return true;
@@ -183,7 +173,7 @@ void Training::show(int rank, const State& state) {
 /// Records the servers' imbalance and the caches' hit rate, of tables dealt by key.
 void Training::record_keys() {
   const SparseLearning* const sparse = shared_.sparse();
-  if (!sparse || !program_.keyed) return;
+  if (!sparse || traits_.sharding != Sharding::keys) return;
   if (sparse->caches && sparse->keys_needed > 0)
     record_.cache_hit_rate = static_cast<double>(sparse->keys_cached) / static_cast<double>(sparse->keys_needed);
   double most = 0.0, sum = 0.0;

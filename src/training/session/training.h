@@ -70,33 +70,6 @@ class Training final : public Session, private Recoverable {
   bool last_step(std::int64_t step) const override { return stop_rules_.last_step(step); }
   base::Stream stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry = 0) const override;
 
-  // Names of the time before Session, for ranks that still hold a Training.
-  bool arrive(int rank, const State& state) { return report(rank, state); }
-  bool arrive(int rank, std::int64_t step, std::shared_ptr<const Store> store);
-  void write_checkpoint(const cluster::Communicator& comm, const State& state);
-  void write_checkpoint(const cluster::Communicator& comm, std::int64_t step, const Store& store);
-  void await_turn(std::int64_t step) const;
-  State start_state(int rank) const { return generation_->start_state(rank); }
-  std::int64_t start_step() const { return generation_->start_step(); }
-  void add_samples(std::int64_t samples) { tally_.add_samples(samples); }
-  void add_staleness(std::int64_t updates) { tally_.add_staleness(updates); }
-  void set_spectral_gap(double gap) { tally_.set_spectral_gap(gap); }
-  void note(std::string text) { tally_.note(std::move(text)); }
-  const Setup& setup() const { return setup_; }
-  const cluster::Communicator::Members& members() const { return generation_->members(); }
-  double elapsed_s() const { return world_.now() - world_.start_s(); }
-  int living_workers() const { return generation_->workers(); }
-  const Shards& shards() const { return generation_->shards(); }
-  SparseLearning& sparse(const SparseLearning::Options& options) { return shared_.sparse(learning_, options); }
-  bool synchronous() const { return program_.synchronous; }
-  double rounds(std::int64_t step) const { return generation_->rounds(step); }
-  bool keeps_going() const { return replicas_.keep_going(); }
-  bool rejoins(int rank) const { return replicas_.rejoins(rank); }
-  bool active(int rank) const { return replicas_.active(rank); }
-  bool takes_part(int rank, std::int64_t step) const { return replicas_.takes_part(rank, step); }
-  void join(int rank, std::int64_t step, int from) { replicas_.join(rank, step, from); }
-  std::vector<int> joiners(int from, std::int64_t step) { return replicas_.joiners(from, step); }
-
  private:
   // Actions of the recovery driver.
   void forget(int rank) override { checkpoints_.forget(rank); }
@@ -108,13 +81,16 @@ class Training final : public Session, private Recoverable {
   void note_failure(std::string text) override { tally_.note_failure(std::move(text)); }
 
   cluster::Recovery recovery() const { return setup_.recovery.value_or(cluster_.options().failures.recovery); }
-  Holder holder() const;
+  Holder holder() const { return traits_.holder; }
   std::unique_ptr<Progress> make_progress();
   double checkpoint_bytes() const;
   Snapshots* launch();
   void start_rank(int rank, int position);
   void restart(const cluster::Communicator& comm) const;
   bool report(int rank, const State& state);
+  void write_checkpoint(const cluster::Communicator& comm, const State& state);
+  void await_turn(std::int64_t step) const;
+  double elapsed_s() const { return world_.now() - world_.start_s(); }
   void observe(Observed state);
   Curve::Whole assemble(const std::vector<values::Tensor>& replicas) const;
   void evaluate();
@@ -129,6 +105,7 @@ class Training final : public Session, private Recoverable {
   cluster::Cluster& cluster_;
   const Learning& learning_;
   Program program_;
+  Traits traits_;
   Setup setup_;
   cluster::World world_;
   record::Record record_;

@@ -40,11 +40,6 @@ class SparseLearning {
 
   /// The rows of a share, with their keys numbered.  Real time: that of finding the distinct keys, in the caller.
   std::shared_ptr<const SparseBatch> batch(const Share& share);
-  /// For callers that still name a share's fields one by one.
-  std::shared_ptr<const SparseBatch> batch(std::int64_t step, int part, int parts,
-                                           std::optional<std::int64_t> arrived = {}) {
-    return batch(Share{step, part, parts, arrived});
-  }
   double flops(const SparseBatch& batch) const;
   /// The gradient of the mean loss over the step's batch, this part of it.
   /// at: the batch's keys' rows, then all dense parameters.  replica: (replicated()), or none.

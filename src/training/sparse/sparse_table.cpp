@@ -39,7 +39,7 @@ struct SparseTable::Numbers {
   }
 };
 
-const char* SparseTable::unfit(const Optimizer& optimizer) {
+const char* SparseTable::refusal(const Optimizer& optimizer) {
   if (optimizer.row_update()) return nullptr;
   return "it moves parameters whose gradient is zero, too, but only keys that occur in a batch are touched; take sgd "
          "or adagrad";
@@ -56,7 +56,7 @@ SparseTable::SparseTable(values::Dispatcher& dispatcher, const Optimizer& optimi
   const std::optional<RowUpdate> rule = optimizer.row_update();
   base::check(rule.has_value(), "an optimizer that can update rows alone");
   numbers_->epsilon = rule->epsilon;
-  if (numbers_->epsilon && !start.memory.empty()) start_.push_back(std::move(start.memory.front()));
+  if (numbers_->epsilon && !start.optimizer.empty()) start_.push_back(std::move(start.optimizer.front()));
   const values::Operation operation{.name = "table", .seconds = 1e-9 * static_cast<double>(size_), .numbered = false};
   since_.push_back(dispatcher.dispatch(
       operation, 1, start_, [numbers = numbers_](std::span<const std::span<const double>> in, std::span<double> out) {
@@ -177,9 +177,9 @@ Tensor SparseTable::copy(bool memory) const {
 
 State SparseTable::state() const {
   if (start_.size() == (numbers_->epsilon ? 2u : 1u))
-    return {.w = start_.front(), .memory = {start_.begin() + 1, start_.end()}, .step = 0};
-  State state{.w = copy(false), .memory = {}, .step = 0};
-  if (numbers_->epsilon) state.memory.push_back(copy(true));
+    return {.w = start_.front(), .optimizer = {start_.begin() + 1, start_.end()}};
+  State state{.w = copy(false)};
+  if (numbers_->epsilon) state.optimizer.push_back(copy(true));
   return state;
 }
 

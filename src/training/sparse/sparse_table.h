@@ -43,8 +43,8 @@ class SparseTable final : public Store {
   /// Until the first update the start itself: nothing is copied.
   State state() const override;
 
-  /// Why the optimizer cannot update rows alone, or null.
-  static const char* unfit(const Optimizer& optimizer);
+  /// The reason why the optimizer cannot update rows alone, or null.
+  static const char* refusal(const Optimizer& optimizer);
 
  private:
   struct Numbers;

@@ -93,7 +93,7 @@ void EdgeList::describe(base::Describer& d) {
   if (path.empty()) d.refuse("path", "graph = { kind = \"file\" } reads edges from a file; give path = \"...\"");
 }
 
-std::string EdgeList::unfit(int P) const {
+std::string EdgeList::refusal(int P) const {
   if (P == 1) return {};
   try {
     EdgeListParser(path, P, one_way).edges();

@@ -13,7 +13,7 @@ struct EdgeList : Graph {
   bool one_way = false;
 
   void describe(base::Describer& d) override;
-  std::string unfit(int P) const override;
+  std::string refusal(int P) const override;
   Adjacency edges(int P, std::uint64_t seed) const override;
   bool directed() const override { return one_way; }
   bool of_named_ranks() const override { return true; }

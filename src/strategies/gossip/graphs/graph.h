@@ -20,7 +20,7 @@ class Graph : public base::Described {
   void describe(base::Describer&) override {}
 
   /// Why there is no such graph on P ranks; nothing if there is. On one rank there is every graph.
-  virtual std::string unfit(int /*P*/) const { return {}; }
+  virtual std::string refusal(int /*P*/) const { return {}; }
   /// seed: decides what is drawn.  Errors: ScenarioError `file:line:column: ...` for what stands in a file.
   virtual Adjacency edges(int P, std::uint64_t seed) const = 0;
   /// Whether some edges may lead one way only.

@@ -24,7 +24,7 @@ void Grid2d::describe(base::Describer& d) {
   d.integer("rows", rows, "how many rows; left out: those that make it most nearly square", base::Bounds::at_least(1));
 }
 
-std::string Grid2d::unfit(int P) const {
+std::string Grid2d::refusal(int P) const {
   if (!rows || P % *rows == 0 || P == 1) return {};
   return fmt::format("rows = {} does not divide {} workers; give a divisor, or leave rows out", *rows, P);
 }

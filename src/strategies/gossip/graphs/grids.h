@@ -15,7 +15,7 @@ struct Grid2d : Graph {
   std::optional<std::int64_t> rows;  ///< none: of all that divide P the one nearest below its root
 
   void describe(base::Describer& d) override;
-  std::string unfit(int P) const override;
+  std::string refusal(int P) const override;
   Adjacency edges(int P, std::uint64_t) const override { return grid(P, false); }
 
  protected:

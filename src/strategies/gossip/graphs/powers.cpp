@@ -7,7 +7,7 @@
 
 namespace simgrad::strategies {
 
-std::string Hypercube::unfit(int P) const {
+std::string Hypercube::refusal(int P) const {
   if (std::has_single_bit(static_cast<unsigned>(P))) return {};
   const unsigned below = std::bit_floor(static_cast<unsigned>(P));
   return fmt::format("a hypercube has 2^k ranks, but there are {} workers; take {} or {}, or another graph", P, below,

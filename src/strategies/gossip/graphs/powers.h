@@ -10,7 +10,7 @@ struct Hypercube : Graph {
                                      .summary = "2^k ranks; those whose numbers differ in one binary digit",
                                      .cost = "degree log2 P; gap 2 / (log2 P + 1)",
                                      .source = ""};
-  std::string unfit(int P) const override;
+  std::string refusal(int P) const override;
   Adjacency edges(int P, std::uint64_t seed) const override;
   std::optional<Extremes> metropolis_extremes(int P) const override;
 };

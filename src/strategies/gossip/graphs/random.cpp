@@ -65,7 +65,7 @@ void RandomRegular::describe(base::Describer& d) {
   d.integer("degree", degree, "how many neighbours every rank has", base::Bounds::at_least(1));
 }
 
-std::string RandomRegular::unfit(int P) const {
+std::string RandomRegular::refusal(int P) const {
   if (P == 1) return {};
   if (degree >= P) return fmt::format("degree = {} on {} workers; expected at most {}, all others", degree, P, P - 1);
   if (degree * P % 2 == 0) return {};

@@ -16,7 +16,7 @@ struct RandomRegular : Graph {
   std::int64_t degree = 3;
 
   void describe(base::Describer& d) override;
-  std::string unfit(int P) const override;
+  std::string refusal(int P) const override;
   Adjacency edges(int P, std::uint64_t seed) const override;
 };
 

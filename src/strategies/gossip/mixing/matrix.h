@@ -40,7 +40,7 @@ class Mixing : public base::Described {
   void describe(base::Describer&) override {}
 
   /// Why it has no matrix for that graph; nothing if it has.
-  virtual std::string unfit(const Adjacency& /*edges*/) const { return {}; }
+  virtual std::string refusal(const Adjacency& /*edges*/) const { return {}; }
   /// ranks: which of the scenario's those of the graph are, in their order; some may be lost.
   virtual MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const = 0;
   /// The graph, where it is the matrix that says it.  Errors: ScenarioError `file:line:column: ...`.

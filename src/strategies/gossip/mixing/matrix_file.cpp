@@ -103,7 +103,7 @@ void MatrixFile::describe(base::Describer& d) {
   if (path.empty()) d.refuse("path", "mixing = { kind = \"file\" } reads a matrix from a file; give path = \"...\"");
 }
 
-std::string MatrixFile::unfit(const Adjacency& edges) const {
+std::string MatrixFile::refusal(const Adjacency& edges) const {
   const int P = static_cast<int>(edges.size());
   if (P == 1) return {};
   try {

@@ -19,7 +19,7 @@ struct MatrixFile : Mixing {
   std::string path;
 
   void describe(base::Describer& d) override;
-  std::string unfit(const Adjacency& edges) const override;
+  std::string refusal(const Adjacency& edges) const override;
   /// Rows of a part of the ranks are scaled to sum to 1.
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const override;
   std::optional<Adjacency> support(int P) const override;

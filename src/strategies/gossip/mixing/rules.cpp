@@ -45,7 +45,7 @@ bool regular(const Adjacency& edges, const Adjacency& from) {
 
 }  // namespace
 
-std::string Metropolis::unfit(const Adjacency& edges) const {
+std::string Metropolis::refusal(const Adjacency& edges) const {
   const Adjacency from = sources(edges);
   if (both_ways(edges, from) || regular(edges, from)) return {};
   return "some edges of the graph lead one way only, and its degrees differ, so that these weights would not preserve "

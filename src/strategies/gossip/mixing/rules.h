@@ -15,7 +15,7 @@ struct Metropolis : Mixing {
       .summary = "1 / (1 + the larger of two neighbours' degrees), oneself what is left",
       .cost = "",
       .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
-  std::string unfit(const Adjacency& edges) const override;
+  std::string refusal(const Adjacency& edges) const override;
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const override;
 };
 
@@ -34,7 +34,7 @@ struct MaxDegree : Mixing {
       .summary = "1 / (1 + the largest degree of all), oneself what is left",
       .cost = "",
       .source = "L. Xiao, S. Boyd, Fast linear iterations for distributed averaging, 2004"};
-  std::string unfit(const Adjacency& edges) const override { return Metropolis().unfit(edges); }
+  std::string refusal(const Adjacency& edges) const override { return Metropolis().refusal(edges); }
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const override;
 };
 

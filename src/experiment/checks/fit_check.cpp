@@ -1,0 +1,126 @@
+#include "experiment/checks/fit_check.h"
+
+#include <fmt/format.h>
+
+#include "data/limits.h"
+#include "strategies/circumstances.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+class FitCheck {
+ public:
+  FitCheck(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults)
+      : settings_(settings),
+        model_(*settings.model.model),
+        problem_(problem),
+        rows_(rows),
+        batch_(settings.batch(rows)),
+        faults_(faults) {}
+
+  /// Returns whether the model suits the data; else its parameters cannot be counted.
+  bool model() {
+    const std::string unsuited =
+        problem_.nonzeros > 0.0 && !model_.takes_sparse_rows()
+            ? fmt::format(
+                  "{} would hold the sparse rows of data source \"{}\" as a dense matrix; use sparse_logistic, "
+                  "factorization_machine or wide_and_deep",
+                  model_kind(), settings_.data.source.kind())
+            : model_.unfit(problem_);
+    if (!unsuited.empty()) faults_.add(settings_.places.model, unsuited);
+    return unsuited.empty();
+  }
+
+  void partition() {
+    const training::Partition& partition = *settings_.training.partition;
+    if (partition.by_class() && problem_.classes == 0)
+      faults_.add(settings_.places.partition,
+                  fmt::format("partition = \"{}\" goes by classes, but the data are a regression's; use a model that "
+                              "predicts classes, or the partition quantity or contiguous",
+                              settings_.training.partition.kind()));
+    const auto inflow = partition.inflow();
+    if (!inflow) return;
+    if (2 * inflow->window > rows_)
+      faults_.add(
+          settings_.places.partition,
+          fmt::format("a window of {} rows of {} that come in; expected at most half of them", inflow->window, rows_));
+    if (batch_ > inflow->window)
+      faults_.add(settings_.places.batch,
+                  fmt::format("a batch of {} samples from the last {} rows that have come in (the window of partition "
+                              "= \"stream\"); expected at most as many",
+                              batch_, inflow->window));
+  }
+
+  void sizes() {
+    if (batch_ > rows_)
+      faults_.add(settings_.places.batch,
+                  fmt::format("a batch of {} samples, but there are {} training rows; expected at most as many", batch_,
+                              rows_));
+    if (settings_.cluster.workers > rows_)
+      faults_.add(settings_.places.workers,
+                  fmt::format("{} workers for {} training rows; expected at most one worker a row",
+                              settings_.cluster.workers, rows_));
+  }
+
+  void parameters() {
+    const std::int64_t parameters = model_.parameters(problem_);
+    if (settings_.training.numbers && parameters > data::cells_most)
+      faults_.add(
+          settings_.places.model,
+          fmt::format("{} has {} parameters here, {:.1f} GiB; expected at most {}; for more, simulate the "
+                      "timing only (training.numbers = false)",
+                      model_kind(), parameters, static_cast<double>(parameters) * 8.0 / 0x1.0p30, data::cells_most));
+  }
+
+  void strategy(std::size_t index) {
+    const strategies::Strategy& strategy = *settings_.strategies[index].strategy;
+    const std::int64_t P = strategy.workers(settings_.cluster.workers);
+    const Settings::Places::Strategy& place = settings_.places.strategies.at(index);
+    if (const auto why = strategy.refusal({.parameters = model_.parameters(problem_),
+                                           .workers = P,
+                                           .optimizer = *settings_.training.optimizer,
+                                           .optimizer_kind = settings_.training.optimizer.kind(),
+                                           .model = model_,
+                                           .model_kind = model_kind(),
+                                           .cluster = settings_.cluster,
+                                           .stop = settings_.stop,
+                                           .layers = model_.layers(problem_),
+                                           .seed = static_cast<std::uint64_t>(settings_.seed),
+                                           .keys = problem_.features,
+                                           .numbers = settings_.training.numbers,
+                                           .shares_by_speed = settings_.training.partition->by_speed()})) {
+      const auto option = place.options.find(why->option);
+      faults_.add(option == place.options.end() ? place.table : option->second, why->text);
+    }
+    if (!strategy.traits(static_cast<int>(P)).lockstep() && batch_ < P && P <= rows_)
+      faults_.add(place.table,
+                  fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; "
+                              "give at least one row a worker",
+                              batch_, P));
+  }
+
+ private:
+  std::string_view model_kind() const { return settings_.model.model.kind(); }
+
+  const Settings& settings_;
+  const models::Model& model_;
+  const models::Problem& problem_;
+  std::int64_t rows_;
+  std::int64_t batch_;  ///< the global batch of a step
+  scenario::Faults& faults_;
+};
+
+}  // namespace
+
+void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults) {
+  FitCheck check(settings, problem, rows, faults);
+  const bool suits = check.model();
+  check.partition();
+  check.sizes();
+  if (!suits) return;
+  check.parameters();
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i) check.strategy(i);
+}
+
+}  // namespace simgrad::experiment

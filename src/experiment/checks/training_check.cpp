@@ -1,0 +1,114 @@
+#include "experiment/checks/training_check.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "base/errors.h"
+#include "experiment/checks/fit_check.h"
+#include "experiment/checks/hosts_check.h"
+#include "experiment/plan/places.h"
+
+namespace simgrad::experiment {
+
+using scenario::Document;
+using scenario::Faults;
+
+namespace {
+
+/// Refuses options of the optimizer if no strategy uses the optimizer.
+void check_optimizer(const Settings& settings, const Document& document, Faults& faults) {
+  for (const StrategyEntry& entry : settings.strategies)
+    if (!entry.strategy || entry.strategy->traits(1).optimizes) return;
+  const training::Options& training = settings.training;
+  const auto refuse = [&](bool given, const char* key) {
+    if (given)
+      faults.add(place(document, fmt::format("training.{}", key)),
+                 fmt::format("{} is the optimizer's, but all strategies have job = \"k_means\", which moves centres to "
+                             "means; leave {} out, or set job = \"gradient\"",
+                             key, key));
+  };
+  refuse(training.optimizer.kind() != "sgd", "optimizer");
+  refuse(training.schedule.kind() != "constant", "schedule");
+  refuse(training.warmup_steps > 0, "warmup_steps");
+  refuse(training.learning_rate_scaling != training::RateScaling::none, "learning_rate_scaling");
+}
+
+/// True if w is longer for more classes.
+bool needs_classes(const Settings& settings) {
+  const models::Model& model = *settings.model.model;
+  return settings.task() == data::Task::classification &&
+         model.parameters({.features = 1, .classes = 2}) != model.parameters({.features = 1, .classes = 3});
+}
+
+/// True if the data may hold numbers or classes, and the model accepts both.
+bool task_is_open(const Settings& settings) {
+  return settings.model.model->predicts() == models::Predicts::number_or_class &&
+         settings.data.source->suits(data::Task::regression) && settings.data.source->suits(data::Task::classification);
+}
+
+/// Checks the data as far as they are known before they are made or read.
+void check_data(const Settings& settings, Faults& faults) {
+  if (task_is_open(settings))
+    return faults.add(settings.places.model,
+                      fmt::format("the data source \"{}\" may hold numbers or classes; say which of them {} is to "
+                                  "predict: task = \"regression\" or task = \"classification\"",
+                                  settings.data.source.kind(), settings.model.model.kind()));
+  if (const std::string text = data::task_conflict(settings.data, settings.task()); !text.empty())
+    return faults.add(settings.places.data, text);
+  if (const std::string text = data::size_conflict(settings.data, settings.training.numbers); !text.empty())
+    return faults.add(settings.places.size, text);
+  const auto rows = known_rows(settings);
+  if (!rows) return;
+  const std::int64_t all = settings.data.samples_made();
+  if (*rows == 0 || (*rows == all && settings.data.test_fraction > 0.0))
+    return faults.add(settings.places.test_fraction,
+                      fmt::format("test_fraction = {} of {} rows leaves no row to {} on", settings.data.test_fraction,
+                                  all, *rows == 0 ? "train" : "test"));
+  try {
+    check_fit(settings, settings.problem(), *rows, faults);
+  } catch (const base::ScenarioError& error) {  // the generator makes data of another task than the model's
+    faults.add(settings.places.data, error.what());
+  }
+}
+
+}  // namespace
+
+void check_numbers(const Settings& settings, const Document& document, Faults& faults) {
+  const bool blind = !settings.training.numbers && settings.data.source && !settings.data.source->generates();
+  if (!settings.training.numbers && settings.stop.loss)
+    faults.add(place(document, "stop.loss"),
+               "a loss target, but training.numbers = false computes no losses; leave one of them out");
+  if (blind && !(settings.data.samples && settings.data.features))
+    faults.add(settings.places.data,
+               "training.numbers = false reads no data; say how much there would be with samples and features");
+  if (blind && settings.task() == data::Task::recommendation)
+    faults.add(settings.places.data,
+               fmt::format("training.numbers = false reads no data, so that {} cannot know how many users and items "
+                           "there are; use source = \"ratings\" with that many",
+                           settings.model.model.kind()));
+  if (blind && needs_classes(settings))
+    faults.add(settings.places.data,
+               fmt::format("training.numbers = false reads no data, so that {} cannot know how "
+                           "many classes there are; use source = \"blobs\" with that many classes",
+                           settings.model.model.kind()));
+  if (!settings.training.numbers && settings.training.partition->sizes_by_class())
+    faults.add(settings.places.partition,
+               fmt::format("partition = \"{}\" cuts the rows of each class, but training.numbers = false reads none; "
+                           "use by_label, whose sizes are known, or quantity",
+                           settings.training.partition.kind()));
+  if (settings.evaluate.on == training::EvaluationSet::test && settings.data.test_fraction == 0.0)
+    faults.add(place(document, "evaluate.on"),
+               "on = \"test\", but there is no test set; give [data] a test_fraction above 0");
+  if (settings.evaluate.on == training::EvaluationSet::next && !settings.training.partition->inflow())
+    faults.add(place(document, "evaluate.on"),
+               "on = \"next\", but all rows are there from the beginning; set training.partition = \"stream\"");
+}
+
+void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
+  check_optimizer(settings, document, faults);
+  check_shares(settings, faults);
+  check_data(settings, faults);
+}
+
+}  // namespace simgrad::experiment

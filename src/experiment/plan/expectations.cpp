@@ -1,0 +1,159 @@
+#include "experiment/plan/expectations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "experiment/plan/places.h"
+#include "experiment/plan/selected.h"
+#include "experiment/plan/settings.h"
+#include "outputs/fields.h"
+
+namespace simgrad::experiment {
+
+using scenario::Axis;
+using scenario::Document;
+using scenario::Faults;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// A closed form is met up to rounding.
+constexpr double usual_tolerance = 1e-9;
+
+bool in(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+void Expectation::describe(base::Describer& d) {
+  d.text("strategy", strategy, "whose runs: a label, else a kind; default: every strategy's");
+  d.text("metric", metric, "a number of a run in results.json, as a mean over the seeds");
+  d.number("at_least", at_least, "the least allowed value");
+  d.number("at_most", at_most, "the greatest allowed value");
+  d.number("equals", equals, "the expected value, within the tolerance");
+  d.number("tolerance", tolerance, "the allowed distance from `equals`, as a share of `equals`; default 1e-9",
+           base::Bounds::at_least(0));
+  d.pairs("where", where, "the grid points: { \"cluster.workers\" = 8 }; default: all of them");
+  if (metric.empty())
+    d.refuse("metric", "an expectation needs a metric, such as speedup_throughput or final_loss");
+  else if (const auto& known = outputs::numeric_fields(); !in(known, metric))
+    d.refuse("metric", fmt::format("a run has no number \"{}\"{}", metric, base::suggestion(metric, known)));
+  if (!at_least && !at_most && !equals)
+    d.refuse("metric", "an expectation without a bound holds always; give it at_least, at_most or equals");
+  if (equals && (at_least || at_most))
+    d.refuse("equals", "\"equals\" is bound enough; leave out at_least and at_most, or leave out \"equals\"");
+  if (at_least && at_most && *at_least > *at_most)
+    d.refuse("at_least", fmt::format("no number is at least {} and at most {}; exchange them", *at_least, *at_most));
+  if (equals && *equals == 0.0 && tolerance && *tolerance > 0.0)
+    d.refuse("tolerance",
+             "a tolerance is a share of \"equals\", and a share of zero is zero; use at_most and at_least instead");
+  if (metric == "wall_s")
+    d.refuse("metric", "wall_s depends on the machine; expect a number of the simulation, such as simulated_s");
+  if (tolerance && !equals)
+    d.refuse("tolerance", "a tolerance belongs to \"equals\"; add \"equals\", or leave out the tolerance");
+}
+
+bool Expectation::holds(double value) const {
+  if (equals) return std::abs(value - *equals) <= tolerance.value_or(usual_tolerance) * std::abs(*equals);
+  return (!at_least || value >= *at_least) && (!at_most || value <= *at_most);
+}
+
+std::string Expectation::bound() const {
+  if (equals && tolerance && *tolerance > 0.0) return fmt::format("{} within {:.6g} %", *equals, 100.0 * *tolerance);
+  if (equals) return fmt::format("{}", *equals);
+  if (at_least && at_most) return fmt::format("between {} and {}", *at_least, *at_most);
+  return at_least ? fmt::format("at least {}", *at_least) : fmt::format("at most {}", at_most.value_or(0.0));
+}
+
+bool Expectation::is_about(const Json& parameters) const {
+  return std::ranges::all_of(where, [&](const auto& pair) {
+    return parameters.contains(pair.first) &&
+           parameters.at(pair.first) == scenario::json_of({.toml = pair.second, .position = {}});
+  });
+}
+
+namespace {
+
+class ExpectationCheck {
+ public:
+  ExpectationCheck(const std::vector<const Settings*>& points, const Document& document, Faults& faults)
+      : document_(document), faults_(faults) {
+    for (const Settings* point : points) add_names(*point);
+  }
+
+  void strategy(std::size_t index, const Expectation& expectation) {
+    if (!expectation.strategy || incomplete_ || in(known_, *expectation.strategy)) return;
+    faults_.add(place(index, "strategy"),
+                fmt::format("no strategy of the scenario is called \"{}\"{}", *expectation.strategy,
+                            base::suggestion(*expectation.strategy, known_)));
+  }
+
+  /// Checks one key of the expectation's `where`.
+  void where(std::size_t index, const std::string& key, const std::string& toml, const std::vector<Axis>& axes) {
+    std::vector<std::string> keys;
+    for (const Axis& axis : axes)
+      if (!in(keys, axis.key)) keys.push_back(axis.key);
+    if (keys.empty())
+      return faults_.add(place(index, "where"),
+                         "\"where\" names grid points, but the scenario has no [grid]; leave it out, or add a grid");
+    if (!in(keys, key))
+      return faults_.add(place(index, "where"),
+                         fmt::format("the grid has no key \"{}\"{}", key, base::suggestion(key, keys)));
+    const Json wanted = scenario::json_of({.toml = toml, .position = {}});
+    std::vector<std::string> values;
+    for (const Axis& axis : axes)
+      for (const scenario::Value& value : axis.values) {
+        if (axis.key != key) continue;
+        if (scenario::json_of(value) == wanted) return;
+        if (!in(values, value.toml)) values.push_back(value.toml);
+      }
+    faults_.add(place(index, "where"),
+                fmt::format("the grid has no point with {} = {}; it takes {}", key, toml, base::joined(values)));
+  }
+
+ private:
+  void add_names(const Settings& settings) {
+    const auto add = [&](std::string name) {
+      if (!name.empty() && !in(known_, name)) known_.push_back(std::move(name));
+    };
+    incomplete_ = incomplete_ || std::ranges::any_of(settings.strategies, [](const auto& e) { return !e.strategy; });
+    if (incomplete_) return;
+    for (const JobEntry& job : settings.jobs) add(job.name);
+    if (settings.jobs.empty())
+      for (const StrategyEntry& entry : settings.strategies) add(entry.name());
+    for (const StrategyEntry& entry : settings.strategies) add(std::string(entry.strategy.kind()));
+  }
+
+  scenario::Position place(std::size_t index, const char* key) const {
+    return experiment::place(document_, fmt::format("expect.{}.{}", index, key));
+  }
+
+  const Document& document_;
+  Faults& faults_;
+  std::vector<std::string> known_;
+  bool incomplete_ = false;  ///< a strategy that could not be read has a fault of its own
+};
+
+}  // namespace
+
+void check_expectations(const std::vector<const Settings*>& points, const std::vector<Axis>& written,
+                        const std::vector<Axis>& taken, const Document& document, Faults& faults) {
+  ExpectationCheck check(points, document, faults);
+  std::vector<Axis> axes = written;  // an axis that the command line replaces may be named, too
+  axes.insert(axes.end(), taken.begin(), taken.end());
+  for (const Axis& axis : taken)
+    if (axis.key == "expect" || axis.key.starts_with("expect."))
+      faults.add(axis.position, "an expectation is about the whole grid, which cannot vary it; use its \"where\"");
+  const std::vector<Expectation>& all = points.front()->expectations;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    check.strategy(i, all[i]);
+    for (const auto& [key, toml] : all[i].where) check.where(i, key, toml, axes);
+  }
+}
+
+}  // namespace simgrad::experiment

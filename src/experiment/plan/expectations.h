@@ -1,0 +1,42 @@
+/// The claims of a scenario about its own results: [[expect]].
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/describe.h"
+#include "scenario/document.h"
+
+namespace simgrad::experiment {
+
+struct Settings;
+
+/// One [[expect]]: a bound on a metric of the matching runs, as a mean over the seeds.
+struct Expectation : base::Described {
+  std::optional<std::string> strategy;  ///< a label, else a kind; none: every strategy
+  std::string metric;                   ///< a numeric field of a run
+  std::optional<double> at_least;
+  std::optional<double> at_most;
+  std::optional<double> equals;
+  std::optional<double> tolerance;  ///< allowed distance from `equals`, relative to `equals`
+  /// The grid points concerned: keys of the grid, each with its value as TOML writes it; none: all points.
+  std::vector<std::pair<std::string, std::string>> where;
+
+  void describe(base::Describer& d) override;
+
+  bool holds(double value) const;
+  /// "at least 3", "between 1 and 2", "6 within 0.1 %".
+  std::string bound() const;
+  /// True if a grid point, as a run has it, matches `where`.
+  bool is_about(const nlohmann::ordered_json& parameters) const;
+};
+
+/// Adds a fault for every expectation of the document that could match no run: the scenario has no such strategy, or
+/// its grid no such key or value.  written: the axes of the file.  taken: the axes that the command line leaves.
+void check_expectations(const std::vector<const Settings*>& points, const std::vector<scenario::Axis>& written,
+                        const std::vector<scenario::Axis>& taken, const scenario::Document& document,
+                        scenario::Faults& faults);
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,187 @@
+#include "experiment/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <set>
+
+#include "base/errors.h"
+#include "base/text.h"
+#include "experiment/plan/identity.h"
+#include "experiment/plan/job_training.h"
+#include "experiment/plan/places.h"
+#include "experiment/plan/points.h"
+#include "experiment/plan/selected.h"
+
+namespace simgrad::experiment {
+
+using base::ScenarioError;
+using scenario::Axis;
+using scenario::Document;
+using scenario::Faults;
+
+namespace {
+
+std::uint64_t seed_of(std::string_view text, std::string_view all) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw ScenarioError(
+        fmt::format("--seeds {}: \"{}\" is no seed; expected a..b, or seeds separated by commas", all, text));
+  return seed;
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  std::vector<std::uint64_t> seeds;
+  constexpr std::uint64_t most = 100'000;
+  for (std::size_t from = 0; from <= text.size();) {
+    const auto comma = std::min(text.find(',', from), text.size());
+    const std::string_view part = std::string_view(text).substr(from, comma - from);
+    const auto dots = part.find("..");
+    const std::uint64_t first = seed_of(part.substr(0, dots), text);
+    const std::uint64_t last = dots == std::string_view::npos ? first : seed_of(part.substr(dots + 2), text);
+    if (last < first || last - first >= most)
+      throw ScenarioError(
+          fmt::format("--seeds {}: {}..{} is empty or too long; expected a..b with a <= b", text, first, last));
+    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    from = comma + 1;
+  }
+  std::set<std::uint64_t> unique(seeds.begin(), seeds.end());
+  if (unique.size() != seeds.size()) throw ScenarioError(fmt::format("--seeds {}: a seed is named twice", text));
+  return seeds;
+}
+
+[[noreturn]] void refuse_strategy(const std::string& name, const AllSettings& points) {
+  std::vector<std::string> known;
+  const auto add = [&](std::string text) {
+    if (std::ranges::find(known, text) == known.end()) known.push_back(std::move(text));
+  };
+  for (const auto& settings : points)
+    for (const StrategyEntry& entry : settings->strategies) add(entry.name());
+  for (const StrategyEntry& entry : points.front()->strategies) add(std::string(entry.strategy.kind()));
+  throw ScenarioError(
+      fmt::format("--strategy {}: no strategy of the scenario is called that{}", name, base::suggestion(name, known)));
+}
+
+/// The strategies of each point that the command line asks for. A label tells options, and may be one point's only.
+std::vector<std::vector<bool>> chosen(const AllSettings& points, const std::vector<std::string>& wanted) {
+  std::vector<std::vector<bool>> choices;
+  for (const auto& settings : points) choices.push_back(selected(*settings, wanted));
+  for (const std::string& name : wanted)
+    if (std::ranges::none_of(points,
+                             [&](const auto& point) { return std::ranges::count(named(*point, name), true) > 0; }))
+      refuse_strategy(name, points);
+  return choices;
+}
+
+/// Leaves out options that another option replaces: read back together, the two would contradict each other.
+void leave_out_what_is_void(nlohmann::ordered_json& tree) {
+  const nlohmann::ordered_json& cluster = tree.at("cluster");
+  if (cluster.at("platform") == "")
+    leave_out(tree, "cluster.platform");
+  else
+    for (const std::string_view key : cluster::said_by_platform) leave_out(tree, fmt::format("cluster.{}", key));
+  for (nlohmann::ordered_json& job : tree.at("job")) job.erase(job.at("hosts").empty() ? "hosts" : "placement");
+  for (const char* list : {"job", "expect"})
+    if (tree.at(list).empty()) leave_out(tree, list);
+  if (cluster.at("quantum") == 1) leave_out(tree, "cluster.quantum");  // a grid may vary `sharing`
+  if (tree.at("training").contains("batch_size_per_worker")) leave_out(tree, "training.batch_size");
+}
+
+/// The resolved scenario with the grid: read back, it gives an equal plan.
+nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& axes, const std::string& directory) {
+  nlohmann::ordered_json tree = scenario::echo(first, directory);
+  for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
+  leave_out_what_is_void(tree);
+  for (const Axis& axis : axes) {
+    nlohmann::ordered_json& values = tree["grid"][axis.key] = nlohmann::ordered_json::array();
+    for (const scenario::Value& value : axis.values) values.push_back(scenario::json_of(value));
+  }
+  return tree;
+}
+
+/// Adds the runs of the plan, and the baselines that they need, each once.
+void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& settings, const Selection& selection) {
+  std::set<std::string> baselines;
+  const auto add = [&](std::size_t point, std::size_t strategy, std::uint64_t seed) {
+    RunPlan run = plan_run(settings[point], strategy, points[point].parameters, seed);
+    if (selection.baselines) {
+      RunPlan baseline = plan_baseline(run);
+      run.baseline = baseline.id;
+      if (baselines.insert(baseline.id).second) plan.baselines.push_back(std::move(baseline));
+    }
+    plan.runs.push_back(std::move(run));
+  };
+  std::set<std::string> alone;
+  const auto add_jobs = [&](std::size_t point, std::uint64_t seed) {
+    const std::vector<JobPlan> together = place_jobs(*settings[point], nullptr, nullptr);
+    for (std::size_t j = 0; j < together.size(); ++j) {
+      RunPlan run = plan_job(settings[point], together, j, false, points[point].parameters, seed);
+      RunPlan by_itself = plan_job(settings[point], together, j, true, points[point].parameters, seed);
+      run.alone = by_itself.work;
+      if (alone.insert(by_itself.id).second) plan.alone.push_back(std::move(by_itself));
+      plan.runs.push_back(std::move(run));
+    }
+  };
+  const bool jobs = std::ranges::any_of(settings, [](const auto& each) { return !each->jobs.empty(); });
+  if (jobs && !selection.strategies.empty())
+    throw ScenarioError(
+        fmt::format("--strategy {}: the scenario's [[job]]s run together, each with the strategy that it "
+                    "names; leave --strategy out, or set job.0.strategy",
+                    selection.strategies.front()));
+  const auto choices = chosen(settings, selection.strategies);
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    if (!settings[p]->jobs.empty()) {
+      if (selection.seeds.empty()) add_jobs(p, static_cast<std::uint64_t>(settings[p]->seed));
+      for (const std::uint64_t seed : plan.seeds) add_jobs(p, seed);
+      continue;
+    }
+    for (std::size_t s = 0; s < choices[p].size(); ++s) {
+      if (!choices[p][s]) continue;
+      // Without --seeds the seed is the scenario's, which a grid may vary.
+      if (selection.seeds.empty()) add(p, s, static_cast<std::uint64_t>(settings[p]->seed));
+      for (const std::uint64_t seed : plan.seeds) add(p, s, seed);
+    }
+  }
+}
+
+/// Checks that the strategies, keys and values that expectations name exist in the grid.
+void check_expectations(const AllSettings& settings, const std::vector<Axis>& written, const Plan& plan,
+                        const Document& document, Faults& faults) {
+  std::vector<const Settings*> points;
+  for (const auto& each : settings) points.push_back(each.get());
+  check_expectations(points, written, plan.grid, document, faults);
+}
+
+/// The axes of the file, before the command line changes them.
+std::vector<Axis> written_axes(Document document) {
+  Faults told_elsewhere;
+  return document.take_grid(told_elsewhere);
+}
+
+}  // namespace
+
+Plan make_plan(const std::string& file, const Selection& selection) {
+  Plan plan;
+  if (!selection.seeds.empty()) plan.seeds = parse_seeds(selection.seeds);
+  Document document = Document::read(file);
+  for (const std::string& set : selection.sets) document.set(set);
+  Faults faults;
+  const std::vector<Axis> written = written_axes(document);
+  plan.grid = all_axes(document, selection.sets, selection.grids, faults);
+  const std::vector<Point> points = expand(document, plan.grid);
+  const AllSettings settings = read_points(points, selection.strategies, faults);
+  check_expectations(settings, written, plan, document, faults);
+  faults.raise_if_any();
+
+  plan.name = std::filesystem::path(file).stem().string();
+  plan.expectations = settings.front()->expectations;
+  plan.title = settings.front()->title;
+  plan.scenario = resolved(*settings.front(), plan.grid, std::filesystem::path(file).parent_path().string());
+  add_runs(plan, points, settings, selection);
+  return plan;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,167 @@
+#include "experiment/plan/points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/errors.h"
+#include "base/hash.h"
+#include "cluster/fabric/cluster.h"
+#include "experiment/checks/recoveries.h"
+#include "experiment/plan/places.h"
+#include "experiment/plan/read_settings.h"
+#include "outputs/results.h"
+
+namespace simgrad::experiment {
+
+using base::ScenarioError;
+using scenario::Axis;
+using scenario::Document;
+using scenario::Faults;
+
+namespace {
+
+void refuse_repeated_values(const Axis& axis, Faults& faults) {
+  std::set<std::string> seen;
+  for (const scenario::Value& value : axis.values)
+    if (!seen.insert(scenario::json_of(value).dump()).second)
+      faults.add(value.position, fmt::format("\"{}\" takes the value {} twice", axis.key, value.toml));
+}
+
+/// The key of `--set key=value`.
+std::string_view key_of(std::string_view assignment) {
+  std::string_view key = assignment.substr(0, assignment.find('='));
+  while (key.ends_with(' ')) key.remove_suffix(1);
+  while (key.starts_with(' ')) key.remove_prefix(1);
+  return key;
+}
+
+}  // namespace
+
+std::vector<Axis> all_axes(Document& document, const std::vector<std::string>& sets,
+                           const std::vector<std::string>& grids, Faults& faults) {
+  std::vector<Axis> axes = document.take_grid(faults);
+  for (const std::string& set : sets) std::erase_if(axes, [&](const Axis& axis) { return axis.key == key_of(set); });
+  for (const std::string& text : grids) {
+    Axis axis = Document::axis(text);
+    const auto same = std::find_if(axes.begin(), axes.end(), [&](const Axis& other) { return other.key == axis.key; });
+    if (same != axes.end())
+      *same = std::move(axis);
+    else
+      axes.push_back(std::move(axis));
+  }
+  for (const Axis& axis : axes) refuse_repeated_values(axis, faults);
+  return axes;
+}
+
+std::vector<Point> expand(const Document& document, const std::vector<Axis>& axes) {
+  constexpr std::size_t most = 100'000;
+  std::vector<Point> points{{document}};
+  for (const Axis& axis : axes) {
+    std::vector<Point> next;
+    if (points.size() * axis.values.size() > most)
+      throw ScenarioError(fmt::format("the grid has more than {} points; expected fewer", most));
+    for (const Point& point : points)
+      for (const scenario::Value& value : axis.values) {
+        Point& made = next.emplace_back(point);
+        made.document.set(axis.key, value);
+        made.parameters[axis.key] = scenario::json_of(value);
+      }
+    points = std::move(next);
+  }
+  return points;
+}
+
+namespace {
+
+/// The contents of the files that the grid points name, each read once.
+struct Files {
+  std::map<std::string, cluster::PlatformProbe> platforms;
+  std::map<std::string, std::string> contents;
+
+  const cluster::PlatformProbe& platform(const std::string& file) {
+    const auto [at, fresh] = platforms.try_emplace(file);
+    if (fresh) at->second = cluster::probe_platform(file);
+    return at->second;
+  }
+  const std::string& hash(const std::string& file) {
+    const auto [at, fresh] = contents.try_emplace(file);
+    if (fresh) at->second = base::hash(outputs::read_file(file));
+    return at->second;
+  }
+};
+
+void look_at_platform(Settings& settings, const Document& document, Files& files, Faults& faults) {
+  settings.nominal_flops_per_s = settings.cluster.speed(0);
+  const std::string& file = settings.cluster.platform;
+  if (file.empty()) return;
+  const cluster::PlatformProbe& probe = files.platform(file);
+  const std::int64_t servers = settings.hosts_needed() - settings.cluster.workers;
+  if (!probe.error.empty())
+    faults.add(place(document, "cluster.platform"), probe.error);
+  else if (probe.hosts < settings.cluster.workers + servers)
+    faults.add(place(document, "cluster.workers"),
+               fmt::format("{} workers and {} server{} are more ranks than the {} hosts of {}",
+                           settings.cluster.workers, servers, servers == 1 ? "" : "s", probe.hosts, file));
+  settings.nominal_flops_per_s = probe.speed_flops_per_s;
+  settings.platform_contents = files.hash(file);
+}
+
+/// Checks files of speeds and of failures before anything runs.
+void look_at_traces(Settings& settings, Files& files, Faults& faults) {
+  for (const std::string& file : settings.cluster.failures.hosts->files()) {
+    settings.failure_contents += files.hash(file);
+    try {
+      settings.cluster.failures.hosts->check_files(settings.hosts_needed());
+    } catch (const base::ScenarioError& error) {
+      for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
+    }
+  }
+  for (const std::string& file : settings.cluster.stragglers->files()) {
+    settings.trace_contents += files.hash(file);
+    try {
+      settings.cluster.stragglers->speed_changes(0, base::Stream({}));
+    } catch (const base::ScenarioError& error) {
+      for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
+    }
+  }
+}
+
+/// Opens the data's files before anything runs; their contents are checked when they are loaded.
+void look_at_data(Settings& settings, Files& files) {
+  if (!settings.training.numbers) return;
+  for (const std::string& file : settings.data.source->files()) {
+    if (!settings.data_contents.empty()) settings.data_contents += '+';
+    settings.data_contents += files.hash(file);
+  }
+}
+
+}  // namespace
+
+AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {
+  AllSettings all;
+  Files files;
+  for (const Point& point : points) {
+    Faults found;
+    auto settings = std::make_shared<Settings>(read_settings(point.document, found, names));
+    if (found.empty()) look_at_platform(*settings, point.document, files, found);
+    if (found.empty()) look_at_traces(*settings, files, found);
+    if (found.empty()) check_traced_recoveries(*settings, names, found);
+    if (found.empty() && settings->jobs.empty()) look_at_data(*settings, files);
+    if (found.empty())
+      for (Settings& own : settings->trainings) {
+        own.nominal_flops_per_s = settings->nominal_flops_per_s;
+        own.platform_contents = settings->platform_contents;
+        own.trace_contents = settings->trace_contents;
+        look_at_data(own, files);
+      }
+    faults.add(found);
+    all.push_back(std::move(settings));
+  }
+  return all;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,35 @@
+/// The points of a grid: a scenario's document under every combination of the values that its axes take.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiment/plan/settings.h"
+#include "scenario/document.h"
+
+namespace simgrad::experiment {
+
+/// One grid point: its document, and what it has of its own.
+struct Point {
+  scenario::Document document;
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+};
+
+/// The document's [grid], which is taken out of it, and that of `--grid`. What the command line sets or varies, it does
+/// so instead of the file.
+std::vector<scenario::Axis> all_axes(scenario::Document& document, const std::vector<std::string>& sets,
+                                     const std::vector<std::string>& grids, scenario::Faults& faults);
+
+/// The product of the axes, the last one varying fastest.  Errors: ScenarioError for too many points.
+std::vector<Point> expand(const scenario::Document& document, const std::vector<scenario::Axis>& axes);
+
+using AllSettings = std::vector<std::shared_ptr<const Settings>>;
+
+/// The settings of each point, with the facts about the files that it names. Faults of some points are found in one
+/// pass with the faults of all.  Errors: EnvironmentError for files that cannot be read.
+AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names,
+                        scenario::Faults& faults);
+
+}  // namespace simgrad::experiment

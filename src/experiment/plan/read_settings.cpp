@@ -1,0 +1,137 @@
+#include "experiment/plan/read_settings.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "experiment/checks/hosts_check.h"
+#include "experiment/checks/names_check.h"
+#include "experiment/checks/prices_check.h"
+#include "experiment/checks/recoveries.h"
+#include "experiment/checks/training_check.h"
+#include "experiment/plan/job_training.h"
+#include "experiment/plan/places.h"
+
+namespace simgrad::experiment {
+
+using scenario::Document;
+using scenario::Faults;
+
+namespace {
+
+Settings::Places places_of(const Document& document) {
+  return {.data = place(document, "data.source"),
+          .size = place(document, {"data.samples", "data.features", "data.source"}),
+          .test_fraction = place(document, "data.test_fraction"),
+          .model = place(document, "model.kind"),
+          .batch = place(document, {"training.batch_size_per_worker", "training.batch_size"}),
+          .workers = place(document, "cluster.workers"),
+          .partition = place(document, "training.partition"),
+          .recovery = place(document, "cluster.failures.recovery"),
+          .crashes = place(document, "cluster.failures.crash"),
+          .checkpoint = place(document, "training.checkpoint_every"),
+          .strategies = {}};
+}
+
+Settings::Places::Strategy place_of(const StrategyEntry& entry, const std::string& table, const Document& document) {
+  Settings::Places::Strategy place{.table = document.position(table), .options = {}};
+  if (!entry.strategy) return place;
+  base::Slot<strategies::Strategy> slot = entry.strategy;
+  for (const scenario::OptionText& option : scenario::options(*slot.object()))
+    if (const std::string key = table + "." + option.key; document.contains(key))
+      place.options[option.key] = document.position(key);
+  if (const std::string key = table + ".recovery"; writes(document, key))
+    place.options["recovery"] = document.position(key);
+  return place;
+}
+
+void check_strategies(Settings& settings, const Document& document, Faults& faults) {
+  // A strategy that could not be read has a fault already; here its options have their defaults.
+  const bool sound = faults.empty();
+  if (settings.strategies.empty() && (sound || !document.contains("strategy")))
+    faults.add(document.position("strategy"), "a scenario needs at least one [[strategy]]");
+  std::set<std::string> labels;
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
+    const StrategyEntry& entry = settings.strategies[i];
+    settings.places.strategies.push_back(place_of(entry, fmt::format("strategy.{}", i), document));
+    if (entry.strategy && (sound || entry.label) && !labels.insert(entry.name()).second)
+      faults.add(document.position(fmt::format("strategy.{}", i)),
+                 fmt::format("two strategies are labelled \"{}\"; give one of them a label of its own", entry.name()));
+  }
+}
+
+/// Fills in defaults that depend on other options, so that the echo and the identity have them.
+void fill_in(Settings& settings, const Document& document, Faults& faults) {
+  if (settings.model.model->takes_sparse_rows() && settings.data.source->keeps_sparse() && settings.data.standardize) {
+    if (writes(document, "data.standardize"))
+      faults.add(place(document, "data.standardize"),
+                 fmt::format(
+                     "standardize = true would make numbers of the zeros that sparse rows leave out, and {} takes such "
+                     "rows; leave standardize out",
+                     settings.model.model.kind()));
+    settings.data.standardize = false;
+  }
+  if (settings.data.source->generates()) {
+    settings.data.samples = settings.data.samples_made();
+    settings.data.features = settings.data.features.value_or(settings.data.features_made());
+  }
+  if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;
+}
+
+/// Refuses parts of the contract that a later release brings. Returns the document without them.
+Document without_what_is_to_come(Document document, Faults& faults) {
+  if (document.contains("extends")) {
+    faults.add(document.position("extends"), "\"extends\" is not there yet; it comes with a later release");
+    document.erase("extends");
+  }
+  return document;
+}
+
+/// Gives failing hosts a repair, unless the scenario sets one.
+void repair_by_default(cluster::FailureOptions& failures, const Document& document) {
+  if (failures.hosts && failures.hosts->happens() && !failures.hosts->repairs() &&
+      !writes(document, "cluster.failures.repair"))
+    failures.repair = base::Slot<cluster::Repair>(cluster::repairs(), "constant");
+}
+
+}  // namespace
+
+Settings read_sections(const Document& document, Faults& faults) {
+  Settings settings;
+  document.read_into(settings, faults);
+  repair_by_default(settings.cluster.failures, document);
+  settings.places = places_of(document);
+  check_strategies(settings, document, faults);
+  return settings;
+}
+
+void check_training(Settings& settings, const Document& document, Faults& faults) {
+  check_numbers(settings, document, faults);
+  if (!faults.empty()) return;
+  fill_in(settings, document, faults);
+  check_fitness(settings, document, faults);
+}
+
+Settings read_settings(const Document& document, Faults& faults, const std::vector<std::string>& names) {
+  const Document known = without_what_is_to_come(document, faults);
+  Settings settings = read_sections(known, faults);
+  const bool one_training = settings.jobs.empty();  // else each job is checked as a training, and the scenario is not
+  Faults of_jobs;
+  if (!one_training) settings.trainings = read_trainings(settings, known, of_jobs);
+  if (one_training && settings.model.model) check_numbers(settings, document, faults);
+  if (faults.empty()) {
+    check_recoveries(settings, names, faults);
+    check_crashes(settings, faults);
+    check_hosts(settings, document, faults);
+    KnownNames known_names(settings);
+    check_names(settings, known_names, names, document, faults);
+    check_prices(settings, known_names, document, faults);
+    check_jobs(settings, document, faults);
+    fill_in(settings, document, faults);
+    if (one_training) check_fitness(settings, document, faults);
+  }
+  faults.add(of_jobs);
+  return settings;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,120 @@
+#include "experiment/plan/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace simgrad::experiment {
+
+using base::Bounds;
+
+void ModelSection::describe(base::Describer& d) { d.inline_component("kind", model, "the hypothesis"); }
+
+void StrategyEntry::describe(base::Describer& d) {
+  d.inline_component("kind", strategy, "how the training is made parallel");
+  d.text("label", label, "its name in tables; default: the kind, then the options that differ from their defaults");
+  d.choice("recovery", recovery, {"cluster", "as cluster.failures.recovery says"}, cluster::recovery_choices(),
+           "what it does after a failure (cluster.failures)");
+}
+
+cluster::Recovery StrategyEntry::effective(const cluster::Options& cluster) const {
+  return recovery.value_or(cluster.failures.recovery);
+}
+
+std::int64_t StrategyEntry::hosts(std::int64_t workers) const {
+  return std::int64_t{1} + std::ranges::max(strategy->hosts(static_cast<int>(strategy->workers(workers))));
+}
+
+std::string StrategyEntry::name() const {
+  if (label) return *label;
+  const auto defaults = strategy.example(strategy.kind());
+  std::string options;
+  for (const auto& [key, value] : scenario::differences(*strategy, *defaults))
+    options += fmt::format("{}{}={}", options.empty() ? "" : ", ", key, value);
+  if (recovery) options += fmt::format("{}recovery={}", options.empty() ? "" : ", ", cluster::name(*recovery));
+  return options.empty() ? std::string(strategy.kind()) : fmt::format("{}({})", strategy.kind(), options);
+}
+
+void Settings::describe(base::Describer& d) {
+  d.integer("schema", schema, "the version of this format", Bounds::between(1, 1));
+  d.text("title", title, "what the experiment is about");
+  d.integer("seed", seed, "of all random draws", Bounds::at_least(0));
+  d.section("cluster", cluster, "hosts, links and what goes wrong");
+  d.section("data", data, "the samples");
+  d.section("model", model, "what is fitted to them");
+  d.section("training", training, "batches, optimizer, partition");
+  d.section("stop", stop, "when it ends, whichever comes first");
+  d.section("evaluate", evaluate, "when the loss is looked at; observing costs no virtual time");
+  d.section("prices", prices, "what hosts, bytes and watts cost; they change nothing of what is simulated");
+  d.list("strategy", strategies, "the strategies to compare");
+  d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");
+  d.list("expect", expectations, "what `check` tests the results for");
+}
+
+data::Task Settings::task() const {
+  switch (model.model->predicts()) {
+    case models::Predicts::classes:
+      return data::Task::classification;
+    case models::Predicts::rating:
+      return data::Task::recommendation;
+    case models::Predicts::cluster:
+      return data::Task::clustering;
+    case models::Predicts::number_or_class:
+      return data.source->suits(data::Task::regression) ? data::Task::regression : data::Task::classification;
+    case models::Predicts::number:
+      break;
+  }
+  return data::Task::regression;
+}
+
+std::int64_t Settings::hosts_needed() const {
+  std::int64_t most = cluster.workers;
+  for (const StrategyEntry& entry : strategies) most = std::max(most, entry.hosts(cluster.workers));
+  return most;
+}
+
+std::int64_t Settings::batch(std::int64_t rows) const {
+  const auto each = training.batch_size_per_worker;
+  if (!each) return training.batch_size.value_or(rows);
+  std::int64_t all = 0;
+  // A product that overflows is more than there are rows.
+  return __builtin_mul_overflow(*each, cluster.workers, &all) ? std::numeric_limits<std::int64_t>::max() : all;
+}
+
+namespace {
+
+/// A small data set with the generator's classes, users and items. A file's are not known before it is read.
+data::Dataset made(const Settings& settings) {
+  const data::Source& source = *settings.data.source;
+  if (source.generates())
+    return source.load({.task = settings.task(),
+                        .seed = 0,
+                        .samples = 1,
+                        .features = source.nonzeros() ? settings.data.features_made() : 1});
+  data::Dataset unknown;
+  unknown.classes = settings.task() == data::Task::classification ? 2 : 0;
+  return unknown;
+}
+
+}  // namespace
+
+models::Problem Settings::problem() const {
+  const data::Dataset shape = made(*this);
+  return {.features = data.features_made() + (model.model->constant_feature() ? 1 : 0),
+          .classes = shape.classes,
+          .users = shape.users,
+          .items = shape.items,
+          .nonzeros = static_cast<double>(shape.sparse.entries() +
+                                          (shape.sparse.any() && model.model->constant_feature() ? 1 : 0)),
+          .fields = model.model->constant_feature() ? 0 : shape.fields};
+}
+
+std::optional<std::int64_t> known_rows(const Settings& settings) {
+  if (!settings.data.source->generates() && settings.training.numbers) return std::nullopt;
+  const std::int64_t all = settings.data.samples_made();
+  return all - std::llround(settings.data.test_fraction * static_cast<double>(all));
+}
+
+}  // namespace simgrad::experiment

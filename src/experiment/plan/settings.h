@@ -1,0 +1,93 @@
+/// A scenario, typed: all options of one grid point, checked.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+#include "cluster/options.h"
+#include "data/source.h"
+#include "experiment/plan/expectations.h"
+#include "experiment/plan/jobs.h"
+#include "models/model.h"
+#include "outputs/prices.h"
+#include "scenario/document.h"
+#include "strategies/strategy.h"
+#include "training/options.h"
+
+namespace simgrad::experiment {
+
+/// The section [model]: a kind and its options.
+struct ModelSection : base::Described {
+  base::Slot<models::Model> model{models::registry()};
+
+  void describe(base::Describer& d) override;
+};
+
+/// One [[strategy]].
+struct StrategyEntry : base::Described {
+  base::Slot<strategies::Strategy> strategy{strategies::registry()};
+  std::optional<std::string> label;           ///< default: the kind, then the options that differ from their defaults
+  std::optional<cluster::Recovery> recovery;  ///< default: the cluster's
+
+  void describe(base::Describer& d) override;
+  std::string name() const;
+  /// The number of hosts of its workers and its servers, in a cluster of `workers` workers.
+  std::int64_t hosts(std::int64_t workers) const;
+  cluster::Recovery effective(const cluster::Options& cluster) const;
+};
+
+struct Settings : base::Described {
+  std::int64_t schema = 1;
+  std::string title;
+  std::int64_t seed = 1;
+  cluster::Options cluster;
+  data::Options data;
+  ModelSection model;
+  training::Options training;
+  training::StopOptions stop;
+  training::EvaluateOptions evaluate;
+  outputs::Prices prices;
+  std::vector<StrategyEntry> strategies;
+  std::vector<JobEntry> jobs;             ///< none: every strategy is a run of its own
+  std::vector<Expectation> expectations;  ///< about the whole grid; `check` tests them
+  std::vector<Settings> trainings;        ///< one for each job: the scenario's, with the job's own tables
+
+  /// Positions of the options that only the data can contradict.
+  struct Places {
+    scenario::Position data, size, test_fraction, model, batch, workers, partition, recovery, crashes, checkpoint;
+    /// A [[strategy]] and its options that are written.
+    struct Strategy {
+      scenario::Position table;
+      std::map<std::string, scenario::Position> options;
+    };
+    std::vector<Strategy> strategies;
+  };
+  Places places;
+
+  // Facts about the files that the scenario names, for identities and baselines.
+  std::string data_contents;         ///< a hash of each file; empty without one
+  std::string failure_contents;      ///< a hash; empty without a trace of failures
+  std::string platform_contents;     ///< a hash; empty without a platform
+  std::string trace_contents;        ///< a hash of each file of speeds; empty without one
+  double nominal_flops_per_s = 0.0;  ///< one worker's speed
+
+  void describe(base::Describer& d) override;
+
+  data::Task task() const;
+  /// The number of hosts of the cluster's workers and of any strategy's servers.
+  std::int64_t hosts_needed() const;
+  /// The global batch of a step for `rows` training rows.
+  std::int64_t batch(std::int64_t rows) const;
+  /// The shape of the data, where none are loaded.
+  models::Problem problem() const;
+};
+
+/// The number of training rows, if it is known before any data are loaded.
+std::optional<std::int64_t> known_rows(const Settings& settings);
+
+}  // namespace simgrad::experiment

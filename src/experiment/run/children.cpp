@@ -1,0 +1,94 @@
+#include "experiment/run/children.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+std::atomic<bool> asked_to_stop = false;
+
+double real_now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Longer texts of errors are cut.
+constexpr std::size_t longest_error = 4000;
+
+}  // namespace
+
+bool interrupted() { return asked_to_stop; }
+
+void watch_for_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { asked_to_stop = true; };
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // a second one ends us at once
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+Children::Children(int jobs) : jobs_(jobs), slot_taken_(static_cast<std::size_t>(jobs), false) {
+  void* shared = mmap(nullptr, sizeof(double) * static_cast<std::size_t>(jobs), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) throw base::EnvironmentError(fmt::format("no shared memory: {}", std::strerror(errno)));
+  progress_ = static_cast<double*>(shared);
+}
+
+Children::~Children() {
+  running_.clear();
+  munmap(progress_, sizeof(double) * static_cast<std::size_t>(jobs_));
+}
+
+void Children::start(std::size_t task, const std::function<std::string(double*)>& body) {
+  const auto free = std::find(slot_taken_.begin(), slot_taken_.end(), false);
+  base::check(free != slot_taken_.end(), "a job is free");
+  const auto slot = static_cast<int>(free - slot_taken_.begin());
+  double* const progress = progress_ + slot;
+  *progress = 0.0;
+  base::ChildProcess process([&] { return body(progress); });
+  *free = true;
+  running_.push_back({std::move(process), task, slot, real_now_s()});
+}
+
+Children::Ended Children::end(Child child) {
+  slot_taken_[static_cast<std::size_t>(child.slot)] = false;
+  base::ChildEnd end = child.process.wait();
+  Ended ended{.task = child.task, .wall_s = real_now_s() - child.started_s};
+  using Kind = base::ChildEnd::Kind;
+  if (end.kind == Kind::died) ended.error = fmt::format("the simulating process {}", end.death);
+  if (end.kind == Kind::threw) ended.error = end.text.substr(0, longest_error);
+  if (end.kind == Kind::returned) ended.answer = std::move(end.text);
+  return ended;
+}
+
+std::optional<Children::Ended> Children::reap(double wait_s) {
+  std::vector<pollfd> pipes;
+  for (const Child& child : running_)
+    pipes.push_back({.fd = child.process.descriptor(), .events = POLLIN, .revents = 0});
+  if (pipes.empty() || poll(pipes.data(), pipes.size(), static_cast<int>(1000.0 * wait_s)) <= 0) return std::nullopt;
+  const auto speaks = std::ranges::find_if(pipes, [](const pollfd& pipe) { return pipe.revents != 0; });
+  const auto child = running_.begin() + (speaks - pipes.begin());
+  Child gone = std::move(*child);
+  running_.erase(child);
+  return end(std::move(gone));
+}
+
+double Children::progress() const {
+  double sum = 0.0;
+  for (const Child& child : running_) sum += progress_[child.slot];
+  return sum;
+}
+
+}  // namespace simgrad::experiment

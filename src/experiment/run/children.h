@@ -1,0 +1,57 @@
+/// A pool of child processes: SimGrid allows one simulation a process.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/child_process.h"
+
+namespace simgrad::experiment {
+
+/// At most `jobs` children at a time. The parent must not have started threads.
+class Children {
+ public:
+  explicit Children(int jobs);
+  ~Children();  ///< kills the children that still run
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+  bool full() const { return static_cast<int>(running_.size()) >= jobs_; }
+  bool empty() const { return running_.empty(); }
+
+  /// Runs `body` in a child, which dies with the parent. `body` may write its progress, 0 .. 1, to the place it gets.
+  void start(std::size_t task, const std::function<std::string(double* progress)>& body);
+
+  struct Ended {
+    std::size_t task = 0;
+    std::string answer = {};  ///< the body's result
+    std::string error = {};   ///< the text of the body's error, or how the process died; "" if the body returned
+    double wall_s = 0.0;
+  };
+  /// Returns a child that has ended; waits up to `wait_s` for one, or until a signal arrives.
+  std::optional<Ended> reap(double wait_s);
+  /// The sum of the running children's progress.
+  double progress() const;
+
+ private:
+  struct Child {
+    base::ChildProcess process;
+    std::size_t task = 0;
+    int slot = 0;
+    double started_s = 0.0;
+  };
+  Ended end(Child child);
+
+  int jobs_;
+  double* progress_;  ///< one slot a job, shared with the children
+  std::vector<bool> slot_taken_;
+  std::vector<Child> running_;
+};
+
+/// True if SIGINT or SIGTERM has arrived since watch_for_interrupts.
+bool interrupted();
+void watch_for_interrupts();
+
+}  // namespace simgrad::experiment

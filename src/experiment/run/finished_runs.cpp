@@ -1,0 +1,99 @@
+#include "experiment/run/finished_runs.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+namespace simgrad::experiment {
+
+namespace {
+
+bool has_failed(const record::Record& record) { return record.status == record::Status::failed; }
+
+double samples_per_s(const record::Record& record) {
+  return record.simulated_s > 0.0 ? static_cast<double>(record.samples) / record.simulated_s : 0.0;
+}
+
+}  // namespace
+
+outputs::Run described(const RunPlan& plan) {
+  outputs::Run run;
+  run.id = plan.id;
+  run.strategy = plan.kind;
+  run.label = plan.label;
+  run.options = plan.options;
+  run.parameters = plan.parameters;
+  run.seed = plan.seed;
+  run.workers = plan.workers;
+  return run;
+}
+
+void compare_with_baseline(outputs::Run& run, const record::Record& baseline) {
+  if (has_failed(run.record) || has_failed(baseline)) return;
+  const double rate = samples_per_s(run.record), rate_of_one = samples_per_s(baseline);
+  if (rate > 0.0 && rate_of_one > 0.0) {
+    run.speedup_throughput = rate / rate_of_one;
+    run.efficiency = *run.speedup_throughput / static_cast<double>(run.workers);
+  }
+  const auto& target_s = run.record.time_to_target_s;
+  if (target_s && baseline.time_to_target_s && *target_s > 0.0)
+    run.speedup_time_to_target = *baseline.time_to_target_s / *target_s;
+}
+
+void compare_with_alone(outputs::Run& run, const record::Record& by_itself) {
+  if (has_failed(run.record) || has_failed(by_itself)) return;
+  const bool targets = run.record.time_to_target_s && by_itself.time_to_target_s;
+  const double alone_s = targets ? *by_itself.time_to_target_s : by_itself.simulated_s;
+  const double beside_s = targets ? *run.record.time_to_target_s : run.record.simulated_s;
+  if (!(alone_s > 0.0)) return;
+  run.interference = beside_s / alone_s;
+  run.record.notes.push_back(fmt::format("{}: {:.4g} s beside the other jobs, {:.4g} s by itself: interference {:.3f}",
+                                         run.label, beside_s, alone_s, *run.interference));
+}
+
+FinishedRuns::FinishedRuns(const Plan& plan) {
+  for (const RunPlan& baseline : plan.baselines) work_of_baseline_[baseline.id] = baseline.work;
+  for (const RunPlan& run : plan.runs) {
+    std::set<std::string> needed{run.work};
+    if (const auto baseline = work_of_baseline_.find(run.baseline); baseline != work_of_baseline_.end())
+      needed.insert(baseline->second);
+    if (!run.alone.empty()) needed.insert(run.alone);
+    missing_[&run] = static_cast<int>(needed.size());
+    for (const std::string& work : needed) waiting_[work].push_back(&run);
+  }
+}
+
+std::vector<const RunPlan*> FinishedRuns::add(const std::string& work, outputs::Run run) {
+  done_.emplace(work, std::move(run));
+  std::vector<const RunPlan*> final;
+  for (const RunPlan* each : waiting_[work])
+    if (--missing_.at(each) == 0) final.push_back(each);
+  return final;
+}
+
+const record::Record* FinishedRuns::record_of(const std::string& work) const {
+  const auto found = done_.find(work);
+  return found == done_.end() ? nullptr : &found->second.record;
+}
+
+outputs::Run FinishedRuns::run(const RunPlan& plan) const {
+  const outputs::Run& done = done_.at(plan.work);
+  outputs::Run run = described(plan);
+  run.record = done.record;
+  run.wall_s = done.wall_s;
+  if (!has_failed(run.record)) run.bill = outputs::bill(run.record, plan.settings->prices);
+  if (const auto baseline = work_of_baseline_.find(plan.baseline); baseline != work_of_baseline_.end())
+    if (const record::Record* record = record_of(baseline->second)) compare_with_baseline(run, *record);
+  if (const record::Record* record = record_of(plan.alone)) compare_with_alone(run, *record);
+  return run;
+}
+
+std::vector<outputs::Run> FinishedRuns::runs(const std::vector<RunPlan>& plans) const {
+  std::vector<outputs::Run> all;
+  for (const RunPlan& plan : plans)
+    if (contains(plan)) all.push_back(run(plan));
+  return all;
+}
+
+}  // namespace simgrad::experiment

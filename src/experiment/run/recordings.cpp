@@ -1,0 +1,130 @@
+#include "experiment/run/recordings.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <limits>
+
+#include "base/errors.h"
+#include "base/files.h"
+#include "base/version.h"
+#include "outputs/comparison.h"
+#include "outputs/files/byte_file.h"
+#include "outputs/results.h"
+#include "outputs/timelines/chrome_trace.h"
+#include "outputs/timelines/events.h"
+#include "outputs/timelines/timeline.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+/// A full timeline takes some hundred megabytes while the run goes on.
+constexpr std::size_t most_spans = 1'000'000;
+
+/// Opens the file as it will be opened later, and leaves no trace of it.
+void try_file(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw base::EnvironmentError(fmt::format("{}: cannot be written: there is something that is no file", path));
+  outputs::ByteFile file(path);
+}
+
+void tell_if_nothing_to_show(const RunPlan& plan, const record::Timeline& timeline) {
+  if (!timeline.spans.empty() || !timeline.messages.empty() || timeline.last_step < 0) return;
+  const std::string point = outputs::point_text(plan.parameters);
+  fmt::print(stderr, "{}{}{}, seed {}: the run has steps 0..{}: nothing to show\n", plan.label,
+             point.empty() ? "" : ", ", point, plan.seed, timeline.last_step);
+}
+
+void write_trace_file(const std::string& path, const RunPlan& plan, const record::Record& record,
+                      const Recordings& recordings) {
+  const record::Timeline& timeline = record.timelines.back();
+  outputs::ByteFile file(path);
+  outputs::ChromeTrace format([&](std::string_view text) { file.write(text); });
+  const bool flows =
+      outputs::write_trace(timeline, record,
+                           {{"simgrad", std::string(version)},
+                            {"scenario", recordings.scenario},
+                            {"run", plan.id},
+                            {"label", plan.label},
+                            {"parameters", plan.parameters.dump()},
+                            {"seed", fmt::to_string(plan.seed)},
+                            {"steps", fmt::format("{}..{}", recordings.steps.first, recordings.steps.second)}},
+                           {.most_flows = recordings.most_flows}, format);
+  file.close();
+  if (!flows)
+    fmt::print(stderr, "{}: {} messages are more than --trace-flows {}: no arrows are drawn\n", path,
+               timeline.messages.size(), recordings.most_flows);
+  if (timeline.full)
+    fmt::print(stderr, "{}: ends at {:.6g} s, for it is full; ask for fewer steps with --trace-steps\n", path,
+               timeline.to_s);
+}
+
+}  // namespace
+
+std::vector<cluster::TimelineLimits> Recordings::tapes() const {
+  std::vector<cluster::TimelineLimits> all{{}};
+  if (more()) {
+    constexpr int everybody = std::numeric_limits<int>::max();
+    all.push_back({.workers = everybody, .servers = everybody, .spans = most_spans, .steps = steps});
+  }
+  return all;
+}
+
+std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
+  const auto fail = [&](const char* what) {
+    throw base::ScenarioError(
+        fmt::format("--trace-steps {}: {}; expected a..b with 0 <= a <= b, such as 0..19, or one step", text, what));
+  };
+  const auto number = [&](std::string_view part) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size() || value < 0) fail("that is no range of steps");
+    return value;
+  };
+  const std::size_t dots = text.find("..");
+  const std::int64_t first = number(std::string_view(text).substr(0, dots));
+  const std::int64_t last = dots == std::string::npos ? first : number(std::string_view(text).substr(dots + 2));
+  if (last < first) fail("the range is empty");
+  return {first, last};
+}
+
+std::string timeline_file(const std::string& out, const std::string& id) {
+  return fmt::format("{}/timelines/{}.json", out, id);
+}
+
+std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings) {
+  if (!recordings.trace_file.empty()) return recordings.trace_file;
+  return fmt::format("{}/trace/{}.json{}", out, id, recordings.trace_packed ? ".gz" : "");
+}
+
+std::string events_file(const std::string& out, const std::string& id) {
+  return fmt::format("{}/events/{}.txt", out, id);
+}
+
+void prepare(const std::string& out, const Recordings& recordings) {
+  base::make_directory(out + "/timelines");
+  if (recordings.trace) {
+    const std::string file = trace_file(out, "run", recordings);
+    if (const auto folder = std::filesystem::path(file).parent_path(); !folder.empty()) base::make_directory(folder);
+    try_file(file);
+  }
+  if (recordings.events) base::make_directory(out + "/events");
+}
+
+void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,
+                      const Recordings& recordings) {
+  for (const RunPlan* run : runs) {
+    outputs::write_file(timeline_file(out, run->id), outputs::timeline_json(record.timelines.front(), run->id));
+    if (recordings.more()) tell_if_nothing_to_show(*run, record.timelines.back());
+    if (recordings.trace) write_trace_file(trace_file(out, run->id, recordings), *run, record, recordings);
+    if (recordings.events)
+      outputs::write_file(events_file(out, run->id),
+                          outputs::events_text(record.timelines.back(), static_cast<int>(run->workers)));
+  }
+}
+
+}  // namespace simgrad::experiment

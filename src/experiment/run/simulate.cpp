@@ -1,0 +1,231 @@
+#include "experiment/run/simulate.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/gang_schedule.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "cluster/recording/timeline_recording.h"
+#include "training/session/training.h"
+
+namespace simgrad::experiment {
+
+training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
+  const Settings& settings = *run.settings;
+  const std::int64_t rows = data ? data->train.rows : *known_rows(settings);
+  return {.data = data,
+          .model = settings.model.model.shared(),
+          .problem = data ? problem_of(*data) : settings.problem(),
+          .rows = rows,
+          .batch = settings.batch(rows),
+          .partition = settings.training.partition.shared(),
+          .evaluate_on = settings.evaluate.on,
+          .seed = run.seed};
+}
+
+Data load_data(const RunPlan& run) {
+  const Settings& settings = *run.settings;
+  if (!settings.training.numbers) return nullptr;
+  return std::make_shared<const data::Split>(
+      data::load(settings.data, {.task = settings.task(),
+                                 .seed = run.seed,
+                                 .shuffle = settings.training.partition->shuffled(),
+                                 .bias = settings.model.model->constant_feature(),
+                                 .sparse = settings.model.model->takes_sparse_rows()}));
+}
+
+models::Problem problem_of(const data::Split& data) {
+  const data::Dataset& train = data.train;
+  return {.features = train.columns,
+          .classes = train.classes,
+          .users = train.users,
+          .items = train.items,
+          .nonzeros =
+              train.sparse.any() ? static_cast<double>(train.sparse.entries()) / static_cast<double>(train.rows) : 0.0,
+          .fields = train.fields};
+}
+
+namespace {
+
+/// One training of a run: the only one, or one of its jobs.
+struct Part {
+  RunPlan plan;                        ///< with the settings, the strategy and the workers of this training
+  std::vector<int> hosts = {};         ///< a job's: one for each rank; empty: as the strategy places them
+  std::optional<double> start_s = {};  ///< a job's
+  int job = 0;                         ///< the job's number, also if it runs by itself: its stragglers stay
+  std::unique_ptr<training::Learning> learning = {};
+  std::unique_ptr<training::Training> training = {};
+};
+
+/// The trainings of the run; most runs have one.
+std::vector<Part> parts_of(const RunPlan& run) {
+  std::vector<Part> parts;
+  if (run.jobs.empty()) parts.push_back({.plan = run});
+  for (const JobPlan& placed : run.jobs) {
+    const Settings& all = *run.fabric;
+    const JobEntry& job = all.jobs[placed.job];
+    Part& part = parts.emplace_back(
+        Part{.plan = run, .hosts = placed.hosts, .start_s = job.start_s, .job = static_cast<int>(placed.job)});
+    part.plan.settings = std::make_shared<const Settings>(all.trainings[placed.job]);
+    part.plan.strategy = all.strategies[placed.strategy].strategy.shared();
+    part.plan.workers = job.workers;
+  }
+  return parts;
+}
+
+/// The cluster that all trainings of the run share.
+cluster::Cluster cluster_of(const RunPlan& run) {
+  if (!run.jobs.empty()) {
+    const cluster::Options& options = run.fabric->cluster;
+    return {options, static_cast<int>(options.workers), true, run.seed};
+  }
+  const auto workers = static_cast<int>(run.workers);
+  const strategies::Traits traits = run.strategy->traits(workers);
+  return {run.settings->cluster, traits.hosts_needed(workers), traits.many_to_many, run.seed};
+}
+
+/// The turns that jobs take under sharing = "gang"; null without.
+std::unique_ptr<cluster::GangSchedule> turns_of(const RunPlan& run) {
+  if (run.jobs.empty() || run.fabric->cluster.sharing != cluster::Sharing::gang) return nullptr;
+  return std::make_unique<cluster::GangSchedule>(static_cast<int>(run.fabric->jobs.size()),
+                                                 run.fabric->cluster.quantum);
+}
+
+/// The hosts that ranks of several trainings live on.
+std::set<int> shared_hosts(const std::vector<Part>& parts) {
+  std::set<int> taken, shared;
+  for (const Part& part : parts)
+    for (const int host : std::set<int>(part.hosts.begin(), part.hosts.end()))
+      if (!taken.insert(host).second) shared.insert(host);
+  return shared;
+}
+
+/// The nominal speed of each worker's host where `shares = "speed"` needs it; else none.  hosts: the workers' first.
+std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& hosts) {
+  if (!run.settings->training.partition->by_speed()) return {};
+  const std::vector<double>& relative = run.settings->cluster.relative_speeds;
+  std::vector<double> all;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workers); ++rank)
+    all.push_back(cluster.speed(hosts[rank]) * (rank < relative.size() ? relative[rank] : 1.0));
+  return all;
+}
+
+/// All trainings of a run in one engine.
+class Simulation {
+ public:
+  Simulation(const RunPlan& run, const Data& data, int threads)
+      : dispatcher_({.threads = threads, .numbers = data != nullptr, .label = [this] { return label(); }}),
+        cluster_(cluster_of(run)),
+        turns_(turns_of(run)),
+        parts_(parts_of(run)) {
+    data_.emplace(run.data_key(), data);
+    for (Part& part : parts_) prepare(part);
+    if (turns_) return;  // one job at a time has a host
+    for (const int host : shared_hosts(parts_))
+      for (const Part& part : parts_) part.training->world().ranks().share_cores(host);
+  }
+
+  training::Training& training(std::size_t job) {
+    const auto found = std::ranges::find(parts_, static_cast<int>(job), &Part::job);
+    return *found->training;
+  }
+
+  /// Runs all trainings to their ends. Returns the text of the error that ended the run, or "".
+  std::string run() {
+    std::string error;
+    try {
+      for (const Part& part : parts_) start(part);
+      cluster_.run();
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+    return error;
+  }
+  /// Ends the recording of all trainings, also of those that have not ended.
+  void end() {
+    for (const Part& part : parts_) part.training->world().end();
+  }
+  bool several() const { return parts_.size() > 1; }
+
+ private:
+  /// The rank and step that are at work, for the texts of errors.
+  values::Label label() const {
+    for (const Part& part : parts_)
+      if (const int rank = part.training ? part.training->world().ranks().current_rank() : -1; rank >= 0)
+        return {rank, part.training->world().ranks().step(rank)};
+    return {};
+  }
+
+  void prepare(Part& part) {
+    const RunPlan& plan = part.plan;
+    const Settings& own = *plan.settings;
+    training::Program program = strategies::program(plan.strategy);
+    if (!part.hosts.empty())
+      program.traits = [strategy = plan.strategy, hosts = part.hosts](int P) {
+        training::Traits traits = strategy->traits(P);
+        traits.hosts = hosts;
+        return traits;
+      };
+    const auto workers = static_cast<int>(plan.workers);
+    training::Learning::Setup learning = learning_setup(plan, data_of(plan));
+    learning.speeds = speeds(plan, cluster_, program.traits(workers).places(workers));
+    part.learning = std::make_unique<training::Learning>(std::move(learning), dispatcher_);
+    training::Training::Setup setup{
+        .options = own.training, .stop = own.stop, .evaluate = own.evaluate, .recovery = plan.recovery};
+    setup.turns = turns_.get();
+    setup.job = part.job;
+    part.training =
+        std::make_unique<training::Training>(cluster_, *part.learning, std::move(program), std::move(setup), workers);
+  }
+
+  /// Jobs that learn from equal data share them.
+  const Data& data_of(const RunPlan& plan) {
+    const auto [at, fresh] = data_.try_emplace(plan.data_key());
+    if (fresh) at->second = load_data(plan);
+    return at->second;
+  }
+
+  void start(const Part& part) {
+    if (part.start_s)
+      cluster_.start_at(*part.start_s, [training = part.training.get()] { training->start(); });
+    else
+      part.training->start();
+  }
+
+  values::Dispatcher dispatcher_;
+  cluster::Cluster cluster_;
+  std::unique_ptr<cluster::GangSchedule> turns_;
+  std::map<std::string, Data> data_;  ///< by data_key
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
+                        const std::vector<cluster::TimelineLimits>& tapes) {
+  Simulation simulation(run, data, threads);
+  training::Training& own = simulation.training(run.job);
+  own.show_progress_in(progress);
+  own.world().recording().start(tapes);
+  std::string error = simulation.run();
+  const bool complete = own.world().ended();
+  if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";
+  simulation.end();
+  record::Record record = own.take_record();
+  const bool of_another_job = complete && simulation.several();
+  if (!error.empty() && !of_another_job) {
+    record.status = record::Status::failed;
+    record.error = error;
+    record.goodput.reset();
+  }
+  return record;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,34 @@
+/// The simulation of one run, from its plan to its record.
+#pragma once
+
+#include <memory>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/recording/timeline_recorder.h"
+#include "data/dataset.h"
+#include "experiment/plan/plan.h"
+#include "record/record.h"
+#include "training/learning/learning.h"
+
+namespace simgrad::experiment {
+
+/// The training rows and the test rows; null in a timing-only run.
+using Data = std::shared_ptr<const data::Split>;
+
+/// Loads the run's data; null in a timing-only run.  Errors: ScenarioError, EnvironmentError.
+Data load_data(const RunPlan& run);
+
+/// The shape of the data, as the model sees it.
+models::Problem problem_of(const data::Split& data);
+
+/// The set-up of the run's learning.  data: as load_data returned them.
+training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
+
+/// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything
+/// before. A run that fails (a deadlock, an exception in a rank, the watchdog) is a record that says so.
+/// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the
+/// run goes on; may be null.  tapes: timelines to record.
+record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
+                        const std::vector<cluster::TimelineLimits>& tapes = {});
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,27 @@
+/// The outcomes of a scenario's expectations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/plan/expectations.h"
+#include "outputs/results.h"
+
+namespace simgrad::experiment {
+
+enum class Outcome { held, failed, untested };
+
+/// The outcome of one expectation for one label at one grid point.
+struct Verdict {
+  std::string name;  ///< "allreduce: speedup_throughput at least 3, workers=8"
+  Outcome outcome = Outcome::held;
+  std::string text;  ///< "found 3.41", "found null: the target was not reached (seed 2)"
+};
+
+/// Tests each expectation at every grid point and for every label that it matches, on the mean over the seeds. An
+/// expectation is untested if the command line leaves none of its grid points. It has failed if it matches no run
+/// otherwise, if its metric is null for any seed, or if a run failed.
+std::vector<Verdict> verdicts(const std::vector<Expectation>& expectations, const outputs::Results& results);
+
+}  // namespace simgrad::experiment

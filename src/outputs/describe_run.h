@@ -1,0 +1,86 @@
+/// The fields of a run, each named once and in the order of the contract: results.json, runs/<id>.json, the columns of
+/// runs.csv and the metrics of [[expect]] are visitors of this description. A run's lists: record/describe.h.
+///
+/// Beside value(), a visitor of a run has grid_point(), for the table of the grid's keys; text_or_null(), for a text
+/// that is null where it is empty; computed(), for a number that follows from other fields, so that nothing reads it;
+/// counts(), for pairs of integers; and items(), for a list of described items.
+#pragma once
+
+#include <optional>
+
+#include "outputs/summary.h"
+#include "record/describe.h"
+
+namespace simgrad::outputs {
+
+/// The two sums of the bill stand among the run's first fields, their parts further back.
+template <record::Maybe<Bill> Given, class Visitor>
+void describe(Given& bill, Visitor& v, bool sums) {
+  for (const auto& [name, field] : Bill::fields())
+    if ((name == "cost_usd" || name == "energy_j") == sums) v.value(name, bill.*field, record::Presence::newer);
+}
+
+template <record::Maybe<Run> Given, class Visitor>
+void describe(Given& run, Visitor& v) {
+  using enum record::Presence;
+  auto& record = run.record;
+  const auto parts_s = time_parts(record);
+  const auto part_s = [&](std::size_t k) { return parts_s ? std::optional((*parts_s)[k]) : std::nullopt; };
+  const auto consensus_distance = record.curve.empty() ? std::nullopt : record.curve.back().consensus_distance;
+
+  v.value("id", run.id);
+  v.value("strategy", run.strategy);
+  v.value("label", run.label);
+  v.value("options", run.options);
+  v.grid_point("parameters", run.parameters);
+  v.value("seed", run.seed);
+  v.value("status", record.status);
+  v.value("simulated_s", record.simulated_s);
+  v.value("steps", record.steps);
+  v.value("samples", record.samples);
+  v.value("epochs", record.epochs);
+  v.value("final_loss", record.final_loss);
+  v.value("time_to_target_s", record.time_to_target_s);
+  v.value("speedup_throughput", run.speedup_throughput);
+  v.value("speedup_time_to_target", run.speedup_time_to_target);
+  v.value("efficiency", run.efficiency);
+  v.computed("compute_s", part_s(0));
+  v.computed("communicate_s", part_s(1));
+  v.computed("wait_s", part_s(2));
+  v.computed("down_s", part_s(3));
+  v.value("bytes", record.bytes);
+  v.value("messages", record.messages);
+  v.value("staleness_mean", record.staleness_mean);
+  v.value("staleness_max", record.staleness_max);
+  describe(run.bill, v, true);
+  v.value("wall_s", run.wall_s);
+  v.text_or_null("error", record.error);
+  v.value("workers", run.workers);
+  v.text_or_null("metric_name", record.metric_name);
+  v.computed("final_metric", final_metric(record));
+  v.computed("consensus_distance", consensus_distance);
+  v.value("spectral_gap", record.spectral_gap);
+  v.value("crashes", record.crashes);
+  v.value("lost_s", record.lost_s);
+  v.value("recovery_s", record.recovery_s);
+  v.value("checkpoint_s", record.checkpoint_s);
+  v.value("goodput", record.goodput);
+  v.text_or_null("network_model", record.network_model);
+  describe(run.bill, v, false);
+  v.value("notes", record.notes);
+  v.value("interference", run.interference, some);
+  v.value("server_imbalance", record.server_imbalance, some);
+  v.value("cache_hit_rate", record.cache_hit_rate, some);
+
+  v.counts("staleness_counts", record.staleness_counts);
+  v.items("curve", record.curve, always);
+  v.items("ranks", record.ranks, always);
+  v.items("hosts", record.hosts, newer);
+  v.value("stored_bytes", record.stored_bytes, detail);
+  v.items("links", record.links, always);
+  v.items("wires", record.wires, some);
+  v.items("collectives", record.collectives, some);
+  v.items("link_utilisation", record.link_bins, some);
+}
+
+}  // namespace simgrad::outputs

@@ -1,0 +1,103 @@
+/// The fields of a record's parts, each named once and in the order of the files. Whatever writes, reads or tabulates
+/// them is a visitor of these descriptions, so that a new field is a member and one line here.
+///
+/// A visitor has index(name), for an item's place in its list; value(name, field, presence), for texts, flags, numbers
+/// and optional numbers; and metric(name, field), for the number whose name is the record's `metric_name`.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "record/record.h"
+
+namespace simgrad::record {
+
+/// Which files have a field, and where it is left out.
+enum class Presence {
+  always,        ///< in every file; null where there is no value
+  newer,         ///< as always, but files of older releases may lack it: they read as its default
+  detail,        ///< as newer, and only in JSON
+  some,          ///< left out of JSON where there is no value; a column of CSV if any row has a value
+  some_or_zero,  ///< as some; where the column is there, rows without a value have 0
+};
+inline bool left_out_if_absent(Presence presence) {
+  return presence == Presence::some || presence == Presence::some_or_zero;
+}
+
+/// T, or const T: writers visit what they may not change.
+template <class Given, class T>
+concept Maybe = std::same_as<std::remove_const_t<Given>, T>;
+
+template <Maybe<Evaluation> Given, class Visitor>
+void describe(Given& evaluation, Visitor& v) {
+  v.value("step", evaluation.step);
+  v.value("simulated_s", evaluation.simulated_s);
+  v.value("samples", evaluation.samples);
+  v.value("loss", evaluation.loss);
+  v.metric("metric", evaluation.metric);
+  v.value("consensus_distance", evaluation.consensus_distance);
+}
+
+template <Maybe<RankUse> Given, class Visitor>
+void describe(Given& rank, Visitor& v) {
+  v.index("rank");
+  v.value("role", rank.role);
+  v.value("compute_s", rank.compute_s);
+  v.value("communicate_s", rank.communicate_s);
+  v.value("wait_s", rank.wait_s);
+  v.value("down_s", rank.down_s);
+  v.value("bytes_sent", rank.bytes_sent);
+  v.value("bytes_received", rank.bytes_received);
+  v.value("host_class", rank.host_class, Presence::newer);
+  v.value("host", rank.host, Presence::detail);
+}
+
+template <Maybe<HostUse> Given, class Visitor>
+void describe(Given& host, Visitor& v) {
+  v.value("host_class", host.host_class);
+  v.value("busy_s", host.busy_s);
+  v.value("down_s", host.down_s);
+  v.value("serves", host.serves);
+  v.value("spot", host.spot);
+  v.value("price_usd_per_h", host.price_usd_per_h);
+  v.value("idle_w", host.idle_w);
+  v.value("busy_w", host.busy_w);
+}
+
+template <Maybe<LinkUse> Given, class Visitor>
+void describe(Given& link, Visitor& v) {
+  v.value("link", link.link);
+  v.value("bytes", link.bytes);
+  v.value("utilisation", link.utilisation);
+  v.value("link_class", link.link_class, Presence::newer);
+  v.value("background_bytes", link.background_bytes, Presence::some_or_zero);
+}
+
+template <Maybe<LinkBin> Given, class Visitor>
+void describe(Given& bin, Visitor& v) {
+  v.value("link", bin.link);
+  v.value("from_s", bin.from_s);
+  v.value("to_s", bin.to_s);
+  v.value("bytes", bin.bytes);
+  v.value("utilisation", bin.utilisation);
+}
+
+template <Maybe<Wire> Given, class Visitor>
+void describe(Given& wire, Visitor& v) {
+  v.value("link", wire.link);
+  v.value("from", wire.from);
+  v.value("to", wire.to);
+}
+
+template <Maybe<CollectiveUse> Given, class Visitor>
+void describe(Given& use, Visitor& v) {
+  v.value("name", use.name);
+  v.value("members", use.members);
+  v.value("bytes", use.bytes);
+  v.value("calls", use.calls);
+  v.value("predicted_s", use.predicted_s);
+  v.value("simulated_s", use.simulated_s);
+  v.value("skew_s", use.skew_s);
+}
+
+}  // namespace simgrad::record

@@ -1,0 +1,32 @@
+/// The scenario around a strategy, where it matters whether the two go together.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cluster/options.h"
+#include "models/model.h"
+#include "strategies/strategy.h"
+#include "training/optimizers/optimizer.h"
+#include "training/options.h"
+
+namespace simgrad::strategies {
+
+struct Circumstances {
+  std::int64_t parameters = 0;
+  std::int64_t workers = 0;
+  const training::Optimizer& optimizer;
+  std::string_view optimizer_kind;  ///< the scenario's name of it
+  const models::Model& model;
+  std::string_view model_kind;
+  const cluster::Options& cluster;
+  const training::StopOptions& stop;
+  std::vector<models::Layer> layers = {};  ///< the model's
+  std::uint64_t seed = 1;
+  std::int64_t keys = 0;         ///< a sparse model's: the features
+  bool numbers = true;           ///< whether there are data
+  bool shares_by_speed = false;  ///< whether the batch is dealt to the ranks by their speeds
+};
+
+}  // namespace simgrad::strategies

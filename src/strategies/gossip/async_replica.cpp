@@ -1,0 +1,59 @@
+#include "strategies/gossip/async_replica.h"
+
+#include <utility>
+
+namespace simgrad::strategies {
+
+using cluster::Communicator;
+using cluster::Packet;
+using cluster::Pending;
+
+namespace {
+
+/// The question of a rank that has come back. Its answer is the parameters as they are.
+struct TellParameters {};
+
+/// The replica with its first state, unless its rank has come back: then it has none yet.
+std::shared_ptr<AsyncReplica> begun(const Worker& worker, std::shared_ptr<AsyncReplica> replica) {
+  if (!worker.rejoins()) replica->state = worker.start();
+  return replica;
+}
+
+}  // namespace
+
+AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, std::vector<int> peers,
+                       const std::function<std::vector<int>()>& tellers)
+    : worker_(worker),
+      replica_(begun(worker, std::move(replica))),
+      peers_(std::move(peers)),
+      responder_(worker.comm(), peers_,
+                 [shared = replica_](const Communicator& beside, int source, const Packet& came) {
+                   return came.find_note<TellParameters>() ? std::optional(Packet(shared->state.w))
+                                                           : shared->take(beside, source, came);
+                 }) {
+  if (worker.rejoins()) replica_->state = told_state(tellers);
+}
+
+State AsyncPeers::told_state(const std::function<std::vector<int>()>& tellers) const {
+  Tensor w = worker_.start().w;
+  for (const int j : tellers()) {
+    if (!worker_.at_work(j)) continue;
+    Pending telling = worker_.comm().start_receive(j);
+    Pending asking = start_send(j, Packet({}, TellParameters()));
+    if (asking.under_way()) asking.wait_unless_lost();
+    if (const auto told = telling.wait_unless_lost(); told && told->tensor) {
+      w = told->tensor;
+      break;
+    }
+  }
+  return worker_.start_alone(w, worker_.latest_step());
+}
+
+void AsyncPeers::send_to_all(const Packet& packet) {
+  for (Pending& send : sends_)
+    if (send.under_way()) send.wait_unless_lost();
+  sends_.clear();
+  for (const int j : peers_) sends_.push_back(start_send(j, packet));
+}
+
+}  // namespace simgrad::strategies

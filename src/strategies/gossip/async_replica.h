@@ -1,0 +1,61 @@
+/// Replicas that step at their own pace, and that messages change while their ranks compute.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cluster/ranks/responder.h"
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+/// A rank's replica. The rank's main actor and the actors that answer others share it, whichever lives longest.
+class AsyncReplica {
+ public:
+  explicit AsyncReplica(const Worker& worker) : show_(worker.shows()) {}
+  virtual ~AsyncReplica() = default;
+
+  State state = {};  ///< without parameters until a rank that has come back has been told some
+
+  /// Takes a message in the actor beside the rank that received it. Returns the answer, if there is one.
+  virtual std::optional<cluster::Packet> take(const cluster::Communicator& beside, int peer,
+                                              const cluster::Packet& came) = 0;
+
+ protected:
+  /// An actor beside the rank has changed the state: the next evaluation sees it.
+  void changed() const { show_(state); }
+
+ private:
+  std::function<void(const State&)> show_;
+};
+
+/// The rank's connections to other replicas. Nobody waits for a rank that is busy, for actors beside it answer.
+class AsyncPeers {
+ public:
+  /// peers: the members that send to this replica. A rank that has come back asks the first of `tellers()` at work for
+  /// parameters, then the next if that one is lost; if nobody tells, it begins with its own start.
+  /// Virtual time: none at the beginning of a run; of one that has come back, 2 alpha + M beta.
+  AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, std::vector<int> peers,
+             const std::function<std::vector<int>()>& tellers);
+
+  bool continues() const { return worker_.continues(replica_->state); }
+  /// Sends to a member's replica; nothing is under way if the member is lost.
+  [[nodiscard]] cluster::Pending start_send(int peer, cluster::Packet packet) const {
+    return responder_.start_send(peer, std::move(packet));
+  }
+  /// Sends to all peers. Blocks before, until what was sent so the last time has arrived.
+  void send_to_all(const cluster::Packet& packet);
+
+ private:
+  State told_state(const std::function<std::vector<int>()>& tellers) const;
+
+  Worker& worker_;
+  std::shared_ptr<AsyncReplica> replica_;
+  std::vector<int> peers_;
+  cluster::Responder responder_;
+  std::vector<cluster::Pending> sends_;
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,87 @@
+/// The options of MapReduce, and which of them contradict each other.
+#include <fmt/format.h>
+
+#include "collectives/flat.h"
+#include "strategies/circumstances.h"
+#include "strategies/mapreduce/mapreduce.h"
+
+namespace simgrad::strategies {
+
+void MapReduce::describe(base::Describer& d) {
+  using base::Bounds;
+  d.choice("job", job, jobs, "what is mapped and reduced");
+  d.component("broadcast", broadcast, "how the parameters reach the workers");
+  d.flag("combiner", combiner, "whether a worker adds its rows' gradients itself; false: each row's gradient travels");
+  d.integer("reducers", reducers, "servers, each with a stretch of the parameters, which it reduces and broadcasts",
+            Bounds::between(1, 10'000));
+  d.integer(
+      "splits", splits,
+      "pieces a worker that a step's batch is cut into; more than one: a worker that is through with one asks for "
+      "the next (every worker can read all rows, as from a replicated file system)",
+      Bounds::between(1, 1000));
+  d.flag("speculative", speculative,
+         "whether workers without a split map copies of slow ones, longest first; the first result counts");
+  d.number(
+      "slow_factor", slow_factor,
+      "speculative: a split is slow once it is mapped for longer than so many times the median of the round's splits "
+      "that are done (default 1.5)",
+      Bounds::between(1, 1000));
+  d.component("storage", storage, "where rows and sums are kept from round to round");
+  describe_compression(d, compression);
+  describe_parameter_compression(d, "parameter_compression", parameter_compression,
+                                 "what reducers send instead of parameters");
+  if (!compression->exact() && !combiner)
+    d.refuse("compression",
+             "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
+             "them out");
+  if (!compression->exact() && job == Job::k_means)
+    d.refuse("compression",
+             "compression is of gradients, but job = \"k_means\" sends sums and numbers of rows; leave one of "
+             "them out");
+  if (job == Job::k_means && reducers > 1)
+    d.refuse("reducers",
+             fmt::format("job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers "
+                         "= {} hold stretches; set reducers = 1",
+                         reducers));
+  const bool flat = broadcast.kind() == collectives::FlatBroadcast::about.kind;
+  if (!flat && reducers > 1)
+    d.refuse("broadcast",
+             fmt::format("broadcast = \"{}\" is one reducer's, but reducers = {} send their stretches at once; "
+                         "leave broadcast out, or set reducers = 1",
+                         broadcast.kind(), reducers));
+  if (!flat && splits > 1)
+    d.refuse("broadcast",
+             fmt::format("broadcast = \"{}\" passes through workers, but with splits = {} they wait for orders; "
+                         "leave broadcast out, or set splits = 1",
+                         broadcast.kind(), splits));
+  if (speculative && splits == 1)
+    d.refuse("speculative",
+             "speculative = true needs splits above 1: with one split a worker all begin and nobody is "
+             "idle; give splits, or leave speculative out");
+  if (slow_factor && !speculative)
+    d.refuse("slow_factor",
+             "slow_factor says which splits are copied, but speculative = false copies none; set speculative "
+             "= true, or leave slow_factor out");
+}
+
+std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) const {
+  if (auto refusal = job_refusal(job, circumstances)) return refusal;
+  if (reducers > circumstances.parameters)
+    return Refusal{
+        "reducers",
+        fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
+                    reducers, circumstances.parameters, circumstances.parameters == 1 ? "" : "s")};
+  if (reducers > 1 && !circumstances.optimizer.elementwise())
+    return Refusal{"reducers",
+                   fmt::format("reducers = {}, but optimizer = \"{}\" needs all parameters at once; set reducers = "
+                               "1, or another optimizer",
+                               reducers, circumstances.optimizer_kind)};
+  if (splits > 1 && circumstances.shares_by_speed)
+    return Refusal{"splits",
+                   fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but splits = {} are taken by "
+                               "whoever is free; set splits = 1, or shares = \"equal\"",
+                               splits)};
+  return compression_refusal(compression, circumstances);
+}
+
+}  // namespace simgrad::strategies

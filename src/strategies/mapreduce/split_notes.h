@@ -1,0 +1,44 @@
+/// The notes of messages between the master of a MapReduce round and its workers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cluster/ranks/communicator.h"
+
+namespace simgrad::strategies {
+
+/// A worker is through with a split of that round, and asks whether its result is wanted.
+struct SplitReport {
+  std::int64_t step = 0;
+  int split = 0;
+};
+
+/// The answer, or an order by itself: what the worker maps next, if there is anything.
+struct SplitOrder {
+  static constexpr int none = -1;
+  std::int64_t step = 0;
+  int number = none;
+  bool accepted = false;  ///< whether the result of the split that was reported is wanted
+
+  std::optional<int> split() const { return number == none ? std::nullopt : std::optional(number); }
+};
+
+/// Beside a result: the split that it is the sum of.
+struct SplitResult {
+  std::int64_t step = 0;
+  int split = 0;
+};
+
+/// A worker that has come back asks for the present round's parameters, and an order.
+struct JoinRound {};
+
+/// Blocks until these messages are through, or their receivers lost.
+inline void finish(std::vector<cluster::Pending>& sends) {
+  for (cluster::Pending& send : sends)
+    if (send.under_way()) send.wait_unless_lost();
+  sends.clear();
+}
+
+}  // namespace simgrad::strategies

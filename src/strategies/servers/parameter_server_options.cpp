@@ -1,0 +1,107 @@
+/// The options of the parameter server, and which of them contradict each other.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "strategies/servers/parameter_server.h"
+#include "strategies/servers/server_choices.h"
+
+namespace simgrad::strategies {
+
+using base::Bounds;
+using base::Choice;
+
+namespace {
+
+constexpr std::array parameter_shardings{
+    Choice{"range", "contiguous stretches whose lengths differ by at most one"},
+    Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
+
+}  // namespace
+
+void ParameterServer::describe(base::Describer& d) {
+  d.choice("consistency", consistency, consistency_choices,
+           "when the parameters change; a staleness that is reported counts updates under asp, clocks under ssp");
+  d.integer("servers", shards, "number of servers, each of which holds a shard of the parameters",
+            Bounds::between(1, 30'000));
+  d.choice("placement", placement, placement_choices, "where the servers are");
+  d.choice("sharding", dealt_by, parameter_shardings, "which parameters are whose, with more servers than one");
+  d.integer("staleness_bound", staleness_bound,
+            "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
+            Bounds::at_least(0));
+  d.integer("backup_workers", backup_workers,
+            "bsp: an update takes the first P - backup_workers gradients of its step; later ones are dropped",
+            Bounds::at_least(0));
+  d.integer(
+      "k_batch", k_batch,
+      "an update takes K gradients from whomever they come; bsp: computed at the present parameters, and all start "
+      "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
+      "their rows",
+      Bounds::at_least(1));
+  d.flag("staleness_aware", staleness_aware, "a gradient's learning rate is divided by its staleness (asp, ssp)");
+  d.number("delay_compensation", delay_compensation,
+           "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
+           Bounds::at_least(0));
+  d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
+  describe_compression(d, compression);
+  describe_parameter_compression(d, "parameter_compression", parameter_compression,
+                                 "what servers send instead of parameters");
+  refuse_contradictions(d);
+}
+
+void ParameterServer::refuse_contradictions(base::Describer& d) const {
+  const bool bsp = consistency == Consistency::bsp;
+  if (part == Part::mean && bsp)
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
+             "it out, or set consistency = \"asp\"");
+  if (staleness_bound && consistency != Consistency::ssp)
+    d.refuse("staleness_bound",
+             "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"; set that, "
+             "or leave staleness_bound out");
+  if (backup_workers > 0 && !bsp)
+    d.refuse("backup_workers",
+             "backup_workers are for consistency = \"bsp\", where somebody waits for the last; leave "
+             "them out, or set that");
+  if (backup_workers > 0 && k_batch)
+    d.refuse("k_batch",
+             "backup_workers and k_batch both say how many gradients an update takes; leave one of them out");
+  if (k_batch && consistency == Consistency::ssp)
+    d.refuse("k_batch", "k_batch is for consistency = \"bsp\" or \"asp\"; ssp applies each gradient as it comes");
+  if (k_batch && consistency == Consistency::asp && part == Part::mean)
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but k_batch takes the mean over the rows of "
+             "several; leave one of them out");
+  if (k_batch && staleness_aware)
+    d.refuse("staleness_aware",
+             "staleness_aware divides an update's learning rate by its gradient's staleness, but "
+             "k_batch makes an update of several gradients; leave one of them out");
+  if (dealt_by == Sharding::hash && shards == 1)
+    d.refuse("sharding",
+             "sharding = \"hash\" deals the parameters to several servers, but servers = 1 holds all; leave "
+             "sharding out, or take more servers");
+  if (restarts() && placement == Placement::colocated)
+    d.refuse("placement",
+             "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of "
+             "k_batch under bsp; set placement = \"dedicated\", or consistency = \"asp\"");
+  if (delay_compensation > 0.0 && !parameter_compression->exact())
+    d.refuse("delay_compensation",
+             "delay_compensation takes the difference to the parameters that a worker has got, but "
+             "parameter_compression makes those others than the server's; leave one of them out");
+  if (delay_compensation > 0.0 && !compression->says_how_far())
+    d.refuse("delay_compensation",
+             "delay_compensation changes how large a gradient's numbers are, but compression by a majority "
+             "vote takes their signs alone; leave it out, or set scale = \"l1_mean\"");
+  if (dealt_by == Sharding::hash && compression->of_matrices())
+    d.refuse("sharding",
+             fmt::format("sharding = \"hash\" tears the layers' matrices apart, which compression = \"{}\" looks at; "
+                         "leave sharding out, or take another compression",
+                         compression.kind()));
+  const char* fresh =
+      "no gradient is stale under bsp, nor under ssp with bound 0; leave it out, or set consistency = \"asp\"";
+  if (staleness_aware && !stale()) d.refuse("staleness_aware", fmt::format("staleness_aware: {}", fresh));
+  if (delay_compensation > 0.0 && !stale())
+    d.refuse("delay_compensation", fmt::format("delay_compensation: {}", fresh));
+}
+
+}  // namespace simgrad::strategies

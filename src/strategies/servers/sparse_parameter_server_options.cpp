@@ -1,0 +1,76 @@
+/// The options of the sparse parameter server, and which of them contradict each other.
+#include <array>
+
+#include "strategies/servers/server_choices.h"
+#include "strategies/servers/sparse_parameter_server.h"
+
+namespace simgrad::strategies {
+
+using base::Bounds;
+using base::Choice;
+
+namespace {
+
+constexpr std::array key_shardings{
+    Choice{"range", "contiguous stretches of keys, whose lengths differ by at most one"},
+    Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
+constexpr std::array dense_places{
+    Choice{"servers", "dealt to the servers, pulled and pushed at every step"},
+    Choice{"allreduce", "replicated on the workers, who all-reduce its gradient (ring) beside their pushes"}};
+constexpr std::array formats{Choice{"float64", "8 bytes, as computed"}, Choice{"float32", "4 bytes, rounded"},
+                             Choice{"float16", "2 bytes, rounded"}, Choice{"bfloat16", "2 bytes, rounded"}};
+
+}  // namespace
+
+void SparseParameterServer::describe(base::Describer& d) {
+  d.choice("consistency", consistency, consistency_choices,
+           "when the rows change; a staleness that is reported counts updates under asp, clocks of others under ssp, "
+           "of the oldest "
+           "row in use");
+  d.integer("servers", shards, "number of servers, each of which holds the rows of some keys",
+            Bounds::between(1, 30'000));
+  d.choice("placement", placement, placement_choices, "where the servers are");
+  d.choice("sharding", dealt_by, key_shardings, "which keys are whose, with more servers than one");
+  d.integer("staleness_bound", staleness_bound,
+            "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
+            Bounds::at_least(0));
+  d.integer("cache_bound", cache_bound,
+            "a key that a worker has fetched at most so many of its own steps ago is not asked for again; 0: no "
+            "cache. sgd's own updates reach the rows that are kept, adagrad's do not",
+            Bounds::between(0, 1000));
+  d.choice("dense", dense, dense_places, "where the parameters are that are no key's");
+  d.integer("hot_keys", hot_keys,
+            "so many keys, those with most entries in the training rows, are replicated on the workers with the dense "
+            "parameters",
+            Bounds::between(0, 1e7));
+  d.choice(
+      "values", values, formats,
+      "what a number weighs, and is rounded to, in pushes, answers and the allreduce; a flop a number at each end");
+  d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
+  refuse_contradictions(d);
+}
+
+void SparseParameterServer::refuse_contradictions(base::Describer& d) const {
+  if (part == Part::mean && consistency == Consistency::bsp)
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but bsp applies the sum of all parts; leave "
+             "it out, or set consistency = \"asp\"");
+  if (part == Part::mean && dense == DenseOn::allreduce)
+    d.refuse("gradient",
+             "gradient = \"mean\" says how a part counts alone, but dense = \"allreduce\" sums them; leave one "
+             "of them out");
+  if (staleness_bound && consistency != Consistency::ssp)
+    d.refuse("staleness_bound",
+             "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"; set that, "
+             "or leave staleness_bound out");
+  if (dealt_by == Sharding::hash && shards == 1)
+    d.refuse("sharding",
+             "sharding = \"hash\" deals the keys to several servers, but servers = 1 holds all; leave sharding "
+             "out, or take more servers");
+  if (hot_keys > 0 && dense == DenseOn::servers)
+    d.refuse("hot_keys",
+             "hot_keys are replicated on workers that keep in step by an allreduce, but dense = \"servers\"; set "
+             "dense = \"allreduce\", or leave hot_keys out");
+}
+
+}  // namespace simgrad::strategies

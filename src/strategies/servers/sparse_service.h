@@ -1,0 +1,71 @@
+/// A server of sparse parameters: its rows are read and updated where they are.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cluster/ranks/inbox.h"
+#include "strategies/servers/sparse_parameter_server.h"
+#include "strategies/servers/worker_watcher.h"
+#include "training/sparse/sparse_table.h"
+
+namespace simgrad::strategies {
+
+/// The note beside a worker's message: keys by the numbers of their rows at the server.
+struct KeyNote {
+  training::TableRows pushed;  ///< the rows whose gradients the array holds; null without a push
+  training::TableRows wanted;  ///< the rows to answer with
+  std::int64_t version = 0;    ///< of the oldest row at which the gradient was computed
+};
+
+/// A worker's gradient of some rows, as it has come in.
+struct SparsePush {
+  int worker = 0;
+  Tensor g;
+  std::shared_ptr<const KeyNote> keys;
+};
+
+class SparseService {
+ public:
+  using VersionOf = std::function<std::int64_t(int worker)>;
+
+  SparseService(const SparseParameterServer& options, const Server& server, cluster::Inbox::Losses losses);
+
+  std::int64_t step() const { return step_; }
+  /// The version of an answer to a worker, from which its next gradient's staleness is counted; by default the step.
+  void versions_by(VersionOf version) { version_ = std::move(version); }
+  /// The watcher hears of losses, where the inbox tells them, and of returns. It must outlive the service.
+  void watched_by(WorkerWatcher& watcher) { watcher_ = &watcher; }
+
+  /// Reports the table. Where the training keeps going, servers may be through one after the other: then it answers
+  /// until all are.
+  bool continues();
+  /// Blocks until the next push. A request alone, as at the beginning, is answered at once.
+  SparsePush next();
+  /// Sends the rows that the worker has last asked for.
+  void answer(int worker);
+  /// One update by these pushes.  Virtual time: to decode what is rounded, the additions of several, and the
+  /// optimizer's flops.
+  void apply(const std::vector<SparsePush>& pushes, double factor);
+
+ private:
+  cluster::Inbox::Arrival received();
+
+  const SparseParameterServer& options_;
+  const Server& server_;
+  training::SparseLearning& learning_;
+  cluster::Inbox pushes_;
+  std::deque<cluster::Pending> under_way_;   ///< answers, by worker
+  std::vector<training::TableRows> wanted_;  ///< by worker
+  std::shared_ptr<training::SparseTable> table_;
+  std::shared_ptr<const training::Store> store_;
+  std::int64_t step_ = 0;
+  VersionOf version_;
+  WorkerWatcher* watcher_ = nullptr;
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,14 @@
+/// Losses and returns of workers, as a server's algorithm hears of them.
+#pragma once
+
+namespace simgrad::strategies {
+
+class WorkerWatcher {
+ public:
+  virtual ~WorkerWatcher() = default;
+  virtual void is_lost(int worker) = 0;
+  /// A worker asks for parameters: at the beginning, or because it has come back. It is answered next.
+  virtual void comes_back(int worker) = 0;
+};
+
+}  // namespace simgrad::strategies
