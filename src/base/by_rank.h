@@ -24,6 +24,7 @@ class ByRank {
   bool empty() const { return elements_.empty(); }
   T& front() { return elements_.front(); }
   const T& front() const { return elements_.front(); }
+  void resize(int ranks) { elements_.resize(static_cast<std::size_t>(ranks)); }
   void push_back(T element) { elements_.push_back(std::move(element)); }
 
   auto begin() { return elements_.begin(); }

@@ -20,18 +20,18 @@
 
 namespace simgrad::cluster {
 
-/// How SimGrid turns bytes into seconds.
+/// SimGrid's model of the network, which turns bytes into seconds.
 enum class NetworkModel { ideal, tcp, infiniband };
 std::string_view name(NetworkModel model);
 std::span<const base::Choice> network_model_choices();
 
-/// How the collectives are simulated that know when everyone is through as soon as the last one has come.
+/// The simulation of collectives whose last arrival decides when every member is through.
 enum class Collectives {
   automatic,  ///< at the last arrival, by their own recurrence, where nothing contends
   messages    ///< message by message
 };
 
-/// How jobs share hosts.
+/// The sharing of hosts among jobs.
 enum class Sharing {
   processor,  ///< their ranks share the cores fairly, all the time
   gang        ///< they compute in turns

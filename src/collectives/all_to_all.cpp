@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/by_rank.h"
 #include "cluster/recording/work_scope.h"
 #include "collectives/timed_schedule.h"
 
@@ -36,13 +37,13 @@ class Pairwise final : public JointSchedule {
     return kept;
   }
   Tensor by_messages(const cluster::Communicator& comm, Tensor x, Combination) const override {
-    std::vector<Tensor> chunks(static_cast<std::size_t>(P_));
-    chunks[static_cast<std::size_t>(comm.rank())] = slice(x, comm.rank());
+    base::ByRank<Tensor> chunks(P_);
+    chunks[comm.rank()] = slice(x, comm.rank());
     for (int round = 0; round < rounds(); ++round) {
       const Exchange now = exchange(round, comm.rank());
-      chunks[static_cast<std::size_t>(now.source)] = comm.exchange(slice(x, now.target), now.target, now.source).tensor;
+      chunks[now.source] = comm.exchange(slice(x, now.target), now.target, now.source).tensor;
     }
-    return values::concatenate(chunks);
+    return values::concatenate(chunks.vector());
   }
 
  private:

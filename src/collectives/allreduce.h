@@ -28,13 +28,13 @@ class Allreduce : public base::Described {
     return finish(comm, reduction, combine(comm, std::move(x), combination(reduction)));
   }
 
-  /// The same, without the division that a mean ends with, and without a name for timelines.
+  /// Combines without the division that a mean ends with, and without a name for timelines.
   virtual values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                                  values::Combination how) const = 0;
 
   /// Whether several members send to several at a time.
   virtual bool many_to_many() const { return false; }
-  /// Why it makes no sense on such a cluster, or empty.
+  /// The reason why it makes no sense on such a cluster, or empty.
   virtual std::string refusal(const cluster::Options& /*cluster*/) const { return {}; }
 };
 

@@ -33,11 +33,11 @@ struct BinomialBroadcast : Broadcast {
 };
 
 /// All members' vectors combined, on the root; no tensor elsewhere.  x: (d).
-/// Virtual time: ceil(lg P) (alpha + M beta + M gamma) when all come together.
+/// Virtual time: ceil(lg P) (alpha + M beta + M gamma) when all arrive at once.
 values::Tensor reduce(const cluster::Communicator& comm, int root, const values::Tensor& x,
                       Reduction reduction = Reduction::sum);
 
-/// The same, without the division that a mean ends with.
+/// Reduces without the division that a mean ends with.
 values::Tensor reduce(const cluster::Communicator& comm, int root, const values::Tensor& x, values::Combination how);
 
 /// Chunk r of the root's vector, on member r; chunks as Split cuts them.  x: (length) on the root, ignored elsewhere.

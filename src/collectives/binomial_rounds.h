@@ -1,4 +1,4 @@
-/// Who talks to whom in the rounds of a binomial tree, members counted from the root on.
+/// The partners in the rounds of a binomial tree, members counted from the root on.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-/// Broadcast: what the root has, on every member.
+/// Broadcast: the root's packet, on every member.
 #pragma once
 
 #include "base/describe.h"

@@ -10,7 +10,7 @@ using values::Tensor;
 
 namespace {
 
-/// The core of 2^k members does the work; those beyond it hand over their vectors before and get the result after.
+/// The core of 2^k members does the work; members beyond it send their vectors before and receive the result after.
 class Butterfly : public JointSchedule {
  public:
   Butterfly(const Extent& x, int P)

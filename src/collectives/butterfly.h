@@ -1,7 +1,7 @@
 /// Allreduce along the edges of a hypercube: partners a power of two apart.
 ///
 /// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA
-/// 19, 2005. Where P is no power of two, each member beyond the largest one first hands its vector to a partner below,
+/// 19, 2005. Where P is no power of two, each member beyond the largest one first sends its vector to a partner below,
 /// and gets the result at the end.
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/by_rank.h"
 #include "collectives/two_trees.h"
 
 namespace simgrad::collectives {
@@ -17,7 +18,7 @@ class TwoTreesSchedule final : public JointSchedule {
  public:
   TwoTreesSchedule(const Extent& x, int P, int chunks)
       : JointSchedule(Split(x, 2)), chunks_(chunks), trees_(TwoTrees::of(P)) {
-    for (int half = 0; half < 2; ++half) halves_.emplace_back(split().chunk(half).count, chunks);
+    for (int half = 0; half < 2; ++half) halves_.push_back(Split(split().chunk(half).count, chunks));
   }
 
   std::string_view name() const override { return "double_binary_tree"; }
@@ -51,14 +52,14 @@ class TwoTreesSchedule final : public JointSchedule {
  private:
   int rounds_up() const { return trees_->last_first_up() + 2 * chunks_ - 1; }
 
-  /// Which chunk is on its way along an edge whose first round this is; -1: none.
+  /// The chunk on its way along an edge in round t.  first: the edge's first round.  -1: none.
   int moving(int t, int first) const {
     const int since = t - first;
     return since >= 0 && since % 2 == 0 && since / 2 < chunks_ ? since / 2 : -1;
   }
 
   Stretch place(int tree, int chunk) const {
-    const Stretch within = halves_[static_cast<std::size_t>(tree)].chunk(chunk);
+    const Stretch within = halves_[tree].chunk(chunk);
     return {split().chunk(tree).first + within.first, within.count};
   }
 
@@ -73,7 +74,7 @@ class TwoTreesSchedule final : public JointSchedule {
 
   int chunks_;
   std::shared_ptr<const TwoTrees> trees_;
-  std::vector<Split> halves_;
+  base::ByRank<Split> halves_;
 };
 
 }  // namespace

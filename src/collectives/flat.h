@@ -9,7 +9,7 @@
 
 namespace simgrad::collectives {
 
-/// What the root has, on every member.  packet: the root's; ignored elsewhere.  Errors: cluster::PeerLost.
+/// The root's packet, on every member.  packet: the root's; ignored elsewhere.  Errors: cluster::PeerLost.
 cluster::Packet flat_broadcast(const cluster::Communicator& comm, int root, cluster::Packet packet);
 
 /// The root's side of a reduce: the sum of what every other member sends, in the order of their ranks.  The receives
@@ -20,7 +20,7 @@ class FlatReduce {
   /// Blocks until all have arrived, then adds.  At least one other member.  Errors: cluster::PeerLost.
   /// flops_each: to add one of them; left out: as many as it has numbers.
   values::Tensor sum(std::optional<double> flops_each = {});
-  /// The same with the root's own in front, combined otherwise than by adding.
+  /// As sum(), with the root's own in front, combined otherwise than by adding.
   values::Tensor combine(values::Combination how, values::Tensor own, std::optional<double> flops_each = {});
 
  private:

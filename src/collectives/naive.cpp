@@ -28,7 +28,8 @@ Tensor by_messages(const Communicator& comm, Tensor x, Combination how) {
   return flat_broadcast(comm, 0, {}).tensor;
 }
 
-/// The same at the last arrival: member 0's link is shared on the way in by who has come, on the way out by all.
+/// At the last arrival: member 0's link is shared on the way in by the members that have arrived, on the way out by
+/// all.
 class NaiveTiming final : public cluster::CollectiveTiming {
  public:
   NaiveTiming(const Extent& x, Combination how) : x_(x), how_(how) {}

@@ -1,4 +1,4 @@
-/// What a reduction makes of the members' vectors.
+/// The reductions of the members' vectors.
 #pragma once
 
 #include "cluster/ranks/communicator.h"
@@ -8,7 +8,7 @@ namespace simgrad::collectives {
 
 enum class Reduction : unsigned char { sum, mean, max, min };
 
-/// How two vectors become one on the way.
+/// The combination of two vectors on the way.
 constexpr values::Combination combination(Reduction reduction) {
   switch (reduction) {
     case Reduction::max:
@@ -20,7 +20,7 @@ constexpr values::Combination combination(Reduction reduction) {
   }
 }
 
-/// What is left to do once all are combined: a mean divides the sum by P, a flop a number.
+/// Finishes a reduction once all vectors are combined: a mean divides the sum by P, a flop a number.
 inline values::Tensor finish(const cluster::Communicator& comm, Reduction reduction, const values::Tensor& x) {
   if (reduction != Reduction::mean || comm.size() == 1) return x;
   comm.charge_reduction(static_cast<double>(x.size()), record::Work::average);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/by_rank.h"
 #include "cluster/recording/work_scope.h"
 #include "collectives/ring_walk.h"
 
@@ -146,13 +147,13 @@ class GatheredSum final : public RingAllGather {
     return std::vector(members, values::decoded(values::sum(std::move(brought))));
   }
   Tensor by_messages(const cluster::Communicator& comm, Tensor x, Combination) const override {
-    std::vector<Tensor> all(static_cast<std::size_t>(P()));
+    base::ByRank<Tensor> all(P());
     for (int round = 0; round < P(); ++round) {
       const int member = wrapped(comm.rank() - round);  // the one that has brought it
       if (round > 0) x = comm.exchange(x, wrapped(comm.rank() + 1), wrapped(comm.rank() - 1)).tensor;
-      all[static_cast<std::size_t>(member)] = x;
+      all[member] = x;
     }
-    return values::decoded(values::sum(std::move(all)));
+    return values::decoded(values::sum(std::move(all).vector()));
   }
 };
 

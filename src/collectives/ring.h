@@ -27,7 +27,7 @@ struct Ring : ScheduledAllreduce {
 values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::Tensor& x,
                               Reduction reduction = Reduction::sum);
 
-/// The same, without the division that a mean ends with.
+/// Reduces and scatters without the division that a mean ends with.
 values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::Tensor& x, values::Combination how);
 
 /// All members' vectors one after the other, on every member.  lengths: of each member's x; all know them.

@@ -1,5 +1,4 @@
-/// The rounds of a ring for thousands of members: the same as going through its schedule turn by turn, in loops over
-/// arrays.
+/// The rounds of a ring for thousands of members, in loops over arrays: equal to a ScheduleWalk, number by number.
 #pragma once
 
 #include <span>

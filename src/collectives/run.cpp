@@ -82,7 +82,7 @@ class Lengths {
   Tensor last_but_one_;
 };
 
-/// What a member does in one round; took is told of what came.
+/// A member's part in one round.  given: makes the tensor that is sent.  took: called with the packet received.
 template <class Given, class Took>
 void go(const cluster::Communicator& comm, const Exchange& exchange, const cluster::Note& note, Given given,
         Took took) {

@@ -1,14 +1,14 @@
 /// A collective as a table: who sends which part of the vector to whom in which round.
 ///
 /// The one description of an algorithm. From it come its messages (run.h) and, where nothing contends, the time at
-/// which every member is through without any message being sent (course.h).
+/// which every member is through without any message being sent (timed_schedule.h).
 #pragma once
 
 #include "collectives/split.h"
 
 namespace simgrad::collectives {
 
-/// What one member does in one round: it sends and receives at once, waits for both, then keeps what it received, or
+/// One member's part in one round: it sends and receives at once, waits for both, then keeps what it received, or
 /// combines it with what it has.
 struct Exchange {
   static constexpr int nobody = -1;

@@ -12,7 +12,7 @@
 
 namespace simgrad::collectives {
 
-/// How long a vector is, and what it weighs on the wire.
+/// The length of a vector, and its format on the wire.
 struct Extent {
   // NOLINTNEXTLINE: a length will do
   Extent(std::int64_t numbers, values::WireFormat weight = {}) : length(numbers), wire(weight) {}

@@ -27,18 +27,18 @@ std::shared_ptr<const TwoTrees> TwoTrees::of(int P) {
   return trees;
 }
 
-TwoTrees::TwoTrees(int P) : P_(P), edges_(static_cast<std::size_t>(2 * P)), children_(static_cast<std::size_t>(P)) {
+TwoTrees::TwoTrees(int P) : P_(P), edges_(2 * P), children_(P) {
   const auto place = [P](int tree, int v) { return tree == 0 ? v : P % 2 == 0 ? P - 1 - v : (v + P - 1) % P; };
   const auto member = [P](int tree, int at) { return tree == 0 ? at : P % 2 == 0 ? P - 1 - at : (at + 1) % P; };
   for (int tree = 0; tree < 2; ++tree)
     for (int v = 0; v < P; ++v) {
       const int parent = in_order_parent(place(tree, v), P);
       if (parent < 0) {
-        roots_[static_cast<std::size_t>(tree)] = v;
+        roots_[tree] = v;
         continue;
       }
       edges_[index(tree, v)].parent = member(tree, parent);
-      children_[static_cast<std::size_t>(member(tree, parent))].push_back({tree, v});
+      children_[member(tree, parent)].push_back({tree, v});
     }
   colour();
   for (int tree = 0; tree < 2; ++tree) {
@@ -54,19 +54,19 @@ TwoTrees::TwoTrees(int P) : P_(P), edges_(static_cast<std::size_t>(2 * P)), chil
 /// An edge shares its lower end with the same member's edge of the other tree, and its upper end with one other edge at
 /// most. So the edges make paths and even cycles, whose colours alternate.
 void TwoTrees::colour() {
-  std::vector<char> done(edges_.size());
+  base::ByRank<char> done(edges_.size());
   for (int start = 0; start < 2 * P_; ++start) {
     std::vector<std::pair<int, int>> todo{{start, 0}};  // edge and its colour
     while (!todo.empty()) {
       const auto [at, its_colour] = todo.back();
       todo.pop_back();
-      Edge& edge = edges_[static_cast<std::size_t>(at)];
-      if (edge.parent < 0 || done[static_cast<std::size_t>(at)]) continue;
-      done[static_cast<std::size_t>(at)] = true;
+      Edge& edge = edges_[at];
+      if (edge.parent < 0 || done[at]) continue;
+      done[at] = true;
       edge.colour = its_colour;
       todo.emplace_back((at + P_) % (2 * P_), 1 - its_colour);
-      for (const Child& sibling : children_[static_cast<std::size_t>(edge.parent)])
-        todo.emplace_back(static_cast<int>(index(sibling.tree, sibling.member)), 1 - its_colour);
+      for (const Child& sibling : children_[edge.parent])
+        todo.emplace_back(index(sibling.tree, sibling.member), 1 - its_colour);
     }
   }
 }
@@ -74,7 +74,7 @@ void TwoTrees::colour() {
 /// Upwards: after all its children's. Returns the round after the member's own.
 int TwoTrees::time_up(int tree, int member) {
   int earliest = 0;
-  for (const Child& child : children_[static_cast<std::size_t>(member)])
+  for (const Child& child : children_[member])
     if (child.tree == tree) earliest = std::max(earliest, time_up(tree, child.member));
   Edge& own = edges_[index(tree, member)];
   if (own.parent < 0) return earliest;
@@ -91,7 +91,7 @@ void TwoTrees::time_down(int tree, int member, int not_before) {
     last_down_ = std::max(last_down_, own.first_down);
     not_before = own.first_down + 1;
   }
-  for (const Child& child : children_[static_cast<std::size_t>(member)])
+  for (const Child& child : children_[member])
     if (child.tree == tree) time_down(tree, child.member, not_before);
 }
 

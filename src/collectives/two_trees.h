@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/by_rank.h"
+
 namespace simgrad::collectives {
 
 /// The first tree is in-order: odd members are leaves. The second is its mirror image where P is even, and shifted by
@@ -31,21 +33,21 @@ class TwoTrees {
     int member = 0;
   };
   /// In the order in which they send upwards.
-  const std::vector<Child>& children(int member) const { return children_[static_cast<std::size_t>(member)]; }
-  int root(int tree) const { return roots_[static_cast<std::size_t>(tree)]; }
+  const std::vector<Child>& children(int member) const { return children_[member]; }
+  int root(int tree) const { return roots_[tree]; }
   int last_first_up() const { return last_up_; }
   int last_first_down() const { return last_down_; }
 
  private:
-  std::size_t index(int tree, int member) const { return static_cast<std::size_t>(tree * P_ + member); }
+  int index(int tree, int member) const { return tree * P_ + member; }
   void colour();
   void time_down(int tree, int member, int not_before);
   int time_up(int tree, int member);
 
   int P_;
-  std::vector<Edge> edges_;  ///< by tree, by member
-  std::vector<std::vector<Child>> children_;
-  std::array<int, 2> roots_{};
+  base::ByRank<Edge> edges_;  ///< by tree, by member
+  base::ByRank<std::vector<Child>> children_;
+  base::ByRank<int> roots_{2};
   int last_up_ = -1;
   int last_down_ = -1;
 };

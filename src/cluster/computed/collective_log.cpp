@@ -52,11 +52,11 @@ CollectiveCalls::CollectiveCalls(Members members, std::string_view name, std::in
            .members = static_cast<std::int64_t>(members_->size()),
            .bytes = bytes,
            .predicted_s = predicted_s},
-      arrived_(members_->size(), 0),
-      left_(members_->size(), 0) {}
+      arrived_(static_cast<int>(members_->size()), 0),
+      left_(static_cast<int>(members_->size()), 0) {}
 
 void CollectiveCalls::arrive(int member, double now) {
-  const std::int64_t call = arrived_[static_cast<std::size_t>(member)]++;
+  const std::int64_t call = arrived_[member]++;
   if (call == first_open_ + static_cast<std::int64_t>(open_.size())) open_.emplace_back();
   Open& its = open(call);
   ++its.come;
@@ -65,7 +65,7 @@ void CollectiveCalls::arrive(int member, double now) {
 }
 
 void CollectiveCalls::leave(int member, double now) {
-  Open& its = open(left_[static_cast<std::size_t>(member)]++);
+  Open& its = open(left_[member]++);
   if (++its.gone < use_.members) return;
   add(its.sum_s / static_cast<double>(use_.members), its.last_s, now);
   for (; !open_.empty() && open_.front().gone == use_.members; ++first_open_) open_.pop_front();

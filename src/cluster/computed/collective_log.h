@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/by_rank.h"
 #include "record/record.h"
 
 namespace simgrad::cluster {
@@ -35,8 +36,7 @@ class CollectiveLog {
  private:
   using Key = std::tuple<int, std::string, std::int64_t>;  ///< generation, name, bytes
   std::map<std::pair<Key, std::vector<int>>, std::shared_ptr<CollectiveCalls>> all_;
-  std::map<std::pair<Key, const std::vector<int>*>, CollectiveCalls*>
-      known_;  ///< the same, found without looking at the members
+  std::map<std::pair<Key, const std::vector<int>*>, CollectiveCalls*> known_;  ///< found without looking at the members
   std::vector<CollectiveCalls*> order_;
 };
 
@@ -66,7 +66,7 @@ class CollectiveCalls {
 
   Members members_;            ///< kept, so that no other communicator's members come to lie at their place
   record::CollectiveUse use_;  ///< with sums instead of means
-  std::vector<std::int64_t> arrived_, left_;  ///< calls, of each member
+  base::ByRank<std::int64_t> arrived_, left_;  ///< calls, of each member
   std::deque<Open> open_;
   std::int64_t first_open_ = 0;
 };

@@ -40,7 +40,7 @@ class CollectiveTiming {
   static constexpr double uncut = std::numeric_limits<double>::infinity();
 
   virtual ~CollectiveTiming() = default;
-  /// Of the algorithm.
+  /// The algorithm's name.
   virtual std::string_view name() const = 0;
   /// Equal for collectives that send the same messages: counted together.
   virtual std::string signature() const = 0;

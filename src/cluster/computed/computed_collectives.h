@@ -56,7 +56,7 @@ class ComputedCollectives {
 
   World& world_;
   std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups_;
-  std::map<std::pair<int, const std::vector<int>*>, Group*> known_;  ///< the same, found without looking at the members
+  std::map<std::pair<int, const std::vector<int>*>, Group*> known_;  ///< found without looking at the members
 };
 
 }  // namespace simgrad::cluster

@@ -53,8 +53,8 @@ struct Background::Flow {
   sg4::Mailbox* mailbox = nullptr;
   sg4::CommPtr transfer = nullptr;  ///< under way
   sg4::SemaphorePtr receiver_back = sg4::Semaphore::create(0);
-  double seen_bytes = 0.0;  ///< of it, when last looked at
-  double done_bytes = 0.0;  ///< of earlier ones
+  double seen_bytes = 0.0;  ///< by the present transfer, when last looked at
+  double done_bytes = 0.0;  ///< by earlier transfers
 
   double duration(double mean_s) {
     return options.durations == BackgroundFlow::Durations::constant ? mean_s
@@ -65,7 +65,7 @@ struct Background::Flow {
     return transfer && transfer->get_state() == sg4::Activity::State::STARTED &&
            (transfer->get_start_time() < 0.0 || transfer->get_remaining() > 0.0);
   }
-  /// Of a transfer that broke: what had been seen of it before.
+  /// All bytes so far; of a transfer that broke, as many as had been seen before.
   double bytes() {
     if (goes() && transfer->get_start_time() >= 0.0)
       seen_bytes = static_cast<double>(endless_bytes) - transfer->get_remaining();

@@ -34,7 +34,7 @@ class Background {
   Background(Cluster& cluster, const std::vector<BackgroundFlow>& flows, std::uint64_t seed);
   ~Background();
 
-  /// What the flows have carried so far, by the hosts they go between.
+  /// Bytes that the flows have carried so far, by their hosts.
   using Carried = std::map<std::pair<int, int>, double>;
   Carried carried() const;
 

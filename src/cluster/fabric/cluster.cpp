@@ -84,17 +84,17 @@ void Cluster::load_platform(int hosts) {
   // get_all_hosts() is in the order of names; ranks go by the order of the file.
   sg4::Host::on_creation_cb([this](sg4::Host& host) { hosts_.push_back(&host); });
   sg4::Engine::get_instance()->load_platform(options_.platform);
-  if (hosts_.size() < static_cast<std::size_t>(hosts))
+  if (hosts_.size() < hosts)
     throw base::ScenarioError(fmt::format("{}: the platform has {} hosts, but the ranks (servers included) are {}",
                                           options_.platform, hosts_.size(), hosts));
-  hosts_.resize(static_cast<std::size_t>(hosts));
+  hosts_.resize(hosts);
 }
 
 void Cluster::build_topology(int hosts) {
   Blueprint blueprint{.host_spec = options_.host_spec, .hosts = hosts, .workers = static_cast<int>(options_.workers)};
   if (!options_.host_classes.empty())
     for (int index = 0; index < hosts; ++index) blueprint.speeds_flops_per_s.push_back(options_.speed(index));
-  hosts_ = options_.topology->build(blueprint);
+  hosts_ = base::ByRank(options_.topology->build(blueprint));
 }
 
 int Cluster::locality(int index) const {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/by_rank.h"
 #include "cluster/fabric/speed_timeline.h"
 #include "cluster/options.h"
 
@@ -34,15 +35,15 @@ class Cluster {
   Cluster& operator=(const Cluster&) = delete;
 
   const Options& options() const { return options_; }
-  int hosts() const { return static_cast<int>(hosts_.size()); }
-  simgrid::s4u::Host* host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
+  int hosts() const { return hosts_.size(); }
+  simgrid::s4u::Host* host(int index) const { return hosts_.at(index); }
   /// Equal for hosts near each other: devices of one machine, hosts of a rack.
   int locality(int host) const;
   /// The name of its class in [[cluster.hosts]], on a platform its property <prop id="class">; else "host".
   std::string host_class(int host) const;
   /// Sustained flop/s of a host at nominal speed.
   double speed(int host) const;
-  /// How long work takes from now on that takes `work_s` seconds at nominal speed; infinite if the host never does it.
+  /// The duration from now on of work that takes `work_s` seconds at nominal speed; infinite if it never ends.
   double duration(int host, double work_s) const { return timelines_.empty() ? work_s : varied_duration(host, work_s); }
   /// Its speed changes as the scenario's stragglers say of that worker's host (none: a server's).  shares_cores: ranks
   /// compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
@@ -68,7 +69,7 @@ class Cluster {
   /// Other traffic; null where there is none.
   Background* background() const { return background_.get(); }
 
-  /// A training lives on the cluster until it is dismissed.
+  /// A training runs on the cluster until it is dismissed.
   void admit(Tenant& tenant) { tenants_.push_back(&tenant); }
   void dismiss(const Tenant& tenant) { std::erase(tenants_, &tenant); }
   int tenants() const { return static_cast<int>(tenants_.size()); }
@@ -94,8 +95,8 @@ class Cluster {
 
   Options options_;
   std::uint64_t seed_;
-  std::vector<simgrid::s4u::Host*> hosts_;
-  mutable std::map<int, SpeedTimeline> timelines_;  ///< of hosts whose speed varies
+  base::ByRank<simgrid::s4u::Host*> hosts_;
+  mutable std::map<int, SpeedTimeline> timelines_;  ///< by host whose speed varies
   std::vector<Tenant*> tenants_;
   std::unique_ptr<Background> background_;
   std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail

@@ -11,7 +11,7 @@
 
 namespace simgrad::cluster {
 
-/// Who lives on the hosts of a class.
+/// The role of the ranks on the hosts of a class.
 enum class HostRole { worker, server };
 
 /// The class of hosts that are of none.

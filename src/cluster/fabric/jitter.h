@@ -11,8 +11,8 @@ namespace simgrad::cluster {
 
 class Jitter : public base::Described {
  public:
-  double latency = 0.0;   ///< how much the latency varies; 0: not at all
-  double transfer = 0.0;  ///< how much the time of the bytes does
+  double latency = 0.0;   ///< variation of the latency; 0: none
+  double transfer = 0.0;  ///< variation of the time of the bytes
 
   void describe(base::Describer& d) override;
   /// Whether it makes equal messages differ.

@@ -1,4 +1,4 @@
-/// What kind of link a link is, for prices and for reading links.csv.
+/// The class of a link, for prices and for reading links.csv.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ class Link;
 
 namespace simgrad::cluster {
 
-/// Of a topology's link the name before its number: "nic" of "nic-3_UP". Of a platform's link (`on_platform`) its
+/// For a topology's link the name before its number: "nic" for "nic-3_UP". For a platform's link (`on_platform`) its
 /// property <prop id="class">, which both directions of a SPLITDUPLEX link have; of a
 /// <cluster>'s links <prop id="link_class"> of the cluster; "link" without one.
 std::string link_class(const simgrid::s4u::Link& link, bool on_platform);

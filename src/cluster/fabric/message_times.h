@@ -1,4 +1,4 @@
-/// What the network models make of a message: one after the other, from a cluster's first host to its last worker's.
+/// The time of one message of each size under each network model, from the first host to the last worker's.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace simgrad::cluster {
 
-/// Of one route, and messages of those sizes alone on it.
+/// One route, and the times of messages alone on it.
 struct MessageTimes {
   std::string route;                   ///< "host 0 to host 3 over nic-0_UP, nic-3_DOWN"
   double latency_s = 0.0;              ///< alpha: the sum of the links'

@@ -21,7 +21,7 @@ void Cluster::shake_network() {
   const auto drawn = [&](double variation, std::uint16_t what) -> FlowMultiple {
     if (variation == 0.0) return {};
     const auto counts = std::make_shared<Counts>();
-    for (std::size_t i = 0; i < hosts_.size(); ++i) counts->number[hosts_[i]] = static_cast<std::uint32_t>(i);
+    for (int i = 0; i < hosts_.size(); ++i) counts->number[hosts_[i]] = static_cast<std::uint32_t>(i);
     return [jitter, variation, what, counts, seed = seed_](const sg4::Host* source, const sg4::Host* target) {
       const std::uint32_t ends = counts->number[source] << 16 | counts->number[target];
       base::Stream stream({.seed = seed,

@@ -1,4 +1,4 @@
-/// What SimGrid's releases spell differently. Included by the cluster's .cpp files only.
+/// Functions that SimGrid's releases spell differently. Included by the cluster's .cpp files only.
 #pragma once
 
 #include <simgrid/s4u.hpp>

@@ -1,11 +1,11 @@
-/// What runs on a cluster, as the cluster sees it.
+/// A training, as its cluster sees it.
 #pragma once
 
 #include <string>
 
 namespace simgrad::cluster {
 
-/// A training on the cluster's hosts.
+/// Runs on the cluster's hosts.
 class Tenant {
  public:
   virtual ~Tenant() = default;

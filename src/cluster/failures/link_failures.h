@@ -17,13 +17,13 @@ namespace simgrad::cluster {
 class Cluster;
 
 /// While a link is down it carries nothing (a byte a second): flows stall, and go on when it is back, as TCP's do.
-/// Links fail by themselves, each direction of a full-duplex cable too; what ranks of one host tell each other never
+/// Links fail by themselves, each direction of a full-duplex cable too; the loopback links never
 /// stalls.
 class LinkFailures {
  public:
   LinkFailures(Cluster& cluster, std::uint64_t seed);
 
-  /// What the link carries when it is up.
+  /// The bandwidth of the link when it is up.
   double nominal_bandwidth(const simgrid::s4u::Link& link) const;
 
  private:

@@ -19,7 +19,7 @@ struct Outage {
   std::optional<double> up_s;  ///< none: it never comes back
 };
 
-/// How long a repair takes.
+/// The duration of a repair.
 class Repair : public base::Described {
  public:
   void describe(base::Describer&) override {}

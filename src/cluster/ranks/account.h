@@ -30,7 +30,7 @@ class Account {
     state_ = State::waiting;
     if (track_) track_->rest();
   }
-  /// The present state is over: so many seconds of it were computing and communicating, the rest waiting.
+  /// The present state is over: its seconds of computing and communicating are given, the rest was waiting.
   void leave_divided(double now, double compute_s, double communicate_s);
   /// Adds all time up to `now` to the present state, and records it.
   void settle(double now, double transfer_start_s = -1.0);

@@ -78,9 +78,9 @@ class Communicator {
 
   /// A smaller group, of the members at these positions, in that order; this member is one of them.
   Communicator subgroup(std::span<const int> positions) const;
-  /// The same member for a side actor, whose time goes into `actor`; null: nowhere.
+  /// This member for a side actor, whose time goes into `actor`; null: nowhere.
   Communicator for_side_actor(ActorState* actor = nullptr) const;
-  /// The same member on channels of their own: a message sent on them is received on them alone.
+  /// This member on channels of their own: a message sent on them is received on them alone.
   Communicator on_own_channels() const;
 
  private:

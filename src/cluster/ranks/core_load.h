@@ -1,4 +1,4 @@
-/// How busy the cores of a host are that several ranks share.
+/// The load of the cores of a host that several ranks share.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,7 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-/// Where the ranks of one job wait for their turn.
+/// The ranks of one job, waiting for their turn.
 struct GangSchedule::Gate {
   sg4::SemaphorePtr open = sg4::Semaphore::create(0);
   int waiting = 0;
@@ -22,7 +22,7 @@ GangSchedule::~GangSchedule() = default;
 
 void GangSchedule::come(int job, std::int64_t step, int ranks) {
   if (step % quantum_steps_ != 0) return;
-  Gate& gate = *gates_[static_cast<std::size_t>(job)];
+  Gate& gate = *gates_[job];
   ++gate.waiting;
   if (++gate.came == ranks) {
     gate.came = 0;
@@ -33,12 +33,12 @@ void GangSchedule::come(int job, std::int64_t step, int ranks) {
 
 /// To the next job after the holder whose ranks have all come.
 void GangSchedule::pass_on() {
-  const int jobs = static_cast<int>(gates_.size());
+  const int jobs = gates_.size();
   const int before = holder_;
   holder_ = -1;
   for (int i = 1; i <= jobs; ++i) {
     const int next = (before + i + jobs) % jobs;
-    Gate& gate = *gates_[static_cast<std::size_t>(next)];
+    Gate& gate = *gates_[next];
     if (gate.over || gate.waiting == 0 || gate.came > 0) continue;
     holder_ = next;
     for (; gate.waiting > 0; --gate.waiting) gate.open->release();
@@ -47,7 +47,7 @@ void GangSchedule::pass_on() {
 }
 
 void GangSchedule::leave(int job) {
-  gates_[static_cast<std::size_t>(job)]->over = true;
+  gates_[job]->over = true;
   if (holder_ == job || holder_ < 0) pass_on();
 }
 

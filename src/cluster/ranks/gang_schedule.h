@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/by_rank.h"
+
 namespace simgrad::cluster {
 
 /// The ranks of a job arrive here at the end of every quantum of steps; when all have arrived, the next job that waits
@@ -18,7 +20,7 @@ class GangSchedule {
   GangSchedule(int jobs, std::int64_t quantum_steps);
   ~GangSchedule();
 
-  /// In a rank of the job that has made so many steps, of `ranks` that all come: blocks until the job may go on.
+  /// In the actor of a rank: blocks until the job may go on.  step: made so far.  ranks: of the job, which all come.
   void come(int job, std::int64_t step, int ranks);
   /// The job is over.
   void leave(int job);
@@ -29,7 +31,7 @@ class GangSchedule {
 
   std::int64_t quantum_steps_;
   int holder_ = -1;
-  std::vector<std::unique_ptr<Gate>> gates_;
+  base::ByRank<std::unique_ptr<Gate>> gates_;  ///< by job
 };
 
 }  // namespace simgrad::cluster

@@ -37,7 +37,7 @@ class Ranks {
   /// Ranks of another training compute on that host, too: all share its speed fairly.
   void share_cores(int host);
   bool shares_cores(int rank) const { return ranks_[rank].shares_cores; }
-  /// How long the cores of a host whose ranks share them have been busy; none: they do not.
+  /// Busy seconds of the cores of a host whose ranks share them; none: they do not.
   std::optional<double> shared_cores_busy_s(int host, double now) const;
 
   /// Starts the rank's main actor, whose time is the rank's.  Whatever it throws ends the run, with rank, step and
@@ -62,7 +62,7 @@ class Ranks {
   void compute(int rank, double flops, record::Work work = record::Work::compute) const;
   /// The calling actor of the rank computes.  actor: null where its time is not kept.
   void compute(int rank, double flops, ActorState* actor, record::Work work) const;
-  /// How long it takes by itself, on a host whose speed does not vary.
+  /// Seconds of that by itself, on a host whose speed does not vary.
   double nominal_s(int rank, double flops) const;
   void set_relative_speed(int rank, double speed) { ranks_.at(rank).relative_speed = speed; }
   double relative_speed(int rank) const { return ranks_.at(rank).relative_speed; }
@@ -90,7 +90,7 @@ class Ranks {
   int workers_;
   base::ByRank<Rank> ranks_;
   bool own_hosts_ = true;
-  mutable std::unordered_map<int, CoreLoad> loads_;  ///< of the hosts whose ranks share cores
+  mutable std::unordered_map<int, CoreLoad> loads_;  ///< by host whose ranks share cores
   std::vector<int> rank_of_actor_;                   ///< by SimGrid's actor number; -1: none of ours
   std::vector<std::int64_t> actors_;
 };

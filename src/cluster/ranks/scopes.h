@@ -1,7 +1,7 @@
 /// The ways into and out of the states in which an actor's virtual time passes.
 ///
-/// An actor that is killed in a scope leaves its account alone: whoever kills it settles the account first, and what
-/// counts afterwards (being down, say) must stay.
+/// An actor that is killed in a scope leaves its account alone: the account was settled before, and its state since
+/// then (down, say) must stay.
 #pragma once
 
 #include "cluster/ranks/actor_state.h"
@@ -39,7 +39,7 @@ class BlockedScope {
   }
   /// The transfer that it was blocked on started then; negative: never.
   void started(double transfer_start_s) { transfer_start_s_ = transfer_start_s; }
-  /// So many seconds of it were computing and communicating, the rest waiting.
+  /// Seconds of computing and communicating in it; the rest is waiting.
   void divided(double compute_s, double communicate_s) {
     divided_ = true;
     compute_s_ = compute_s;

@@ -17,7 +17,7 @@ namespace sg4 = simgrid::s4u;
 struct SideStream::Queue {
   ActorState actor;
   std::deque<Task> tasks;
-  std::deque<values::Tensor> results;  ///< of tasks that are over and were not asked for yet
+  std::deque<values::Tensor> results;  ///< those that nobody has asked for yet
   int first_result = 0;                ///< the number of the first of them
   int started = 0;
   int awaited = -1;  ///< the task that the rank is blocked on

@@ -38,7 +38,7 @@ class Timekeeper {
   struct Rank {
     ActorState state;
     ActorState* followed = nullptr;   ///< the side actor that it is blocked on, whose time is the rank's meanwhile
-    double followed_compute_s = 0.0;  ///< of the side actor, before
+    double followed_compute_s = 0.0;  ///< the side actor's, before
     double followed_communicate_s = 0.0;
   };
   void follow(int rank, ActorState& side);

@@ -32,7 +32,7 @@ class Recorder {
 
   /// Whether any timeline shows the rank.
   bool takes(int rank) const;
-  /// Of a rank that some timeline shows.
+  /// Makes a track of a rank that some timeline shows.
   Track& new_track(int rank, const std::int64_t* step, bool main, double now);
   void add_side_actor(Track& track, std::weak_ptr<ActorState> actor) { side_.push_back({&track, std::move(actor)}); }
   const std::vector<SideTrack>& side_actors() const { return side_; }

@@ -12,7 +12,7 @@
 
 namespace simgrad::cluster {
 
-/// What a tape takes: the first ranks of each role, until it is full. The default is enough for a picture.
+/// The limits of a timeline: the first ranks of each role, until it is full. The default is enough for a picture.
 struct TimelineLimits {
   int workers = 32;
   int servers = 8;
@@ -20,8 +20,8 @@ struct TimelineLimits {
   std::optional<std::pair<std::int64_t, std::int64_t>> steps = {};  ///< from, to; none: all
 };
 
-/// One timeline being recorded. It runs until it is full, and is then cut where everything was known. Of some steps it
-/// shows all that is of these steps, and who is down or idle while they last.
+/// Records until its limit is reached, then ends at the last time that is known of every rank. If limited to a range of
+/// steps it keeps their spans, and idle or down time during them.
 class TimelineRecorder {
  public:
   TimelineRecorder(const TimelineLimits& limits, int workers, int servers);
@@ -29,7 +29,7 @@ class TimelineRecorder {
   bool takes(int rank) const { return rank < workers_ ? rank < limits_.workers : rank - workers_ < limits_.servers; }
   bool running() const { return running_; }
   bool full() const { return spans_.size() >= limits_.spans || messages_.size() >= 4 * limits_.spans; }
-  /// How many spans it still has room for.
+  /// The number of spans that it still has room for.
   std::size_t room() const { return full() ? 0 : limits_.spans - spans_.size(); }
   /// Nothing after that is taken.
   void end_by(double end_s);
@@ -53,7 +53,7 @@ class TimelineRecorder {
   double full_s_ = std::numeric_limits<double>::infinity();  ///< when it is full, if that is known
   std::int64_t last_step_ = -1;
   std::vector<record::Span> spans_;
-  /// Of other steps than those asked for: when a rank is down or has nothing to do, which belongs to no step. At most
+  /// Spans of other steps than those asked for: down or idle time, which belongs to no step. At most
   /// as many as spans.
   std::vector<record::Span> between_;
   std::vector<record::Message> messages_;

@@ -37,7 +37,7 @@ class Track {
   int rank() const { return rank_; }
   std::int64_t step() const { return *step_; }
   bool main() const { return main_; }
-  /// Of a side actor among those of its rank that have worked; negative: it has not worked.
+  /// The number of a side actor among those of its rank that have worked; negative: it has not worked.
   int number() const { return number_; }
   void set_number(int number) { number_ = number; }
   double recorded_until_s() const { return recorded_until_s_; }

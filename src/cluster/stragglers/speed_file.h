@@ -1,7 +1,7 @@
 /// Speeds of hosts in a file, in SimGrid's profile format or as CSV.
 ///
 /// SimGrid's: lines "date factor", comments after #, and one line "PERIODICITY seconds" (the whole is repeated with
-/// that period) or "LOOPAFTER seconds" (it begins again so long after its last date). CSV: a header line with date,
+/// that period) or "LOOPAFTER seconds" (it begins again that long after its last date). CSV: a header line with date,
 /// factor and perhaps rank; lines without a rank are of all hosts.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace simgrad::cluster {
 
 struct SpeedFile {
-  std::vector<SpeedChange> all;  ///< of who is not named
+  std::vector<SpeedChange> all;  ///< for hosts that are not named
   std::map<int, std::vector<SpeedChange>> by_rank;
   std::optional<double> period_s;  ///< the changes come again after that; none: once
 

@@ -1,4 +1,4 @@
-/// Who is slow, and when: drawn for each gradient of a rank, or a host's speed as a function of virtual time.
+/// Slow ranks and hosts: drawn for each gradient of a rank, or a host's speed as a function of virtual time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace simgrad::cluster {
 
-/// What a gradient of nominal length t takes instead: factor t + more_s.
+/// A gradient of nominal length t takes factor t + more_s instead.
 struct Stretch {
   double factor = 1.0;
   double more_s = 0.0;
@@ -38,7 +38,7 @@ class Stragglers : public base::Described {
 
   /// Whether gradients are drawn.
   virtual bool draws() const { return false; }
-  /// Of one gradient of a rank; its stream is of that rank and step alone.
+  /// The stretch of one gradient of a rank; its stream is of that rank and step alone.
   virtual Stretch draw(base::Stream& /*stream*/) const { return {}; }
 
   /// Whether hosts change their speed with time, which concerns all that is computed on them.
@@ -46,7 +46,7 @@ class Stragglers : public base::Described {
   virtual bool concerns_servers() const { return false; }
   /// Whether anything computes slower than at its nominal speed.
   bool disturbs() const { return draws() || varies(); }
-  /// Of the host on which that worker (a server: none) lives; its stream is of that host alone.
+  /// The changes of the host of that worker (a server: none); its stream is of that host alone.
   /// Errors: ScenarioError with file and line for what is wrong in a file.
   virtual std::unique_ptr<SpeedChanges> speed_changes(std::optional<int> /*worker*/,
                                                       const base::Stream& /*stream*/) const {
@@ -56,7 +56,7 @@ class Stragglers : public base::Described {
   virtual std::vector<std::string> files() const { return {}; }
 
   bool concerns(int worker) const;
-  /// Why `ranks` are not workers 0 .. P-1, or empty.
+  /// The reason why `ranks` are not workers 0 .. P-1, or empty.
   std::string refusal(std::int64_t workers) const;
 
  protected:

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int most_ports = 16;  // 1024 hosts
 
-/// How the switches of a tree with k ports are numbered, behind its hosts.
+/// Numbers the switches of a tree with k ports, behind its hosts.
 struct Switches {
   int hosts;  ///< that are there
   int half;   ///< k / 2

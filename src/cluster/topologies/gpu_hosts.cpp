@@ -11,7 +11,7 @@ using base::Unit;
 
 namespace {
 
-/// How the nodes behind the devices are numbered: the switches of the hosts, the NICs of each, the network.
+/// Numbers the nodes behind the devices: the switches of the hosts, the NICs of each, the network.
 struct Nodes {
   Nodes(const GpuHosts& kind, const Blueprint& blueprint)
       : devices(static_cast<int>(kind.devices)),

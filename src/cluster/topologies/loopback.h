@@ -1,4 +1,4 @@
-/// The way of what ranks of one host tell each other.
+/// The loopback link: messages between ranks of one host. Included by .cpp files only.
 #pragma once
 
 #include <simgrid/s4u.hpp>

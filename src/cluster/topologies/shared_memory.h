@@ -1,4 +1,4 @@
-/// The cores of one host, which tell each other everything through one memory.
+/// The cores of one host, which exchange everything through one memory.
 #pragma once
 
 #include "cluster/topologies/topology.h"

@@ -20,12 +20,12 @@ struct HostSpec {
   double latency_s = 50e-6;              ///< one way, host to host
 };
 
-/// What is to be built: host i is for rank i. The first `workers` hosts are the workers', those behind the servers'.
+/// A cluster to be built: host i is for rank i. The first `workers` hosts are the workers', the others the servers'.
 struct Blueprint {
   HostSpec host_spec;
   int hosts = 1;
   int workers = 1;
-  std::vector<double> speeds_flops_per_s = {};  ///< of each host; empty: machine's for all
+  std::vector<double> speeds_flops_per_s = {};  ///< one a host; empty: host_spec's for all
 
   double speed(std::size_t host) const {
     return speeds_flops_per_s.empty() ? host_spec.speed_flops_per_s : speeds_flops_per_s[host];
@@ -39,9 +39,9 @@ class Topology : public base::Described {
   virtual std::vector<simgrid::s4u::Host*> build(const Blueprint& blueprint) const = 0;
   /// Whether some hosts are nearer to each other than to the rest: devices of a machine, hosts of a rack or of a site.
   virtual bool has_localities() const { return false; }
-  /// The machine (rack, site) of a host: equal for those that are near each other.
+  /// The machine, rack or site of a host: equal for hosts near each other.
   virtual int locality(int host, int /*workers*/) const { return host; }
-  /// Why it cannot be built of so many such machines, or empty.
+  /// The reason why it cannot be built of that many such hosts, or empty.
   virtual std::string refusal(const HostSpec& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
   /// Whether all routes have the same latency.
   virtual bool even_latencies() const { return false; }

@@ -18,7 +18,7 @@ struct Site : base::Described {
   void describe(base::Describer& d) override;
 };
 
-/// What lies between two sites, both ways.
+/// The connection of two sites, both ways.
 struct SitePair : base::Described {
   std::string from, to;
   std::optional<double> bandwidth_bytes_per_s;

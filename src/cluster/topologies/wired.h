@@ -21,7 +21,7 @@ struct Cable {
 class Wired : public Topology {
  public:
   static constexpr std::int64_t most_hosts = 1024;
-  static constexpr double most_route_links = 2e7;  ///< of all routes together: a second or two, and 200 MB
+  static constexpr double most_route_links = 2e7;  ///< in all routes together: a second or two, and 200 MB
 
   /// All cables, those too that no host uses.
   virtual std::vector<Cable> cables(const Blueprint& blueprint) const = 0;

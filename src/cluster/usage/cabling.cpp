@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/by_rank.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/inventory.h"
 #include "cluster/fabric/routes.h"
@@ -50,20 +51,20 @@ class Places {
     a = root(a);
     b = root(b);
     if (a == b) return;
-    if (names_[static_cast<std::size_t>(a)].empty()) std::swap(a, b);
-    above_[static_cast<std::size_t>(b)] = a;
+    if (names_[a].empty()) std::swap(a, b);
+    above_[b] = a;
   }
 
   /// A host's, a shared link's, or a number of its own.
   const std::string& name(int any) {
-    std::string& its = names_[static_cast<std::size_t>(root(any))];
+    std::string& its = names_[root(any)];
     if (its.empty()) its = fmt::format("switch-{}", switches_++);
     return its;
   }
 
  private:
   int place(const std::string& key, const std::string& name) {
-    const auto [at, fresh] = known_.try_emplace(key, static_cast<int>(above_.size()));
+    const auto [at, fresh] = known_.try_emplace(key, above_.size());
     if (fresh) {
       above_.push_back(at->second);
       names_.push_back(name);
@@ -71,17 +72,17 @@ class Places {
     return at->second;
   }
   int root(int at) {
-    while (above_[static_cast<std::size_t>(at)] != at) {
-      int& above = above_[static_cast<std::size_t>(at)];
-      above = above_[static_cast<std::size_t>(above)];
+    while (above_[at] != at) {
+      int& above = above_[at];
+      above = above_[above];
       at = above;
     }
     return at;
   }
 
   std::map<std::string, int> known_;
-  std::vector<int> above_;  ///< a forest: who is above itself is a place
-  std::vector<std::string> names_;
+  base::ByRank<int> above_;  ///< a forest: who is above itself is a place
+  base::ByRank<std::string> names_;
   int switches_ = 0;
 };
 

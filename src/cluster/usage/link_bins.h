@@ -1,4 +1,4 @@
-/// How much went between hosts when: bytes in bins of time, whose width doubles whenever they would be too many.
+/// Bytes between hosts over time, in bins whose width doubles whenever they would be too many.
 #pragma once
 
 #include <cstdint>
