@@ -63,8 +63,8 @@ TEST_CASE("with shares by speed an epoch still has every row once, and parts are
   Rows seen;
   for (std::int64_t step = 0; step < 3; ++step) {
     Rows parts, whole;
-    for (int part = 0; part < 3; ++part) add(parts, iid.rows(step, part, 3));
-    add(whole, equal.rows(step, 0, 1));
+    for (int part = 0; part < 3; ++part) add(parts, iid.rows({step, part, 3}));
+    add(whole, equal.rows({step, 0, 1}));
     CHECK(parts == whole);
     seen.insert(seen.end(), parts.begin(), parts.end());
   }
@@ -73,8 +73,8 @@ TEST_CASE("with shares by speed an epoch still has every row once, and parts are
   const Batches contiguous = by_speed<Contiguous>(80, 40, {1, 3});
   Rows first, second;
   for (std::int64_t step = 0; step < 2; ++step) {
-    add(first, contiguous.rows(step, 0, 2));
-    add(second, contiguous.rows(step, 1, 2));
+    add(first, contiguous.rows({step, 0, 2}));
+    add(second, contiguous.rows({step, 1, 2}));
   }
   CHECK(sorted(first) == all_rows(20));  // its stretch, a quarter of the rows
   CHECK(second.size() == 60);
