@@ -7,6 +7,7 @@
 #include "strategies/mapreduce/mapreduce.h"
 #include "strategies/replicas/allreduce.h"
 #include "strategies/replicas/data_parallel.h"
+#include "strategies/replicas/diloco.h"
 #include "strategies/replicas/hogwild.h"
 #include "strategies/replicas/local_sgd.h"
 #include "strategies/replicas/multitask.h"
@@ -31,6 +32,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, Easgd>(),
       base::entry<Strategy, Hogwild>(),
       base::entry<Strategy, LocalSgd>(),
+      base::entry<Strategy, DiLoCo>(),
       base::entry<Strategy, FederatedAveraging>(),
       base::entry<Strategy, Multitask>(),
       base::entry<Strategy, D2>(),

@@ -1,4 +1,4 @@
-// Refusals of local SGD, federated averaging and streams.
+// Refusals of local SGD, DiLoCo, federated averaging and streams.
 #include "experiment/refused.h"
 
 using namespace simgrad;
@@ -24,6 +24,15 @@ TEST_CASE("one average at the end needs an end, and has no rounds to take moment
   timed.replace(timed.find("steps = 2"), 9, "time = \"1s\"");
   check_refused_text(timed, "no number of steps, samples or epochs in [stop] says which that is");
   check_refused_text(strategy("local_sgd", "local_steps = 0\n"), "local_steps");
+}
+
+TEST_CASE("DiLoCo has a local step at least, an outer rate above 0, and a momentum below 1") {
+  CHECK(planned(strategy("diloco", "local_steps = 1\nouter_momentum = 0\n")).runs.size() == 1);
+  check_refused_text(strategy("diloco", "local_steps = 0\n"), "local_steps");
+  check_refused_text(strategy("diloco", "local_steps = \"all\"\n"), "local_steps");
+  check_refused_text(strategy("diloco", "outer_rate = 0\n"), "outer_rate");
+  check_refused_text(strategy("diloco", "outer_momentum = 1\n"), "outer_momentum");
+  check_refused_text(strategy("diloco", "outer_momentum = -0.1\n"), "outer_momentum");
 }
 
 TEST_CASE("a round of federated averaging is as long as one of two options says") {

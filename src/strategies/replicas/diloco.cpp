@@ -1,0 +1,56 @@
+#include "strategies/replicas/diloco.h"
+
+#include "strategies/circumstances.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+/// The strategy's own vectors: all replicas at the beginning of the round, and the outer momentum.
+enum DiLoCoOwn : std::size_t { theta, outer_momentum_vector };
+
+}  // namespace
+
+void DiLoCo::describe(base::Describer& d) {
+  using base::Bounds;
+  d.integer(
+      "local_steps", local_steps,
+      "H: inner steps of a replica, with the training's optimizer, between two outer steps (500 in the paper). An "
+      "evaluation in the middle of a round is of the replicas' mean, which nobody holds",
+      Bounds::at_least(1));
+  d.number("outer_rate", outer_rate,
+           "how far an outer step goes along the mean change of the replicas; 1 without momentum: their mean",
+           Bounds{.least = 0.0, .positive = true});
+  d.number("outer_momentum", outer_momentum,
+           "mu: how much of the outer gradients so far goes on in the next outer step (Nesterov)",
+           Bounds{.least = 0.0, .most = 1.0 - 1e-9});
+  d.component("algorithm", algorithm, "how the outer gradients are averaged");
+}
+
+std::optional<Refusal> DiLoCo::refusal(const Circumstances& circumstances) const {
+  if (const std::string why = algorithm->refusal(circumstances.cluster); !why.empty()) return Refusal{"algorithm", why};
+  return {};
+}
+
+void DiLoCo::operator()(Worker& worker) const {
+  State state = worker.start();
+  if (state.own.empty()) state.own = {state.w, 0.0 * state.w};
+  while (worker.continues(state)) {
+    worker.update(state, worker.own_gradient(state.w));
+    if (state.step % local_steps == 0) outer_step(worker, state);
+  }
+}
+
+void DiLoCo::outer_step(Worker& worker, State& state) const {
+  const Tensor mean = (*algorithm)(worker.comm(), state.w, collectives::Reduction::mean);
+  const Tensor outer_gradient = state.own[theta] - mean;
+  Tensor& u = state.own[outer_momentum_vector];
+  worker.charge(7.0 * static_cast<double>(mean.size()), record::Work::update);
+  u = values::add_scaled(outer_momentum * u, 1.0, outer_gradient);
+  // theta - rate (D + mu u), from the mean on: rate 1 without momentum leaves the mean as it is, to the last bit.
+  state.w = values::add_scaled(mean, 1.0 - outer_rate, outer_gradient);
+  state.w = values::add_scaled(state.w, -outer_rate * outer_momentum, u);
+  state.own[theta] = state.w;
+}
+
+}  // namespace simgrad::strategies
