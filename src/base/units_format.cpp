@@ -47,7 +47,7 @@ std::string prefixed(double value, std::span<const Prefix> prefixes, std::string
     std::string digits = parts.digits;
     const auto whole = static_cast<std::size_t>(before_point);
     if (digits.size() < whole) digits.append(whole - digits.size(), '0');
-    if (digits.size() > whole) digits.insert(whole, ".");
+    if (digits.size() > whole) digits.insert(digits.begin() + before_point, '.');
     return fmt::format("{}{}{}{}", parts.negative ? "-" : "", digits, prefix.text, base);
   }
   return fmt::format("{}{}", value, base);

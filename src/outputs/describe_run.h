@@ -41,7 +41,8 @@ void describe(Given& run, Visitor& v) {
   auto& record = run.record;
   const auto parts_s = time_parts(record);
   const auto part_s = [&](std::size_t k) { return parts_s ? std::optional((*parts_s)[k]) : std::nullopt; };
-  const auto consensus_distance = record.curve.empty() ? std::nullopt : record.curve.back().consensus_distance;
+  std::optional<double> consensus_distance;
+  if (!record.curve.empty()) consensus_distance = record.curve.back().consensus_distance;
 
   v.value("id", run.id);
   v.value("strategy", run.strategy);

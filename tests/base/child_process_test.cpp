@@ -11,6 +11,8 @@
 #include "base/errors.h"
 #include "catch.h"
 
+namespace child_process_test {
+
 using namespace simgrad::base;
 using Kind = ChildEnd::Kind;
 
@@ -142,3 +144,5 @@ TEST_CASE("a process with threads does not fork") {
   other.join();
   CHECK(run_in_child([] { return std::string("alone"); }).text == "alone");
 }
+
+}  // namespace child_process_test

@@ -7,6 +7,8 @@
 #include "base/errors.h"
 #include "catch.h"
 
+namespace random_test {
+
 using namespace simgrad::base;
 
 namespace {
@@ -160,3 +162,5 @@ TEST_CASE("a permutation sends an element anywhere with the same chance") {
   // Chi-squared with 99 degrees of freedom: mean 99, variance 198.
   CHECK(chi_squared <= 99.0 + 4.0 * std::sqrt(198.0));
 }
+
+}  // namespace random_test

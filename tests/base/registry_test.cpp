@@ -4,6 +4,8 @@
 
 #include "catch.h"
 
+namespace registry_test {
+
 using namespace simgrad::base;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("the example of a kind is apart from the object chosen") {
   CHECK(slot.example("square").get() != slot.object());
   CHECK(slot.example("triangle") == nullptr);
 }
+
+}  // namespace registry_test

@@ -5,6 +5,8 @@
 
 #include "catch.h"
 
+namespace text_test {
+
 using namespace simgrad::base;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("names are joined with commas or what is asked for") {
   CHECK(joined(names, " | ") == "a | b | c");
   CHECK(joined({}) == "");
 }
+
+}  // namespace text_test

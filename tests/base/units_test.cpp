@@ -8,6 +8,8 @@
 #include "base/random.h"
 #include "catch.h"
 
+namespace units_test {
+
 using namespace simgrad::base;
 
 namespace {
@@ -222,3 +224,5 @@ TEST_CASE("the example of every unit is a quantity of that unit") {
   const std::string example(unit_name(unit).example);
   CHECK(format_quantity(parse_quantity(example, unit), unit) == example);
 }
+
+}  // namespace units_test

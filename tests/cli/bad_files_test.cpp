@@ -1,6 +1,8 @@
 // Files that are not there, cannot be read or written (exit 5), and files with wrong contents (exit 2).
 #include "cli/refusal.h"
 
+namespace bad_files_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -176,3 +178,5 @@ TEST_CASE("a full disk under stdout ends with 5") {
     CHECK(contains(called.err, "No space left on device"));
   }
 }
+
+}  // namespace bad_files_test

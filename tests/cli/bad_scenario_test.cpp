@@ -1,6 +1,8 @@
 // Faults of a scenario are reported once, with their positions, before anything is simulated.
 #include "cli/refusal.h"
 
+namespace bad_scenario_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -203,3 +205,5 @@ TEST_CASE("a model that does not fit what the generator makes is refused") {
   check_refused(with(with(small, "\"house_prices\"", "\"blobs\"\nclasses = 3"), "least_squares", "logistic_regression"),
                 {"x.toml:17:1: logistic_regression needs two classes, but the data have 3; use softmax_regression"});
 }
+
+}  // namespace bad_scenario_test

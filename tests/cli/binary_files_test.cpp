@@ -1,6 +1,8 @@
 // Data in IDX and NPY files, through the program.
 #include "cli/refusal.h"
 
+namespace binary_files_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("faults of binary files name the file, end with 2, and a missing one w
   scratch.write("x.toml", with(scenario("npy", "x.idx", "y.idx"), "labels_path = \"y.idx\"\n", ""));
   check_refused(scratch, {"x.toml:11:1: data source \"npy\" has no labels, which a "});
 }
+
+}  // namespace binary_files_test

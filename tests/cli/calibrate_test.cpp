@@ -3,6 +3,8 @@
 #include "cli/program.h"
 #include "cli/scenario.h"
 
+namespace calibrate_test {
+
 using namespace simgrad::tests;
 
 TEST_CASE("calibrate prints the speed of a worker's gradients as TOML that a scenario can hold") {
@@ -61,3 +63,5 @@ TEST_CASE("calibrate --network refuses bad files, impossible bandwidths and a sc
   CHECK(refused("").find("give a scenario") != std::string::npos);
   refused("x.toml --network m.csv");
 }
+
+}  // namespace calibrate_test

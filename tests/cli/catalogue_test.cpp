@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace catalogue_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -208,3 +210,5 @@ TEST_CASE("explain network_model times messages on the default cluster, or on a 
   CHECK(contains(called.out, "links of x.toml, host 0 to host 3 over ring-3_DOWN:\nalpha = 50us, B = 10Gbps"));
   CHECK(call("simgrad explain ring x.toml", scratch.path()).exit_code == 2);
 }
+
+}  // namespace catalogue_test

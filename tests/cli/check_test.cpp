@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace check_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -144,3 +146,5 @@ TEST_CASE("run takes no notice of expectations") {
   scratch.write("x.toml", small + expects("at_least = 1e9"));
   CHECK(program("run x.toml --quiet", scratch).exit_code == 0);
 }
+
+}  // namespace check_test

@@ -6,6 +6,8 @@
 #include "catch.h"
 #include "cli/program.h"
 
+namespace crash_test {
+
 using namespace simgrad;
 using nlohmann::json;
 
@@ -135,3 +137,5 @@ TEST_CASE("a platform on which hosts cannot compute or reach each other is refus
   CHECK(idle.exit_code == 2);
   CHECK(idle.err.find("\"b\" has a speed of 0 flop/s") != std::string::npos);
 }
+
+}  // namespace crash_test

@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace determinism_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -124,3 +126,5 @@ TEST_CASE("a rerun into the same directory gives the same files") {
     CHECK(second.at(name) == first.at(name));
   CHECK(without_wall(second.at("runs.csv")) == without_wall(first.at("runs.csv")));
 }
+
+}  // namespace determinism_test

@@ -1,6 +1,8 @@
 // Files and warnings of gossip, as a user meets them.
 #include "cli/refusal.h"
 
+namespace gossip_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -47,3 +49,5 @@ TEST_CASE("a file of edges that is not there is refused as every file is") {
   CHECK(called.exit_code == 5);
   CHECK(contains(called.err, "edges.txt: cannot be opened"));
 }
+
+}  // namespace gossip_test

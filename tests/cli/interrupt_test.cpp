@@ -3,6 +3,8 @@
 #include "cli/process.h"
 #include "cli/scenario.h"
 
+namespace interrupt_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -115,3 +117,5 @@ TEST_CASE("a run whose process is killed is a failed run, and the others go on")
   CHECK(each(results, "status") == std::vector<Json>{"failed", "stopped"});
   CHECK(results["runs"][0]["error"] == "the simulating process died of signal 9 (Killed)");
 }
+
+}  // namespace interrupt_test

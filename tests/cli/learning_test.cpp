@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cli/refusal.h"
 
+namespace learning_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -160,3 +162,5 @@ TEST_CASE("k-means by gradients finds the blobs, has no metric, and is refused a
   CHECK(last_loss(run) < 0.3 * first_loss(run));
   check_refused(with(text, "clusters = 3", "clusters = 3\nl2 = 0.1"), {"x.toml:19:1: unknown key \"l2\""});
 }
+
+}  // namespace learning_test

@@ -1,6 +1,8 @@
 // The options of mapreduce through the program: what contradicts what.
 #include "cli/refusal.h"
 
+namespace mapreduce_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -63,3 +65,5 @@ TEST_CASE("the k-means job goes with the model k_means and one reducer") {
       {"x.toml:27:1: job = \"k_means\" reduces a centre's sum and its number of rows together, but reducers = 2 "
        "hold stretches; set reducers = 1"});
 }
+
+}  // namespace mapreduce_test

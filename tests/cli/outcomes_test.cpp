@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace outcomes_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -99,3 +101,5 @@ TEST_CASE("a run cannot print a backtrace: an error of the simulation is a recor
   for (const char* noise : {"terminate", "backtrace", "Aborted", "what():", "->"})
     CHECK_FALSE(contains(called.err, noise));
 }
+
+}  // namespace outcomes_test

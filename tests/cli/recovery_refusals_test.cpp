@@ -1,6 +1,8 @@
 // Recoveries that a strategy does not allow, and crashes that contradict them.
 #include "cli/refusal.h"
 
+namespace recovery_refusals_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -34,3 +36,5 @@ TEST_CASE("a crash of a server that no strategy has is refused") {
   check_refused(failing(crash, "kind = \"parameter_server\""),
                 {"x.toml:10:20: a crash of server 1, but no strategy here has so many"});
 }
+
+}  // namespace recovery_refusals_test

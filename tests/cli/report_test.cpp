@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace report_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -162,3 +164,5 @@ TEST_CASE("results that cannot be written do not suppress the table, and end wit
   CHECK(has(run.out, "allreduce"));
   CHECK(has(run.err, "out/x/results.json: cannot be written: "));
 }
+
+}  // namespace report_test

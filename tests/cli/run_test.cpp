@@ -4,6 +4,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace run_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -269,3 +271,5 @@ TEST_CASE("on a terminal the table has colours, unless NO_COLOR is set, and ther
   CHECK(contains(plain, "allreduce"));
   CHECK_FALSE(contains(plain, "\x1b[1;32m"));
 }
+
+}  // namespace run_test

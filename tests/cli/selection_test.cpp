@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace selection_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -195,3 +197,5 @@ TEST_CASE("a grid of too many points is refused before it fills the memory") {
   CHECK(called.exit_code == 2);
   CHECK(called.err == "the grid has more than 100000 points; expected fewer\n");
 }
+
+}  // namespace selection_test

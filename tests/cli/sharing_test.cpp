@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace sharing_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("a timing-only run takes more data than any memory holds") {
   // 4 flops x 1e6 features x 1e12 samples at 1e18 a second; the update's 2e6 flops are too few to be seen.
   CHECK(results["baselines"][0]["simulated_s"].get<double>() == Approx(4.0).epsilon(1e-9));
 }
+
+}  // namespace sharing_test

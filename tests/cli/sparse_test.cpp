@@ -1,6 +1,8 @@
 // Sparse models as a user meets them: what is refused and where, and that a sparse run is the dense one.
 #include "cli/refusal.h"
 
+namespace sparse_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -75,3 +77,5 @@ TEST_CASE("the load of the servers and the cache's hits are in the results, wher
   CHECK(results.at("runs")[0].at("cache_hit_rate").get<double>() > 0.0);
   CHECK_FALSE(results_of(small).at("runs")[0].contains("cache_hit_rate"));
 }
+
+}  // namespace sparse_test

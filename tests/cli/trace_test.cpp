@@ -10,6 +10,8 @@
 #include "outputs/trace_reading.h"
 #include "unpacked.h"
 
+namespace trace_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -288,3 +290,5 @@ TEST_CASE("Perfetto's trace_processor reads a trace and finds every slice") {
   CHECK(called.exit_code == 0);
   CHECK(numbers_alone(called.out) == std::vector{slices, trace.starts.size()});
 }
+
+}  // namespace trace_test

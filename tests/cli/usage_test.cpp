@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace usage_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("the help of run names every option of the contract that this release 
                              "--threads", "--dry-run", "--json", "--quiet"})
     CHECK(contains(help, option));
 }
+
+}  // namespace usage_test

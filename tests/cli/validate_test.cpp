@@ -4,6 +4,8 @@
 #include "catch.h"
 #include "cli/scenario.h"
 
+namespace validate_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -236,3 +238,5 @@ TEST_CASE("the id of a run depends neither on where its files lie nor on the tit
   CHECK(id("a", with(small, "50us", "51us")) != plain);
   CHECK(id("a", with(small, "allreduce", "gossip")) != plain);
 }
+
+}  // namespace validate_test

@@ -15,6 +15,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace communicator_test {
+
 using namespace simgrad;
 using cluster::Cluster;
 using cluster::Communicator;
@@ -330,3 +332,5 @@ TEST_CASE("the watchdog gives up a run on simulated time") {
   CHECK_THROWS_WITH(Stage::run(1, endless, options),
                     "rank 0 (step -1, at 6 s): given up: simulated time has passed watchdog.simulated = 5 s");
 }
+
+}  // namespace communicator_test

@@ -14,6 +14,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace energy_test {
+
 using namespace simgrad;
 using cluster::Cluster;
 using cluster::Communicator;
@@ -148,3 +150,5 @@ TEST_CASE("a host whose ranks share its cores is no busier than its cores are") 
   CHECK(found[1] == Approx(0.6).epsilon(1e-9));
   CHECK(found[2] == Approx(0.6).epsilon(1e-9));
 }
+
+}  // namespace energy_test

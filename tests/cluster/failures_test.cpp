@@ -13,6 +13,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace failures_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 using Catch::Matchers::StartsWith;
@@ -183,3 +185,5 @@ TEST_CASE("a transfer that begins while its link is down goes on at full speed o
   CHECK(arrival(0, 0.1, 0.105, NetworkModel::ideal, 0.2) ==
         Approx(0.21 + 1.0).epsilon(3e-5));  // back within its latency
 }
+
+}  // namespace failures_test

@@ -11,6 +11,8 @@
 #include "cluster/ranks/world.h"
 #include "simulation.h"
 
+namespace host_class_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 
@@ -74,3 +76,5 @@ TEST_CASE("a star's links are of the class nic") {
           return text;
         }) == "nic-0_UP nic\nnic-1_DOWN nic\n");
 }
+
+}  // namespace host_class_test

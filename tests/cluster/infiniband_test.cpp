@@ -11,6 +11,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace infiniband_test {
+
 using namespace simgrad;
 using cluster::Cluster;
 using cluster::Communicator;
@@ -101,3 +103,5 @@ TEST_CASE("when all send to all, four and more slow each other by a quarter beyo
     for (const double end : ends(flows, M)) CHECK(end == Approx(alpha + penalty * M / rate).epsilon(1e-9));
   }
 }
+
+}  // namespace infiniband_test

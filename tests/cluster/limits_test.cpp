@@ -3,6 +3,8 @@
 #include "catch.h"
 #include "cluster/transfers.h"
 
+namespace limits_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 using namespace simgrad::tests;
@@ -58,3 +60,5 @@ TEST_CASE("a slow link that does not exist is an error that suggests one") {
   CHECK_THROWS_WITH(transfer_ends(options, 4, {{0, 1, d}}),
                     Catch::Contains("there is no link \"nik-1_UP\"") && Catch::Contains("nic-1_UP"));
 }
+
+}  // namespace limits_test

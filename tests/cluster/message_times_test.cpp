@@ -4,6 +4,8 @@
 #include "base/errors.h"
 #include "catch.h"
 
+namespace message_times_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 
@@ -52,3 +54,5 @@ TEST_CASE("a cluster that cannot be built is the scenario's fault") {
   options.slow_links.emplace_back().link = "nothing";
   CHECK_THROWS_AS(message_times(options, sizes), base::ScenarioError);
 }
+
+}  // namespace message_times_test

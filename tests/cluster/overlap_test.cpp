@@ -9,6 +9,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace overlap_test {
+
 using namespace simgrad;
 using cluster::Communicator;
 using cluster::SideStream;
@@ -130,3 +132,5 @@ TEST_CASE("a world that ends while a rank is blocked on a piece beside cuts its 
   CHECK(pushed[1] == Approx(0.25 * transfer).epsilon(1e-9));
   CHECK(pushed[2] == Approx(0.0).margin(1e-12));
 }
+
+}  // namespace overlap_test

@@ -7,6 +7,8 @@
 #include "base/errors.h"
 #include "catch.h"
 
+namespace packet_test {
+
 using simgrad::cluster::Note;
 using simgrad::cluster::Packet;
 
@@ -51,3 +53,5 @@ TEST_CASE("a note weighs nothing, extra bytes what they say") {
   packet.extra_bytes = 8;
   CHECK(packet.bytes() == 8);
 }
+
+}  // namespace packet_test

@@ -18,6 +18,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace platform_test {
+
 using namespace simgrad;
 using cluster::Cluster;
 using cluster::Communicator;
@@ -244,3 +246,5 @@ TEST_CASE("probing a platform that is not one says what is wrong and where") {
   CHECK(error.find(broken.path()) != std::string::npos);
   CHECK(error.find(broken.path() + ":5") != std::string::npos);
 }
+
+}  // namespace platform_test

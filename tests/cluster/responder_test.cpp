@@ -8,6 +8,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace responder_test {
+
 using namespace simgrad;
 using cluster::Communicator;
 using cluster::Packet;
@@ -108,3 +110,5 @@ TEST_CASE("what no answer is given to ends with the question") {
   CHECK(out[0] == Approx(1000.0 + transfer).epsilon(1e-9));
   CHECK(out[1] == Approx(1000.0 + 2 * transfer).epsilon(1e-9));
 }
+
+}  // namespace responder_test

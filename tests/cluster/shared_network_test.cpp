@@ -15,6 +15,8 @@
 #include "simulation.h"
 #include "values/dispatcher.h"
 
+namespace shared_network_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 
@@ -275,3 +277,5 @@ TEST_CASE("bytes are spread evenly over the bins that a transfer touches") {
   CHECK(std::accumulate(held.begin(), held.end(), 0.0) == Approx(170.0).epsilon(1e-14));
   CHECK(bins.width_s() * 4 >= 8.0);
 }
+
+}  // namespace shared_network_test

@@ -8,6 +8,8 @@
 #include "cluster/fabric/speed_timeline.h"
 #include "scratch.h"
 
+namespace speed_file_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 
@@ -79,3 +81,5 @@ TEST_CASE("what is wrong in a file of speeds is refused with its line") {
   CHECK(fault("# nothing\n") == "speeds.txt:1: no date and factor in it");
   CHECK_THROWS_AS(read_speed_file("no/such/file"), base::EnvironmentError);
 }
+
+}  // namespace speed_file_test

@@ -14,6 +14,8 @@
 #include "scratch.h"
 #include "simulation.h"
 
+namespace stragglers_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 
@@ -180,3 +182,5 @@ TEST_CASE("who computes where all stands still for ever is told, on shared cores
   CHECK_THROWS_WITH(run(0), Catch::Contains("stands still for ever"));
   CHECK_THROWS_WITH(run(1), Catch::Contains("stands still for ever"));
 }
+
+}  // namespace stragglers_test

@@ -17,6 +17,8 @@
 #include "cluster/topologies/wan.h"
 #include "cluster/transfers.h"
 
+namespace topologies_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 using namespace simgrad::tests;
@@ -299,3 +301,5 @@ TEST_CASE("a shape that has no place for the hosts is impossible, and says so") 
   CHECK(Wan{}.refusal({}, 4).find("a wan needs sites") == 0);
   CHECK(TwoTier{}.refusal({}, 1025).find("1025 hosts") == 0);
 }
+
+}  // namespace topologies_test

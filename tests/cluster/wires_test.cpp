@@ -15,6 +15,8 @@
 #include "record/record.h"
 #include "scratch.h"
 
+namespace wires_test {
+
 using namespace simgrad;
 using namespace simgrad::cluster;
 using namespace simgrad::tests;
@@ -117,3 +119,5 @@ TEST_CASE("on a platform file shared links one after the other are a chain of pl
   CHECK(wires(options, 2) == Lines{"l: a -> l", "l: l -> a", "l: l -> switch-0", "l: switch-0 -> l",
                                    "m_DOWN: b -> switch-0", "m_UP: switch-0 -> b"});
 }
+
+}  // namespace wires_test

@@ -8,6 +8,8 @@
 #include "collectives/double_binary_tree.h"
 #include "collectives/group.h"
 
+namespace allreduce_cost_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using cluster::Communicator;
@@ -181,3 +183,5 @@ TEST_CASE("empty messages pay their latency, wherever latencies differ") {
     for (const auto& member : all.outcome.members) CHECK(member.end_s == Approx(2 * (P - 1) * alpha).epsilon(1e-9));
   }
 }
+
+}  // namespace allreduce_cost_test

@@ -9,6 +9,8 @@
 #include "cluster/ranks/world.h"
 #include "collectives/group.h"
 
+namespace allreduce_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using cluster::Communicator;
@@ -206,3 +208,5 @@ TEST_CASE(
   several.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
   CHECK(hierarchical->refusal(several).empty());
 }
+
+}  // namespace allreduce_test

@@ -6,6 +6,8 @@
 #include "collectives/chain.h"
 #include "collectives/group.h"
 
+namespace broadcast_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using cluster::Communicator;
@@ -79,3 +81,5 @@ TEST_CASE("a chain of one chunk passes the whole vector on, of many it fills its
           Approx((3 + c) * (alpha + 8.0 * d / c / B)).epsilon(1e-9));
   }
 }
+
+}  // namespace broadcast_test

@@ -8,6 +8,8 @@
 #include "collectives/group.h"
 #include "record/record.h"
 
+namespace collective_log_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using cluster::CollectiveLog;
@@ -116,3 +118,5 @@ TEST_CASE("the same collective in groups of equal size is one line, of another s
   CHECK(uses[0].predicted_s == 2.0);
   CHECK(uses[1].members == 3);
 }
+
+}  // namespace collective_log_test

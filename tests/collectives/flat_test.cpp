@@ -6,6 +6,8 @@
 #include "cluster/ranks/world.h"
 #include "collectives/group.h"
 
+namespace flat_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using cluster::Communicator;
@@ -126,3 +128,5 @@ TEST_CASE("a flat reduce receives while its root is busy") {
   CHECK(outcome.members[0].end_s == Approx(1.0).epsilon(1e-12));
   CHECK(outcome.members[1].end_s == Approx(alpha + 2 * 8.0 * static_cast<double>(d) / B).epsilon(1e-9));
 }
+
+}  // namespace flat_test

@@ -9,6 +9,8 @@
 #include "collectives/ring.h"
 #include "collectives/split.h"
 
+namespace operations_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using cluster::Communicator;
@@ -193,3 +195,5 @@ TEST_CASE("these too are the same at the last arrival and message by message, wh
           P);
     }
 }
+
+}  // namespace operations_test

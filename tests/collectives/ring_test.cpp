@@ -4,6 +4,8 @@
 
 #include "collectives/group.h"
 
+namespace ring_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -121,3 +123,5 @@ TEST_CASE("ring allreduce sends 2(P-1)/P of the vector a rank, in 2P(P-1) messag
       }
     }
 }
+
+}  // namespace ring_test

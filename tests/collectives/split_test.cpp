@@ -2,6 +2,8 @@
 
 #include "catch.h"
 
+namespace split_test {
+
 using namespace simgrad;
 using collectives::Split;
 using collectives::Stretch;
@@ -35,3 +37,5 @@ TEST_CASE("chunks of given lengths lie one behind the other") {
   CHECK(split.chunk(1).count == 0);
   CHECK(!split.even());
 }
+
+}  // namespace split_test

@@ -5,6 +5,8 @@
 #include "collectives/group.h"
 #include "collectives/ring.h"
 
+namespace wire_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using cluster::Collectives;
@@ -118,3 +120,5 @@ TEST_CASE("an all-gather of codes sends the bytes of the codes") {
     CHECK(outcome.members[0].result.size() == P * d);
   }
 }
+
+}  // namespace wire_test

@@ -9,6 +9,8 @@
 #include "catch.h"
 #include "data/sparse_rows.h"
 
+namespace click_log_test {
+
 using namespace simgrad;
 using data::ClickLog;
 using data::Dataset;
@@ -131,3 +133,5 @@ TEST_CASE("sparse rows are chosen with their values, and a bias is a last entry"
   CHECK(chosen.keys == std::vector<std::uint32_t>{3, 0, 2, 3});
   CHECK(chosen.values == std::vector<double>{1.0, 1.0, 3.0, 1.0});
 }
+
+}  // namespace click_log_test

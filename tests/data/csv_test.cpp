@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "data/files.h"
 
+namespace csv_test {
+
 using namespace simgrad;
 using data::Csv;
 using data::Dataset;
@@ -200,3 +202,5 @@ TEST_CASE("a quote inside long or strange cells is shown cut and without control
   CHECK(refusal("a,y\n1,1\n2,2\n" + cell + ",3\n") ==
         "t.csv:4: column \"a\" holds \"?" + std::string(38, 'q') + "...\", expected a number as in most of its cells");
 }
+
+}  // namespace csv_test

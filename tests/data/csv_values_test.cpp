@@ -6,6 +6,8 @@
 #include "data/csv.h"
 #include "data/files.h"
 
+namespace csv_values_test {
+
 using namespace simgrad;
 using data::Csv;
 using data::Dataset;
@@ -184,3 +186,5 @@ TEST_CASE("the mean of huge numbers is finite") {
   // (1e308 + 1.4e308) / 2 = 1.2e308; the sum is beyond the range of a double.
   CHECK(read("a,y\n1e308,1\n1.4e308,2\n,3\n", Missing::mean).features[2] == Approx(1.2e308));
 }
+
+}  // namespace csv_values_test

@@ -8,6 +8,8 @@
 #include "data/house_prices.h"
 #include "data/logistic.h"
 
+namespace generators_test {
+
 using namespace simgrad;
 using data::Blobs;
 using data::Dataset;
@@ -250,3 +252,5 @@ TEST_CASE("a generator refuses more than a matrix may hold") {
   CHECK(
       fault([&] { return blobs.load(classes(1, 1 << 24)); }).starts_with("the centres of data source \"blobs\": 1000"));
 }
+
+}  // namespace generators_test

@@ -7,6 +7,8 @@
 #include "data/binary_files.h"
 #include "data/files.h"
 
+namespace idx_test {
+
 using namespace simgrad;
 using data::Dataset;
 using data::Idx;
@@ -164,3 +166,5 @@ TEST_CASE("IDX files that do not exist are errors of the environment, either of 
   std::swap(idx.path, idx.labels_path);
   CHECK_THROWS_AS(idx.load({}), base::EnvironmentError);
 }
+
+}  // namespace idx_test

@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "data/files.h"
 
+namespace libsvm_test {
+
 using namespace simgrad;
 using data::Dataset;
 using data::Libsvm;
@@ -155,3 +157,5 @@ TEST_CASE("a sparse LIBSVM file of many blocks is read as one of a single block,
   folder.file("t.svm", text + "1 x:1\n");
   CHECK(fault([&] { return libsvm.load(wanted); }).find("t.svm:300001: found") != std::string::npos);
 }
+
+}  // namespace libsvm_test

@@ -9,6 +9,8 @@
 #include "data/house_prices.h"
 #include "data/source.h"
 
+namespace load_test {
+
 using namespace simgrad;
 using data::Dataset;
 using data::load;
@@ -193,3 +195,5 @@ TEST_CASE("gradient descent on standardised house prices reaches a loss of 0.02 
       CHECK(std::is_sorted(losses.rbegin(), losses.rend()));
     }
 }
+
+}  // namespace load_test

@@ -10,6 +10,8 @@
 #include "data/libsvm.h"
 #include "data/npy.h"
 
+namespace mutations_test {
+
 using namespace simgrad;
 
 namespace {
@@ -133,3 +135,5 @@ TEST_CASE("mutated IDX and NPY bytes are read whole or refused by name") {
   CHECK(whole > 1000);
   CHECK(refused > 1000);
 }
+
+}  // namespace mutations_test

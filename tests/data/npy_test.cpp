@@ -7,6 +7,8 @@
 #include "data/binary_files.h"
 #include "data/files.h"
 
+namespace npy_test {
+
 using namespace simgrad;
 using data::Dataset;
 using data::Npy;
@@ -171,3 +173,5 @@ TEST_CASE("an NPY file of samples alone serves a clustering") {
   CHECK(set.features == six);
   CHECK(set.targets == Numbers{0, 0, 0});
 }
+
+}  // namespace npy_test

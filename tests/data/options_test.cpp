@@ -6,6 +6,8 @@
 #include "data/files.h"
 #include "data/source.h"
 
+namespace options_test {
+
 using namespace simgrad;
 using data::Options;
 using data::test::Folder;
@@ -125,3 +127,5 @@ TEST_CASE("sizes go with a generator up to the limit, without one in a timing-on
             .starts_with("data source \"house_prices\": 20000 rows x 1000000000 columns would take"));
   CHECK(data::size_conflict(options, false).empty());
 }
+
+}  // namespace options_test

@@ -8,6 +8,8 @@
 #include "data/csv.h"
 #include "data/files.h"
 
+namespace ratings_test {
+
 using namespace simgrad;
 using data::Csv;
 using data::Dataset;
@@ -169,3 +171,5 @@ TEST_CASE("to be clustered, a CSV file has features alone, but for a target that
   CHECK(named.classes == 0);
   CHECK(read("a\n1\n3\n", {}, Task::clustering).columns == 1);
 }
+
+}  // namespace ratings_test

@@ -6,6 +6,8 @@
 #include "data/files.h"
 #include "data/libsvm.h"
 
+namespace real_data_test {
+
 using namespace simgrad;
 using data::test::fault;
 using data::test::real_file;
@@ -85,3 +87,5 @@ TEST_CASE("heart_scale has 270 rows, 13 features and two classes") {
   CHECK(set.row(0)[10] == 0.0);
   CHECK(set.row(0)[12] == -1.0);
 }
+
+}  // namespace real_data_test

@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "data/files.h"
 
+namespace standardize_test {
+
 using namespace simgrad;
 using data::rescale;
 using data::Scaling;
@@ -56,3 +58,5 @@ TEST_CASE("columns beyond the range of a double are refused by name") {
           return scaling_of({1e-200, 2e-200}, 1, 1, {"a"});
         }) == "column \"a\" cannot be standardised: its values (such as 1e-200)" + tail);
 }
+
+}  // namespace standardize_test

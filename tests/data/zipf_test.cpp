@@ -6,6 +6,8 @@
 
 #include "catch.h"
 
+namespace zipf_test {
+
 using namespace simgrad;
 
 TEST_CASE("ranks come as often as Zipf's law says, for exponents below, at and above one") {
@@ -37,3 +39,5 @@ TEST_CASE("one rank is always the first") {
   base::Stream stream({.seed = 1, .purpose = base::Purpose::test});
   for (int i = 0; i < 100; ++i) CHECK(zipf(stream) == 1);
 }
+
+}  // namespace zipf_test

@@ -1,6 +1,8 @@
 // Refusals of local SGD, DiLoCo, federated averaging and streams.
 #include "experiment/refused.h"
 
+namespace averaging_refusals_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -11,7 +13,7 @@ std::string strategy(const std::string& kind, const std::string& options) {
 }
 
 std::string streamed(const std::string& training, const std::string& evaluate = "") {
-  return small + ring + "[training]\n" + training + "[evaluate]\n" + evaluate;
+  return small + ring_allreduce + "[training]\n" + training + "[evaluate]\n" + evaluate;
 }
 
 }  // namespace
@@ -49,3 +51,5 @@ TEST_CASE("a stream's window holds a batch, and half of the rows at most, and on
                      "a window of 51 rows of 100");
   check_refused_text(streamed("batch_size = 8\n", "on = \"next\"\n"), "set training.partition = \"stream\"");
 }
+
+}  // namespace averaging_refusals_test

@@ -9,6 +9,8 @@
 
 #include "catch.h"
 
+namespace children_test {
+
 using namespace simgrad::experiment;
 
 namespace {
@@ -109,3 +111,5 @@ TEST_CASE("a pool that goes away ends its children") {
   CHECK(read(ends[0], &byte, 1) == 0);
   close(ends[0]);
 }
+
+}  // namespace children_test

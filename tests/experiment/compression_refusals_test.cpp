@@ -5,6 +5,8 @@
 
 #include "experiment/refused.h"
 
+namespace compression_refusals_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -86,3 +88,5 @@ TEST_CASE("compression that a path cannot take is refused") {
   }
   check_refused(compressed("async_broadcast", "{ kind = \"top_k\", k = 9 }"), "k = 9, but the model has 3 parameters");
 }
+
+}  // namespace compression_refusals_test

@@ -3,6 +3,8 @@
 #include "catch.h"
 #include "experiment/scenario.h"
 
+namespace expectations_refusals_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -26,7 +28,7 @@ std::vector<std::string> faults(const std::string& text, const Selection& select
 using Faults = std::vector<std::string>;
 
 const std::string grid = "[grid]\n\"cluster.workers\" = [2, 4]\n";
-const std::string scenario_text = small + ring + grid;  // 14 lines
+const std::string scenario_text = small + ring_allreduce + grid;  // 14 lines
 
 std::string expects(const std::string& lines) { return scenario_text + "[[expect]]\n" + lines; }
 
@@ -74,9 +76,11 @@ TEST_CASE("an expectation of a strategy, a key or a value that is not there is r
     expected.push_back("23:1: the grid has no point with cluster.workers = 8; it takes 2, 4");
     return expected;
   }());
-  CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\nwhere = { \"cluster.workers\" = 4 }\n") ==
+  CHECK(faults(small + ring_allreduce +
+               "[[expect]]\nmetric = \"steps\"\nequals = 2\nwhere = { \"cluster.workers\" = 4 }\n") ==
         Faults{"16:1: \"where\" names grid points, but the scenario has no [grid]; leave it out, or add a grid"});
-  CHECK(faults(small + ring + "[[expect]]\nmetric = \"steps\"\nequals = 2\n[grid]\n\"expect.0.equals\" = [1, 2]\n") ==
+  CHECK(faults(small + ring_allreduce +
+               "[[expect]]\nmetric = \"steps\"\nequals = 2\n[grid]\n\"expect.0.equals\" = [1, 2]\n") ==
         Faults{"17:1: an expectation is about the whole grid, which cannot vary it; use its \"where\""});
 }
 
@@ -85,7 +89,7 @@ TEST_CASE("a strategy is known by its label of any grid point, by its kind, or a
       small + "[[strategy]]\nkind = \"parameter_server\"\n[grid]\n\"strategy.0.servers\" = [1, 2]\n";
   for (const char* name : {"parameter_server", "parameter_server(servers=2)"})
     CHECK(faults(labels + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"steps\"\nequals = 2\n").empty());
-  const std::string jobs = small + ring + "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 2\n";
+  const std::string jobs = small + ring_allreduce + "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 2\n";
   for (const char* name : {"a", "allreduce"})
     CHECK(faults(jobs + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"interference\"\nat_most = 2\n").empty());
   CHECK(faults(jobs + "[[expect]]\nstrategy = \"b\"\nmetric = \"steps\"\nat_most = 2\n")
@@ -119,3 +123,5 @@ TEST_CASE("expectations change nothing of the runs, and stand in the resolved sc
         R"([{"metric":"steps","equals":2.0,"tolerance":0.5,"where":{"cluster.workers":4}}])");
   CHECK(with.expectations.size() == 1);
 }
+
+}  // namespace expectations_refusals_test

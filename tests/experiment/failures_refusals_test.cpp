@@ -3,6 +3,8 @@
 #include "catch.h"
 #include "experiment/scenario.h"
 
+namespace failures_refusals_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -41,60 +43,64 @@ TEST_CASE("a trace in which a host is down for good suits no strategy that waits
   const tests::Scratch scratch;
   scratch.write("tr.csv", "host,down_at,up_at\n1,0.02,0.03\n0,0.01,\n");
   const std::string trace = "cluster.failures.hosts={kind=\"trace\",path=\"" + scratch.path() + "/tr.csv\"}";
-  CHECK(says(faults_of(ring, {.sets = {trace}}, scratch),
+  CHECK(says(faults_of(ring_allreduce, {.sets = {trace}}, scratch),
              "recovery \"restart\" waits for host 0, which never comes back"));
-  CHECK(faults_of(ring, {.sets = {trace, "cluster.failures.recovery=shrink"}}, scratch) == "accepted");
+  CHECK(faults_of(ring_allreduce, {.sets = {trace, "cluster.failures.recovery=shrink"}}, scratch) == "accepted");
   scratch.write("tr.csv", "host,down_at,up_at\n1,0.02,0.03\n3,0.01,\n");
-  const std::string shrinking = ring + "recovery = \"shrink\"\n";
+  const std::string shrinking = ring_allreduce + "recovery = \"shrink\"\n";
   CHECK(faults_of(single + shrinking, {.sets = {trace}}, scratch) == "accepted");  // one worker alone has no host 3
 }
 
 TEST_CASE("waiting for a host that is never repaired is refused once, with the strategy's other recoveries") {
-  const std::string text = faults_of(ring, {.sets = {crash}});
+  const std::string text = faults_of(ring_allreduce, {.sets = {crash}});
   CHECK(says(text, "give every crash a \"repair\" time, or let allreduce recover by \"shrink\" or \"elastic\""));
   CHECK(count(text, "never repaired") == 1);
   CHECK_FALSE(says(faults_of(single, {.sets = {crash}}), "shrink"));
-  CHECK(says(faults_of(ring, {.sets = {"cluster.failures.crash=[{rank=7,at=\"1s\",repair=\"1s\"}]"}}),
+  CHECK(says(faults_of(ring_allreduce, {.sets = {"cluster.failures.crash=[{rank=7,at=\"1s\",repair=\"1s\"}]"}}),
              "--set cluster.failures.crash=[{rank=7,at=\"1s\",repair=\"1s\"}]: a crash of rank 7, but the workers are "
              "ranks 0 to 3"));
 }
 
 TEST_CASE("a strategy that does not run is not asked how it recovers") {
-  CHECK(says(faults_of(ring + asp, {.sets = {crash}}), "let allreduce recover"));
-  CHECK(faults_of(ring + asp, {.sets = {crash}, .strategies = {"asp"}}) == "accepted");
+  CHECK(says(faults_of(ring_allreduce + asp, {.sets = {crash}}), "let allreduce recover"));
+  CHECK(faults_of(ring_allreduce + asp, {.sets = {crash}, .strategies = {"asp"}}) == "accepted");
 }
 
 TEST_CASE("recoveries can be compared on one scenario") {
   const std::string repaired = "cluster.failures.crash=[{rank=1,at=\"1s\",repair=\"1s\"}]";
-  CHECK(faults_of(ring, {.sets = {repaired}, .grids = {"cluster.failures.recovery=restart,shrink,elastic"}}) ==
-        "accepted");
+  CHECK(faults_of(ring_allreduce,
+                  {.sets = {repaired}, .grids = {"cluster.failures.recovery=restart,shrink,elastic"}}) == "accepted");
   const std::string fail = "cluster.failures.hosts=exponential";
-  CHECK(faults_of(ring, {.sets = {fail}}) == "accepted");  // a minute, as links
-  CHECK(says(faults_of(ring, {.sets = {fail, "cluster.failures.repair=never"}}), "hosts that are never repaired"));
-  CHECK(faults_of(ring, {.sets = {"cluster.failures.repair=constant"},
-                         .grids = {"cluster.failures.hosts=none,exponential"}}) == "accepted");
+  CHECK(faults_of(ring_allreduce, {.sets = {fail}}) == "accepted");  // a minute, as links
+  CHECK(says(faults_of(ring_allreduce, {.sets = {fail, "cluster.failures.repair=never"}}),
+             "hosts that are never repaired"));
+  CHECK(faults_of(ring_allreduce, {.sets = {"cluster.failures.repair=constant"},
+                                   .grids = {"cluster.failures.hosts=none,exponential"}}) == "accepted");
 }
 
 TEST_CASE("a class that nothing has never fails, which is told") {
-  CHECK(says(faults_of(ring, {.sets = {"cluster.failures.hosts={kind=\"exponential\",class=\"gpu\"}",
-                                       "cluster.failures.repair=constant"}}),
+  CHECK(says(faults_of(ring_allreduce, {.sets = {"cluster.failures.hosts={kind=\"exponential\",class=\"gpu\"}",
+                                                 "cluster.failures.repair=constant"}}),
              "no host is of the class \"gpu\""));
-  CHECK(says(faults_of(ring, {.sets = {"cluster.failures.links={kind=\"exponential\",class=\"rack\"}"}}),
+  CHECK(says(faults_of(ring_allreduce, {.sets = {"cluster.failures.links={kind=\"exponential\",class=\"rack\"}"}}),
              "no link is of the class \"rack\"; known: nic"));
-  CHECK(says(faults_of(ring, {.sets = {"cluster.failures.market=spot", "cluster.failures.spot.class=gpu"}}),
+  CHECK(says(faults_of(ring_allreduce, {.sets = {"cluster.failures.market=spot", "cluster.failures.spot.class=gpu"}}),
              "no host is of the class \"gpu\""));
-  CHECK(faults_of(ring, {.sets = {"cluster.failures.hosts={kind=\"exponential\",class=\"host\"}",
-                                  "cluster.failures.repair=constant",
-                                  "cluster.failures.links={kind=\"exponential\",class=\"nic\"}"}}) == "accepted");
+  CHECK(faults_of(ring_allreduce, {.sets = {"cluster.failures.hosts={kind=\"exponential\",class=\"host\"}",
+                                            "cluster.failures.repair=constant",
+                                            "cluster.failures.links={kind=\"exponential\",class=\"nic\"}"}}) ==
+        "accepted");
 }
 
 TEST_CASE("slow links and ends of other traffic that are not there are refused at their place") {
-  CHECK(says(faults_of(ring, {.sets = {"cluster.slow_links=[{link=\"nic-9\",factor=0.5}]"}}),
+  CHECK(says(faults_of(ring_allreduce, {.sets = {"cluster.slow_links=[{link=\"nic-9\",factor=0.5}]"}}),
              "there is no link \"nic-9\""));
-  CHECK(
-      faults_of(ring, {.sets = {"cluster.slow_links=[{link=\"nic-3\",factor=0.5},{link=\"nic-2_UP\",factor=0.5}]"}}) ==
-      "accepted");
+  CHECK(faults_of(ring_allreduce,
+                  {.sets = {"cluster.slow_links=[{link=\"nic-3\",factor=0.5},{link=\"nic-2_UP\",factor=0.5}]"}}) ==
+        "accepted");
   const std::string flow = "cluster.background=[{from=1,to=4}]";
-  CHECK(says(faults_of(ring, {.sets = {flow}}), "there is no host 4 for allreduce, which has hosts 0 to 3"));
+  CHECK(says(faults_of(ring_allreduce, {.sets = {flow}}), "there is no host 4 for allreduce, which has hosts 0 to 3"));
   CHECK(faults_of(server, {.sets = {flow}}) == "accepted");
 }
+
+}  // namespace failures_refusals_test

@@ -2,6 +2,8 @@
 #include "experiment/refused.h"
 #include "scratch.h"
 
+namespace gossip_refusals_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 using simgrad::tests::Scratch;
@@ -75,3 +77,5 @@ TEST_CASE("push-sum needs a way back for every way, and gossip says what a graph
   check_refused("kind = \"sgp\"\n" + graph, "from some ranks of this graph no way leads back");
   check_accepted("kind = \"gossip\"\nmixing = \"uniform\"\n" + graph);
 }
+
+}  // namespace gossip_refusals_test

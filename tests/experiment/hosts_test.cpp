@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "experiment/scenario.h"
 
+namespace hosts_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -26,22 +28,23 @@ void check_refused(const std::vector<std::string>& sets, const std::string& stra
 }  // namespace
 
 TEST_CASE("classes of hosts that contradict the ranks or themselves are refused") {
-  check_refused({"cluster.hosts=[{class=\"a\",count=3},{class=\"b\",count=2}]"}, ring,
+  check_refused({"cluster.hosts=[{class=\"a\",count=3},{class=\"b\",count=2}]"}, ring_allreduce,
                 "the classes have 5 hosts for workers, but workers = 4");
-  check_refused({"cluster.hosts=[{class=\"a\"},{class=\"a\"}]"}, ring, "two classes of hosts are called \"a\"");
-  check_refused({"cluster.hosts=[{count=2}]"}, ring, "a class of hosts needs a name");
-  check_refused({"cluster.hosts=[{class=\"a\",idle=\"200W\",busy=\"100W\"}]"}, ring,
+  check_refused({"cluster.hosts=[{class=\"a\"},{class=\"a\"}]"}, ring_allreduce,
+                "two classes of hosts are called \"a\"");
+  check_refused({"cluster.hosts=[{count=2}]"}, ring_allreduce, "a class of hosts needs a name");
+  check_refused({"cluster.hosts=[{class=\"a\",idle=\"200W\",busy=\"100W\"}]"}, ring_allreduce,
                 "busy = 100 W is less than idle = 200 W");
   check_refused({"cluster.hosts=[{class=\"a\",count=2,role=\"server\"}]"}, server,
                 "2 hosts for servers, but no strategy has more than 1");
-  check_refused({"cluster.hosts=[{class=\"a\",speed=\"0GF\"}]"}, ring, "speed");
+  check_refused({"cluster.hosts=[{class=\"a\",speed=\"0GF\"}]"}, ring_allreduce, "speed");
   CHECK(planned(small + server, {.sets = {"cluster.hosts=[{class=\"a\",role=\"server\"}]"}}).runs.size() == 1);
 }
 
 TEST_CASE("shares by speed are refused where nobody knows whose they are") {
   check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}", "cluster.failures.recovery=shrink",
                  "cluster.failures.crash=[{rank=1,at=\"1s\"}]"},
-                ring, "recovery = \"shrink\" goes on with fewer");
+                ring_allreduce, "recovery = \"shrink\" goes on with fewer");
   check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}"},
                 "[[strategy]]\nkind = \"mapreduce\"\nsplits = 2\n", "splits = 2 are taken by whoever is free");
 }
@@ -59,11 +62,14 @@ TEST_CASE("the baseline is one host of the first worker's class, whose runs a si
 TEST_CASE("an impossible topology is refused at its place, servers counted") {
   check_refused({"cluster.topology={kind=\"torus\",shape=[2,2]}"}, server,
                 "shape = [2, 2] has 4 hosts, but the ranks (servers included) are 5");
-  check_refused({"cluster.topology={kind=\"fat_tree\",k=3}"}, ring, "switches of 3 ports; expected an even number");
-  check_refused({"cluster.topology={kind=\"wan\"}"}, ring, "a wan needs sites");
-  check_refused({"cluster.topology={kind=\"wan\",sites=[{name=\"a\",hosts=4}],pairs=[{from=\"a\",to=\"b\"}]}"}, ring,
-                "there is no site \"b\"");
-  check_refused({"cluster.efficiency=1.5"}, ring, "efficiency");
-  check_refused({"cluster.slow_links=[{link=\"nic-0\",factor=2}]"}, ring, "factor");
-  CHECK(planned(small + ring, {.sets = {"cluster.topology={kind=\"torus\",shape=[2,2]}"}}).runs.size() == 1);
+  check_refused({"cluster.topology={kind=\"fat_tree\",k=3}"}, ring_allreduce,
+                "switches of 3 ports; expected an even number");
+  check_refused({"cluster.topology={kind=\"wan\"}"}, ring_allreduce, "a wan needs sites");
+  check_refused({"cluster.topology={kind=\"wan\",sites=[{name=\"a\",hosts=4}],pairs=[{from=\"a\",to=\"b\"}]}"},
+                ring_allreduce, "there is no site \"b\"");
+  check_refused({"cluster.efficiency=1.5"}, ring_allreduce, "efficiency");
+  check_refused({"cluster.slow_links=[{link=\"nic-0\",factor=2}]"}, ring_allreduce, "factor");
+  CHECK(planned(small + ring_allreduce, {.sets = {"cluster.topology={kind=\"torus\",shape=[2,2]}"}}).runs.size() == 1);
 }
+
+}  // namespace hosts_test

@@ -7,6 +7,8 @@
 
 #include "experiment/jobs_scenario.h"
 
+namespace job_training_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -42,12 +44,15 @@ TEST_CASE("the losses of a job with data, a model and an optimizer of its own ar
   const std::string training = "training]\nbatch_size = 60\noptimizer = { kind = \"momentum\", momentum = 0.8 }\n";
   const std::string stop = "stop]\nsteps = 12\n";
   const std::string pair = "strategy = \"allreduce\"\nworkers = 2\n";
-  const Plan together = planned(
-      cluster + "workers = 4\n[data]\nsamples = 100\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 9\n" + ring +
-      job("a", pair) + job("b", pair + "[job." + data + "[job." + model + "[job." + training + "[job." + stop));
-  const Plan alone = planned(cluster + "workers = 2\n[" + data + "[" + model + "[" + training + "[" + stop + ring);
-  const Plan other = planned(
-      cluster + "workers = 2\n[data]\nsamples = 100\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 9\n" + ring);
+  const Plan together =
+      planned(cluster + "workers = 4\n[data]\nsamples = 100\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 9\n" +
+              ring_allreduce + job("a", pair) +
+              job("b", pair + "[job." + data + "[job." + model + "[job." + training + "[job." + stop));
+  const Plan alone =
+      planned(cluster + "workers = 2\n[" + data + "[" + model + "[" + training + "[" + stop + ring_allreduce);
+  const Plan other =
+      planned(cluster + "workers = 2\n[data]\nsamples = 100\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 9\n" +
+              ring_allreduce);
   CHECK(losses(together.runs[0]) == losses(other.runs[0]));
   CHECK(losses(together.runs[1]) == losses(alone.runs[0]));
   CHECK(losses(together.runs[1]).size() == 13);
@@ -87,7 +92,7 @@ TEST_CASE("shares by speed are those of a job's own hosts") {
   const std::string text = "[cluster]\nworkers = 4\n" + hosts +
                            "[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = \"least_squares\"\n"
                            "[training]\nnumbers = false\n[stop]\nsteps = 10\n" +
-                           ring;
+                           ring_allreduce;
   const std::string own = "strategy = \"allreduce\"\nworkers = 2\nhosts = [1, 2]\n";
   const auto t = times(text + job("a", own + "[job.training]\npartition = { kind = \"iid\", shares = \"speed\" }\n"));
   CHECK(t[0] == Approx(10 * 4000 * 400 / 4e9).epsilon(1e-6));  // 3000 rows at 3 Gflop/s beside 1000 at 1
@@ -167,3 +172,5 @@ TEST_CASE("faults of a job's own tables stand where they are written, and are fo
   check_refused("", job("a", pair + "steps = 5\n[job.stop]\nsteps = 6"), "leave one of them out");
   check_refused("", job("a", pair + "model = 5"), "model must be a table");
 }
+
+}  // namespace job_training_test

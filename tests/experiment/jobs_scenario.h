@@ -22,7 +22,7 @@ inline std::string text_of(const std::string& cluster, const std::string& jobs) 
   return "[cluster]\nworkers = 4\nspeed = \"1GF\"\n" + cluster +
          "\n[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = \"least_squares\"\n"
          "[training]\nnumbers = false\n[stop]\nsteps = 10\n" +
-         ring + single + jobs;
+         ring_allreduce + single + jobs;
 }
 
 inline std::string job(const char* name, const std::string& rest) {

@@ -3,6 +3,8 @@
 
 #include "experiment/jobs_scenario.h"
 
+namespace jobs_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -77,3 +79,5 @@ TEST_CASE("options that contradict jobs are refused with their positions") {
                     job("a", "strategy = \"parameter_server\"\nworkers = 2"),
                 "takes turns step by step");
 }
+
+}  // namespace jobs_test

@@ -9,6 +9,8 @@
 #include "catch.h"
 #include "scratch.h"
 
+namespace network_fit_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -120,3 +122,5 @@ TEST_CASE("a file that holds no measurements is refused at its place") {
             .starts_with(": one size alone does not tell alpha from bandwidth"));
   CHECK(refusal("bytes,seconds\n1e3,1e-3,4\n").starts_with(":2: 3 cells, expected 2"));
 }
+
+}  // namespace network_fit_test

@@ -7,6 +7,8 @@
 #include "catch.h"
 #include "cluster/options.h"
 
+namespace places_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -46,3 +48,5 @@ TEST_CASE("an option is left out of an echo, in a table or at its root") {
 TEST_CASE("the options that a platform replaces are options of the cluster") {
   for (const std::string_view key : cluster::said_by_platform) CHECK_NOTHROW(option_key("cluster." + std::string(key)));
 }
+
+}  // namespace places_test

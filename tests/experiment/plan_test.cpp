@@ -3,12 +3,15 @@
 #include "catch.h"
 #include "experiment/scenario.h"
 
+namespace plan_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 using nlohmann::ordered_json;
 
 TEST_CASE("a plan is every grid point x every strategy x every seed, in that order") {
-  const Plan plan = planned(small + ring + single + "[grid]\n\"cluster.workers\" = [1, 2]\n", {.seeds = "7..8"});
+  const Plan plan =
+      planned(small + ring_allreduce + single + "[grid]\n\"cluster.workers\" = [1, 2]\n", {.seeds = "7..8"});
   std::string order;
   for (const RunPlan& run : plan.runs)
     order += run.parameters["cluster.workers"].dump() + run.label.substr(0, 1) + std::to_string(run.seed) + " ";
@@ -17,7 +20,7 @@ TEST_CASE("a plan is every grid point x every strategy x every seed, in that ord
 }
 
 TEST_CASE("a plan without a grid has one point, without parameters") {
-  const Plan plan = planned(small + ring);
+  const Plan plan = planned(small + ring_allreduce);
   REQUIRE(plan.runs.size() == 1);
   CHECK(plan.runs[0].parameters == ordered_json::object());
   CHECK_FALSE(plan.scenario.contains("grid"));
@@ -28,7 +31,7 @@ TEST_CASE("ids are different for whatever changes a result, and 16 hexadecimal d
   const auto add = [&](const std::string& set) {
     Selection selection;
     if (!set.empty()) selection.sets = {set};
-    ids.push_back(planned(small + ring, selection).runs[0].id);
+    ids.push_back(planned(small + ring_allreduce, selection).runs[0].id);
   };
   for (const char* set : {"", "cluster.workers=3", "cluster.latency=1ms", "cluster.network_model=tcp", "data.noise=0.2",
                           "data.samples=99", "model.bias=true", "training.batch_size=10", "stop.steps=3", "seed=2",
@@ -42,10 +45,10 @@ TEST_CASE("ids are different for whatever changes a result, and 16 hexadecimal d
 }
 
 TEST_CASE("writing a default down changes no id") {
-  const std::string plain = planned(small + ring).runs[0].id;
+  const std::string plain = planned(small + ring_allreduce).runs[0].id;
   for (const char* set : {"cluster.topology=star", "data.source=house_prices", "evaluate.every_steps=1", "title=x",
                           "schema=1", "training.batch_size=full", "strategy.0.algorithm=ring"})
-    CHECK(planned(small + ring, {.sets = {set}}).runs[0].id == plain);
+    CHECK(planned(small + ring_allreduce, {.sets = {set}}).runs[0].id == plain);
 }
 
 TEST_CASE("the id of a run on a file depends on the file's contents") {
@@ -55,7 +58,7 @@ TEST_CASE("the id of a run on a file depends on the file's contents") {
     const std::string text =
         "[cluster]\nworkers = 1\n[data]\nsource = \"csv\"\npath = \"d.csv\"\n"
         "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" +
-        ring;
+        ring_allreduce;
     return make_plan(scratch.write("x.toml", text), {}).runs[0].id;
   };
   CHECK(id("a,b\n1,2\n") == id("a,b\n1,2\n"));
@@ -63,9 +66,10 @@ TEST_CASE("the id of a run on a file depends on the file's contents") {
 }
 
 TEST_CASE("a baseline is one worker at nominal speed, without network, failures or slow ranks") {
-  const Plan plan = planned(small + ring, {.sets = {"cluster.speed=3GF", "cluster.relative_speeds=[0.5]",
-                                                    "cluster.failures.crash=[{rank=1,at=\"1s\",repair=\"1s\"}]",
-                                                    "cluster.charge_reductions=false"}});
+  const Plan plan = planned(
+      small + ring_allreduce,
+      {.sets = {"cluster.speed=3GF", "cluster.relative_speeds=[0.5]",
+                "cluster.failures.crash=[{rank=1,at=\"1s\",repair=\"1s\"}]", "cluster.charge_reductions=false"}});
   REQUIRE(plan.baselines.size() == 1);
   const RunPlan& baseline = plan.baselines[0];
   const cluster::Options& cluster = baseline.settings->cluster;
@@ -87,14 +91,14 @@ TEST_CASE("a single worker shares the baseline's work, unless something happens 
 }
 
 TEST_CASE("without baselines there are none, and no run has one") {
-  const Plan plan = planned(small + ring, {.baselines = false});
+  const Plan plan = planned(small + ring_allreduce, {.baselines = false});
   CHECK(plan.baselines.empty());
   CHECK(plan.runs[0].baseline.empty());
 }
 
 TEST_CASE("all faults of all grid points are raised together") {
   try {
-    planned(small + ring + "[grid]\n\"cluster.workers\" = [0, 4]\n\"training.batch_size\" = [10, 101]\n");
+    planned(small + ring_allreduce + "[grid]\n\"cluster.workers\" = [0, 4]\n\"training.batch_size\" = [10, 101]\n");
     FAIL("nothing was refused");
   } catch (const base::ScenarioError& error) {
     REQUIRE(error.faults().size() == 2);
@@ -104,7 +108,10 @@ TEST_CASE("all faults of all grid points are raised together") {
 }
 
 TEST_CASE("runs on the same data have the same key, whatever else they do") {
-  const Plan plan = planned(small + ring + single + "[grid]\n\"cluster.workers\" = [1, 2]\n", {.seeds = "1,2"});
+  const Plan plan =
+      planned(small + ring_allreduce + single + "[grid]\n\"cluster.workers\" = [1, 2]\n", {.seeds = "1,2"});
   for (const RunPlan& run : plan.runs) CHECK(run.data_key() == plan.runs[run.seed == 1 ? 0 : 1].data_key());
   CHECK(plan.runs[0].data_key() != plan.runs[1].data_key());
 }
+
+}  // namespace plan_test

@@ -3,6 +3,8 @@
 #include "catch.h"
 #include "experiment/scenario.h"
 
+namespace prices_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -10,7 +12,7 @@ namespace {
 
 std::string refusal(const std::vector<std::string>& sets) {
   try {
-    planned(small + ring, {.sets = sets});
+    planned(small + ring_allreduce, {.sets = sets});
   } catch (const base::ScenarioError& error) {
     return error.what();
   }
@@ -55,8 +57,8 @@ TEST_CASE("watts come in pairs, a PUE is at least one, prices are not negative a
 }
 
 TEST_CASE("a price makes another run, but not other work") {
-  const Plan free = planned(small + ring, {});
-  const Plan dear = planned(small + ring, {.sets = {"prices.worker=\"5$/h\""}});
+  const Plan free = planned(small + ring_allreduce, {});
+  const Plan dear = planned(small + ring_allreduce, {.sets = {"prices.worker=\"5$/h\""}});
   CHECK(free.runs.at(0).id != dear.runs.at(0).id);
   CHECK(free.runs.at(0).work == dear.runs.at(0).work);
   CHECK(free.baselines.at(0).work == dear.baselines.at(0).work);
@@ -69,3 +71,5 @@ TEST_CASE("the spot market wants a price of its own, and no other failures of ho
   CHECK(says(refusal({spot[0], "cluster.failures.hosts=exponential"}), "market = \"spot\" takes them away as well"));
   CHECK(says(refusal({spot[0], "cluster.failures.spot.interruption=\"0s\""}), "interruption"));
 }
+
+}  // namespace prices_test

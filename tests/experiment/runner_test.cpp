@@ -8,6 +8,8 @@
 #include "experiment/run/finished_runs.h"
 #include "experiment/scenario.h"
 
+namespace runner_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -59,7 +61,7 @@ TEST_CASE("runs that took no time, or failed, have no speed-up") {
 }
 
 TEST_CASE("a run is final when its baseline is finished, too, and is compared then") {
-  const Plan plan = planned(small + ring);
+  const Plan plan = planned(small + ring_allreduce);
   REQUIRE(plan.runs.size() == 1);
   REQUIRE(plan.baselines.size() == 1);
   FinishedRuns finished(plan);
@@ -73,7 +75,7 @@ TEST_CASE("a run is final when its baseline is finished, too, and is compared th
 
 TEST_CASE("a plan that is run gives its runs in their order, tells its progress, and writes its files") {
   const tests::Scratch scratch;
-  const Plan plan = planned(small + ring + single + "[grid]\n\"cluster.workers\" = [2, 1]\n");
+  const Plan plan = planned(small + ring_allreduce + single + "[grid]\n\"cluster.workers\" = [2, 1]\n");
   std::vector<double> shares;
   int all = 0;
   const auto results = run_plan(
@@ -96,7 +98,7 @@ TEST_CASE("a plan that is run gives its runs in their order, tells its progress,
 TEST_CASE("a record survives its file: a run read back is the run") {
   const tests::Scratch scratch;
   const auto results =
-      run_plan(planned(small + ring), {.out = scratch.path(), .jobs = 1, .threads = 0, .progress = {}});
+      run_plan(planned(small + ring_allreduce), {.out = scratch.path(), .jobs = 1, .threads = 0, .progress = {}});
   const auto text = outputs::read_file(scratch.path() + "/runs/" + results.runs[0].id + ".json");
   CHECK(outputs::to_json(outputs::run_from_json(outputs::parse_json(text))) == outputs::to_json(results.runs[0]));
 }
@@ -107,9 +109,11 @@ TEST_CASE("data that do not suit are refused before anything is simulated or wri
   const std::string text =
       "[cluster]\nworkers = 3\n[data]\nsource = \"csv\"\npath = \"d.csv\"\n"
       "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" +
-      ring;
+      ring_allreduce;
   const Plan plan = make_plan(scratch.write("x.toml", text), {});
   CHECK_THROWS_WITH(run_plan(plan, {.out = scratch.path() + "/out", .jobs = 1, .threads = 0, .progress = {}}),
                     scratch.path() + "/x.toml:2:1: 3 workers for 2 training rows; expected at most one worker a row");
   CHECK_FALSE(std::filesystem::exists(scratch.path() + "/out"));
 }
+
+}  // namespace runner_test

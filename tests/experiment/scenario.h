@@ -20,7 +20,7 @@ kind = "least_squares"
 steps = 2
 )";
 
-inline const std::string ring = "[[strategy]]\nkind = \"allreduce\"\n";
+inline const std::string ring_allreduce = "[[strategy]]\nkind = \"allreduce\"\n";
 inline const std::string single = "[[strategy]]\nkind = \"single\"\n";
 
 /// The plan of a scenario with that text.

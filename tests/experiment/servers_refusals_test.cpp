@@ -5,6 +5,8 @@
 
 #include "experiment/refused.h"
 
+namespace servers_refusals_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -91,3 +93,5 @@ TEST_CASE("a batch that leaves ranks without rows is refused where a rank update
     CHECK(plan(strategy, "3").runs.size() == 1);
   }
 }
+
+}  // namespace servers_refusals_test

@@ -13,6 +13,8 @@
 #include "outputs/results.h"
 #include "simulation.h"
 
+namespace timeline_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 using record::Activity;
@@ -192,7 +194,7 @@ TEST_CASE("a collective that is computed shows the spans and messages of one tha
 
 TEST_CASE("a tape that is full ends everywhere at one time, with what it has, and says so") {
   for (const char* how : {"auto", "messages"}) {
-    const std::string text = calm + "collectives = \"" + how + "\"\n" + conditions + ring;
+    const std::string text = calm + "collectives = \"" + how + "\"\n" + conditions + ring_allreduce;
     const Timeline whole = timeline_of(text, everything());
     for (const std::size_t spans : {1U, 10U, 40U, 100U}) {
       cluster::TimelineLimits limits = everything();
@@ -224,7 +226,7 @@ TEST_CASE(
     "of the steps asked for, all that belongs to them is recorded, and what comes before the first belongs to it") {
   cluster::TimelineLimits limits = everything();
   limits.steps = {1, 2};
-  const std::string text = calm + conditions + ring;
+  const std::string text = calm + conditions + ring_allreduce;
   const Timeline some = timeline_of(text, limits), whole = timeline_of(text, everything());
   std::size_t expected = 0;
   for (const Span& span : whole.spans) expected += span.step == 1 || span.step == 2;
@@ -251,3 +253,5 @@ TEST_CASE("recording changes nothing in a record") {
     CHECK(json({few, everything()}) == json({}));
   }
 }
+
+}  // namespace timeline_test

@@ -5,6 +5,8 @@
 
 #include "catch.h"
 
+namespace verdicts_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -143,3 +145,5 @@ TEST_CASE("an expectation without its grid points is untested, one without runs 
   steps.strategy = "gossip";
   CHECK(said(steps, results()) == Texts{"FAILED gossip: steps at least 0, workers=2 | no run there has that strategy"});
 }
+
+}  // namespace verdicts_test

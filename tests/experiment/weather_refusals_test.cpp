@@ -3,6 +3,8 @@
 #include "catch.h"
 #include "experiment/scenario.h"
 
+namespace weather_refusals_test {
+
 using namespace simgrad;
 using namespace simgrad::experiment;
 
@@ -10,7 +12,7 @@ namespace {
 
 /// The faults of `small` with those lines in its [cluster].
 std::string faults_of(const std::string& cluster, const tests::Scratch& scratch = {}) {
-  std::string text = small + ring;
+  std::string text = small + ring_allreduce;
   text.insert(text.find("[data]"), cluster + "\n");
   try {
     make_plan(scratch.write("x.toml", text), {});
@@ -62,7 +64,7 @@ TEST_CASE("a run is the same wherever its trace lies, and another when the trace
   const auto id = [](const char* name, const char* contents) {
     const tests::Scratch scratch;
     scratch.write(name, contents);
-    std::string text = small + ring;
+    std::string text = small + ring_allreduce;
     text.insert(text.find("[data]"), "stragglers = { kind = \"trace\", file = \"" + std::string(name) + "\" }\n");
     return make_plan(scratch.write("x.toml", text), {}).runs.front().id;
   };
@@ -80,3 +82,5 @@ TEST_CASE("a worker that is alone is its baseline only while nothing slows it do
   CHECK(work(""));
   CHECK(!work("stragglers = \"log_normal\""));
 }
+
+}  // namespace weather_refusals_test

@@ -1,6 +1,8 @@
 // The claims of the scenarios about allreduces.
 #include "house/results.h"
 
+namespace allreduce_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -59,3 +61,5 @@ TEST_CASE("ring_and_workers: a worker's bytes do not grow with the workers, the 
   CHECK(mean_communicate_s(at(1'000'000, 32)) < 2.2 * mean_communicate_s(at(1'000'000, 2)));
   CHECK(mean_communicate_s(at(10, 32)) > 30 * mean_communicate_s(at(10, 2)));
 }
+
+}  // namespace allreduce_scenarios_test

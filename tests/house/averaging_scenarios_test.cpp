@@ -1,6 +1,8 @@
 // The claims of the scenarios about replicas that are averaged now and then.
 #include "house/results.h"
 
+namespace averaging_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -41,3 +43,5 @@ TEST_CASE("who_trains_this_round: a fifth of the clients is sooner there than al
   CHECK(static_cast<double>(fifth.steps) < 2.0 * static_cast<double>(all.steps));
   CHECK_FALSE(run_of(*results, "one").record.time_to_target_s);
 }
+
+}  // namespace averaging_scenarios_test

@@ -1,6 +1,8 @@
 // The claims of the scenarios about compression.
 #include "house/results.h"
 
+namespace compression_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -60,3 +62,5 @@ TEST_CASE("low_rank: two thin matrices a layer are enough, with a memory") {
   }
   CHECK(run_of(*results, "rank 1, forgetful").record.steps > 4 * run_of(*results, "rank 1").record.steps);
 }
+
+}  // namespace compression_scenarios_test

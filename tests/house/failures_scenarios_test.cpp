@@ -3,6 +3,8 @@
 
 #include "house/results.h"
 
+namespace failures_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -30,3 +32,5 @@ TEST_CASE("more_machines_more_failures: there is a size beyond which machines sl
   CHECK(best < times.end() - 1);
   CHECK(times.back() > 1.1 * *best);
 }
+
+}  // namespace failures_scenarios_test

@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "house/repository.h"
 
+namespace files_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -89,3 +91,5 @@ TEST_CASE("CTest can select every test case by its name") {
     }
   }
 }
+
+}  // namespace files_test

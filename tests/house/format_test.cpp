@@ -6,6 +6,8 @@
 #include "catch.h"
 #include "house/repository.h"
 
+namespace format_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -134,3 +136,5 @@ TEST_CASE("functions are found, and their lines counted") {
   CHECK(found[1].head == "int two(int first,");
   CHECK(found[1].lines == 6);
 }
+
+}  // namespace format_test

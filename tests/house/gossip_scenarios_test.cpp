@@ -1,6 +1,8 @@
 // The claims of the scenarios about gossip.
 #include "house/results.h"
 
+namespace gossip_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -74,3 +76,5 @@ TEST_CASE("two_islands: two parts never agree, and a note says so") {
   CHECK(apart(islands) > 10 * apart(ring));
   CHECK(islands.record.bytes == ring.record.bytes);
 }
+
+}  // namespace gossip_scenarios_test

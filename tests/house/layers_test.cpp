@@ -6,6 +6,8 @@
 #include "catch.h"
 #include "house/repository.h"
 
+namespace layers_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -257,3 +259,5 @@ TEST_CASE("CMake links every folder to lower ones only, and to all that it inclu
     CHECK(reachable(from, linked).contains(to));
   }
 }
+
+}  // namespace layers_test

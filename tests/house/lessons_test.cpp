@@ -3,6 +3,8 @@
 
 #include "house/translation.h"
 
+namespace lessons_test {
+
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
 
@@ -196,3 +198,5 @@ TEST_CASE("an answer is about the change that its exercise asks for") {
     CHECK(resolved(command) != resolved("'" + (lesson_scenarios / answer.filename()).string() + "'"));
   }
 }
+
+}  // namespace lessons_test

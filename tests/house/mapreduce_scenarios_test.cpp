@@ -1,6 +1,8 @@
 // The claims of the scenarios about MapReduce.
 #include "house/results.h"
 
+namespace mapreduce_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -66,3 +68,5 @@ TEST_CASE("clustering: Lloyd's rounds never raise the loss, are through sooner t
   CHECK(run_of(*results, "Lloyd, no combiner").record.bytes == 30 * (8 * 40 + 20000 * 11) * 8);
   CHECK(run_of(*results, "Lloyd, no combiner").record.final_loss == lloyd.final_loss);
 }
+
+}  // namespace mapreduce_scenarios_test

@@ -3,6 +3,8 @@
 
 #include "house/results.h"
 
+namespace multitask_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -21,3 +23,5 @@ TEST_CASE("joint_task: a cheaper step, which pays unless a task sees too few row
   CHECK(static_cast<double>(joint_32.record.steps) > 1.2 * static_cast<double>(everybody_32.record.steps));
   CHECK(*joint_32.record.time_to_target_s > *everybody_32.record.time_to_target_s);
 }
+
+}  // namespace multitask_scenarios_test

@@ -1,6 +1,8 @@
 // The claims of the scenarios about who has which rows.
 #include "house/results.h"
 
+namespace partition_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -23,3 +25,5 @@ TEST_CASE("who_has_which_rows: the replicas of gossip drift apart with their row
   // Unequal shards: the step lasts as long as the largest.
   CHECK(at("allreduce", dirichlet).simulated_s > at("allreduce", "\"iid\"").simulated_s);
 }
+
+}  // namespace partition_scenarios_test

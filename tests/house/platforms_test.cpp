@@ -1,6 +1,8 @@
 // Every platform file: its sources, and a step on a few of its hosts and on all of them.
 #include "house/results.h"
 
+namespace platforms_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
@@ -66,3 +68,5 @@ TEST_CASE("a step runs on all hosts of platforms whose hosts are of several zone
     CHECK(found == classes);
   }
 }
+
+}  // namespace platforms_test

@@ -1,6 +1,8 @@
 // The claims of the scenarios about money and energy.
 #include "house/results.h"
 
+namespace prices_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -43,3 +45,5 @@ TEST_CASE("spot_or_on_demand: whether spot pays is decided by the recovery") {
   CHECK(asp.bill.cost_usd.value() == Approx((0.13 * paid_s + 0.40 * asp.record.simulated_s) / 3600.0).epsilon(1e-9));
   CHECK(results->runs[3].record.ranks[0].down_s > 0.0);
 }
+
+}  // namespace prices_scenarios_test

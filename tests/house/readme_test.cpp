@@ -3,6 +3,8 @@
 #include "house/documents.h"
 #include "outputs/text/text_layout.h"
 
+namespace readme_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
@@ -67,3 +69,5 @@ TEST_CASE("the README shows the table that the demo prints") {
     CHECK(outputs::display_width(line) <= 80);
   }
 }
+
+}  // namespace readme_test

@@ -1,6 +1,8 @@
 // The Chinese README says what the English one says: section by section, row by row.
 #include "house/translation.h"
 
+namespace readme_zh_test {
+
 using namespace simgrad::tests;
 
 namespace {
@@ -97,3 +99,5 @@ TEST_CASE("the READMEs link to each other, and what they link to is there") {
     check_links(text_of(page), "");
   }
 }
+
+}  // namespace readme_zh_test

@@ -1,6 +1,8 @@
 // Every scenario: its question, its validity, and the claims that its comments make.
 #include "house/results.h"
 
+namespace scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 namespace fs = std::filesystem;
@@ -220,3 +222,5 @@ TEST_CASE("recommendation: eight workers are slower than one with few ratings a 
     CHECK(speedup(run_of(*results, label, R"({"data.samples":5000})")) < 0.5);
   CHECK(speedup(run_of(*results, "allreduce", R"({"data.samples":100000})")) > 3.0);
 }
+
+}  // namespace scenarios_test

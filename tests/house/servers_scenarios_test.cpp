@@ -1,6 +1,8 @@
 // The claims of the scenarios about parameter servers and their relatives.
 #include "house/results.h"
 
+namespace servers_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -63,3 +65,5 @@ TEST_CASE("cores_of_one_host: eight cores are eight times as fast, and staleness
       CHECK(static_cast<double>(run.record.samples) < 1.5 * static_cast<double>(hogwild.record.samples));
   }
 }
+
+}  // namespace servers_scenarios_test

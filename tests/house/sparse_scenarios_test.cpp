@@ -1,6 +1,8 @@
 // The claims of the scenarios about sparse models.
 #include "house/results.h"
 
+namespace sparse_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -40,3 +42,5 @@ TEST_CASE("wide_and_deep: the hybrid is faster than either place for all, and as
   CHECK(record("hybrid").simulated_s < 0.5 * record("all replicated").simulated_s);
   CHECK(record("hybrid").final_loss.value() < 1.01 * record("all replicated").final_loss.value());
 }
+
+}  // namespace sparse_scenarios_test

@@ -1,6 +1,8 @@
 // The claims of the scenarios whose rows come in during the training.
 #include "house/results.h"
 
+namespace stream_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -31,3 +33,5 @@ TEST_CASE("moving_target: asp follows a target that moves better than bsp, by mo
     CHECK(steps(asp) > 6.0 * steps(bsp));
   }
 }
+
+}  // namespace stream_scenarios_test

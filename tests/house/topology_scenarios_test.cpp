@@ -1,6 +1,8 @@
 // The claims of the scenarios about cabling.
 #include "house/results.h"
 
+namespace topology_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -58,3 +60,5 @@ TEST_CASE("three_continents: allreduce is slower than one worker, local SGD with
   CHECK(simulated_s(*results, "local SGD, H = 16", 0) < every / 12);
   CHECK(run_of(*results, "local SGD, H = 16").speedup_time_to_target > 1.0);
 }
+
+}  // namespace topology_scenarios_test

@@ -1,6 +1,8 @@
 // Event by event: two small scenarios' transcripts, as they were worked out with a pencil.
 #include "house/results.h"
 
+namespace transcripts_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -29,3 +31,5 @@ TEST_CASE("events_of_a_ring: the transcript, letter for letter") {
 TEST_CASE("events_of_a_server: the transcript, letter for letter") {
   CHECK(events_of("events_of_a_server") == golden("events_of_a_server"));
 }
+
+}  // namespace transcripts_test

@@ -1,6 +1,8 @@
 // The claims of the scenarios about stragglers, jitter and neighbours.
 #include "house/results.h"
 
+namespace weather_scenarios_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -50,3 +52,5 @@ TEST_CASE("gang_or_shared: in turns short steps wait for long ones, sharing over
   CHECK(run_of(*results, "perceptron", gang).interference.value() < 1.2);
   CHECK(run_of(*results, "linear", gang).record.final_loss != run_of(*results, "perceptron", gang).record.final_loss);
 }
+
+}  // namespace weather_scenarios_test

@@ -28,6 +28,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace descent_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -73,3 +75,5 @@ TEST_CASE("softmax regression descends as an outside implementation does") {
                                      0.76718093894638,   0.7445569409177044, 0.7311304917603538};
   check_equal(losses("softmax_regression", 3, 1.0, 0.03, 6), recorded);
 }
+
+}  // namespace descent_test

@@ -7,6 +7,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace gradient_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -157,3 +159,5 @@ TEST_CASE("a gradient of the wrong shape is our mistake, and says so") {
               "the gradient has the shape of w"));
   CHECK(names(fault_of([&] { model->score(wider, data.all(), w_long); }), "the rows have the problem's features"));
 }
+
+}  // namespace gradient_test

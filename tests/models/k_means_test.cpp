@@ -6,6 +6,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace k_means_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -108,3 +110,5 @@ TEST_CASE("k-means has k centres of d numbers, first ones of variance 1 by the s
   for (const double w_j : w) squares += w_j * w_j;
   CHECK(squares / 2000 == Approx(1.0).epsilon(0.1));  // three standard errors: 3 sqrt(2 / 2000)
 }
+
+}  // namespace k_means_test

@@ -8,6 +8,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace matrix_factorization_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -94,3 +96,5 @@ TEST_CASE("matrix factorization needs users and items, and refuses a rating by n
   const std::vector<double> w(14, 0.0);
   CHECK_THROWS_AS(model.score(data.problem, data.all(), w), simgrad::base::InvariantError);
 }
+
+}  // namespace matrix_factorization_test

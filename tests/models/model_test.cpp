@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace model_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 using simgrad::base::Bounds;
@@ -239,3 +241,5 @@ TEST_CASE("softmax regression of two classes is logistic regression on the diffe
     CHECK(soft[j] == Approx(-logistic[j]).epsilon(1e-12));
   }
 }
+
+}  // namespace model_test

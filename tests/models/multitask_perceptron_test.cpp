@@ -7,6 +7,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace multitask_perceptron_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -66,3 +68,5 @@ TEST_CASE("a task's gradient costs the shared layers and its share of the last o
   CHECK(multitask.task_gradient_flops(problem, 10, {1, 2}) == 10.0 * (4 * 28 + 6 * 12 + 2 * 6 * 3));
   CHECK(multitask.task_gradient_flops(problem, 10, {0, 5}) == model->gradient_flops(problem, 10));
 }
+
+}  // namespace multitask_perceptron_test

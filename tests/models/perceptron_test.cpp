@@ -7,6 +7,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace perceptron_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -185,3 +187,5 @@ TEST_CASE("a perceptron predicts what it is told to, else what the data have, an
   CHECK(model.unfit({.features = 2, .classes = 0}).empty());
   CHECK(model.unfit({.features = 2, .classes = 1}) == "perceptron needs two classes or more, but the data have 1");
 }
+
+}  // namespace perceptron_test

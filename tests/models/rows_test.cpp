@@ -7,6 +7,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace rows_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -81,3 +83,5 @@ TEST_CASE("the gradients are Eigen's X^T r") {
     for (std::size_t j = 0; j < g.size(); ++j) CHECK(std::abs(g[j] - G.data()[j]) < 1e-13 * G.norm());
   }
 }
+
+}  // namespace rows_test

@@ -4,6 +4,8 @@
 #include "catch.h"
 #include "models/sample_data.h"
 
+namespace sparse_models_test {
+
 using namespace simgrad::models;
 using namespace simgrad::models::test;
 
@@ -130,3 +132,5 @@ TEST_CASE("sparse models refuse data of other than two classes, wide_and_deep ro
   const Problem uneven{.features = 3, .classes = 2, .nonzeros = 1.5};
   CHECK(make("wide_and_deep")->unfit(uneven).find("the same number of entries") != std::string::npos);
 }
+
+}  // namespace sparse_models_test

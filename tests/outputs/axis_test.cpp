@@ -5,6 +5,8 @@
 
 #include "catch.h"
 
+namespace axis_test {
+
 using namespace simgrad::outputs;
 
 namespace {
@@ -48,3 +50,5 @@ TEST_CASE("an axis shorter than the distance of neighbouring numbers has few tic
   CHECK(Axis{.from = 1e17, .to = 1e17 + 16}.ticks(40).size() <= 42);
   CHECK(Axis{.from = -1e308, .to = 1e308}.ticks(4).size() <= 6);
 }
+
+}  // namespace axis_test

@@ -7,6 +7,8 @@
 #include "outputs/terminal/table_footer.h"
 #include "sample.h"
 
+namespace comparison_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -116,3 +118,5 @@ TEST_CASE("the sentence when nothing ran, all failed, or no time went by") {
   results.runs = {sample_run("a", 2, {})};
   CHECK(sentence_of(results) == "No run processed any samples.");
 }
+
+}  // namespace comparison_test

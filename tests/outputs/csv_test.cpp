@@ -1,6 +1,8 @@
 #include "catch.h"
 #include "sample.h"
 
+namespace csv_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -98,3 +100,5 @@ TEST_CASE("without runs each CSV file is its header") {
   for (const std::string& text : {runs_csv({}), curves_csv({}), ranks_csv({}), links_csv({})})
     CHECK(lines(text).size() == 1);
 }
+
+}  // namespace csv_test

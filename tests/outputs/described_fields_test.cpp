@@ -9,6 +9,8 @@
 #include "outputs/fields.h"
 #include "outputs/sample.h"
 
+namespace described_fields_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 using record::Presence;
@@ -165,3 +167,5 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
   for (const auto& [name, member] : Bill::fields()) expected.insert(std::string(name));
   CHECK(optional == expected);
 }
+
+}  // namespace described_fields_test

@@ -3,6 +3,8 @@
 #include "outputs/sample.h"
 #include "outputs/summary.h"
 
+namespace fields_of_some_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -25,3 +27,5 @@ TEST_CASE("a field of some runs is a column where one has it, is empty for the o
   CHECK(back.record.cache_hit_rate == 0.25);
   CHECK(!back.record.server_imbalance);
 }
+
+}  // namespace fields_of_some_test

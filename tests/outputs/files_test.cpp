@@ -6,6 +6,8 @@
 #include "catch.h"
 #include "sample.h"
 
+namespace files_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 namespace fs = std::filesystem;
@@ -72,3 +74,5 @@ TEST_CASE("write_all makes the directory and the five files, the same bytes each
   write_all(six_runs(), folder / "deep/out");
   CHECK(std::distance(fs::directory_iterator(folder / "deep/out"), fs::directory_iterator()) == 5);
 }
+
+}  // namespace files_test

@@ -6,6 +6,8 @@
 #include "catch.h"
 #include "sample.h"
 
+namespace json_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -309,3 +311,5 @@ TEST_CASE("results of another schema are refused") {
   json["schema"] = 2;
   CHECK_THROWS_WITH(results_from_json(json), R"(results: "schema" is 2, expected 1)");
 }
+
+}  // namespace json_test

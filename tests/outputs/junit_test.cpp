@@ -3,6 +3,8 @@
 
 #include "catch.h"
 
+namespace junit_test {
+
 using namespace simgrad::outputs;
 
 TEST_CASE("a suite per scenario, a case per expectation, with their numbers above") {
@@ -60,3 +62,5 @@ TEST_CASE("characters that XML cannot hold become the replacement character, the
   CHECK(name_of("\xEF\xBF\xBE") == no);                     // U+FFFE
   CHECK(name_of("\xF4\x90\x80\x80") == no + no + no + no);  // beyond the last
 }
+
+}  // namespace junit_test

@@ -2,6 +2,8 @@
 
 #include "catch.h"
 
+namespace number_text_test {
+
 using namespace simgrad::outputs;
 
 TEST_CASE("durations have three digits and a unit that fits") {
@@ -36,3 +38,5 @@ TEST_CASE("small amounts of money have three digits and no exponent") {
   CHECK(dollars(0.00848) == "$0.00848");
   CHECK(dollars(1.25e-6) == "$0.00000125");
 }
+
+}  // namespace number_text_test

@@ -6,6 +6,8 @@
 #include "outputs/fields.h"
 #include "outputs/sample.h"
 
+namespace numbers_by_name_test {
+
 using namespace simgrad::outputs;
 
 namespace {
@@ -50,3 +52,5 @@ TEST_CASE("a field without a number is nothing, and texts and lists are no numbe
   for (const char* other : {"id", "label", "status", "error", "parameters", "notes", "curve", "network_model"})
     CHECK(std::ranges::count(numeric_fields(), other) == 0);
 }
+
+}  // namespace numbers_by_name_test

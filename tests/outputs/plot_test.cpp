@@ -10,6 +10,8 @@
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
+namespace plot_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -195,3 +197,5 @@ TEST_CASE("a loss that stays the same is a line, and strange numbers do no harm"
       CHECK(rows_with_curve == 1);
     }
 }
+
+}  // namespace plot_test

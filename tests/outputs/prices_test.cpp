@@ -5,6 +5,8 @@
 
 #include "catch.h"
 
+namespace prices_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -150,3 +152,5 @@ TEST_CASE("a price of the cluster's host comes after the class's price, and befo
   CHECK(b.cost_usd.value() == Approx(36.0 + 3.0 + 1.0).epsilon(1e-9));
   CHECK(b.energy_j.value() == Approx(10.0 * 3500.0 + 10.0 * 3000.0).epsilon(1e-9));
 }
+
+}  // namespace prices_test

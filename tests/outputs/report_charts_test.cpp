@@ -8,6 +8,8 @@
 #include "outputs/report/charts/time.h"
 #include "report_sample.h"
 
+namespace report_charts_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 using namespace simgrad::outputs::report;
@@ -349,3 +351,5 @@ TEST_CASE("the collectives' sentence names the largest gap, or says that there i
         "1 of 2 collectives.");
   CHECK_FALSE(collectives(report_model(results_of({sample_run("a", 8, {1, 0, 0, 0})}))));
 }
+
+}  // namespace report_charts_test

@@ -6,6 +6,8 @@
 #include "outputs/report/data/statistics.h"
 #include "report_sample.h"
 
+namespace report_curves_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 using namespace simgrad::outputs::report;
@@ -147,3 +149,5 @@ TEST_CASE(
   CHECK_FALSE(consensus(report_model(results_of({apart("allreduce", 0.0, 0.0, {})}))));
   CHECK_FALSE(consensus(report_model(results_of({trained({1.0})}))));
 }
+
+}  // namespace report_curves_test

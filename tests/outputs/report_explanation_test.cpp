@@ -3,6 +3,8 @@
 #include "outputs/report/sentences/ranking.h"
 #include "report_sample.h"
 
+namespace report_explanation_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 using namespace simgrad::outputs::report;
@@ -283,3 +285,5 @@ TEST_CASE("the ranking has each strategy's best case, and all cases of a single 
   CHECK(best_measure(one) == Measure::time_to_target);
   CHECK(best_measure(report_model(results_of({sample_run("a", 2, {1, 0, 0, 0})}))) == Measure::throughput);
 }
+
+}  // namespace report_explanation_test

@@ -9,6 +9,8 @@
 #include "outputs/report/data/statistics.h"
 #include "outputs/report/data/writer.h"
 
+namespace report_numbers_test {
+
 using namespace simgrad::outputs::report;
 
 namespace {
@@ -131,3 +133,5 @@ TEST_CASE("ratios have two or three digits, and lists an end") {
   CHECK(counted(1, "run") == "1 run");
   CHECK(counted(0, "run") == "0 runs");
 }
+
+}  // namespace report_numbers_test

@@ -7,6 +7,8 @@
 #include "report_sample.h"
 #include "scratch.h"
 
+namespace report_page_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 using namespace simgrad::outputs::report;
@@ -199,3 +201,5 @@ TEST_CASE("the command is written and read back, and left out where it is not kn
   const Results again = results_from_json(parse_json(results_json(results)));
   CHECK(again.command == results.command);
 }
+
+}  // namespace report_page_test

@@ -3,6 +3,8 @@
 #include "outputs/report/sentences/summary_card.h"
 #include "report_sample.h"
 
+namespace report_summary_card_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 using namespace simgrad::outputs::report;
@@ -205,3 +207,5 @@ TEST_CASE("jobs are never ranked: the summary says how much longer each takes be
   CHECK(found.bottleneck->name == "large");
   CHECK(found.bottleneck->text.find("ahead") == std::string::npos);
 }
+
+}  // namespace report_summary_card_test

@@ -5,6 +5,8 @@
 #include "outputs/text/text_layout.h"
 #include "sample.h"
 
+namespace table_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -214,3 +216,5 @@ TEST_CASE("labels of wide characters fit and leave the columns straight") {
     CHECK(ends[0] == ends[1]);
   }
 }
+
+}  // namespace table_test

@@ -2,6 +2,8 @@
 
 #include "catch.h"
 
+namespace text_layout_test {
+
 using namespace simgrad::outputs;
 
 TEST_CASE("texts are measured and cut by characters") {
@@ -32,3 +34,5 @@ TEST_CASE("East Asian characters and emoji take two columns, combining marks non
   CHECK(wrapped("参数服务器", 5) == "参数\n  服\n  务\n  器\n");
   CHECK(wrapped("环环", 3) == "环环\n");
 }
+
+}  // namespace text_layout_test

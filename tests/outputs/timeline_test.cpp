@@ -6,6 +6,8 @@
 #include "outputs/results.h"
 #include "outputs/timeline_sample.h"
 
+namespace timeline_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 
@@ -46,3 +48,5 @@ TEST_CASE("a timeline with columns of unlike lengths or names out of bounds is r
   CHECK(refusal([](auto& json) { json["rank_names"].erase(0); }) ==
         "timeline: \"rank_names\" and \"ranks\" have different lengths");
 }
+
+}  // namespace timeline_test

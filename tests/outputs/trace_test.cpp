@@ -11,6 +11,8 @@
 #include "scratch.h"
 #include "unpacked.h"
 
+namespace trace_test {
+
 using namespace simgrad;
 using namespace simgrad::outputs;
 using namespace simgrad::tests;
@@ -115,3 +117,5 @@ TEST_CASE("a file that is not completed leaves nothing, and the error of one tha
   CHECK_THROWS_WITH(ByteFile(scratch.path() + "/none/x"),
                     scratch.path() + "/none/x: cannot be written: No such file or directory");
 }
+
+}  // namespace trace_test

@@ -5,6 +5,8 @@
 
 #include "catch.h"
 
+namespace utf8_test {
+
 using namespace simgrad::outputs;
 
 namespace {
@@ -51,3 +53,5 @@ TEST_CASE("columns at the ends of ranges") {
   CHECK(columns_of(U'…') == 1);
   CHECK(columns_of(U'µ') == 1);
 }
+
+}  // namespace utf8_test

@@ -3,6 +3,8 @@
 
 #include "scenario/fixture.h"
 
+namespace echo_test {
+
 using namespace fixture;
 using Json = nlohmann::ordered_json;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -154,3 +156,5 @@ TEST_CASE("differences go into sections, inline components and lists") {
   Settings biased = read("[model]\nkind = \"least_squares\"\nbias = false");
   CHECK(scenario::differences(biased, defaults) == Pairs{{"model.bias", "false"}});
 }
+
+}  // namespace echo_test

@@ -2,6 +2,8 @@
 
 #include "scenario/fixture.h"
 
+namespace grid_test {
+
 using namespace fixture;
 using scenario::Axis;
 using scenario::Document;
@@ -117,3 +119,5 @@ TEST_CASE("option --grid without a key or with a value missing is refused") {
   CHECK(refused("a..b=1") ==
         Lines{"--grid a..b=1: malformed key \"a..b\"; expected names with dots between, as in cluster.workers"});
 }
+
+}  // namespace grid_test

@@ -4,6 +4,8 @@
 #include "base/random.h"
 #include "scenario/fixture.h"
 
+namespace mutation_test {
+
 using namespace fixture;
 using scenario::Document;
 
@@ -114,3 +116,5 @@ TEST_CASE("an assignment changed at random is taken or refused") {
   }
   CHECK(read > 0);
 }
+
+}  // namespace mutation_test

@@ -1,5 +1,7 @@
 #include "scenario/fixture.h"
 
+namespace options_test {
+
 using namespace fixture;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("a range names only the ends it has") {
   for (const auto& option : scenario::options(ranges)) texts.push_back(option.range);
   CHECK(texts == Lines{"", "at most 5", "above 0 and at most 1", "other than 0", "from 0 to 1min"});
 }
+
+}  // namespace options_test

@@ -1,5 +1,7 @@
 #include "scenario/fixture.h"
 
+namespace override_test {
+
 using namespace fixture;
 using scenario::Document;
 
@@ -191,3 +193,5 @@ TEST_CASE("one table of a list is kept") {
   REQUIRE(settings(document).strategies.size() == 1);
   CHECK(settings(document).strategies[0].program.kind() == "allreduce");
 }
+
+}  // namespace override_test

@@ -4,6 +4,8 @@
 
 #include "scenario/fixture.h"
 
+namespace reading_test {
+
 using namespace fixture;
 using scenario::Document;
 
@@ -164,3 +166,5 @@ TEST_CASE("a column may be named, or counted from 0") {
   CHECK_THROWS_AS(read("target = -1"), base::ScenarioError);
   CHECK_THROWS_AS(read("target = 1.5"), base::ScenarioError);
 }
+
+}  // namespace reading_test

@@ -1,5 +1,7 @@
 #include "scenario/fixture.h"
 
+namespace refusals_test {
+
 using namespace fixture;
 
 TEST_CASE("malformed TOML is refused where it stands") {
@@ -208,3 +210,5 @@ TEST_CASE("a long text is cut short in a fault, between characters") {
   // The quote and 39 letters of two bytes fit into 80.
   CHECK(lines[0] == "dir/a.toml:1:19: workers must be an integer, found \"" + text.substr(0, 78) + "...");
 }
+
+}  // namespace refusals_test

@@ -6,6 +6,8 @@
 #include "strategies/programs.h"
 #include "strategies/servers/summation_shares.h"
 
+namespace byteps_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -122,3 +124,5 @@ TEST_CASE("byteps is gradient descent, whatever the spare hosts and partitions, 
       CHECK(outcome.record.curve.back().consensus_distance == 0.0);
     }
 }
+
+}  // namespace byteps_test

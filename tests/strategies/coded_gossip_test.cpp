@@ -4,6 +4,8 @@
 
 #include "strategies/compressed.h"
 
+namespace coded_gossip_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -111,3 +113,5 @@ TEST_CASE("a step of gossip in float16 takes a quarter of the time on the wire")
   // Of gradients: 3 d to encode, combining 5 k, update 2 d.
   CHECK(step_s("top_k", GossipUpdate::gradient_exchange) == Approx(wire + (5.0 * n + 5.0 * k) / speed).epsilon(1e-9));
 }
+
+}  // namespace coded_gossip_test

@@ -4,6 +4,8 @@
 #include "strategies/compressed.h"
 #include "strategies/replicas.h"
 
+namespace coded_replicas_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::AdPsgd;
@@ -185,3 +187,5 @@ TEST_CASE("every compressor can be broadcast, and all replicas apply what was se
   CHECK(relative_distance(moved(Compressor("top_k", {.error_feedback = true, .k = 1})), plain) < 0.05);
   CHECK(relative_distance(moved(Compressor("top_k", {.k = 1})), plain) > 0.2);
 }
+
+}  // namespace coded_replicas_test

@@ -3,6 +3,8 @@
 
 #include "strategies/compressed.h"
 
+namespace compressed_paths_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::ParameterServer;
@@ -256,3 +258,5 @@ TEST_CASE("services answer with codes of the sums, with a memory of their own") 
   CHECK(exact.record.bytes == 400 * 3 * (8 * d + 8 * d));
   CHECK(with_memory.record.bytes == 400 * 3 * (8 * d + 4 * 5));
 }
+
+}  // namespace compressed_paths_test

@@ -4,6 +4,8 @@
 
 #include "strategies/compressed.h"
 
+namespace compression_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -136,3 +138,5 @@ TEST_CASE("compressed runs repeat bit for bit, whatever the threads") {
     CHECK(by_messages.record.simulated_s == Approx(one.run().record.simulated_s).epsilon(1e-9));
   }
 }
+
+}  // namespace compression_test

@@ -3,6 +3,8 @@
 
 #include "strategies/programs.h"
 
+namespace consistency_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -179,3 +181,5 @@ TEST_CASE("asp's staleness is near P - 1 whatever the noise of the workers' spee
   const record::Record record = trial.run().record;
   CHECK(*record.staleness_mean == Approx(7.0).epsilon(0.01));
 }
+
+}  // namespace consistency_test

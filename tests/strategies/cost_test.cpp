@@ -3,6 +3,8 @@
 
 #include "strategies/programs.h"
 
+namespace cost_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -157,3 +159,5 @@ TEST_CASE("a link's bytes and utilisation are those of the messages that crossed
     CHECK(link.utilisation == Approx(static_cast<double>(bytes) / (B * record.simulated_s)).epsilon(1e-12));
   }
 }
+
+}  // namespace cost_test

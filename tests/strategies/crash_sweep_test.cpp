@@ -1,6 +1,8 @@
 // A crash at any time leaves a training that ends well.
 #include "strategies/fragile.h"
 
+namespace crash_sweep_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -70,3 +72,5 @@ TEST_CASE("a crash at the very moment a step ends leaves a training that ends we
     }
   }
 }
+
+}  // namespace crash_sweep_test

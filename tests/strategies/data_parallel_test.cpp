@@ -4,6 +4,8 @@
 
 #include "strategies/programs.h"
 
+namespace data_parallel_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -124,3 +126,5 @@ TEST_CASE("buckets of a model of one layer overlap nothing, which the run says")
   CHECK(notes(1).front().find("one layer") != std::string::npos);
   CHECK(notes(2).empty());
 }
+
+}  // namespace data_parallel_test

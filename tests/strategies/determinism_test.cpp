@@ -1,6 +1,8 @@
 // The same seed gives the same run, bit for bit, however many threads compute its numbers.
 #include "strategies/programs.h"
 
+namespace determinism_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -83,3 +85,5 @@ TEST_CASE("a timing-only run takes the same time and sends the same bytes") {
     CHECK(!timing.final_loss);
   }
 }
+
+}  // namespace determinism_test

@@ -5,6 +5,8 @@
 
 #include "strategies/fragile.h"
 
+namespace diloco_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::DiLoCo;
@@ -180,3 +182,5 @@ TEST_CASE("DiLoCo restarts in the middle of a round as if nothing had been") {
     CHECK(outcome.final_parameters() == undisturbed.final_parameters());
   }
 }
+
+}  // namespace diloco_test

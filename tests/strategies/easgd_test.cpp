@@ -1,6 +1,8 @@
 // Elastic averaging: replicas and a centre that pull at each other.
 #include "strategies/programs.h"
 
+namespace easgd_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -84,3 +86,5 @@ TEST_CASE("asynchronous easgd keeps a slow worker from holding up the others") {
   const record::Record synchronous = trial.run().record;
   CHECK(asynchronous.simulated_s < 0.3 * synchronous.simulated_s);
 }
+
+}  // namespace easgd_test

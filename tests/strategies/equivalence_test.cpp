@@ -4,6 +4,8 @@
 
 #include "strategies/programs.h"
 
+namespace equivalence_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -204,3 +206,5 @@ TEST_CASE("gossip preserves the mean: averaging alone moves nothing") {
     }
   }
 }
+
+}  // namespace equivalence_test

@@ -5,6 +5,8 @@
 #include "scratch.h"
 #include "strategies/fragile.h"
 
+namespace failure_process_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using record::Status;
@@ -131,3 +133,5 @@ TEST_CASE("links that fail delay everybody and lose nothing") {
     if (program.traits(4).lockstep()) CHECK(outcome.final_parameters() == undisturbed.final_parameters());
   }
 }
+
+}  // namespace failure_process_test

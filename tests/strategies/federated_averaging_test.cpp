@@ -3,6 +3,8 @@
 
 #include "strategies/programs.h"
 
+namespace federated_averaging_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::FederatedAveraging;
@@ -131,3 +133,5 @@ TEST_CASE("rounds go on without the lost, and with them again once they are back
   CHECK(missing >= 12 * 2 * 20);
   CHECK(missing <= 24 * 2 * 20);
 }
+
+}  // namespace federated_averaging_test

@@ -6,6 +6,8 @@
 #include "training/checkpoint_efficiency.h"
 #include "training/checkpoints/checkpoint_clock.h"
 
+namespace goodput_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -149,3 +151,5 @@ TEST_CASE("what a rank's work under way was worth to those that go on without it
   CHECK_FALSE(outcome.record.lost_s);
   CHECK_FALSE(outcome.record.goodput);
 }
+
+}  // namespace goodput_test

@@ -10,6 +10,8 @@
 #include "strategies/gossip/mixing/spectrum.h"
 #include "strategies/replicas.h"
 
+namespace gossip_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::Gossip;
@@ -192,3 +194,5 @@ TEST_CASE("after the loss of ranks a hypercube is what is left of it") {
   CHECK(outcome.record.steps == 400);
   CHECK(outcome.record.curve.back().consensus_distance.value() < 1e-12);
 }
+
+}  // namespace gossip_test

@@ -11,6 +11,8 @@
 #include "strategies/gossip/graphs/powers.h"
 #include "strategies/gossip/graphs/random.h"
 
+namespace graphs_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using namespace simgrad::strategies;
@@ -178,3 +180,5 @@ TEST_CASE("what the loss of ranks leaves of a graph is numbered anew") {
   CHECK(restricted(made("ring", 5), std::vector{0, 2, 3, 4}) == Adjacency{{3}, {2}, {1, 3}, {0, 2}});
   CHECK(components(restricted(made("star", 4), std::vector{1, 2, 3})) == std::vector{1, 1, 1});
 }
+
+}  // namespace graphs_test

@@ -3,6 +3,8 @@
 
 #include "strategies/programs.h"
 
+namespace hogwild_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -99,3 +101,5 @@ TEST_CASE("hogwild's samples and staleness are those of the updates in the state
   // Ages of the five: 0, 1, 2, 3, and 3.
   CHECK(*record.staleness_mean == Approx(9.0 / 5.0).epsilon(1e-12));
 }
+
+}  // namespace hogwild_test

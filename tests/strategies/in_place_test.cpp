@@ -3,6 +3,8 @@
 
 #include "strategies/fragile.h"
 
+namespace in_place_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using record::Status;
@@ -154,3 +156,5 @@ TEST_CASE("asp loses nothing but the worker's own time") {
   // Eighty updates by four workers, of whom one is away for half of the time: 80 = 4 x - 0.5 T's worth of one.
   CHECK(outcome.record.simulated_s == Approx(T * 1.125).epsilon(0.03));
 }
+
+}  // namespace in_place_test

@@ -1,6 +1,8 @@
 // Rows that are read before they are computed on: how long a step takes then.
 #include "strategies/programs.h"
 
+namespace input_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using training::InputFrom;
@@ -72,3 +74,5 @@ TEST_CASE("a worker that comes back reads its rows again") {
   CHECK(record.error.empty());
   CHECK(record.steps == 5);
 }
+
+}  // namespace input_test

@@ -2,6 +2,8 @@
 
 #include "catch.h"
 
+namespace job_tracker_test {
+
 using simgrad::strategies::JobTracker;
 
 TEST_CASE("splits are dealt in the order in which workers ask, each once") {
@@ -77,3 +79,5 @@ TEST_CASE("an idle worker begins at once with what is lost, and so does one that
   CHECK(tracker.finished(1, 4.0).accepted);
   CHECK(tracker.finished(0, 4.0).accepted);
 }
+
+}  // namespace job_tracker_test

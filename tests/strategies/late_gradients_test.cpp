@@ -3,6 +3,8 @@
 
 #include "strategies/programs.h"
 
+namespace late_gradients_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -94,3 +96,5 @@ TEST_CASE("a compensated update takes seven flops a parameter instead of two") {
   trial.program = servers({.consistency = Consistency::asp, .delay_compensation = lambda});
   CHECK(trial.run().record.simulated_s == Approx(plain + 9 * 5e6 / speed).epsilon(1e-9));
 }
+
+}  // namespace late_gradients_test

@@ -7,6 +7,8 @@
 #include "simulation.h"
 #include "strategies/mapreduce_programs.h"
 
+namespace lloyd_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -130,3 +132,5 @@ TEST_CASE(
             Approx(steps * step).epsilon(1e-9));
   }
 }
+
+}  // namespace lloyd_test

@@ -1,6 +1,8 @@
 // Local SGD: H steps on every replica, then their mean.
 #include "strategies/programs.h"
 
+namespace local_sgd_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -211,3 +213,5 @@ TEST_CASE("the optimizer's memory is kept, averaged or reset when the replicas a
     CHECK(outcome.record.messages == allreduces * 2 * (3 - 1) * 3);
   }
 }
+
+}  // namespace local_sgd_test

@@ -1,6 +1,8 @@
 // What MapReduce's options cost: combiner, reducers, disks, to nine digits.
 #include "strategies/mapreduce_programs.h"
 
+namespace mapreduce_cost_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -124,3 +126,5 @@ TEST_CASE("the time at the disk is the disk's, whatever the host's speed, and co
   const double disk_s = (rows_each * 8000.0 + 8000.0) / 1e6;
   CHECK(even.ranks[0].compute_s == Approx(steps * (trial.gradient_s() + disk_s)).epsilon(1e-9));
 }
+
+}  // namespace mapreduce_cost_test

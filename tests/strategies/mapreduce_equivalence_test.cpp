@@ -1,6 +1,8 @@
 // Whatever MapReduce's options, the numbers are those of plain MapReduce.
 #include "strategies/mapreduce_programs.h"
 
+namespace mapreduce_equivalence_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -78,3 +80,5 @@ TEST_CASE("a worker that crashes amid its splits is made up for") {
       CHECK(outcome.final_parameters() == undisturbed.final_parameters());
     }
 }
+
+}  // namespace mapreduce_equivalence_test

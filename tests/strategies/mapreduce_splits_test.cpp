@@ -1,6 +1,8 @@
 // Splits that are dealt as workers ask for them, and copies of the slowest, with one slow worker: time to nine digits.
 #include "strategies/mapreduce_programs.h"
 
+namespace mapreduce_splits_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -129,3 +131,5 @@ TEST_CASE("splits from a disk: each is read and its sum written before its repor
   const double disk_s = 2 * 8.0 * d / D;  // one row of d features, and one sum
   check_step(trial, begin_s + 3 * (turn_s + disk_s) + alpha + 4 * M_s + reduce_s(12) + (2 * 12 + 1) * 8.0 * d / D);
 }
+
+}  // namespace mapreduce_splits_test

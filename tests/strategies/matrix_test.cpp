@@ -10,6 +10,8 @@
 #include "strategies/gossip/sgp.h"
 #include "strategies/replicas/local_sgd.h"
 
+namespace matrix_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -214,3 +216,5 @@ TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbe
       CHECK(*outcome.record.final_loss - least <= 1.05 * (*undisturbed.record.final_loss - least) + missing);
     }
 }
+
+}  // namespace matrix_test

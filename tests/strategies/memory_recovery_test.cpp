@@ -3,6 +3,8 @@
 
 #include "strategies/fragile.h"
 
+namespace memory_recovery_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -157,3 +159,5 @@ TEST_CASE("crashes that follow each other under elastic: of the joiner, of the o
     CHECK(relative_distance(outcome.final_parameters(), trial.run().final_parameters()) < 1e-12);
   }
 }
+
+}  // namespace memory_recovery_test

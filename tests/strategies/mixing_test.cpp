@@ -11,6 +11,8 @@
 #include "strategies/gossip/mixing/matrix_file.h"
 #include "strategies/gossip/mixing/spectrum.h"
 
+namespace mixing_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using namespace simgrad::strategies;
@@ -281,3 +283,5 @@ TEST_CASE("metropolis weights are refused where edges lead one way and degrees d
   CHECK(!mixings().find("metropolis")->make()->refusal(Adjacency{{1}, {0, 2}, {0}}).empty());
   CHECK(mixings().find("metropolis")->make()->refusal(Adjacency{{1}, {2}, {0}}).empty());
 }
+
+}  // namespace mixing_test

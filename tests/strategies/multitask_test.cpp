@@ -6,6 +6,8 @@
 #include "strategies/compressed.h"
 #include "strategies/programs.h"
 
+namespace multitask_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::task_group;
@@ -155,3 +157,5 @@ TEST_CASE("a step takes its tasks' flops, a ring of all on the shared layers, on
   const double step = compute + ring(6, shared) + ring(2, 5) + 2 * w / speed;
   CHECK(trained(multitask(), 6, false).back() == Approx(steps * step).epsilon(1e-9));
 }
+
+}  // namespace multitask_test

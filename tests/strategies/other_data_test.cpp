@@ -4,6 +4,8 @@
 #include "strategies/gossip/mixing/rules.h"
 #include "strategies/replicas.h"
 
+namespace other_data_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::D2;
@@ -152,3 +154,5 @@ TEST_CASE(
   CHECK(trial.run().record.simulated_s ==
         Approx(10 * (trial.gradient_s() + alpha + 2 * 2 * M / B + (2 * 5 + 2 + 2) * d)).epsilon(1e-9));
 }
+
+}  // namespace other_data_test

@@ -3,6 +3,8 @@
 #include "strategies/gossip/async_broadcast.h"
 #include "strategies/replicas.h"
 
+namespace own_pace_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::AdPsgd;
@@ -159,3 +161,5 @@ TEST_CASE("replicas at their own pace end at a target, a time limit, and a numbe
     CHECK(outcome.record.steps == 7);
   }
 }
+
+}  // namespace own_pace_test

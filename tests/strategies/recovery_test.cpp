@@ -9,6 +9,8 @@
 
 #include "strategies/fragile.h"
 
+namespace recovery_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using record::Status;
@@ -291,3 +293,5 @@ TEST_CASE("who waits for a host that never comes back fails, and does not shrink
     CHECK(outcome.record.error.find("the host of rank 2 never comes back") != std::string::npos);
   }
 }
+
+}  // namespace recovery_test

@@ -24,10 +24,10 @@ training::Program made(const Changes&... changes) {
   return strategies::program(strategy);
 }
 
-/// P replicas that have each taken one step along other rows, then `steps` - 1 steps of length 0.
-inline Trial averaging(training::Program program, int P, std::int64_t steps) {
+/// P replicas that have each taken one step along other rows, then `updates` - 1 steps of length 0.
+inline Trial averaging(training::Program program, int P, std::int64_t updates) {
   Trial trial{.program = std::move(program), .workers = P, .rows = 4 * P, .features = 3};
-  trial.stop.steps = steps;
+  trial.stop.steps = updates;
   trial.training.schedule = base::Slot<training::Schedule>(training::schedules(), std::make_unique<FirstRound>());
   return trial;
 }

@@ -4,6 +4,8 @@
 #include "strategies/compressed.h"
 #include "strategies/replicas.h"
 
+namespace sgp_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::Sgp;
@@ -101,3 +103,5 @@ TEST_CASE("overlapped push goes on from a checkpoint with what was under way, bi
     CHECK(outcome.final_parameters() == undisturbed.final_parameters());
   }
 }
+
+}  // namespace sgp_test

@@ -3,6 +3,8 @@
 
 #include "strategies/programs.h"
 
+namespace shards_cost_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::Placement;
@@ -128,3 +130,5 @@ TEST_CASE("a server shares the cores of its worker's host: two computations at a
   REQUIRE(record.curve.size() > 1);
   CHECK(record.curve[1].simulated_s == Approx(0.001 + 0.008).epsilon(1e-8));
 }
+
+}  // namespace shards_cost_test

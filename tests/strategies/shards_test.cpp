@@ -1,6 +1,8 @@
 // However the parameters are dealt to servers, the numbers are those of one server.
 #include "strategies/programs.h"
 
+namespace shards_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::Placement;
@@ -73,3 +75,5 @@ TEST_CASE("asp on uneven shards ends at its samples, to the gradient") {
     for (const auto& row : record.curve) CHECK(row.samples == 5 * row.step);
   }
 }
+
+}  // namespace shards_test

@@ -1,6 +1,8 @@
 // One worker is slower than the others: who waits for it, and for how long.
 #include "strategies/programs.h"
 
+namespace slow_worker_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -104,3 +106,5 @@ TEST_CASE("relative speeds slow gradients and reductions alike") {
   const double step = (4.0 * 1000 * 100 + 2.0 * 1000) / (0.25 * speed);
   CHECK(trial.run().record.simulated_s == Approx(2 * step).epsilon(1e-9));
 }
+
+}  // namespace slow_worker_test

@@ -5,6 +5,8 @@
 #include "strategies/sparse_trial.h"
 #include "training/partitions/stream.h"
 
+namespace sparse_parameter_server_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::DenseOn;
@@ -366,3 +368,5 @@ TEST_CASE("sparse servers under every straggler, with every recovery they allow,
         }
   }
 }
+
+}  // namespace sparse_parameter_server_test

@@ -2,6 +2,8 @@
 #include "strategies/programs.h"
 #include "training/partitions/plain.h"
 
+namespace speed_shares_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -66,3 +68,5 @@ TEST_CASE("with shares by speed the training is sequential gradient descent on t
     CHECK(relative_distance(outcome.evaluated.back(), w) < 1e-12);
   }
 }
+
+}  // namespace speed_shares_test

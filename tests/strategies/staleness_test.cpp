@@ -1,6 +1,8 @@
 // How old the parameters are at which an asynchronous server's gradients were computed.
 #include "strategies/programs.h"
 
+namespace staleness_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -104,3 +106,5 @@ TEST_CASE("an asynchronous schedule counts P updates as one round") {
   }
   CHECK(relative_distance(outcome.final_parameters(), w.back()) < 1e-13);
 }
+
+}  // namespace staleness_test

@@ -7,6 +7,8 @@
 #include "scratch.h"
 #include "strategies/programs.h"
 
+namespace stragglers_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -236,3 +238,5 @@ TEST_CASE("a host that stands still for ever ends the run with a reason") {
     CHECK(!record.error.empty());
   }
 }
+
+}  // namespace stragglers_test

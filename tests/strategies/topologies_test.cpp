@@ -2,6 +2,8 @@
 #include "cluster/topologies/wan.h"
 #include "strategies/programs.h"
 
+namespace topologies_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 
@@ -48,3 +50,5 @@ TEST_CASE(
   const double chunk_s = trial.message_bytes() / 4 / B;
   CHECK(trial.run().record.simulated_s == Approx(star_s + 2 * 6 * (4 - 1) * chunk_s).epsilon(1e-9));
 }
+
+}  // namespace topologies_test

@@ -7,6 +7,8 @@
 #include "catch.h"
 #include "training/partitions/stream.h"
 
+namespace batches_test {
+
 using namespace simgrad::training;
 
 namespace {
@@ -162,3 +164,5 @@ TEST_CASE("a step of a stream deals distinct rows of the last window to the rank
   CHECK(batches.rows({7, 1, 4, arrived}).indices == batches.rows({7, 1, 4, arrived}).indices);
   CHECK(batches.rows({7, 1, 4, arrived}).indices != batches.rows({8, 1, 4, arrived}).indices);
 }
+
+}  // namespace batches_test

@@ -4,6 +4,8 @@
 #include "training/checkpoints/checkpoint_clock.h"
 #include "training/checkpoints/losses.h"
 
+namespace checkpoints_test {
+
 using namespace simgrad::training;
 using simgrad::tests::checkpoint_efficiency;
 
@@ -72,3 +74,5 @@ TEST_CASE("time that is lost, recovered in, and spent on checkpoints is told apa
   CHECK(losses.recovery_s(30.0) == Approx((17 - 14) + (22 - 17)));
   CHECK(losses.checkpoint_s() == 1.0);
 }
+
+}  // namespace checkpoints_test

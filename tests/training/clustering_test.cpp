@@ -7,6 +7,8 @@
 #include "models/k_means.h"
 #include "training/learning/learning.h"
 
+namespace clustering_test {
+
 using namespace simgrad;
 using training::Learning;
 using values::Tensor;
@@ -93,3 +95,5 @@ TEST_CASE("only k-means has centres") {
   CHECK_FALSE(learning.clusters());
   CHECK_THROWS_AS(learning.assignments(learning.initial_values(), {0, 0, 1}), base::InvariantError);
 }
+
+}  // namespace clustering_test

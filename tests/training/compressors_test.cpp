@@ -11,6 +11,8 @@
 #include "training/compressors/sign.h"
 #include "training/compressors/top_k.h"
 
+namespace compressors_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using namespace simgrad::training;
@@ -217,3 +219,5 @@ TEST_CASE("vectors without numbers and with none are compressed as well") {
     for (const double each : sender.sent(std::vector<double>(d, 0.0))) REQUIRE(each == 0.0);
   }
 }
+
+}  // namespace compressors_test

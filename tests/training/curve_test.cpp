@@ -3,6 +3,8 @@
 
 #include "training/session_parts.h"
 
+namespace curve_test {
+
 using namespace simgrad::tests;
 using simgrad::training::Curve;
 using simgrad::training::EvaluateOptions;
@@ -57,3 +59,5 @@ TEST_CASE("an evaluation is a row with the step, the time and the samples, and t
   CHECK(row.consensus_distance == 2.0);  // sqrt of the mean over 2 replicas of 4 x 1
   CHECK(curve.take_rows().size() == 1);
 }
+
+}  // namespace curve_test

@@ -7,6 +7,8 @@
 
 #include "catch.h"
 
+namespace distinct_keys_test {
+
 using simgrad::training::DistinctKeys;
 
 TEST_CASE("keys are numbered by their first appearance, anew each time") {
@@ -34,3 +36,5 @@ TEST_CASE("keys that came long ago are forgotten even when their numbers come ro
     CHECK(distinct.number(time % 10) == 0);
   }
 }
+
+}  // namespace distinct_keys_test

@@ -5,6 +5,8 @@
 #include "training/partitions/stream.h"
 #include "training/plain_programs.h"
 
+namespace evaluation_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using record::Status;
@@ -212,3 +214,5 @@ TEST_CASE("where rows come in, gradients are of the last of them and evaluations
     CHECK(relative_distance(outcome.evaluated[k + 1], w) < 1e-12);
   }
 }
+
+}  // namespace evaluation_test

@@ -5,6 +5,8 @@
 
 #include "training/plain_programs.h"
 
+namespace faults_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using record::Status;
@@ -65,3 +67,5 @@ TEST_CASE("an exception in a strategy fails the run with rank, step and time") {
   CHECK(record.status == Status::failed);
   CHECK(record.error == "rank 1 (step 3, at 0.015 s): out of cheese");
 }
+
+}  // namespace faults_test

@@ -3,6 +3,8 @@
 
 #include "training/session_parts.h"
 
+namespace generation_test {
+
 using namespace simgrad::tests;
 using simgrad::training::Generation;
 using simgrad::training::Holder;
@@ -84,3 +86,5 @@ TEST_CASE("a round is one gradient of every worker") {
   parts.traits.gradients_an_update = 0;
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 6.0);
 }
+
+}  // namespace generation_test

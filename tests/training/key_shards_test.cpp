@@ -7,6 +7,8 @@
 
 #include "catch.h"
 
+namespace key_shards_test {
+
 using namespace simgrad::training;
 
 TEST_CASE("every key has a place of its own, its server counts it, and the place tells the key") {
@@ -37,3 +39,5 @@ TEST_CASE("by hash neighbours are on different servers, and keys at equal distan
   // Four deviations of a binomial number.
   for (const int count : counts) CHECK(std::abs(count - groups / servers) < 4 * 44);
 }
+
+}  // namespace key_shards_test

@@ -9,6 +9,8 @@
 #include "training/optimizers/lamb.h"
 #include "values/dispatcher.h"
 
+namespace optimizer_test {
+
 using namespace simgrad;
 using training::State;
 
@@ -188,3 +190,5 @@ TEST_CASE("lamb takes the whole learning rate where parameters or directions are
   lamb.start(part);
   CHECK_THROWS_AS(lamb.update(part, part.w, 0.1, layers), base::InvariantError);
 }
+
+}  // namespace optimizer_test

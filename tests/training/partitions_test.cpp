@@ -16,6 +16,8 @@
 #include "training/partitions/quantity.h"
 #include "values/dispatcher.h"
 
+namespace partitions_test {
+
 using namespace simgrad;
 using namespace simgrad::training;
 using Numbers = std::vector<double>;
@@ -239,3 +241,5 @@ TEST_CASE("the parts of all ranks add up to the gradient of the batch, whatever 
     for (std::size_t j = 0; j < 3; ++j) CHECK(sum[j] == Approx(whole[j]).epsilon(1e-12));
   }
 }
+
+}  // namespace partitions_test

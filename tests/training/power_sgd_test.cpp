@@ -5,6 +5,8 @@
 #include "training/compressors.h"
 #include "training/compressors/gram_schmidt.h"
 
+namespace power_sgd_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using namespace simgrad::training;
@@ -127,3 +129,5 @@ TEST_CASE("a rank above that of the layers' matrices does not fit, nor vectors a
   CHECK(of_rank(1).refusal(9, std::vector<models::Layer>{{.first = 0, .count = 9}}) ==
         "the model's parameters are vectors, which power_sgd does not compress; take another kind, or leave it out");
 }
+
+}  // namespace power_sgd_test

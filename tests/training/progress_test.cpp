@@ -6,6 +6,8 @@
 #include "training/session/lockstep.h"
 #include "training/session_parts.h"
 
+namespace progress_test {
+
 using namespace simgrad::tests;
 using namespace simgrad::training;
 
@@ -147,3 +149,5 @@ TEST_CASE("each asynchronous replica writes a step that was chosen once, when it
   CHECK_FALSE(progress.due_checkpoint(0, state, chosen));
   CHECK(progress.due_checkpoint(2, state, chosen).value().step == 1);
 }
+
+}  // namespace progress_test

@@ -3,6 +3,8 @@
 
 #include "catch.h"
 
+namespace replicas_test {
+
 using simgrad::training::Replicas;
 
 TEST_CASE("a worker that is back takes part from the step at which it joins another") {
@@ -52,3 +54,5 @@ TEST_CASE("all have reported a step when every active worker has") {
   CHECK_FALSE(replicas.all_reported(4));
   CHECK_FALSE(replicas.rejoins(3));  // a server
 }
+
+}  // namespace replicas_test

@@ -5,6 +5,8 @@
 #include "catch.h"
 #include "training/options.h"
 
+namespace schedule_test {
+
 using namespace simgrad;
 
 TEST_CASE("schedules: constant is 1, inverse_time is 1 / (1 + 0.01 k)") {
@@ -57,3 +59,5 @@ TEST_CASE("the learning rate grows with the workers' batches, linearly or as the
   options.learning_rate_scaling = training::RateScaling::sqrt;
   CHECK(options.scaled_learning_rate(8 * 32) == Approx(std::sqrt(8.0) * 0.05).epsilon(1e-15));
 }
+
+}  // namespace schedule_test

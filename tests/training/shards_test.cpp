@@ -6,6 +6,8 @@
 
 #include "catch.h"
 
+namespace shards_test {
+
 using namespace simgrad;
 using training::Sharding;
 
@@ -46,3 +48,5 @@ TEST_CASE("shards by range have lengths that differ by at most one") {
       CHECK(all == d);
     }
 }
+
+}  // namespace shards_test

@@ -7,6 +7,8 @@
 #include "training/partitions/plain.h"
 #include "training/partitions/proportions.h"
 
+namespace speed_shares_test {
+
 using namespace simgrad::training;
 using Rows = std::vector<std::int64_t>;
 
@@ -87,3 +89,5 @@ TEST_CASE("on the full batch shares by speed are stretches of the rows") {
   CHECK(batches.rows({0, 1, 2}).first == 20);
   CHECK(batches.rows({0, 1, 2}).count == 60);
 }
+
+}  // namespace speed_shares_test

@@ -4,6 +4,8 @@
 #include "catch.h"
 #include "training/session/tally.h"
 
+namespace stop_rules_test {
+
 using simgrad::training::StopOptions;
 using simgrad::training::StopRules;
 using simgrad::training::Tally;
@@ -83,3 +85,5 @@ TEST_CASE("stalenesses count until the end, and the eleventh failure is only cou
   CHECK(record.notes.size() == 11);
   CHECK(record.notes.back() == "and 2 more crashes and resumptions");
 }
+
+}  // namespace stop_rules_test

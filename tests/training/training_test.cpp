@@ -3,6 +3,8 @@
 
 #include "training/plain_programs.h"
 
+namespace training_test {
+
 using namespace simgrad;
 using namespace simgrad::tests;
 using record::Status;
@@ -231,3 +233,5 @@ TEST_CASE("a server's updates are the steps, and its gradients' ages the stalene
   CHECK(record.epochs == 4.0);
   CHECK(!record.curve.back().consensus_distance);  // there is one set of parameters
 }
+
+}  // namespace training_test

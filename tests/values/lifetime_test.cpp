@@ -7,11 +7,11 @@ namespace simgrad::values {
 
 namespace {
 
-constexpr int n = 1'000'000;
+constexpr int additions = 1'000'000;
 
-/// A chain of n additions of 1 for the pool.
+/// A chain of additions of 1 for the pool.
 Tensor chain(Dispatcher& dispatcher, Tensor link) {
-  for (int k = 0; k < n; ++k) {
+  for (int k = 0; k < additions; ++k) {
     const Tensor inputs[] = {link};
     link = dispatcher.dispatch({.name = "link", .seconds = long_s, .overwrites = 1}, 1, inputs,
                                [](auto in, std::span<double> result) { result[0] = in[0][0] + 1.0; });
@@ -24,12 +24,12 @@ Tensor chain(Dispatcher& dispatcher, Tensor link) {
 TEST_CASE("a chain of a million pieces of work is computed") {
   for (const int threads : {0, 2}) {
     Dispatcher dispatcher({.threads = threads});
-    CHECK(chain(dispatcher, dispatcher.zeros(1)).value()[0] == n);
+    CHECK(chain(dispatcher, dispatcher.zeros(1)).value()[0] == additions);
   }
 }
 
 TEST_CASE("a chain of a million pieces of work is dropped with its last handle, unexecuted") {
-  Dispatcher dispatcher({.threads = 1, .pending_limit = 2 * n});
+  Dispatcher dispatcher({.threads = 1, .pending_limit = 2 * additions});
   Gate gate(dispatcher);
   REQUIRE(gate.holds_a_thread());
   Tensor last = chain(dispatcher, gate.tensor);
@@ -40,7 +40,8 @@ TEST_CASE("a chain of a million pieces of work is dropped with its last handle, 
 }
 
 TEST_CASE("a chain of a million pieces of work is dropped at the dispatcher's end, unexecuted") {
-  std::optional<Dispatcher> dispatcher(std::in_place, Dispatcher::Options{.threads = 1, .pending_limit = 2 * n});
+  std::optional<Dispatcher> dispatcher(std::in_place,
+                                       Dispatcher::Options{.threads = 1, .pending_limit = 2 * additions});
   Gate gate(*dispatcher);
   REQUIRE(gate.holds_a_thread());
   const Tensor last = chain(*dispatcher, gate.tensor);

@@ -5,6 +5,8 @@
 #include "values/kernels.h"
 #include "values/tensor.h"
 
+namespace memory_test {
+
 using namespace simgrad;
 using namespace simgrad::values;
 
@@ -71,3 +73,5 @@ TEST_CASE("without a pool the closures held are bounded too") {
   CHECK(dispatcher.statistics().peak_bytes >= 80 * 8 * length);  // what has no room as a closure is computed
   for (int i = 0; i < 100; ++i) CHECK(all[static_cast<std::size_t>(i)].value()[0] == 1.0 / (1.0 + i));
 }
+
+}  // namespace memory_test

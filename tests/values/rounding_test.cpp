@@ -8,6 +8,8 @@
 
 #include "catch.h"
 
+namespace rounding_test {
+
 using namespace simgrad;
 using values::Format;
 
@@ -93,3 +95,5 @@ TEST_CASE("rounding to nearest is off by half a unit of the last place at most")
     REQUIRE(std::fabs(rounded(Format::float32, x) - x) <= 0x1p-24 * x);
   }
 }
+
+}  // namespace rounding_test

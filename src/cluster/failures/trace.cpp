@@ -13,7 +13,7 @@ namespace simgrad::cluster {
 
 namespace {
 
-constexpr std::string_view header = "host,down_at,up_at";
+constexpr std::string_view trace_header = "host,down_at,up_at";
 constexpr double most_hosts_of_trace = 31'000;
 
 /// One line of the file, cut into cells.
@@ -54,7 +54,7 @@ class Row {
 };
 
 void add(std::vector<std::vector<Outage>>& all, const Row& row) {
-  if (row.size() != 3) row.refuse(0, fmt::format("expected three cells, {}; found {}", header, row.size()));
+  if (row.size() != 3) row.refuse(0, fmt::format("expected three cells, {}; found {}", trace_header, row.size()));
   const double host = row.number(0, "host");
   if (host != std::floor(host) || host >= most_hosts_of_trace)
     row.refuse(0, "host must be the number of a host, from 0 on");
@@ -85,7 +85,7 @@ std::vector<std::vector<Outage>> read_outages(const std::string& file) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     const Row row(file, number, line);
     if (number == 1) {
-      if (line != header) row.refuse(0, fmt::format("expected the header \"{}\"", header));
+      if (line != trace_header) row.refuse(0, fmt::format("expected the header \"{}\"", trace_header));
     } else if (!line.empty()) {
       add(all, row);
     }

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int schema = 1;
+constexpr int timeline_schema = 1;
 
 /// Appends one line: "rank": [0, 1, 2], with an attribute of each item.
 template <class Item, class Value>
@@ -62,7 +62,7 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   std::string text = fmt::format(
       "{{\n  \"schema\": {},\n  \"run\": {},\n  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n"
       "  \"ranks\": {},\n  \"rank_names\": {},\n  \"spans\": {{\n",
-      schema, Json(run).dump(), timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(),
+      timeline_schema, Json(run).dump(), timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(),
       Json(timeline.ranks).dump(), Json(timeline.rank_names).dump());
   const auto& spans = timeline.spans;
   add_column(text, "rank", spans, [](const Span& s) { return s.rank; });
@@ -91,7 +91,7 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
 record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   using record::Message;
   using record::Span;
-  if (value<int>(json, "schema") != schema) refuse(fmt::format("\"schema\" is not {}", schema));
+  if (value<int>(json, "schema") != timeline_schema) refuse(fmt::format("\"schema\" is not {}", timeline_schema));
   if (const auto found = value<std::string>(json, "run"); found != run)
     refuse(fmt::format("the file belongs to run {}, expected {}; type simgrad run again", found, run));
   record::Timeline timeline;

@@ -11,14 +11,15 @@ using base::Unit;
 
 namespace {
 
-constexpr std::array places{Choice{"memory", "every worker holds its rows; reading them takes no time"},
-                            Choice{"local", "a disk in each worker's host"},
-                            Choice{"shared", "one storage whose bandwidth all workers share fairly, as they read"}};
+constexpr std::array input_places{
+    Choice{"memory", "every worker holds its rows; reading them takes no time"},
+    Choice{"local", "a disk in each worker's host"},
+    Choice{"shared", "one storage whose bandwidth all workers share fairly, as they read"}};
 
 }  // namespace
 
 void InputOptions::describe(base::Describer& d) {
-  d.choice("from", from, places, "where the rows of a batch are read from, in every step");
+  d.choice("from", from, input_places, "where the rows of a batch are read from, in every step");
   d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes, "what a row takes there; default: 8 bytes a feature",
              Bounds::above_zero());
   d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "at which rows are read",

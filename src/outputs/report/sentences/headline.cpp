@@ -133,7 +133,7 @@ std::string of_questions(const ReportModel& model, const std::vector<Question>& 
          missing;
 }
 
-std::string of_jobs(const ReportModel& model) {
+std::string headline_of_jobs(const ReportModel& model) {
   std::vector<std::string> parts;
   for (const Case* one : model.ran())
     if (const std::string text = interference_text(*one); !text.empty())
@@ -147,7 +147,7 @@ std::string of_jobs(const ReportModel& model) {
 }  // namespace
 
 std::string headline(const ReportModel& model, Measure measure) {
-  if (model.cases.front().conditions.jobs) return of_jobs(model);
+  if (model.cases.front().conditions.jobs) return headline_of_jobs(model);
   const auto all = questions(model);
   return all.size() > 1 ? of_questions(model, all, measure) : of_alternatives(model, measure);
 }

@@ -82,7 +82,7 @@ void add_price(std::vector<Winner>& lines, const ReportModel& model, Measure mea
   lines.push_back({price.by, model.label(best), model.text(best), text});
 }
 
-std::vector<Winner> of_jobs(const ReportModel& model) {
+std::vector<Winner> winners_of_jobs(const ReportModel& model) {
   std::vector<Winner> lines;
   for (const Case* one : model.ran()) {
     if (lines.size() == most_questions_of_winners) break;
@@ -96,7 +96,7 @@ std::vector<Winner> of_jobs(const ReportModel& model) {
 }  // namespace
 
 std::vector<Winner> winners(const ReportModel& model, Measure measure) {
-  if (model.cases.front().conditions.jobs) return of_jobs(model);
+  if (model.cases.front().conditions.jobs) return winners_of_jobs(model);
   std::vector<Winner> lines;
   const auto all = questions(model);
   for (const Question& question : all) {
