@@ -1,6 +1,7 @@
 #include "strategies/single.h"
 
 #include "strategies/sparse_single.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -1,6 +1,9 @@
 #include "strategies/sparse_single.h"
 
+#include "training/learning/learning.h"
+#include "training/sparse/sparse_learning.h"
 #include "training/sparse/sparse_table.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

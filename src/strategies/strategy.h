@@ -10,7 +10,7 @@
 #include "base/describe.h"
 #include "base/registry.h"
 #include "training/program.h"
-#include "training/worker.h"
+#include "training/state.h"
 
 namespace simgrad::strategies {
 

@@ -12,6 +12,7 @@
 namespace simgrad::training {
 
 class Learning;
+class Participant;
 class Server;
 class Worker;
 

@@ -3,8 +3,12 @@
 #include <utility>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/inbox.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "training/learning/input.h"
+#include "training/learning/learning.h"
+#include "training/options.h"
 #include "training/session/generation.h"
 #include "training/session/replicas.h"
 #include "training/session/session.h"
@@ -22,13 +26,16 @@ Participant::Participant(Session& session, int position)
 
 int Participant::workers() const { return session_.generation().workers(); }
 const Learning& Participant::learning() const { return session_.learning(); }
+std::uint64_t Participant::seed() const { return learning().seed(); }
+std::int64_t Participant::batch() const { return learning().batches().batch(); }
+std::int64_t Participant::rows(int worker) const { return learning().batches().count(worker, workers()); }
 const Optimizer& Participant::optimizer() const { return *session_.options().optimizer; }
 const Shards& Participant::shards() const { return session_.generation().shards(); }
 State Participant::start() const { return session_.generation().start_state(world_rank()); }
 void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
 bool Participant::keeps_going() const { return session_.replicas().keep_going(); }
 
-SparseLearning& Participant::sparse(const SparseLearning::Options& options) const {
+SparseLearning& Participant::sparse(const SparseOptions& options) const {
   return session_.shared().sparse(learning(), options);
 }
 
@@ -88,8 +95,13 @@ void Participant::move_centres(State& state, const Tensor& sums) const {
 
 Worker::Worker(Session& session, int position)
     : Participant(session, position),
-      input_(comm(), session.options().input, session.input(), session.learning().row_bytes()),
+      input_(std::make_unique<InputPipeline>(comm(), session.options().input, session.input(),
+                                             session.learning().row_bytes())),
       iteration_(rounds(rejoins() ? session.latest_step() : session.generation().start_step())) {}
+
+Worker::~Worker() = default;
+
+void Worker::read_rows(std::int64_t rows) { input_->next(rows); }
 
 bool Worker::continues(const State& state) const {
   if (!Participant::continues(state)) return false;

@@ -10,18 +10,29 @@
 
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
-#include "cluster/ranks/inbox.h"
-#include "cluster/ranks/world.h"
-#include "training/learning/input.h"
-#include "training/learning/learning.h"
-#include "training/optimizers/optimizer.h"
-#include "training/sparse/sparse_learning.h"
-#include "training/sparse/store.h"
 #include "training/state.h"
+
+namespace simgrad::cluster {
+class Inbox;
+}
+
+namespace simgrad::models {
+struct Layer;
+struct Tasks;
+}  // namespace simgrad::models
 
 namespace simgrad::training {
 
+class InputPipeline;
+class Learning;
+class Optimizer;
 class Session;
+class Shards;
+class SparseLearning;
+class Store;
+struct Share;
+struct SparseBatch;
+struct SparseOptions;
 
 /// The common part of workers and servers.
 class Participant {
@@ -38,14 +49,14 @@ class Participant {
 
   const Learning& learning() const;
   const Optimizer& optimizer() const;
-  std::uint64_t seed() const { return learning().seed(); }
+  std::uint64_t seed() const;
   /// The rows of a step's batch, over all workers; and a worker's share of them.
-  std::int64_t batch() const { return learning().batches().batch(); }
-  std::int64_t rows(int worker) const { return learning().batches().count(worker, workers()); }
+  std::int64_t batch() const;
+  std::int64_t rows(int worker) const;
   /// The parts of the parameters that the servers hold.
   const Shards& shards() const;
   /// The ranks' common view of a sparse model; made when it is first asked for.
-  SparseLearning& sparse(const SparseLearning::Options& options) const;
+  SparseLearning& sparse(const SparseOptions& options) const;
 
   /// Parameters, the optimizer's vectors and step to begin with: fresh, or from a checkpoint after a failure.
   State start() const;
@@ -96,6 +107,7 @@ class Participant {
 class Worker : public Participant {
  public:
   Worker(Session& session, int position);
+  ~Worker();
 
   using Participant::rows;
   std::int64_t rows() const { return rows(rank()); }  ///< its share of a step's batch
@@ -134,7 +146,7 @@ class Worker : public Participant {
                                  const values::Tensor& at, const values::Tensor& replica);
   /// Blocks until so many of its next rows have been read, where they are not in memory. The gradients above do so
   /// themselves.
-  void read_rows(std::int64_t rows) { input_.next(rows); }
+  void read_rows(std::int64_t rows);
   /// The flops that a piece of that step's work takes, `flops` of `whole`, as the scenario's stragglers stretch it for
   /// this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
@@ -199,7 +211,7 @@ class Worker : public Participant {
   /// Passes over it.
   void pass_over_rows(double flops, std::int64_t step);
 
-  InputPipeline input_;
+  std::unique_ptr<InputPipeline> input_;
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next
   std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
   std::vector<std::function<void(const State&)>> calls_;

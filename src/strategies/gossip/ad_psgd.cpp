@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "strategies/gossip/pair_averages.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

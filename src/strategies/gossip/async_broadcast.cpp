@@ -6,6 +6,7 @@
 
 #include "strategies/gossip/async_replica.h"
 #include "training/compressors/encoder.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

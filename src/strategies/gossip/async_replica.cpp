@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "training/worker.h"
+
 namespace simgrad::strategies {
 
 using cluster::Communicator;
@@ -21,6 +23,8 @@ std::shared_ptr<AsyncReplica> begun(const Worker& worker, std::shared_ptr<AsyncR
 
 }  // namespace
 
+AsyncReplica::AsyncReplica(const Worker& worker) : show_(worker.shows()) {}
+
 AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, std::vector<int> peers,
                        const std::function<std::vector<int>()>& tellers)
     : worker_(worker),
@@ -33,6 +37,8 @@ AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, st
                  }) {
   if (worker.rejoins()) replica_->state = told_state(tellers);
 }
+
+bool AsyncPeers::continues() const { return worker_.continues(replica_->state); }
 
 State AsyncPeers::told_state(const std::function<std::vector<int>()>& tellers) const {
   Tensor w = worker_.start().w;

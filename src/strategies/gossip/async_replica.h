@@ -14,7 +14,7 @@ namespace simgrad::strategies {
 /// A rank's replica. The rank's main actor and the actors that answer others share it, whichever lives longest.
 class AsyncReplica {
  public:
-  explicit AsyncReplica(const Worker& worker) : show_(worker.shows()) {}
+  explicit AsyncReplica(const Worker& worker);
   virtual ~AsyncReplica() = default;
 
   State state = {};  ///< without parameters until a rank that has come back has been told some
@@ -40,7 +40,7 @@ class AsyncPeers {
   AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, std::vector<int> peers,
              const std::function<std::vector<int>()>& tellers);
 
-  bool continues() const { return worker_.continues(replica_->state); }
+  bool continues() const;
   /// Sends to a member's replica; nothing is under way if the member is lost.
   [[nodiscard]] cluster::Pending start_send(int peer, cluster::Packet packet) const {
     return responder_.start_send(peer, std::move(packet));

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

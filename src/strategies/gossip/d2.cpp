@@ -4,6 +4,7 @@
 
 #include "strategies/gossip/coded_exchange.h"
 #include "strategies/gossip/mixing/spectrum.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

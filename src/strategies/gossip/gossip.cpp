@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "training/worker.h"
+
 namespace simgrad::strategies {
 
 using base::Choice;

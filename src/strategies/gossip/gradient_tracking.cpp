@@ -3,6 +3,7 @@
 #include <array>
 
 #include "strategies/gossip/coded_exchange.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

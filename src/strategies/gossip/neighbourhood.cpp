@@ -7,6 +7,7 @@
 #include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "strategies/notes.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

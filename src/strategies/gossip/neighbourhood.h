@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "cluster/ranks/pending.h"
 #include "strategies/gossip/mixing/matrix.h"
 #include "strategies/strategy.h"
 

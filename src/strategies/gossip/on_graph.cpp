@@ -9,6 +9,7 @@
 
 #include "strategies/circumstances.h"
 #include "strategies/gossip/graphs/lines.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

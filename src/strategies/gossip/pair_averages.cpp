@@ -6,6 +6,7 @@
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/world.h"
 #include "training/compressors/encoder.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "training/worker.h"
+
 namespace simgrad::strategies {
 
 using cluster::Packet;

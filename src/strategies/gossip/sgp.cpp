@@ -7,6 +7,7 @@
 #include "strategies/gossip/graphs/lines.h"
 #include "strategies/gossip/graphs/powers.h"
 #include "strategies/gossip/push_sum.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -7,6 +7,8 @@
 #include "collectives/flat.h"
 #include "strategies/servers/parameter_store.h"
 #include "strategies/single.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 
@@ -28,6 +30,8 @@ std::shared_ptr<const Strategy> MapReduce::alone() const {
   single->job = job;
   return single;
 }
+
+bool MapReduce::deals_splits(const training::Participant& self) const { return splits > 1 || self.keeps_going(); }
 
 std::int64_t MapReduce::numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const {
   if (combiner) return size;

@@ -50,7 +50,7 @@ struct MapReduce : Strategy {
   // Splits (mapreduce_splits.cpp).
   void map_splits(Worker& worker) const;
   void reduce_splits(Server& server) const;
-  bool deals_splits(const training::Participant& self) const { return splits > 1 || self.keeps_going(); }
+  bool deals_splits(const training::Participant& self) const;
   /// The flops of mapping a split of so many rows, and of reading them and writing the sum on the disk.
   double split_flops(const Worker& worker, std::int64_t step, int split, int all, std::int64_t rows) const;
   double map_flops(const training::Learning& learning, int split, int all) const;

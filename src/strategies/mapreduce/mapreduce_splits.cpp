@@ -10,6 +10,8 @@
 #include "strategies/mapreduce/split_master.h"
 #include "strategies/mapreduce/split_orders.h"
 #include "strategies/servers/parameter_store.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "strategies/notes.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "strategies/notes.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -6,6 +6,8 @@
 #include "cluster/ranks/side_stream.h"
 #include "strategies/circumstances.h"
 #include "strategies/replicas/compressed_sum.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

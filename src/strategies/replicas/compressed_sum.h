@@ -8,7 +8,6 @@
 
 #include "collectives/allreduce.h"
 #include "training/compressors/encoder.h"
-#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -4,6 +4,8 @@
 
 #include "collectives/flat.h"
 #include "training/compressors/encoder.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -1,6 +1,7 @@
 #include "strategies/replicas/diloco.h"
 
 #include "strategies/circumstances.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -1,5 +1,7 @@
 #include "strategies/replicas/hogwild.h"
 
+#include "training/worker.h"
+
 namespace simgrad::strategies {
 
 Traits Hogwild::traits(int P) const {

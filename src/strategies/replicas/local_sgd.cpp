@@ -3,6 +3,7 @@
 #include <array>
 
 #include "strategies/circumstances.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -8,6 +8,8 @@
 
 #include "strategies/circumstances.h"
 #include "strategies/replicas/compressed_sum.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "collectives/allreduce.h"
+#include "models/multitask_perceptron.h"
 #include "strategies/compression.h"
 
 namespace simgrad::strategies {

@@ -6,6 +6,7 @@
 #include "cluster/ranks/communicator.h"
 #include "strategies/servers/summation_service.h"
 #include "strategies/servers/summation_shares.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -4,6 +4,9 @@
 #include <numeric>
 #include <set>
 
+#include "training/learning/learning.h"
+#include "training/worker.h"
+
 namespace simgrad::strategies {
 
 using cluster::Inbox;

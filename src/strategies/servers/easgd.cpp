@@ -2,6 +2,7 @@
 
 #include "strategies/servers/model_link.h"
 #include "strategies/servers/parameter_store.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -6,6 +6,8 @@
 #include "base/random.h"
 #include "strategies/servers/clients.h"
 #include "strategies/servers/model_link.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -4,6 +4,9 @@
 #include <array>
 #include <bit>
 
+#include "training/learning/learning.h"
+#include "training/worker.h"
+
 namespace simgrad::strategies {
 
 LateGradients::LateGradients(const ParameterServer& options, PushService& service)

@@ -2,6 +2,7 @@
 
 #include "strategies/notes.h"
 #include "strategies/servers/parameter_store.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

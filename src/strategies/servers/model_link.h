@@ -5,6 +5,7 @@
 
 #include "strategies/compression.h"
 #include "training/compressors/encoder.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

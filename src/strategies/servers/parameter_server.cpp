@@ -6,6 +6,7 @@
 
 #include "strategies/circumstances.h"
 #include "strategies/servers/parameter_store.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

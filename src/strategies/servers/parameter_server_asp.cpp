@@ -5,6 +5,7 @@
 #include "strategies/servers/late_gradients.h"
 #include "strategies/servers/parameter_server.h"
 #include "strategies/servers/parameter_store.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

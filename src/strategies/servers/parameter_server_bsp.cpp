@@ -6,6 +6,7 @@
 #include "collectives/flat.h"
 #include "strategies/servers/parameter_server.h"
 #include "strategies/servers/parameter_store.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

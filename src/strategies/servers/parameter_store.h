@@ -12,6 +12,7 @@
 #include "strategies/notes.h"
 #include "strategies/servers/worker_watcher.h"
 #include "training/compressors/encoder.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -56,7 +56,7 @@ std::optional<Refusal> SparseParameterServer::refusal(const Circumstances& circu
   return {};
 }
 
-training::SparseLearning::Options SparseParameterServer::learning_options() const {
+training::SparseOptions SparseParameterServer::learning_options() const {
   return {.servers = static_cast<int>(shards),
           .sharding = dealt_by,
           .dense_replicated = dense == DenseOn::allreduce,

@@ -19,6 +19,10 @@
 #include "strategies/servers/parameter_server.h"
 #include "values/wire_format.h"
 
+namespace simgrad::training {
+struct SparseOptions;
+}
+
 namespace simgrad::strategies {
 
 enum class DenseOn {
@@ -54,7 +58,7 @@ struct SparseParameterServer : Strategy {
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 
-  training::SparseLearning::Options learning_options() const;
+  training::SparseOptions learning_options() const;
   bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "strategies/servers/clocks.h"
 #include "strategies/servers/sparse_service.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

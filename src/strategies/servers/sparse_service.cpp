@@ -2,6 +2,8 @@
 
 #include "strategies/notes.h"
 #include "strategies/servers/sparse_store.h"
+#include "training/sparse/sparse_learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -11,6 +11,7 @@
 #include "cluster/ranks/inbox.h"
 #include "strategies/servers/sparse_parameter_server.h"
 #include "strategies/servers/worker_watcher.h"
+#include "training/sparse/sparse_learning.h"
 #include "training/sparse/sparse_table.h"
 
 namespace simgrad::strategies {

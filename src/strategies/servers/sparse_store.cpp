@@ -6,6 +6,7 @@
 #include "collectives/ring.h"
 #include "strategies/notes.h"
 #include "strategies/servers/sparse_service.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 

@@ -5,8 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/pending.h"
 #include "strategies/servers/key_cache.h"
 #include "strategies/servers/sparse_parameter_server.h"
+#include "training/sparse/sparse_learning.h"
 
 namespace simgrad::strategies {
 

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "training/learning/learning.h"
+#include "training/worker.h"
+
 namespace simgrad::strategies {
 
 using cluster::Pending;

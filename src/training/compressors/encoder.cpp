@@ -5,6 +5,7 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "training/compressors/formats.h"
+#include "training/learning/learning.h"
 #include "training/worker.h"
 
 namespace simgrad::training {

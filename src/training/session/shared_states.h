@@ -22,7 +22,7 @@ class SharedStates {
   void begin_generation() { memory_.reset(); }
 
   /// Facts that the ranks of a sparse training share; made for the first to ask.
-  SparseLearning& sparse(const Learning& learning, const SparseLearning::Options& options) {
+  SparseLearning& sparse(const Learning& learning, const SparseOptions& options) {
     if (!sparse_) sparse_.emplace(learning, options);
     return *sparse_;
   }

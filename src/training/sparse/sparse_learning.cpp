@@ -22,7 +22,7 @@ double* copy_row(const double* from, std::int64_t width, double* to) {
 
 }  // namespace
 
-SparseLearning::SparseLearning(const Learning& learning, const Options& options)
+SparseLearning::SparseLearning(const Learning& learning, const SparseOptions& options)
     : learning_(learning),
       model_(learning.shared_model(), learning.model().sparse()),
       options_(options),

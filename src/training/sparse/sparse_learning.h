@@ -19,15 +19,17 @@
 
 namespace simgrad::training {
 
+/// How a sparse model is dealt to servers.
+struct SparseOptions {
+  int servers = 1;
+  Sharding sharding = Sharding::range;
+  bool dense_replicated = false;  ///< on the workers
+  std::int64_t hot_keys = 0;      ///< replicated with them: the keys with most entries in the training rows
+};
+
 class SparseLearning {
  public:
-  struct Options {
-    int servers = 1;
-    Sharding sharding = Sharding::range;
-    bool dense_replicated = false;  ///< on the workers
-    std::int64_t hot_keys = 0;      ///< replicated with them: the keys with most entries in the training rows
-  };
-  SparseLearning(const Learning& learning, const Options& options);
+  SparseLearning(const Learning& learning, const SparseOptions& options);
 
   std::int64_t width() const { return width_; }
   const KeyShards& shards() const { return shards_; }
@@ -69,7 +71,7 @@ class SparseLearning {
 
   const Learning& learning_;
   std::shared_ptr<const models::SparseModel> model_;
-  Options options_;
+  SparseOptions options_;
   std::int64_t width_, dense_;
   KeyShards shards_;
   std::vector<std::uint32_t> hot_;  ///< the hottest first
