@@ -24,7 +24,7 @@ class Clocks {
 
   void tick(int worker) { ++clock_[static_cast<std::size_t>(worker)]; }
   void leave(int worker) { here_[static_cast<std::size_t>(worker)] = false; }
-  /// A worker that comes back gets the slowest worker's clock.
+  /// A worker that comes back goes on from the slowest worker's clock, if its own is behind that.
   void come_back(int worker) {
     const auto i = static_cast<std::size_t>(worker);
     if (!here_[i]) clock_[i] = std::max(clock_[i], slowest().value_or(clock_[i]));
