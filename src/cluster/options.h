@@ -25,7 +25,7 @@ enum class NetworkModel { ideal, tcp, infiniband };
 std::string_view name(NetworkModel model);
 std::span<const base::Choice> network_model_choices();
 
-/// The simulation of collectives whose last arrival decides when every member is through.
+/// The simulation of collectives whose last arrival determines every member's end.
 enum class Collectives {
   automatic,  ///< at the last arrival, by their own recurrence, where nothing contends
   messages    ///< message by message

@@ -30,8 +30,8 @@ struct HostClass : base::Described {
   void describe(base::Describer& d) override;
 };
 
-/// The class of a host, or null where it is of none. Hosts 0 .. workers - 1 are workers' and go through the classes of
-/// workers in order; those behind are servers' and go through those of servers.
+/// The class of a host, or null if it is in none. Hosts 0 .. workers - 1 belong to workers, and are dealt to the
+/// workers' classes in order; the hosts behind them belong to servers, and are dealt to the servers' classes.
 const HostClass* class_of(std::span<const HostClass> classes, std::int64_t workers, int host);
 
 /// Refuses faults that show only in all classes together: more hosts for workers than there are workers, or a name that

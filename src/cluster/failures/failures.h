@@ -25,11 +25,11 @@ struct Crash : base::Described {
 };
 
 enum class Recovery {
-  restart,    ///< everybody waits for the repair, then all ranks go on from the last checkpoint
-  wait,       ///< everybody waits for the repair, then all go on from the last step that everybody had completed
+  restart,    ///< all ranks wait for the repair, then go on from the last checkpoint
+  wait,       ///< all ranks wait for the repair, then go on from the last step that all had completed
   shrink,     ///< the others go on from the last checkpoint at once, with one rank fewer
   elastic,    ///< the others go on from memory at once; a repaired rank joins again
-  keep_going  ///< nobody stops: the others go on without the lost rank, and with it once it is back
+  keep_going  ///< no rank stops: the others go on without the lost rank, and with it once it is back
 };
 std::string_view name(Recovery recovery);
 std::span<const base::Choice> recovery_choices();

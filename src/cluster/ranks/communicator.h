@@ -56,7 +56,7 @@ class Communicator {
   bool alive(int member) const;
   /// As start_send; sends nothing if the target is lost under recovery = "continue". Otherwise: PeerLost.
   [[nodiscard]] Pending start_send_unless_lost(int target, Packet packet) const;
-  /// Blocks until everybody knows that the member was lost: cluster.failures.detection after its crash.
+  /// Blocks until the loss of the member is known, cluster.failures.detection after its crash.
   void await_detection(int member) const;
 
   /// Charges additions, averages or updates of this rank: flops at its host's speed, or nothing where the scenario
