@@ -29,8 +29,9 @@ constexpr std::array collectives_choices{
 
 constexpr std::array sharings{
     Choice{"processor", "ranks of different jobs share a host's speed fairly"},
-    Choice{"gang",
-           "jobs take turns, each on all of its hosts, as Pathways schedules them; waiting for a turn is waiting"}};
+    Choice{
+        "gang",
+        "jobs take turns, each on all of its hosts, as Pathways schedules them; time until a turn counts as waiting"}};
 
 void check_jitter(base::Describer& d, const Options& options) {
   if (!options.jitter || !options.jitter->disturbs()) return;
@@ -84,7 +85,7 @@ void Options::describe(base::Describer& d) {
   d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
   d.numbers("relative_speeds", relative_speeds,
             "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1", Bounds::above_zero());
-  d.component("stragglers", stragglers, "who is slow, and when");
+  d.component("stragglers", stragglers, "the ranks or hosts that are slow, and when");
   d.component("jitter", jitter, "how much equal messages differ");
   d.list("background", background, "other traffic on the links: { from, to, rate, on, off, ... }");
   d.integer("link_bins", link_bins, "intervals of link_utilisation.csv, at most; 0: none", Bounds::between(0, 50));
@@ -92,10 +93,10 @@ void Options::describe(base::Describer& d) {
   d.integer("quantum", quantum, "sharing = \"gang\": steps of a job's turn", Bounds::at_least(1));
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
   d.quantity("storage_bandwidth", storage_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "at which each rank writes and reads its checkpoints; left out: they take no time",
+             "the bandwidth at which each rank writes and reads its checkpoints; left out: they take no time",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.section("failures", failures, "hosts that crash, and what the training does then");
-  d.section("watchdog", watchdog, "when a run that never ends is given up");
+  d.section("failures", failures, "hosts that crash, and how the training recovers");
+  d.section("watchdog", watchdog, "limits after which a run is given up");
   if (!platform.empty())
     for (const std::string_view key : said_by_platform)
       if (d.given(key))

@@ -25,7 +25,7 @@ enum class NetworkModel { ideal, tcp, infiniband };
 std::string_view name(NetworkModel model);
 std::span<const base::Choice> network_model_choices();
 
-/// The simulation of collectives whose last arrival decides when every member is through.
+/// The simulation of collectives whose last arrival determines every member's end.
 enum class Collectives {
   automatic,  ///< at the last arrival, by their own recurrence, where nothing contends
   messages    ///< message by message
@@ -53,7 +53,7 @@ struct SlowLink : base::Described {
   void describe(base::Describer& d) override;
 };
 
-/// The options that `platform` replaces: its file says them.
+/// The options that `platform` replaces by its file.
 inline constexpr std::array<std::string_view, 5> said_by_platform{"topology", "speed", "bandwidth", "latency", "hosts"};
 
 struct Options : base::Described {
@@ -85,7 +85,7 @@ struct Options : base::Described {
   double speed(int host) const;
   /// Whether every host is as fast as the others, always, and none fails.
   bool undisturbed() const;
-  /// Whether a collective takes what its own recurrence says: every option that disturbs messages is asked.
+  /// Whether a collective takes the time of its own recurrence: no option disturbs messages.
   bool computes_collectives() const;
 };
 

@@ -1,4 +1,4 @@
-/// Allreduce: every member brings a vector, and all go on with the same combination of all of them, bit for bit.
+/// Allreduce: every member brings a vector, and all get the combination of all vectors, equal bit for bit.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class Allreduce : public base::Described {
   void describe(base::Describer&) override {}
 
   /// x: (d) on every member, any d >= 0.  Returns (d).  Virtual time: the cost line of the algorithm; for a mean also d
-  /// flops.  Errors: cluster::PeerLost.  x is taken over, so that it lives no longer than it takes to combine it.
+  /// flops.  Errors: cluster::PeerLost.  x is taken over, so that it is freed as soon as it is combined.
   values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x,
                             Reduction reduction = Reduction::sum) const {
     const cluster::WorkScope work_scope(comm, record::Work::allreduce);
@@ -34,7 +34,7 @@ class Allreduce : public base::Described {
 
   /// Whether several members send to several at a time.
   virtual bool many_to_many() const { return false; }
-  /// The reason why it makes no sense on such a cluster, or empty.
+  /// The reason why the algorithm makes no sense on such a cluster, or empty.
   virtual std::string refusal(const cluster::Options& /*cluster*/) const { return {}; }
 };
 

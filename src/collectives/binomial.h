@@ -1,4 +1,4 @@
-/// Binomial trees: in each round everybody who has something halves what is left to do.
+/// Binomial trees: in each round every member that has data passes half of its remaining work on.
 ///
 /// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA
 /// 19, 2005. Members are numbered from the root on.
@@ -43,7 +43,8 @@ values::Tensor reduce(const cluster::Communicator& comm, int root, const values:
 /// Chunk r of the root's vector, on member r; chunks as Split cuts them.  x: (length) on the root, ignored elsewhere.
 /// Virtual time: lg P alpha + (P-1)/P M beta where P is a power of two that divides the length.
 values::Tensor scatter(const cluster::Communicator& comm, int root, const values::Tensor& x, std::int64_t length);
-/// The way back: x is chunk r of a vector of that length; the vector on the root, no tensor elsewhere.
+/// The reverse of scatter: x is chunk r of a vector of that length. Returns the vector on the root, no tensor
+/// elsewhere.
 values::Tensor gather(const cluster::Communicator& comm, int root, const values::Tensor& x, std::int64_t length);
 
 }  // namespace simgrad::collectives

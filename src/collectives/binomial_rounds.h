@@ -18,8 +18,8 @@ class BinomialRounds {
   struct Pair {
     int upper = Exchange::nobody;  ///< my partner, if I am the lower one
     int lower = Exchange::nobody;  ///< my partner, if I am the upper one
-    int first = 0;                 ///< the upper one's number from the root on: it stands for those from there on
-    int end = 0;                   ///< up to here
+    int first = 0;                 ///< the upper one's number from the root on: the first member that it stands for
+    int end = 0;                   ///< one past the last member that it stands for
   };
   Pair pair(int distance, int member) const {
     const int v = (member - root_ + P_) % P_;

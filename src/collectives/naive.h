@@ -1,4 +1,4 @@
-/// Flat reduce to member 0, then flat broadcast: what everything else is measured against.
+/// Flat reduce to member 0, then flat broadcast: the baseline of the other allreduces.
 ///
 /// Cost: 2 alpha + 2(P-1) M beta + (P-1) M gamma when all arrive at once; else the gather ends as the members' messages
 /// share the link of member 0, each from when it comes.

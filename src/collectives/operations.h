@@ -1,4 +1,4 @@
-/// The collectives that there is one algorithm for: what a listing says of each.
+/// The listings of collectives that have one algorithm only.
 #pragma once
 
 #include <span>

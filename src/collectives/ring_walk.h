@@ -13,7 +13,8 @@ class RingWalk {
  public:
   RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals);
 
-  /// P - 1 rounds. In the first, member r sends chunk r + sent_first to r + 1; then always the chunk received before.
+  /// P - 1 rounds. In the first round, member r sends chunk r + sent_first to r + 1; in later rounds, the chunk
+  /// received in the round before.
   void around(int sent_first, bool reduce);
 
   std::vector<cluster::MemberTiming> timings() const;

@@ -7,9 +7,9 @@
 
 namespace simgrad::collectives {
 
-/// This member's part in the schedule.  x: what the schedule says it brings; a version that comes with it travels
-/// along. Returns what the schedule says it keeps, no tensor where that is nothing. Virtual time: each round as long as
-/// its transfers, and a flop a number for what is combined. Errors: cluster::PeerLost.
+/// This member's part in the schedule.  x: the stretch that the schedule says it brings; a note beside it travels
+/// along. Returns the stretch that the schedule says it keeps; no tensor if that is empty. Virtual time: each round as
+/// long as its transfers, and a flop a number combined. Errors: cluster::PeerLost.
 cluster::Packet run(const cluster::Communicator& comm, const Schedule& schedule, cluster::Packet x,
                     values::Combination how = values::Combination::add);
 

@@ -30,8 +30,7 @@ struct Stretch {
   std::int64_t end() const { return first + count; }
 };
 
-/// Where the chunks of a vector lie: chunks of lengths that differ by at most one, the longer ones first; or of given
-/// lengths.
+/// The places of a vector's chunks. Their lengths differ by at most one, the longer ones first; or are given.
 class Split {
  public:
   Split(const Extent& vector, int chunks) : chunks_(chunks), length_(vector.length), wire_(vector.wire) {}

@@ -1,4 +1,4 @@
-/// Collectives in which nobody is through before all have arrived: by messages, or computed at the last arrival.
+/// Collectives in which no member finishes before all have arrived: by messages, or computed at the last arrival.
 #pragma once
 
 #include <functional>
@@ -39,8 +39,8 @@ class ScheduledAllreduce : public Allreduce {
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;
 };
 
-/// This member's part of a collective.  make: its schedule, the same on every member.  x: what the member brings.
-/// Returns what it keeps.  Virtual time, bytes and numbers are the same by messages and computed.
+/// This member's part of a collective.  make: its schedule, equal on every member.  x: the stretch that the member
+/// brings. Returns the stretch that it keeps.  Virtual time, bytes and numbers are the same by messages and computed.
 /// Errors: cluster::PeerLost.
 values::Tensor run_collective(const cluster::Communicator& comm,
                               const std::function<std::shared_ptr<const JointSchedule>()>& make, values::Tensor x,

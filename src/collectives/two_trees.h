@@ -1,4 +1,4 @@
-/// Two binary trees over the same members, in which nobody has more than two children altogether.
+/// Two binary trees over the same members, in which no member has more than two children altogether.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 namespace simgrad::collectives {
 
 /// The first tree is in-order: odd members are leaves. The second is its mirror image where P is even, and shifted by
-/// one where it is odd, so that who is an inner member of one is a leaf of the other (0 excepted, which has a child in
-/// each). Every edge has one of two colours: no two that lead away from a member upwards have the same, nor two that
-/// lead to it.
+/// one where it is odd, so that an inner member of one tree is a leaf of the other (0 excepted, which has a child in
+/// each). Every edge has one of two colours. A member's two edges to its parents have different colours, and so have
+/// two edges from its children.
 class TwoTrees {
  public:
   explicit TwoTrees(int P);

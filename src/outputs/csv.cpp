@@ -1,4 +1,4 @@
-/// The four CSV files: views of the same JSON values, so that a number has one spelling everywhere.
+/// The CSV files: views of the same JSON values, so that a number has one spelling everywhere.
 #include <algorithm>
 #include <concepts>
 #include <map>

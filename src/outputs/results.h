@@ -54,7 +54,7 @@ nlohmann::ordered_json parse_json(const std::string& text);
 /// results.json; the same text is the document of --json.  One run a line.  Equal results give equal bytes.
 std::string results_json(const Results& results);
 /// The numbers of results.json, letter for letter; null is an empty cell; RFC 4180 quoting, lines end in "\n".
-/// Baselines are in none of the four.
+/// Baselines are in none of these files.
 std::string runs_csv(const Results& results);
 std::string curves_csv(const Results& results);
 std::string ranks_csv(const Results& results);

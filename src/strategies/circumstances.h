@@ -1,4 +1,4 @@
-/// The scenario around a strategy, where it matters whether the two go together.
+/// The parts of a scenario that decide whether a strategy can train in it.
 #pragma once
 
 #include <cstdint>

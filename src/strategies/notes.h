@@ -5,7 +5,8 @@
 
 namespace simgrad::strategies {
 
-/// The number of updates that made the parameters which the array holds, or at which its gradient was computed.
+/// The version of parameters: the updates that led to the array's parameters, or to those at which its gradient was
+/// computed.
 struct Version {
   std::int64_t step = 0;
 };

@@ -5,8 +5,8 @@
 
 namespace simgrad::strategies {
 
-/// Whether it can be: a sparse model without a penalty, whose numbers are computed, and an optimizer that can update
-/// rows alone.
+/// Whether rows can be updated alone: a sparse model without a penalty, whose numbers are computed, and an optimizer
+/// that can do so.
 bool updates_rows(const Worker& worker);
 
 /// Computes step after step the gradient of the batch's keys, and updates their rows.

@@ -28,8 +28,8 @@ struct Circumstances;  // strategies/circumstances.h
 
 /// The reason why a strategy cannot train under some circumstances.
 struct Refusal {
-  std::string option;  ///< the key of its own that is at fault
-  std::string text;    ///< which two numbers or options contradict, and what to do
+  std::string option;  ///< the strategy's option at fault
+  std::string text;    ///< the two numbers or options that contradict, and what to do
 };
 
 /// A strategy is a struct: its fields are its options, operator() is the algorithm box of its paper.
@@ -45,8 +45,8 @@ class Strategy : public base::Described {
   virtual Traits traits(int /*P*/) const { return {}; }
   /// Nothing if it can train; asked once the problem is known.
   virtual std::optional<Refusal> refusal(const Circumstances&) const { return {}; }
-  /// Sentences about what is allowed but hardly wanted: its consequence, and what to do. They are printed before the
-  /// runs, and stand in the runs' notes.
+  /// Sentences about options that are allowed but hardly wanted: the consequence, and what to do. These warnings are
+  /// printed before the runs, and stand in the runs' notes.
   virtual std::vector<std::string> warnings(std::int64_t /*P*/, std::uint64_t /*seed*/) const { return {}; }
   /// The strategy of one worker without a network whose run is the baseline of this one's speed-up.
   virtual std::shared_ptr<const Strategy> alone() const;

@@ -40,8 +40,8 @@ void Options::describe(base::Describer& d) {
   d.component("schedule", schedule, "how the learning rate changes with the steps");
   d.integer("warmup_steps", warmup_steps, "step k < warmup_steps has (k + 1) / warmup_steps of the schedule's rate",
             Bounds::between(0, 1e12));
-  d.component("partition", partition, "which rows are whose");
-  d.section("input", input, "where batches are read from, and how far ahead");
+  d.component("partition", partition, "how the rows are divided among the ranks");
+  d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.integer("checkpoint_every_steps", checkpoint_every_steps,
             "how often the state is kept for a recovery; 0: only step 0", Bounds::at_least(0));

@@ -1,4 +1,4 @@
-/// A training's program: the code of its ranks, and what the training must know of it before it runs.
+/// A training's program: the code of its ranks, and the properties that the training must know before it runs.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Holder {
 /// Makes the state to evaluate from replicas that hold different things.
 using Assembly = std::function<values::Tensor(const std::vector<values::Tensor>& replicas, const Learning& learning)>;
 
-/// All recoveries; and those that start a new generation of ranks, which need nothing of a program.
+/// All recoveries; and the recoveries that start a new generation of ranks, which need no support by a program.
 std::vector<cluster::Recovery> every_recovery();
 std::vector<cluster::Recovery> recoveries_by_generation();
 
@@ -40,13 +40,13 @@ struct Traits {
     lockstep,
     /// Gradients are applied to one state as they come. The holder counts the rows of a gradient as it applies them.
     server_updates,
-    /// Every worker updates a replica at its own pace. A step is P updates, whosever they are.
+    /// Every worker updates a replica at its own pace. A step is P updates by any workers.
     own_pace
   };
   Progress progress = Progress::lockstep;
-  /// Gradients that an update takes, for learning rate schedules; 0: about P. Lockstep does without.
+  /// Gradients that an update takes, for learning rate schedules; 0: about P. Unused under lockstep.
   std::int64_t gradients_an_update = 1;
-  /// Decides who reports states: these are evaluated, and tested against the stopping rules.
+  /// Decides which ranks report states. The reported states are evaluated, and tested against the stopping rules.
   Holder holder = Holder::workers;
   /// Whether each worker's replica is written in checkpoints, and not the first one's alone.
   bool replicas_differ = false;
@@ -58,7 +58,7 @@ struct Traits {
   std::vector<int> hosts = {};
   /// The rule by which parameters are dealt to the servers.
   Sharding sharding = Sharding::none;
-  /// Whether several ranks send to several at a time; it chooses how the simulator shares a crowded network.
+  /// Whether several ranks each send to several at a time. Then the simulator shares all links anew at every change.
   bool many_to_many = false;
   /// The values of cluster.failures.recovery that a scenario may choose.
   std::vector<cluster::Recovery> recoveries = recoveries_by_generation();

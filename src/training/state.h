@@ -8,8 +8,9 @@
 
 namespace simgrad::training {
 
-/// A strategy's vectors and numbers that are true of all ranks together: a sum over the ranks that stays constant, say.
-/// After a failure they are there only if every worker goes on from a state of its own, for no part of them is true.
+/// A strategy's vectors and numbers that are true only of all ranks together, a constant sum over the ranks for
+/// example. After a failure they are kept only if every worker goes on from its own state, because no part of them is
+/// true by itself.
 struct Joint {
   std::vector<values::Tensor> vectors;
   std::vector<double> numbers;

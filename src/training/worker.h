@@ -66,22 +66,22 @@ class Participant {
   /// Reports parameters that are changed where they are, after `step` updates.
   bool continues(const std::shared_ptr<const Store>& store, std::int64_t step) const;
 
-  /// One update with gradient g, at so many times the learning rate.  Virtual time: the optimizer's flops, unless
+  /// One update with gradient g, at the learning rate times a factor.  Virtual time: the optimizer's flops, unless
   /// reductions are free.
   void update(State& state, const values::Tensor& g, double rate_factor = 1.0) const;
   /// The learning rate of the update that follows `step` updates.
   double learning_rate(std::int64_t step) const;
-  /// The gradients that every worker has given after so many steps, on average, rounded down.
+  /// The number of gradients that a worker has given after `step` steps, on average, rounded down.
   std::int64_t rounds(std::int64_t step) const;
   /// One step of Lloyd's algorithm: every centre in state.w moves to the mean of its rows.  sums: those of all ranks'
   /// `assignments`.  Virtual time: a division a number, unless reductions are free.
   void move_centres(State& state, const values::Tensor& sums) const;
 
-  /// Virtual time: so many flops of an addition, an average or an update; none where the scenario makes them free.
+  /// Charges flops of an addition, an average or an update, which take no time where the scenario makes them free.
   void charge(double flops, record::Work work = record::Work::reduce) const { comm_.charge_reduction(flops, work); }
-  /// Virtual time: so many flops, which its host's other ranks may slow down.
+  /// Charges flops that the host's other ranks may slow down.
   void compute(double flops, record::Work work) const;
-  /// The flops that it could do in that time, alone on its cores.
+  /// The flops that this rank could do in that time, alone on its cores.
   double flops_in(double seconds) const;
   /// Adds a sentence to the run's notes.
   void note(std::string text) const;
@@ -92,7 +92,7 @@ class Participant {
  protected:
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
   Session& session() const { return session_; }
-  /// For the texts of errors, and the draws of codes.
+  /// Sets the rank's step for the texts of errors, and for the draws of codes.
   void set_step(std::int64_t step) const;
   void charge_update(const State& state) const;
   double learning_rate_after(double rounds) const;
@@ -112,7 +112,7 @@ class Worker : public Participant {
   using Participant::rows;
   std::int64_t rows() const { return rows(rank()); }  ///< its share of a step's batch
 
-  /// As a participant's; then what was registered with at_every_step is called.
+  /// As a participant's; then calls the functions registered with at_every_step.
   bool continues(const State& state) const;
   using Participant::continues;
 
@@ -150,7 +150,8 @@ class Worker : public Participant {
   /// The flops that a piece of that step's work takes, `flops` of `whole`, as the scenario's stragglers stretch it for
   /// this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
-  /// Gradients over so many rows have been computed, by whatever way; gradient() and the like count themselves.
+  /// Counts gradients over so many rows. Only for gradients that are computed by other means than gradient() and the
+  /// like.
   void count_samples(std::int64_t rows) const;
 
   // Workers that hold one state together, as cores of one host.
@@ -176,14 +177,14 @@ class Worker : public Participant {
   base::Stream draws(base::Purpose purpose, std::int64_t step) const;
   /// For the run's record.
   void report_spectral_gap(double gap) const;
-  /// Whether the run begins with it: it has neither failed nor come back.
+  /// Whether this rank is at the run's beginning: it has neither failed nor come back.
   bool begins_the_run() const;
   /// The number of workers that the scenario has, lost ones included.
   int all_workers() const;
 
   // Replicas that go on when others are lost, and come back: for the classes below the strategies.
 
-  /// Whether it has come back among others that have gone on meanwhile: it has no state, and asks for one.
+  /// Whether this rank has come back among others that have gone on meanwhile: it has no state, and asks for one.
   bool rejoins() const;
   /// The last step that is complete.
   std::int64_t latest_step() const;
@@ -194,9 +195,10 @@ class Worker : public Participant {
   void join(std::int64_t step, int from) const;
   /// The members that want this rank's parameters of that step; each is told once.
   std::vector<int> joiners(std::int64_t step) const;
-  /// Called whenever the state was reported and the training goes on.
+  /// Registers a function, called whenever the state was reported and the training goes on.
   void at_every_step(std::function<void(const State&)> call) { calls_.push_back(std::move(call)); }
-  /// Shows the training a replica between two of its reports, for an actor that may outlive the worker for a moment.
+  /// A function that shows the training a replica between two of its reports. An actor that outlives the worker for a
+  /// moment may call it.
   std::function<void(const State&)> shows() const;
 
   /// The number of rows by now, where they come in during the training; else nothing.
@@ -206,9 +208,9 @@ class Worker : public Participant {
   int servers() const { return comm().size() - workers(); }
 
  private:
-  /// Its share of that step's batch, of the rows that there are by now.
+  /// This rank's share of that step's batch, of the rows that have come in by now.
   Share share(std::int64_t step) const;
-  /// Passes over it.
+  /// Charges flops of a pass over that step's rows.
   void pass_over_rows(double flops, std::int64_t step);
 
   std::unique_ptr<InputPipeline> input_;
@@ -224,10 +226,10 @@ class Server : public Participant {
   /// Its place among the servers, and their number.
   int shard() const { return rank() - workers(); }
   int servers() const { return comm().size() - workers(); }
-  /// A worker's gradient is applied: its rows count as samples, its age as staleness. Servers of shards all say it; it
-  /// counts once, by the first.
+  /// A worker's gradient is applied: its rows count as samples, its age as staleness. Every server of a shard calls it;
+  /// only the first server's call counts.
   void count(int worker, std::optional<std::int64_t> staleness = {}) const;
-  /// The age of a gradient whose rows count by themselves.
+  /// Counts the age of a gradient whose rows are counted elsewhere.
   void count_staleness(std::int64_t updates) const;
 };
 

@@ -20,7 +20,7 @@ struct AlphaBetaGamma {
   double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();
 
   double transfer_s(std::int64_t bytes) const { return latency_s + flow_s(static_cast<double>(bytes), 1.0); }
-  /// The time of bytes that each of `flows` flows through one link has to send.
+  /// The time in which each of `flows` flows through one link sends its bytes.
   double flow_s(double bytes, double flows) const {
     return std::max(bytes * flows / bandwidth_bytes_per_s, bytes / flow_limit_bytes_per_s);
   }

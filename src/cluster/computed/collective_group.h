@@ -1,4 +1,4 @@
-/// A group whose collectives are computed, and each of them that is under way. Included by .cpp files only.
+/// A group whose collectives are computed, and those under way. Included by .cpp files only.
 #pragma once
 
 #include <simgrid/s4u.hpp>
@@ -18,15 +18,15 @@ struct ComputedCollectives::Collective {
 
   std::shared_ptr<const CollectiveTiming> timing;
   std::vector<double> arrivals;
-  std::vector<values::Tensor> tensors;  ///< brought, then taken away
+  std::vector<values::Tensor> tensors;  ///< the members' inputs, then their results
   std::vector<MemberTiming> timings;
   base::ByRank<char> inside;
   int arrived = 0;
   int left = 0;
-  std::int64_t bytes = 0;  ///< that a member brings
+  std::int64_t bytes = 0;  ///< of one member's input
 };
 
-/// The members of a communicator, and the collectives that they have behind them.
+/// The members of a communicator, and their collectives that are over.
 struct ComputedCollectives::Group {
   struct Times {
     std::shared_ptr<const CollectiveTiming> timing;

@@ -25,8 +25,8 @@ class CollectiveLog {
   /// The time of one call on an idle network when all members call at once, in seconds.
   using Prediction = std::function<double()>;
 
-  /// Finds the calls, or makes them; only then the prediction is asked for.  name: the algorithm.  bytes: that each
-  /// member brings.
+  /// Finds the calls, or makes them; only a new entry asks for the prediction.  name: the algorithm.  bytes: of one
+  /// member's input.
   CollectiveCalls& calls(const Members& members, int generation, std::string_view name, std::int64_t bytes,
                          const Prediction& prediction);
 
@@ -64,8 +64,8 @@ class CollectiveCalls {
   };
   Open& open(std::int64_t call) { return open_[static_cast<std::size_t>(call - first_open_)]; }
 
-  Members members_;            ///< kept, so that no other communicator's members come to lie at their place
-  record::CollectiveUse use_;  ///< with sums instead of means
+  Members members_;                            ///< kept, so that no other communicator's members get the same address
+  record::CollectiveUse use_;                  ///< with sums instead of means
   base::ByRank<std::int64_t> arrived_, left_;  ///< calls, of each member
   std::deque<Open> open_;
   std::int64_t first_open_ = 0;

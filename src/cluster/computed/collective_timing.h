@@ -30,11 +30,11 @@ class TimingObserver {
   /// The member is blocked by a transfer that is under way, in or out.
   virtual void communicates(int member, int peer, std::int64_t bytes, double from_s, double to_s) = 0;
   virtual void sends(int source, int target, std::int64_t bytes, double start_s, double end_s) = 0;
-  /// Whether it has seen enough: later spans need not be shown.
+  /// Whether the viewer has enough: later spans need not be shown.
   virtual bool enough() const = 0;
 };
 
-/// One collective as its members go through it. No member is through before all have arrived.
+/// One collective as its members go through it. No member finishes before all have arrived.
 class CollectiveTiming {
  public:
   static constexpr double uncut = std::numeric_limits<double>::infinity();
@@ -51,11 +51,11 @@ class CollectiveTiming {
   virtual SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const = 0;
   /// The end of the last member when all members arrive at 0.
   double alone_s(const AlphaBetaGamma& costs, std::size_t members) const;
-  /// Shows all that lies before `until`, each member's spans in the order of time. Returns the time until which nothing
-  /// is missing.
+  /// Shows all spans and messages before `until`, each member's spans in the order of time. Returns the time until
+  /// which nothing is missing.
   virtual double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
                       TimingObserver& observer) const = 0;
-  /// Every member's result, from what all have brought.
+  /// Every member's result, from the inputs of all.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
 };
 

@@ -1,8 +1,8 @@
 /// Collectives computed at their last arrival instead of message by message.
 ///
-/// Where nobody can finish before everybody has arrived, and messages do not disturb each other, the algorithm's own
-/// recurrence says when each member is through. The members sleep until then: two switches a member instead of two a
-/// message.
+/// Where no member can finish before all have arrived, and messages do not disturb each other, the algorithm's own
+/// recurrence gives each member's end time. The members sleep until their end times: two switches of actors a member
+/// instead of two a message.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,8 @@ class ComputedCollectives {
   values::Tensor take_part(const Members& members, int generation, int position, const MakeTiming& make,
                            values::Tensor brought);
 
-  /// The world ends now: settles the accounts of all members in a collective, and counts transfers that have started.
+  /// At the end of the world: settles the accounts of all members in a collective, and counts transfers that have
+  /// started.
   void cut(double now);
   /// Collectives for which not all members have arrived, until `now`, by world rank; where somebody records.
   struct Unfinished {
@@ -40,7 +41,7 @@ class ComputedCollectives {
     std::vector<record::Message> messages;
   };
   Unfinished unfinished(double now) const;
-  /// All members are gone.
+  /// Drops all collectives under way: their members are gone.
   void dissolve();
   /// Posts what all collectives that are over, or were cut, have sent.
   void post(Traffic& traffic) const;

@@ -1,4 +1,4 @@
-/// Other people's traffic: flows between hosts of the cluster that are no part of the training.
+/// Background traffic: flows between hosts of the cluster that are no part of the training.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct BackgroundFlow : base::Described {
 /// The flows of a run: they begin with the engine and end with its last training. Each shares links as one more flow.
 class Background {
  public:
-  /// Errors: std::runtime_error for hosts that the run has not.
+  /// Errors: std::runtime_error for hosts that the run does not have.
   Background(Cluster& cluster, const std::vector<BackgroundFlow>& flows, std::uint64_t seed);
   ~Background();
 

@@ -27,7 +27,7 @@ class Cluster {
  public:
   /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
   /// many_to_many: several ranks send to several at a time; see flags_for_many_to_many in network_model.h.
-  /// seed: of what is drawn for hosts and links.
+  /// seed: of the random draws for hosts and links.
   /// Errors: base::ScenarioError for a platform that is malformed or too small.
   Cluster(const Options& options, int hosts, bool many_to_many = false, std::uint64_t seed = 1);
   ~Cluster();
@@ -45,8 +45,8 @@ class Cluster {
   double speed(int host) const;
   /// The duration from now on of work that takes `work_s` seconds at nominal speed; infinite if it never ends.
   double duration(int host, double work_s) const { return timelines_.empty() ? work_s : varied_duration(host, work_s); }
-  /// Its speed changes as the scenario's stragglers say of that worker's host (none: a server's).  shares_cores: ranks
-  /// compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
+  /// Makes a host's speed change as the scenario's stragglers say of that worker's host (none: a server's).
+  /// shares_cores: ranks compute on it by SimGrid's fair sharing of cores, which then follows the same changes.
   void vary_speed(int host, std::optional<int> worker, bool shares_cores);
 
   /// The bytes that a link carries in a second, whether it is up now or not.
@@ -57,14 +57,14 @@ class Cluster {
   /// Calls back when the clock shows that time, outside every actor; not after the last actor has ended.
   void at(double time_s, std::function<void()> callback);
 
-  /// Calls back at that time, in an actor, for whose sake the clock goes on until then.
+  /// Calls back at that time, in an actor, which keeps the clock going until then.
   void start_at(double time_s, std::function<void()> callback);
 
   /// Runs until every actor has ended. Errors: std::runtime_error with rank, step and virtual time for whatever an
   /// actor threw, for a deadlock (who waits for whom), and for the watchdog.
   void run();
 
-  /// The run is over because of this error: all actors die; `run` throws it. The first one wins.
+  /// Ends the run with this error: all actors die, and `run` throws it. The first error wins.
   void fail(const std::string& error);
   /// Other traffic; null where there is none.
   Background* background() const { return background_.get(); }
@@ -75,10 +75,10 @@ class Cluster {
   int tenants() const { return static_cast<int>(tenants_.size()); }
 
   bool failed() const { return !error_.empty(); }
-  /// Whether nobody is at work any more: callbacks of the clock that call themselves again must not.
+  /// Whether no training is at work any more: then callbacks of the clock must not call themselves again.
   bool over() const;
-  /// Ends the run where every rank of every world waits for what can never come, or where the watchdog's time is over.
-  /// For callbacks of the clock, which goes on by itself.
+  /// Ends the run if every rank of every world waits for something that can never come, or if the watchdog's time is
+  /// over. For callbacks of a clock that goes on by itself.
   void fail_if_stuck();
   /// Called by actors at every step. Errors: std::runtime_error once the watchdog's simulated or real time is over.
   void watch();

@@ -1,4 +1,4 @@
-/// Network jitter: what one message takes differs from the next one's, by chance.
+/// Network jitter: random differences between the times of equal messages.
 #pragma once
 
 #include <functional>

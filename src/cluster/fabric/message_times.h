@@ -19,8 +19,8 @@ struct MessageTimes {
   std::array<std::vector<double>, 3> seconds;  ///< by network model, in the order of NetworkModel: of each size
 };
 
-/// Simulates them, each model in a process of its own. Only the links of the options matter: nothing else disturbs.
-/// bytes: multiples of 8.  Errors: base::ScenarioError, as for building the cluster; base::EnvironmentError.
+/// Simulates the messages, each model in a process of its own. Of the options only the links matter: nothing else
+/// disturbs. bytes: multiples of 8.  Errors: base::ScenarioError, as for building the cluster; base::EnvironmentError.
 MessageTimes message_times(const Options& options, const std::vector<std::int64_t>& bytes);
 
 }  // namespace simgrad::cluster

@@ -12,10 +12,10 @@ namespace simgrad::cluster {
 /// The --cfg flags of a model.
 std::vector<std::string> simgrid_flags(NetworkModel model);
 
-/// Flags that make SimGrid share all links anew at every change. By itself it looks only at those that a change
-/// concerns, and in 3.32 it overlooks some: of flows that get past their latency at one instant, those from a host with
-/// several. Their targets then take more than their links carry, if several hosts send to each. What it costs grows
-/// with the flows under way, so it is for those who need it.
+/// Flags that make SimGrid share all links anew at every change. By default SimGrid looks only at links that a change
+/// concerns, and 3.32 overlooks some: when several flows of one host get past their latency at one instant, it misses
+/// links of some of them. Their targets then receive more than their links carry, if several hosts send to each. The
+/// flags' cost grows with the flows under way, so only programs that need them get them.
 std::vector<std::string> flags_for_many_to_many();
 
 /// `ideal` on a platform whose routes differ in latency: SimGrid weights a flow by 1/latency once its latency is paid;
@@ -25,7 +25,7 @@ std::vector<std::string> flags_for_many_to_many();
 using FlowMultiple = std::function<double(const simgrid::s4u::Host* source, const simgrid::s4u::Host* target)>;
 void share_fairly(const FlowMultiple& latency_multiple = {});
 
-/// A new flow's bytes take that many times as long, and its links are taken by it for as long.
+/// Multiplies the time of a new flow's bytes; its links are busy for as long.
 void stretch_transfers(const FlowMultiple& multiple);
 
 }  // namespace simgrad::cluster

@@ -10,7 +10,7 @@ class Link;
 
 namespace simgrad::cluster {
 
-/// latency_s: if given, becomes what SimGrid says of the whole way, one way.
+/// latency_s: if given, becomes SimGrid's latency of the whole route, one way.
 std::vector<simgrid::s4u::Link*> route_between(const simgrid::s4u::Host* source, const simgrid::s4u::Host* target,
                                                double* latency_s = nullptr);
 

@@ -13,8 +13,8 @@ class SpeedTimeline {
  public:
   explicit SpeedTimeline(std::unique_ptr<SpeedChanges> changes) : changes_(std::move(changes)) {}
 
-  /// Seconds from `now` (which never goes back) until `work_s` seconds at nominal speed are done; infinite if they
-  /// never are. The speed is piecewise constant, and its integral exact.
+  /// Seconds from `now` (which never goes back) until `work_s` seconds at nominal speed are done; infinite if the work
+  /// never ends. The speed is piecewise constant, and its integral exact.
   double seconds(double now, double work_s);
 
  private:

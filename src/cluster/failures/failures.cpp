@@ -38,9 +38,9 @@ std::string_view name(Recovery recovery) { return recoveries.at(static_cast<std:
 std::span<const base::Choice> recovery_choices() { return recoveries; }
 
 void Crash::describe(base::Describer& d) {
-  d.integer("rank", rank, "whose host crashes, among the ranks of its role", Bounds::at_least(0));
-  d.choice("role", role, failing_roles, "who that is");
-  d.quantity("at", at_s, Unit::seconds, "when", Bounds::at_least(0));
+  d.integer("rank", rank, "the rank whose host crashes, counted among the ranks of its role", Bounds::at_least(0));
+  d.choice("role", role, failing_roles, "the role of that rank");
+  d.quantity("at", at_s, Unit::seconds, "the time of the crash", Bounds::at_least(0));
   d.quantity("repair", repair_s, Unit::seconds, "how long until the host is back; without it, never",
              Bounds::at_least(0));
 }
@@ -52,14 +52,15 @@ void FailureOptions::describe(base::Describer& d) {
               "how long until such a host is back; default under \"exponential\" and \"weibull\": constant; a "
               "trace says it itself");
   d.choice("market", market, markets, "how workers' hosts are rented");
-  d.section("spot", spot, "what happens to them while market = \"spot\"");
-  d.component("links", links,
-              "when links fail: they carry nothing until they are repaired, then go on with what they had");
+  d.section("spot", spot, "interruptions of workers' hosts while market = \"spot\"");
+  d.component("links", links, "when links fail: transfers stall until the link is repaired, then go on");
   d.component("link_repair", link_repair, "how long until such a link is back");
-  d.quantity("detection", detection_s, Unit::seconds, "from a crash until everybody knows", Bounds::at_least(0));
+  d.quantity("detection", detection_s, Unit::seconds, "time from a crash until all ranks know of it",
+             Bounds::at_least(0));
   d.quantity("restart_time", restart_time_s, Unit::seconds,
-             "from when all are there until they work again, beside reading the checkpoint", Bounds::between(0, 1e9));
-  d.choice("recovery", recovery, recoveries, "what the training does then; a [[strategy]] may have its own");
+             "time that the ranks need to work again once all are up, beside reading the checkpoint",
+             Bounds::between(0, 1e9));
+  d.choice("recovery", recovery, recoveries, "how the training recovers; a [[strategy]] may have its own recovery");
   if (market == Market::spot && hosts->happens())
     d.refuse("hosts",
              fmt::format("hosts = \"{}\" fail, and market = \"spot\" takes them away as well; leave one of them out",

@@ -19,17 +19,17 @@ struct Crash : base::Described {
   std::int64_t rank = 0;  ///< among those of its role
   Role role = Role::worker;
   double at_s = 0.0;
-  std::optional<double> repair_s;  ///< from the crash until the host is back; without it it never is
+  std::optional<double> repair_s;  ///< from the crash until the host is back; none: never
 
   void describe(base::Describer& d) override;
 };
 
 enum class Recovery {
-  restart,    ///< everybody waits for the repair, then all ranks go on from the last checkpoint
-  wait,       ///< everybody waits for the repair, then all go on from the last step that everybody had completed
+  restart,    ///< all ranks wait for the repair, then go on from the last checkpoint
+  wait,       ///< all ranks wait for the repair, then go on from the last step that all had completed
   shrink,     ///< the others go on from the last checkpoint at once, with one rank fewer
-  elastic,    ///< the others go on from memory at once; who is repaired joins again
-  keep_going  ///< nobody stops: the others go on without the lost rank, and with it once it is back
+  elastic,    ///< the others go on from memory at once; a repaired rank joins again
+  keep_going  ///< no rank stops: the others go on without the lost rank, and with it once it is back
 };
 std::string_view name(Recovery recovery);
 std::span<const base::Choice> recovery_choices();
@@ -50,7 +50,7 @@ struct FailureOptions : base::Described {
   /// Whether anything can fail at all.
   bool any() const { return hosts_fail() || links->happens(); }
   bool hosts_fail() const { return !crashes.empty() || of_hosts().happens(); }
-  /// By which hosts fail.
+  /// The process by which hosts fail.
   const FailureProcess& of_hosts() const {
     return market == Market::spot ? static_cast<const FailureProcess&>(spot) : *hosts;
   }

@@ -17,8 +17,7 @@ namespace simgrad::cluster {
 class Cluster;
 
 /// While a link is down it carries nothing (a byte a second): flows stall, and go on when it is back, as TCP's do.
-/// Links fail by themselves, each direction of a full-duplex cable too; the loopback links never
-/// stalls.
+/// Each link fails independently, and so does each direction of a full-duplex cable; the loopback links never fail.
 class LinkFailures {
  public:
   LinkFailures(Cluster& cluster, std::uint64_t seed);
@@ -32,7 +31,7 @@ class LinkFailures {
   Cluster& cluster_;
   std::uint64_t seed_;
   std::vector<simgrid::s4u::Link*> links_;
-  std::map<const simgrid::s4u::Link*, double> down_;  ///< with what they carry else
+  std::map<const simgrid::s4u::Link*, double> down_;  ///< with their bandwidths when up
 };
 
 }  // namespace simgrad::cluster

@@ -35,23 +35,23 @@ const base::Registry<Repair>& repairs();
 /// The failures of hosts or links, each of which fails by itself.
 class FailureProcess : public base::Described {
  public:
-  std::string only_class;  ///< of hosts or links that are concerned; empty: all
+  std::string only_class;  ///< the class of hosts or links that fail; empty: all
 
   virtual bool happens() const { return true; }
-  /// Whether it says itself when what has failed is back.
+  /// Whether the process itself says when a failed host or link is back.
   virtual bool repairs() const { return false; }
   /// Whether hosts fail that have servers only.
   virtual bool concerns_servers() const { return true; }
   /// Mean time between failures of one; none where there is no such number.
   virtual std::optional<double> mtbf_s() const { return {}; }
-  /// The next failure of number `which`, which has been up since then and has failed `count` times.  stream: of that
-  /// one and that count alone.
+  /// The next failure of host or link number `which`, which has been up since `up_since_s` and has failed `count`
+  /// times. stream: of that number and count alone.
   virtual std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
                                      const Repair& repair) const = 0;
   virtual std::vector<std::string> files() const { return {}; }
   /// The outages of each host, if they are known before the run; else none.  Errors: as check_files.
   virtual std::vector<std::vector<Outage>> known_outages() const { return {}; }
-  /// Reads the files.  those: how many hosts there are.  Errors: ScenarioError `file:line:column: ...`.
+  /// Reads the files.  those: the number of hosts.  Errors: ScenarioError `file:line:column: ...`.
   virtual void check_files(std::int64_t /*those*/) const {}
 
  protected:

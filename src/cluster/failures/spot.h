@@ -10,8 +10,8 @@ namespace simgrad::cluster {
 
 enum class Market { on_demand, spot };
 
-/// The section [cluster.failures.spot]: what workers' hosts are subject to while market = "spot". Servers are rented on
-/// demand. An interruption comes after an exponential time; another machine has taken the place after a constant one.
+/// The section [cluster.failures.spot]: interruptions of workers' hosts while market = "spot". Servers are rented on
+/// demand. An interruption comes after an exponential time; another machine takes the place after a constant one.
 class SpotMarket final : public FailureProcess {
  public:
   double interruption_s = 4.0 * 3600.0;  ///< mean, of one machine

@@ -26,7 +26,7 @@ struct BlockedOn {
   bool receives_from_anybody() const { return kind == Kind::receiving && peer == anybody; }
 };
 
-/// Scopes (BusyScope, BlockedScope, FollowScope) and the Timekeeper change it, nobody else.
+/// Only the scopes (BusyScope, BlockedScope, FollowScope) and the Timekeeper change it.
 class ActorState {
  public:
   /// Where its time is recorded; null: nowhere.

@@ -28,7 +28,7 @@ struct Channel;
 /// sides have called (rendezvous), and takes what the network model says for the tensor's bytes.
 ///
 /// A communicator is one generation: after a failure the recovery driver makes a new one, so that no message of the old
-/// world is ever received in the new.
+/// generation is ever received in the new one.
 class Communicator {
  public:
   using Members = std::shared_ptr<const std::vector<int>>;
@@ -54,12 +54,13 @@ class Communicator {
   [[nodiscard]] Pending start_receive(int source) const;
 
   bool alive(int member) const;
-  /// As start_send; nothing is under way if the target is lost under recovery = "continue". Elsewhere: PeerLost.
+  /// As start_send; sends nothing if the target is lost under recovery = "continue". Otherwise: PeerLost.
   [[nodiscard]] Pending start_send_unless_lost(int target, Packet packet) const;
-  /// Blocks until everybody knows that the member was lost: cluster.failures.detection after its crash.
+  /// Blocks until the loss of the member is known, cluster.failures.detection after its crash.
   void await_detection(int member) const;
 
-  /// This rank adds, averages or updates: flops at its host's speed, or nothing where the scenario makes it free.
+  /// Charges additions, averages or updates of this rank: flops at its host's speed, or nothing where the scenario
+  /// makes them free.
   void charge_reduction(double flops, record::Work work = record::Work::reduce) const;
   /// The state of the calling actor, for the scopes that account for its time; null: not kept.
   ActorState* actor() const { return actor_; }
@@ -71,7 +72,7 @@ class Communicator {
   values::Tensor compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                                   values::Tensor brought) const;
   /// The calls of a collective among the members, for the record: each member says when it calls and when it returns.
-  /// name: the algorithm.  bytes: that a member brings.  alone_s: the time of one call on an idle network when all
+  /// name: the algorithm.  bytes: of one member's input.  alone_s: the time of one call on an idle network when all
   /// members call at once.
   CollectiveCalls& collective(std::string_view name, std::int64_t bytes,
                               const std::function<double(const AlphaBetaGamma&)>& alone_s) const;

@@ -20,7 +20,8 @@ class GangSchedule {
   GangSchedule(int jobs, std::int64_t quantum_steps);
   ~GangSchedule();
 
-  /// In the actor of a rank: blocks until the job may go on.  step: made so far.  ranks: of the job, which all come.
+  /// In the actor of a rank: blocks until the job may go on.  step: steps made so far.  ranks: the job's, all of which
+  /// call.
   void come(int job, std::int64_t step, int ranks);
   /// The job is over.
   void leave(int job);

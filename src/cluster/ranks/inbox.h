@@ -16,8 +16,8 @@ namespace simgrad::cluster {
 class Inbox {
  public:
   enum class Losses { untold, told };
-  /// Starts to receive from members first .. first + count - 1.  told: an arrival says when a member is known to be
-  /// lost.
+  /// Starts to receive from members first .. first + count - 1.  told: whether an arrival reports that a member is
+  /// known to be lost.
   Inbox(const Communicator& communicator, int first, int count, Losses losses = Losses::untold);
   ~Inbox();
   Inbox(const Inbox&) = delete;
@@ -30,9 +30,9 @@ class Inbox {
   };
   /// Blocks until a message has come in.
   Arrival next();
-  /// Blocks until then at the latest; nothing if no message has come in.
+  /// As above, but blocks until that time at the latest; nothing if no message has come in.
   std::optional<Arrival> next_until(double virtual_s);
-  /// Computes, but gives up when a message comes in or is there already. Returns whether it got to the end.
+  /// Computes, but gives up when a message comes in or is there already. Returns whether it finished.
   /// Virtual time: the flops', at the rank's speed, or until the message. The rank is alone on its cores.
   bool compute(double flops);
 

@@ -32,23 +32,23 @@ class Membership {
   void crash(int rank);
   void revive(int rank);
 
-  // Under recovery = "continue" nobody else stops. A rank that rejoins is another incarnation of it, whose mailboxes
-  // have other names: no message for the one before reaches it.
+  // Under recovery = "continue" no other rank stops. A rank that rejoins is a new incarnation, whose mailboxes have
+  // other names: no message for the previous incarnation reaches it.
 
   void set_keeps_going() { keeps_going_ = true; }
   bool keeps_going() const { return keeps_going_; }
   /// crash() while all others go on: a rank that is blocked on a lost one gets PeerLost at once.
   void lose(int rank);
-  /// The others know that the rank was lost, unless they know already.
+  /// Tells the others that the rank was lost, unless they know already.
   void announce(int rank);
   /// revive() while all others go on; announces the loss before.
   void rejoin(int rank);
-  /// Makes another incarnation of a living rank: whatever others expect of it fails.
+  /// Makes a new incarnation of a living rank: transfers with the old one that have not started fail.
   void start_over(int rank);
   int incarnation(int rank) const { return ranks_[rank].incarnation; }
   double lost_at_s(int rank) const { return ranks_.at(rank).lost_at_s; }
 
-  /// While it lives, its listener is notified. It may outlive the world.
+  /// Notifies its listener while it lives. It may outlive the world.
   class Subscription {
    public:
     Subscription() = default;
@@ -61,7 +61,7 @@ class Membership {
     Listeners listeners_;
     MembershipListener* listener_ = nullptr;
   };
-  /// Does nothing where a failure stops everybody: then nobody is left to be notified.
+  /// Does nothing where a failure stops all ranks: then no listener is left.
   Subscription subscribe(MembershipListener& listener) const {
     return keeps_going_ ? Subscription(listeners_, listener) : Subscription();
   }

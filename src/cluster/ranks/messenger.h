@@ -49,25 +49,25 @@ class Messenger {
   Message& new_message();
   /// The packet of a message that has arrived.
   Packet take(Message& message);
-  /// Where SimGrid puts a message that is received; it outlives the actor that waits for it.
+  /// A place into which SimGrid puts a received message; it outlives the actor that waits for it.
   Message** new_landing();
   void release(Message** landing);
 
-  /// Every message that lives, those under way and those that are free again.
+  /// All messages, those under way and those that are free again.
   const std::deque<Message>& messages() const { return messages_; }
   /// Whether this stands for a message that will never come.
   bool never_comes(const Message* message) const { return message == &nothing_; }
 
-  /// Whatever is expected of these ranks, and has not started, fails.
+  /// Fails all transfers with these ranks that have not started.
   void break_off(const std::function<bool(int rank)>& lost);
-  /// The rank is another incarnation.
+  /// Gives the rank's new incarnation mailboxes with other names.
   void rename_mailboxes(int rank);
   /// Forgets the transfers of a host that is about to go down, as SimGrid does; one that has arrived may still be
   /// taken.
   void forget_host(int host);
   /// Meters every transfer that has started: it counts in full, whatever becomes of it.
   void count_started();
-  /// As above, and drops everything that is under way: it will never be taken.
+  /// As above, and drops all messages under way: they will never be taken.
   void drop_all();
   /// Posts what all channels have carried.
   void post(Traffic& traffic) const;

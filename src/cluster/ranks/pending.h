@@ -17,9 +17,9 @@ struct Message;
 
 /// wait() blocks in virtual time until the transfer is over. It must not outlive its communicator.
 ///
-/// One that is dropped before it is over, as its actor ends, is kept by SimGrid's count of references for the life of
-/// the process: the world still asks when it started, and SimGrid prints a backtrace for a transfer destroyed in
-/// flight.
+/// A transfer that is dropped before it is over, because its actor ends, stays alive by SimGrid's count of references
+/// until the process ends. The world still asks when it started, and SimGrid prints a backtrace for a transfer
+/// destroyed in flight.
 class Pending {
  public:
   /// Nothing is under way.
@@ -33,7 +33,7 @@ class Pending {
   void started(simgrid::s4u::Comm& transfer);
   /// The packet received; an empty one for a send. Errors: PeerLost.
   Packet wait();
-  /// As wait(); nothing if the peer is lost under recovery = "continue". Elsewhere: PeerLost.
+  /// As wait(); nothing if the peer is lost under recovery = "continue". Otherwise: PeerLost.
   std::optional<Packet> wait_unless_lost();
   /// Whether wait() is still to be called.
   bool under_way() const { return transfer_ != nullptr; }

@@ -23,8 +23,8 @@ void pause(double seconds);
 class Ranks {
  public:
   /// Ranks 0 .. workers-1 are workers, the next `servers` servers; rank r lives on hosts[r].  A host has a core for
-  /// each worker that lives on it, and one at least; where more ranks than that compute at a time, they share its speed
-  /// fairly.
+  /// each worker that lives on it, and one at least; where more ranks than cores compute at a time, they share its
+  /// speed fairly.
   Ranks(Cluster& cluster, Timekeeper& timekeeper, int workers, int servers, const std::vector<int>& hosts);
 
   int workers() const { return workers_; }
@@ -50,7 +50,7 @@ class Ranks {
   static void kill(std::int64_t actor);
   /// Kills all actors but the calling one.
   void kill_all();
-  /// Kills that actor, too, when all are killed.
+  /// Adds an actor to those that are killed together.
   void add_actor(std::int64_t actor) { actors_.push_back(actor); }
   /// Whether the rank's main actor has not ended.
   bool running(int rank) const { return ranks_[rank].running; }
@@ -62,7 +62,7 @@ class Ranks {
   void compute(int rank, double flops, record::Work work = record::Work::compute) const;
   /// The calling actor of the rank computes.  actor: null where its time is not kept.
   void compute(int rank, double flops, ActorState* actor, record::Work work) const;
-  /// Seconds of that by itself, on a host whose speed does not vary.
+  /// Seconds of such work alone on a host whose speed does not vary.
   double nominal_s(int rank, double flops) const;
   void set_relative_speed(int rank, double speed) { ranks_.at(rank).relative_speed = speed; }
   double relative_speed(int rank) const { return ranks_.at(rank).relative_speed; }
@@ -70,7 +70,7 @@ class Ranks {
   /// The step that the rank is in, for the texts of errors and for timelines.
   void set_step(int rank, std::int64_t step) { ranks_[rank].step = step; }
   std::int64_t step(int rank) const { return ranks_.at(rank).step; }
-  /// For those who look at it again and again.
+  /// The step's address, for callers that read it often.
   const std::int64_t* step_in_place(int rank) const { return &ranks_.at(rank).step; }
 
  private:

@@ -11,12 +11,13 @@
 
 namespace simgrad::cluster {
 
-/// Receives from members on channels apart from the communicator's own, whatever the rank's main actor does: a side
-/// actor a member takes each message as it comes, and may answer it on the communicator itself. It ends with the rank's
-/// generation; a rank is never blocked by its side actors, so that any pattern of questions is free of deadlock.
+/// Receives from members on channels apart from the communicator's own, whatever the rank's main actor does. One side
+/// actor for each member takes each message as it comes, and may answer it on the communicator itself. The side actors
+/// end with the rank's generation. A rank is never blocked by them, so that any pattern of requests is free of
+/// deadlock.
 ///
-/// A side actor may outlive the rank's main actor for a moment, where that one has lost a peer: the function that it
-/// calls must own whatever it reads. Under recovery = "continue" nothing is received from a lost member until it is
+/// A side actor may outlive the rank's main actor for a moment, where the main actor has lost a peer. So the function
+/// must own everything that it reads. Under recovery = "continue" nothing is received from a lost member until it is
 /// back.
 class Responder {
  public:
@@ -28,8 +29,8 @@ class Responder {
   Responder(const Responder&) = delete;
   Responder& operator=(const Responder&) = delete;
 
-  /// Sends to a member's responder; its answer, if it is to give one, comes on the communicator. Nothing is under way
-  /// if the member is lost under recovery = "continue".
+  /// Sends to a member's responder, whose answer, if any, comes on the communicator. Sends nothing if the member is
+  /// lost under recovery = "continue".
   [[nodiscard]] Pending start_send(int target, Packet packet) const;
 
  private:

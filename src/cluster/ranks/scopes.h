@@ -37,9 +37,9 @@ class BlockedScope {
   void label(const SpanLabel& label) const {
     if (Track* const recorded = track()) recorded->transfer(label);
   }
-  /// The transfer that it was blocked on started then; negative: never.
+  /// Sets the start of the transfer that the actor was blocked on; negative: it never started.
   void started(double transfer_start_s) { transfer_start_s_ = transfer_start_s; }
-  /// Seconds of computing and communicating in it; the rest is waiting.
+  /// Sets the seconds of computing and communicating in this scope; the rest is waiting.
   void divided(double compute_s, double communicate_s) {
     divided_ = true;
     compute_s_ = compute_s;

@@ -10,7 +10,7 @@ namespace simgrad::cluster {
 
 class SideStream {
  public:
-  /// Does the work with the communicator of the side actor. Returns what the rank gets for it.
+  /// Does the work with the communicator of the side actor. Returns the rank's result.
   using Task = std::function<values::Tensor(const Communicator&)>;
 
   /// Starts a side actor of the communicator's rank. It ends with the rank's generation.

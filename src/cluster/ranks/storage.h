@@ -24,7 +24,7 @@ class Storage {
 
   /// Blocks the calling actor.  Virtual time: latency + bytes / its share of the bandwidth.
   void read(const Communicator& comm, std::int64_t bytes) const;
-  /// Takes as long as reading.
+  /// Virtual time: that of reading as many bytes.
   void write(const Communicator& comm, std::int64_t bytes) const { read(comm, bytes); }
 
  private:

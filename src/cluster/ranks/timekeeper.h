@@ -24,13 +24,13 @@ class Timekeeper {
 
   /// Time counts from now on.
   void begin();
-  /// The rank's time is `down` from now on.
+  /// Counts the rank's time as `down` from now on.
   void go_down(int rank);
   /// The rank is up again, and waits.
   void come_up(int rank);
   /// Every rank that is not down waits from now on: its actor is about to be killed.
   void close_all();
-  /// A collective under way is cut now, in which the rank has computed and communicated for so long.
+  /// Cuts a collective under way, in which the rank has computed and communicated for so long.
   void cut_collective(int rank, double compute_s, double communicate_s);
 
  private:
@@ -48,8 +48,8 @@ class Timekeeper {
   base::ByRank<Rank> ranks_;
 };
 
-/// While it lives, the rank's main actor is blocked on a side actor: whatever that one computes, communicates and waits
-/// counts as the rank's.
+/// While it lives, the rank's main actor is blocked on a side actor, whose computing, communicating and waiting count
+/// as the rank's.
 class FollowScope {
  public:
   FollowScope(Timekeeper& timekeeper, int rank, ActorState& side);

@@ -1,4 +1,4 @@
-/// The ranks of one training, and everything between them: the owner of the parts that know more.
+/// The ranks of one training: the owner of their parts.
 #pragma once
 
 #include <functional>
@@ -46,21 +46,21 @@ class World final : public Tenant {
   /// The world's time counts from now on; else from the clock's zero.
   void begin();
   double start_s() const { return start_s_; }
-  /// The training ends here: accounts are cut, transfers that have started count in full, all actors die (but not the
-  /// calling one). Whatever happens later is not recorded.
+  /// Ends the training: accounts are cut, transfers that have started count in full, all actors but the calling one
+  /// die. Nothing later is recorded.
   void end();
   bool ended() const override { return ended_; }
-  /// Once it has ended: what became of ranks, hosts, links and collectives, and the timelines.
+  /// Returns the use of ranks, hosts, links and collectives, and the timelines. Only after the end.
   void fill(record::Record& record) const;
 
   /// Whether a collective takes the time that its own recurrence says: nothing contends and nothing fails.
   bool uncontended() const;
 
-  /// All actors die; their accounts wait. For a recovery, which then starts new ones, and for the end.
+  /// Kills all actors; their accounts wait. For a recovery, which then starts new actors, and for the end.
   void kill_actors() override;
   bool can_move() const override;
   std::string blocked_ranks() const override;
-  /// Whether a recovery is under way, in which no rank moves and all is well; may be null.
+  /// Whether a recovery is under way, in which no rank moves and which is no deadlock; may be null.
   std::function<bool()> recovering;
 
   Ranks& ranks() { return *ranks_; }

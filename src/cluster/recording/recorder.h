@@ -1,4 +1,4 @@
-/// The timelines of a world being recorded: tracks emit spans, each timeline takes as many as it is to hold.
+/// The recording of a world's timelines: tracks emit spans, and each timeline takes as many as its limit allows.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class Recorder {
   /// Takes intervals ahead of time, and messages.  complete_until_s: later intervals are not all there.
   void take(const std::vector<std::pair<Track*, Interval>>& intervals, const std::vector<record::Message>& messages,
             double complete_until_s);
-  /// Into one timeline alone.
+  /// Takes an interval into one timeline alone.
   void take(TimelineRecorder& timeline, Track& track, const Interval& interval);
   /// The most spans that any timeline has room for.
   std::size_t room() const;

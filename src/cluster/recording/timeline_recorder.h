@@ -31,14 +31,14 @@ class TimelineRecorder {
   bool full() const { return spans_.size() >= limits_.spans || messages_.size() >= 4 * limits_.spans; }
   /// The number of spans that it still has room for.
   std::size_t room() const { return full() ? 0 : limits_.spans - spans_.size(); }
-  /// Nothing after that is taken.
+  /// Takes nothing after that time.
   void end_by(double end_s);
   double end_s() const { return end_s_; }
   void take(const record::Span& span);
   void take(const record::Message& message);
-  /// It is over, whether it was full or the run ended.
+  /// Stops recording, whether the timeline is full or the run has ended.
   void stop(double now);
-  /// Times since start_s.
+  /// The timeline, with times since start_s.
   record::Timeline timeline(double start_s) const;
 
  private:

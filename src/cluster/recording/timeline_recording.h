@@ -14,7 +14,7 @@ class Recorder;
 class World;
 struct Message;
 
-/// It changes nothing of what it records.
+/// Recording does not change the simulation.
 class TimelineRecording {
  public:
   explicit TimelineRecording(World& world);
@@ -26,9 +26,9 @@ class TimelineRecording {
   bool asked_for() const { return recorder_ != nullptr; }
   /// Whether some timeline is not complete yet.
   bool running() const;
-  /// The world ends now.
+  /// Ends all timelines now.
   void finish();
-  /// After the end.
+  /// The recorded timelines. Only after the end.
   std::vector<record::Timeline> timelines() const;
 
   /// Records a side actor of the rank, if the rank is recorded. Its spans end with the actor.

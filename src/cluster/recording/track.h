@@ -49,7 +49,7 @@ class Track {
     if (within_ != record::Work::idle) label_.work = within_;
   }
   const SpanLabel& label() const { return label_; }
-  /// The operation is over.
+  /// Ends the operation.
   void rest() { label_ = {.work = within_}; }
   /// The named work that transfers and idle times are part of; idle: none.
   record::Work within() const { return within_; }
@@ -62,7 +62,7 @@ class Track {
   /// Records intervals in the order of time; between two the actor waited for the next.
   void record(const std::vector<Interval>& intervals);
   void record(const Interval& interval);
-  /// All up to then is recorded, or not wanted.
+  /// Marks the time up to `until_s` as recorded, or as not wanted.
   void mark_recorded(double until_s) { recorded_until_s_ = until_s; }
 
   /// While a rank is blocked on this side actor its spans are buffered, so that the rank's own track can show them.

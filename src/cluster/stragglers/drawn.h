@@ -1,7 +1,7 @@
-/// Stragglers of a step: what one gradient takes is drawn anew for every rank and step.
+/// Stragglers of a step: the time of a gradient is drawn anew for every rank and step.
 ///
-/// Where a step waits for the slowest of n, it takes what the largest of n draws does, on average: D + mean H_n for
-/// the shifted exponential with H_n = 1 + 1/2 + ... + 1/n.
+/// A step that waits for the slowest of n takes the largest of n draws. The mean of the largest is D + mean H_n for the
+/// shifted exponential, with H_n = 1 + 1/2 + ... + 1/n.
 #pragma once
 
 #include "cluster/stragglers/stragglers.h"

@@ -20,11 +20,12 @@ struct SpeedFile {
   std::map<int, std::vector<SpeedChange>> by_rank;
   std::optional<double> period_s;  ///< the changes come again after that; none: once
 
-  /// Null where the file says nothing of that rank.
+  /// The changes of that rank's host; null where the file has none.
   std::unique_ptr<SpeedChanges> of_rank(std::optional<int> worker) const;
 };
 
-/// Errors: EnvironmentError for a file that cannot be opened; ScenarioError `file:line: ...` for what stands in it.
+/// Errors: EnvironmentError for a file that cannot be opened; ScenarioError `file:line: ...` for a fault in its
+/// contents.
 SpeedFile read_speed_file(const std::string& file);
 
 }  // namespace simgrad::cluster

@@ -25,7 +25,8 @@ struct SpeedChange {
   double factor = 1.0;
 };
 
-/// The changes of one host's speed, one after the other, their dates ascending. Before the first it is nominal.
+/// The changes of one host's speed, one after the other, their dates ascending. Before the first change the speed is
+/// nominal.
 class SpeedChanges {
  public:
   virtual ~SpeedChanges() = default;
@@ -41,7 +42,7 @@ class Stragglers : public base::Described {
   /// The stretch of one gradient of a rank; its stream is of that rank and step alone.
   virtual Stretch draw(base::Stream& /*stream*/) const { return {}; }
 
-  /// Whether hosts change their speed with time, which concerns all that is computed on them.
+  /// Whether hosts change their speed with time, which stretches all computations on them.
   virtual bool varies() const { return false; }
   virtual bool concerns_servers() const { return false; }
   /// Whether anything computes slower than at its nominal speed.

@@ -5,8 +5,8 @@
 
 namespace simgrad::cluster {
 
-/// cluster.bandwidth is the memory's, shared by all who copy at a time; cluster.latency is one way, core to core. What
-/// one core alone can copy is cluster.flow_limit. The one link is memory-0. Each rank, servers too, has a core.
+/// cluster.bandwidth is the memory's, shared by all cores that copy at a time; cluster.latency is one way, core to
+/// core. One core alone copies at cluster.flow_limit. The one link is memory-0. Each rank, servers too, has a core.
 struct SharedMemory : Topology {
   static constexpr base::About about{.kind = "shared_memory",
                                      .summary = "the cores of one host; all messages share the bandwidth of its memory",

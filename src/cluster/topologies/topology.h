@@ -41,7 +41,7 @@ class Topology : public base::Described {
   virtual bool has_localities() const { return false; }
   /// The machine, rack or site of a host: equal for hosts near each other.
   virtual int locality(int host, int /*workers*/) const { return host; }
-  /// The reason why it cannot be built of that many such hosts, or empty.
+  /// The reason why the topology cannot be built of that many such hosts, or empty.
   virtual std::string refusal(const HostSpec& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
   /// Whether all routes have the same latency.
   virtual bool even_latencies() const { return false; }

@@ -1,7 +1,7 @@
 /// Two tiers: racks of hosts behind switches, whose uplinks to a core switch are slower than their hosts together.
 ///
 /// Source: the leaf-and-spine data centre; A. Greenberg et al., "VL2: A Scalable and Flexible Data Center Network",
-/// SIGCOMM 2009, on what oversubscription is and costs.
+/// SIGCOMM 2009, on oversubscription and its cost.
 #pragma once
 
 #include <optional>

@@ -25,7 +25,8 @@ class Wired : public Topology {
 
   /// All cables, those too that no host uses.
   virtual std::vector<Cable> cables(const Blueprint& blueprint) const = 0;
-  /// The nodes on the way from a host to another, both included. Between two that no cable joins nothing takes time.
+  /// The nodes on the way from a host to another, both included. Where no cable joins two consecutive nodes, the hop
+  /// takes no time.
   virtual std::vector<int> path(const Blueprint& blueprint, int from, int to) const = 0;
 
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;

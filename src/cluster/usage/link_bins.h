@@ -14,7 +14,7 @@ class LinkBins {
 
   explicit LinkBins(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
 
-  /// Bytes that went evenly from `start_s` to `end_s`. What the bins of two ends hold adds up to what was added.
+  /// Adds bytes that went evenly from `start_s` to `end_s`. The bins of two ends add up to all bytes added.
   void add(Ends ends, double start_s, double end_s, double bytes);
 
   double width_s() const { return width_s_; }

@@ -20,17 +20,17 @@ class Traffic {
   /// By ranks; a pair may have sent no byte.
   const SentByPair& by_ranks() const { return by_ranks_; }
 
-  /// The background traffic of earlier times is not the training's to report.
+  /// Begins the training's share of the background traffic: earlier bytes are not reported.
   void begin();
   /// Whether the use of links over time is kept.
   bool kept_over_time() const { return bins_ != nullptr; }
-  /// Bytes of a message that went evenly from `start_s` to `end_s`, between two hosts.
+  /// Adds bytes of a message that went evenly from `start_s` to `end_s`, between two hosts.
   void spread(LinkBins::Ends hosts, double start_s, double end_s, std::int64_t bytes);
-  /// Null: nobody asks.
+  /// The bins of links over time; null if nobody asks.
   const LinkBins* bins() const { return bins_.get(); }
   /// Adds the background bytes carried since the last call, spread evenly over that interval.
   void read_background();
-  /// By hosts, since the beginning, when last read.
+  /// The background bytes by hosts, since the beginning, when last read.
   const Background::Carried& background() const { return background_; }
 
  private:

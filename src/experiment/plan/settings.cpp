@@ -40,17 +40,17 @@ std::string StrategyEntry::name() const {
 void Settings::describe(base::Describer& d) {
   d.integer("schema", schema, "the version of this format", Bounds::between(1, 1));
   d.text("title", title, "what the experiment is about");
-  d.integer("seed", seed, "of all random draws", Bounds::at_least(0));
+  d.integer("seed", seed, "the seed of all random draws", Bounds::at_least(0));
   d.section("cluster", cluster, "hosts, links and what goes wrong");
   d.section("data", data, "the samples");
-  d.section("model", model, "what is fitted to them");
+  d.section("model", model, "the model that is fitted to the samples");
   d.section("training", training, "batches, optimizer, partition");
-  d.section("stop", stop, "when it ends, whichever comes first");
-  d.section("evaluate", evaluate, "when the loss is looked at; observing costs no virtual time");
-  d.section("prices", prices, "what hosts, bytes and watts cost; they change nothing of what is simulated");
+  d.section("stop", stop, "the rules that end the training; the first to hold decides");
+  d.section("evaluate", evaluate, "when the loss is evaluated; an evaluation takes no virtual time");
+  d.section("prices", prices, "the prices of hosts, bytes and energy; they do not change the simulation");
   d.list("strategy", strategies, "the strategies to compare");
   d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");
-  d.list("expect", expectations, "what `check` tests the results for");
+  d.list("expect", expectations, "the expectations that `simgrad check` tests");
 }
 
 data::Task Settings::task() const {

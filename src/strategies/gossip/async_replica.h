@@ -11,13 +11,13 @@
 
 namespace simgrad::strategies {
 
-/// A rank's replica. The rank's main actor and the actors that answer others share it, whichever lives longest.
+/// A rank's replica. The rank's main actor and the actors that answer others share it; the last of them frees it.
 class AsyncReplica {
  public:
   explicit AsyncReplica(const Worker& worker);
   virtual ~AsyncReplica() = default;
 
-  State state = {};  ///< without parameters until a rank that has come back has been told some
+  State state = {};  ///< without parameters until a rank that has come back has received them
 
   /// Takes a message in the actor beside the rank that received it. Returns the answer, if there is one.
   virtual std::optional<cluster::Packet> take(const cluster::Communicator& beside, int peer,
@@ -31,21 +31,21 @@ class AsyncReplica {
   std::function<void(const State&)> show_;
 };
 
-/// The rank's connections to other replicas. Nobody waits for a rank that is busy, for actors beside it answer.
+/// The rank's connections to other replicas. No rank waits for a busy one, because actors beside each rank answer.
 class AsyncPeers {
  public:
   /// peers: the members that send to this replica. A rank that has come back asks the first of `tellers()` at work for
-  /// parameters, then the next if that one is lost; if nobody tells, it begins with its own start.
-  /// Virtual time: none at the beginning of a run; of one that has come back, 2 alpha + M beta.
+  /// parameters, then the next if the first is lost; if none is left, it begins with its own start.
+  /// Virtual time: none at the beginning of a run; 2 alpha + M beta for a rank that has come back.
   AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, std::vector<int> peers,
              const std::function<std::vector<int>()>& tellers);
 
   bool continues() const;
-  /// Sends to a member's replica; nothing is under way if the member is lost.
+  /// Sends to a member's replica; sends nothing if the member is lost.
   [[nodiscard]] cluster::Pending start_send(int peer, cluster::Packet packet) const {
     return responder_.start_send(peer, std::move(packet));
   }
-  /// Sends to all peers. Blocks before, until what was sent so the last time has arrived.
+  /// Sends to all peers, after the previous call's messages have arrived: blocks until then.
   void send_to_all(const cluster::Packet& packet);
 
  private:

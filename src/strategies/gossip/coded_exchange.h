@@ -1,4 +1,4 @@
-/// A replica's averaging with its neighbours, by codes of what they send.
+/// A replica's averaging with its neighbours, where each sends codes.
 ///
 /// Gradients: the average of what is decoded. Parameters, by a code that keeps them: x_i + sum_j W_ij (Q(x_j) -
 /// Q(x_i)), which leaves the mean where it is. By any other code, the differences of parameters to a copy of each
@@ -27,7 +27,7 @@ class CodedExchange {
   CodedExchange(Worker& worker, std::shared_ptr<const MixingMatrix> W, const training::Compressor& compressor,
                 Payload payload, double consensus_step = 1.0);
 
-  /// The state to begin with, as Neighbourhood has it.
+  /// The state to begin with: see Neighbourhood.
   State start() const { return neighbours_.start(); }
 
   /// An exchange that goes on while its rank computes.
@@ -42,7 +42,7 @@ class CodedExchange {
   Tensor combine(const Tensor& x, std::int64_t step) { return finish(start(x, step)); }
 
  private:
-  /// A vector of several times as many numbers as there are parameters is encoded so many at a time.
+  /// Encodes a vector of several times d numbers in pieces of d.
   Tensor code_of(const Tensor& x);
   Tensor towards_copies(Sent sent);
   bool alone() const { return row_.neighbours.empty() && row_.targets.empty(); }

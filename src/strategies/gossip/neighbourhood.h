@@ -1,4 +1,4 @@
-/// A replica's exchanges with its neighbours, some of whom may be lost and come back.
+/// A replica's exchanges with its neighbours, which may be lost and come back.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace simgrad::strategies {
 class Neighbourhood {
  public:
   /// row: this rank's row of the mixing matrix. Worker and row must outlive the neighbourhood. From now on the worker
-  /// sends its state at every step to those who have come back and take it from here.
+  /// sends its state at every step to ranks that have come back and join from it.
   Neighbourhood(Worker& worker, const MixingRow& row);
   Neighbourhood(const Neighbourhood&) = delete;
   Neighbourhood& operator=(const Neighbourhood&) = delete;
 
-  /// The state to begin with. A rank that has come back takes a living neighbour's parameters and step (anybody's if no
-  /// neighbour lives), with a fresh optimizer.  Virtual time: until that neighbour's next step, then alpha + M beta.
+  /// The state to begin with. A rank that has come back takes a living neighbour's parameters and step (any rank's if
+  /// no neighbour lives), with a fresh optimizer.  Virtual time: until that neighbour's next step, then alpha + M beta.
   State start() const;
   /// sum_j W_ij x_j over this rank and those neighbours that take part in the step, added in the order of ranks; their
   /// weights are scaled to sum to 1.  Virtual time: alpha + degree M beta, then (2 degree + 1) d flops.

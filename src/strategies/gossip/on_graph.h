@@ -30,7 +30,7 @@ struct OnGraph : Strategy {
   virtual bool mixes() const { return false; }
   /// The warnings for ranks that exchange along those edges.
   static std::vector<std::string> broken(const Adjacency& edges, std::string_view what);
-  /// Whether the living are seen as the rest of the scenario's ranks.
+  /// Whether the graph of the living ranks is the scenario's graph without the lost ones.
   bool leaves_a_rest(const Worker& worker) const;
 
  private:

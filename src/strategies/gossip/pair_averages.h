@@ -1,10 +1,10 @@
 /// Averages of two replicas at a time, while both ranks compute.
 ///
-/// A rank sends its x to a neighbour; the other moves to the middle at once and answers with what its x was; when that
-/// is in, the asker moves by its half. Two ranks that ask each other at one time take both questions as one average:
-/// they know it from the number of questions that each has heard. A rank whose answer overtakes the question that it
-/// crossed asks others, or nobody, until that question is in. Both sides move by half of one difference, which keeps
-/// the mean whatever comes in between. Where codes are sent, it is the difference of what both decode.
+/// A rank sends its x to a neighbour, which moves to the middle at once and answers with its x from before. When the
+/// answer has come, the asker moves by its half. Two ranks whose requests cross take both requests as one average: each
+/// sees this from the number of requests that it has received. A rank whose answer overtakes the crossing request asks
+/// other neighbours, or none, until that request has come. Both sides move by half of one difference, which keeps the
+/// mean whatever comes in between. Where codes are sent, it is the difference of what both decode.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,7 @@ class PushSum {
   void exchange(Mass& mass, const Mass& share, std::int64_t step);
   /// The mass, and a share under way, as the next start() reads them.
   Joint joint(const Mass& mass, const Mass& share) const;
-  /// Blocks until the last push is through: others may still be a step behind.
+  /// Blocks until the last push has been received: others may still be a step behind.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-/// The order of splits in a MapReduce round: which worker maps which, and whose result counts.
+/// The order of splits in a MapReduce round: the worker that maps each split, and the result that counts.
 ///
 /// Source: J. Dean, S. Ghemawat, "MapReduce: Simplified Data Processing on Large Clusters", OSDI 2004 (backup tasks);
 /// M. Zaharia et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008.
@@ -11,8 +11,8 @@
 
 namespace simgrad::strategies {
 
-/// Worker r begins with split r; a worker that is through with one is given the next. So splits start in the order of
-/// their numbers, and among those that are still mapped the lowest number has been mapped for longest.
+/// Worker r begins with split r; a worker that has mapped one is given the next. So splits start in the order of their
+/// numbers, and among those that are still mapped the lowest number has been mapped for longest.
 class JobTracker {
  public:
   /// At least as many splits as workers.  slow_factor: with copies, and then a split is slow once it has been mapped
@@ -23,12 +23,13 @@ class JobTracker {
     bool accepted = false;     ///< whether the worker was the first with its split: then its result counts
     std::optional<int> split;  ///< the next to map; nothing: the worker is idle until a copy, or the next round
   };
-  /// A worker is through with its split. If none is left to start, it maps a copy of one that is slow, if any is.
+  /// A worker has mapped its split. If no split is left to start, the worker maps a copy of a slow one, if there is
+  /// any.
   Order finished(int worker, double now);
 
-  /// The split's result is there: the worker that mapped it may be lost.
+  /// The split's result has arrived: its worker may be lost from now on.
   void received(int split) { splits_.at(static_cast<std::size_t>(split)).received = true; }
-  /// A worker is lost, with the split that it was mapping and those whose results are not there yet (lineage: their
+  /// A worker is lost, with the split that it was mapping and the splits whose results have not arrived (lineage: their
   /// rows can be read again). They are mapped again, before others begin. Returns the idle workers that begin at once.
   struct Copy {
     int worker = 0;

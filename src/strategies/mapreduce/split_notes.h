@@ -9,13 +9,13 @@
 
 namespace simgrad::strategies {
 
-/// A worker is through with a split of that round, and asks whether its result is wanted.
+/// A worker has mapped a split of that round, and asks whether its result is wanted.
 struct SplitReport {
   std::int64_t step = 0;
   std::int64_t split = 0;
 };
 
-/// The answer, or an order by itself: what the worker maps next, if there is anything.
+/// The answer, or an order by itself: the split that the worker maps next, if there is any.
 struct SplitOrder {
   static constexpr int none = -1;
   std::int64_t step = 0;
@@ -25,7 +25,7 @@ struct SplitOrder {
   std::optional<int> split() const { return number == none ? std::nullopt : std::optional(number); }
 };
 
-/// Beside a result: the split that it is the sum of.
+/// Beside a result: the number of its split.
 struct SplitResult {
   std::int64_t step = 0;
   std::int64_t split = 0;
@@ -34,7 +34,7 @@ struct SplitResult {
 /// A worker that has come back asks for the present round's parameters, and an order.
 struct JoinRound {};
 
-/// Blocks until these messages are through, or their receivers lost.
+/// Blocks until these messages have arrived, or their receivers are lost.
 inline void finish(std::vector<cluster::Pending>& sends) {
   for (cluster::Pending& send : sends)
     if (send.under_way()) send.wait_unless_lost();

@@ -23,8 +23,8 @@ class SplitOrders {
   std::int64_t step() const { return step_; }
   /// The split to map next; nothing if there is none left in this round.  Virtual time: until the order has come.
   std::optional<int> next_split();
-  /// Maps for that long, unless the next round begins meanwhile: then another worker was faster. Returns whether it got
-  /// to the end.
+  /// Maps for that long, unless the next round begins meanwhile: then another worker was faster. Returns whether it
+  /// finished.
   bool compute(double flops) { return received_ == 0 && inbox_.compute(flops); }
   /// Reports the split as mapped. Returns whether its result is wanted; then the last result has arrived.
   bool accepts(int split);

@@ -13,7 +13,7 @@ class Storage : public base::Described {
   virtual double seconds(double bytes) const = 0;
 };
 
-/// Resilient data sets stay where they are computed.
+/// Resilient data sets: rows and sums stay in memory where they are computed.
 struct MemoryStorage : Storage {
   static constexpr base::About about{.kind = "memory",
                                      .summary = "rows, sums and parameters stay in memory from round to round (Spark)",
@@ -23,7 +23,7 @@ struct MemoryStorage : Storage {
   double seconds(double) const override { return 0.0; }
 };
 
-/// Every round begins with reading and ends with writing.
+/// Disks: every round begins with reading and ends with writing.
 struct DiskStorage : Storage {
   static constexpr base::About about{
       .kind = "disk",

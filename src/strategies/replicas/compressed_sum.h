@@ -1,7 +1,7 @@
 /// The sum of all members' vectors, on every member, through a compressor.
 ///
-/// Where messages can be added on their way: an allreduce of codes. Else: an all-gather of the codes around a ring, and
-/// everybody decodes and adds all of them.
+/// Codes that can be added are summed by an allreduce. Other codes are all-gathered around a ring, and every member
+/// decodes and adds all of them.
 /// Cost: none: T_allreduce(M). Sums: t_encode + T_allreduce(codes) + t_decode. Else, m bytes a code:
 /// t_encode + (P-1) (alpha + m beta) + P t_decode + (P-1) t_add.
 #pragma once
@@ -18,11 +18,11 @@ class CompressedSum {
                 const training::Participant& rank)
       : encoder_(compressor, rank), algorithm_(algorithm) {}
 
-  /// x: (n) on every member, the parameters' stretch from `first` on.  Returns (n), equal on all; one member's as it
-  /// is, for nothing is sent. Errors: cluster::PeerLost.
+  /// x: (n) on every member, the parameters' stretch from `first` on.  Returns (n), equal on all. With one member
+  /// nothing is sent, and x is returned as it is. Errors: cluster::PeerLost.
   values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x, std::int64_t first = 0);
 
-  /// Whether nothing is left out, and nothing encoded.
+  /// Whether vectors are sent unchanged.
   bool exact() const { return encoder_.compressor().exact(); }
 
  private:

@@ -2,10 +2,10 @@
 /// their own rows; the shared layers are updated by all of them, in every step.
 ///
 /// T tasks and P workers make G = min(T, P) groups of nearly equal size. A group of s workers has its s parts of a
-/// step's batch, and its gradient counts P/s times, so that each task's is an unbiased estimate of what the whole batch
-/// would give it. Source: R. Caruana, "Multitask Learning", Machine Learning, 1997; P. Barham et al., "Pathways:
-/// Asynchronous Distributed Dataflow for ML", MLSys 2022 (sub-models of many tasks that share layers). Cost per step:
-/// t_c of the shared layers and the group's outputs + T_allreduce(P, M_shared) + T_allreduce(s, M_group) + t_update.
+/// step's batch, and its gradient counts P/s times, so that each task's gradient is an unbiased estimate of the whole
+/// batch's. Source: R. Caruana, "Multitask Learning", Machine Learning, 1997; P. Barham et al., "Pathways: Asynchronous
+/// Distributed Dataflow for ML", MLSys 2022 (sub-models of many tasks that share layers). Cost per step: t_c of the
+/// shared layers and the group's outputs + T_allreduce(P, M_shared) + T_allreduce(s, M_group) + t_update.
 #pragma once
 
 #include "collectives/allreduce.h"

@@ -1,13 +1,13 @@
-/// BytePS: every worker holds a replica; gradients are summed by services on k spare hosts and on the workers' own,
-/// each with as much of the vector as makes all network cards equally busy.
+/// BytePS: every worker holds a replica; gradients are summed by services on k spare hosts and on the workers' own.
+/// Each service's share of the vector makes all network cards equally busy.
 ///
 /// Source: Y. Jiang, Y. Zhu, C. Lan, B. Yi, Y. Cui, C. Guo, "A Unified Architecture for Accelerating Distributed DNN
 /// Training in Heterogeneous GPU/CPU Clusters", OSDI 2020. With n workers a spare host sums 2(n-1) / D of the vector
 /// and a worker's host (n-k) / D, D = n^2 + k n - 2 k; pushes and pulls at once then take 2 n (n-1) M beta / D. Pushes
 /// and pulls overlap as far as the vector is cut in partitions: c of them take (c+1) alpha and, for k = 0, exactly 2
 /// (n-1) M beta / n; with spare hosts 1 + 1/c times the optimum, because the first push and the last pull of a spare
-/// host overlap with nothing. That is exact where the ratio of the shares is one of few messages, and near it where
-/// not.
+/// host overlap with nothing. These times are exact where the ratio of the shares is a ratio of few messages, and
+/// approximate elsewhere.
 #pragma once
 
 #include "strategies/compression.h"

@@ -39,7 +39,7 @@ class Clients {
   Tensor model(const State& state) { return values::decoded(models_.code(state)); }
   /// Whether workers return models rather than codes of their moves.
   bool exact_moves() const { return moves_.compressor().exact(); }
-  /// Sends the model to the workers that are chosen of those present, and blocks until each has returned its own or is
+  /// Sends the model to the workers chosen among those present, and blocks until each has returned its model or is
   /// lost. If all are lost, it chooses again.
   using Choose = std::function<std::vector<int>(const std::vector<int>& present)>;
   ReturnedModels train(const State& state, const Choose& chosen);

@@ -24,7 +24,7 @@ class Clocks {
 
   void tick(int worker) { ++clock_[static_cast<std::size_t>(worker)]; }
   void leave(int worker) { here_[static_cast<std::size_t>(worker)] = false; }
-  /// A worker that comes back is with the slowest.
+  /// A worker that comes back goes on from the slowest worker's clock, if its own is behind that.
   void come_back(int worker) {
     const auto i = static_cast<std::size_t>(worker);
     if (!here_[i]) clock_[i] = std::max(clock_[i], slowest().value_or(clock_[i]));
@@ -36,7 +36,7 @@ class Clocks {
   }
   void pulls(int worker) { ahead_[static_cast<std::size_t>(worker)] = lead(worker); }
   std::int64_t clock(int worker) const { return clock_[static_cast<std::size_t>(worker)]; }
-  /// The slowest of the others at work; without any, a clock that nobody reaches.
+  /// The clock of the slowest other worker at work; without any, a clock that no worker reaches.
   std::int64_t slowest_other(int worker) const {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < clock_.size(); ++i)
@@ -58,7 +58,7 @@ class Clocks {
   std::vector<bool> here_;
 };
 
-/// Answers a worker's push as soon as its lead is within the bound. Nobody waits for a worker that is lost.
+/// Answers a worker's push as soon as the worker's lead is within the bound. No worker waits for a lost one.
 class StalenessBound final : public WorkerWatcher {
  public:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();

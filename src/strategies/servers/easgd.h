@@ -1,5 +1,5 @@
-/// Elastic averaging: every worker trains a replica of its own, and every so many steps the replica and a centre that a
-/// server holds pull at each other.
+/// Elastic averaging: every worker trains a replica of its own. After every `period` steps the replica and the server's
+/// centre each move towards the other.
 ///
 /// Source: S. Zhang, A. Choromanska, Y. LeCun, "Deep learning with Elastic Averaging SGD", NIPS 2015, Algorithm 1
 /// (asynchronous) and equations 5 and 6 (synchronous). alpha = moving_rate / P.

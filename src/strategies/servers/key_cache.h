@@ -2,10 +2,10 @@
 ///
 /// A key that was fetched at most `bound` of the worker's own steps ago is not asked for again. Its row is the one that
 /// came then, with the worker's own updates since then where the optimizer is sgd (read-my-writes). Adagrad's updates
-/// need the sums of squares, which only the servers have: they are left out, unlike in both sources. Source: Q. Ho et
-/// al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server", NIPS 2013 (a cache under a
-/// bound of clocks); X. Miao et al., "HET: Scaling out Huge Embedding Model Training via Cache-enabled Distributed
-/// Framework", VLDB 2022 (for embeddings, key by key).
+/// need the sums of squares, which only the servers have, so cached rows go without the worker's own updates, unlike in
+/// both sources. Source: Q. Ho et al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter
+/// Server", NIPS 2013 (a cache under a bound of clocks); X. Miao et al., "HET: Scaling out Huge Embedding Model
+/// Training via Cache-enabled Distributed Framework", VLDB 2022 (for embeddings, key by key).
 #pragma once
 
 #include <cstdint>

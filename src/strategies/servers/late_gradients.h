@@ -12,7 +12,7 @@
 
 namespace simgrad::strategies {
 
-/// One worker's part of the gradient, as it counts at the present state.
+/// One worker's part of the gradient, corrected for the present state.
 struct LateGradient {
   Tensor g;  ///< (d)
   int worker = 0;
@@ -22,7 +22,7 @@ struct LateGradient {
 /// The server's side; where delays are compensated, it keeps the parameters that every worker has pulled.
 class LateGradients {
  public:
-  /// Both must outlive it. It learns from the service which parameters a worker is sent.
+  /// Both must outlive it. The service tells it which parameters a worker is sent.
   LateGradients(const ParameterServer& options, PushService& service);
   LateGradients(const LateGradients&) = delete;
   LateGradients& operator=(const LateGradients&) = delete;

@@ -17,7 +17,7 @@ struct Model {
 class ModelLink {
  public:
   /// models: the code that is sent instead of them; it must outlive the link. A worker that has come back asks for the
-  /// model; at the beginning it comes by itself.
+  /// model; at the beginning the server sends it unasked.
   ModelLink(Worker& worker, const training::Compressor& models);
 
   /// Blocks until a model has come.

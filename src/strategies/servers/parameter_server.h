@@ -18,7 +18,7 @@ namespace simgrad::strategies {
 enum class Consistency {
   bsp,  ///< a step's gradients are all summed before the parameters change
   asp,  ///< every gradient is applied as it comes
-  ssp   ///< as it comes, but nobody is more than a bound of clocks ahead of the slowest
+  ssp   ///< as it comes, but no worker is more than a bound of clocks ahead of the slowest
 };
 
 enum class Placement {

@@ -49,7 +49,7 @@ void push_shards(Worker& worker, training::Encoder& gradients, const Tensor& g,
 /// The first parameter of a server's shard, among all as they are dealt.
 std::int64_t first_parameter(const training::Shards& shards, int server);
 
-/// Asks every server for its parameters, where the worker has come back; at the beginning they come by themselves.
+/// Asks every server for its parameters, where the worker has come back; at the beginning servers send them unasked.
 void request_parameters_again(Worker& worker);
 
 /// A server's answers to its workers: one under way to each. Those to a worker that is lost are dropped.
@@ -87,13 +87,13 @@ class PushService {
 
   /// Called with each worker that is answered, before it is.
   void at_every_answer(std::function<void(int worker)> call) { answered_ = std::move(call); }
-  /// The watcher hears of losses, where the inbox tells them, and of returns. It must outlive the service.
+  /// Notifies the watcher of losses, where the inbox reports them, and of returns. It must outlive the service.
   void watched_by(WorkerWatcher& watcher) { watcher_ = &watcher; }
 
   const Server& server() const { return server_; }
   const training::Encoder& gradients() const { return gradients_; }
-  /// Reports the state. Where the training keeps going, servers may be through one after the other: then it answers
-  /// until all are.
+  /// Reports the state. Under recovery = "continue" servers may finish one after the other: then this one answers until
+  /// all have finished.
   bool continues();
   /// Blocks until the next push.
   Push next();

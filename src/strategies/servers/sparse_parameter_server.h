@@ -1,4 +1,4 @@
-/// Sparse parameter server: of a sparse model only the keys of a batch travel, with their gradients back to the servers
+/// Sparse parameter server: only a batch's keys of a sparse model travel, and their gradients go back to the servers
 /// that hold them.
 ///
 /// A worker finds the distinct keys of its next batch, asks their servers for them (4 bytes a key), is answered with

@@ -39,17 +39,17 @@ class SparseService {
   std::int64_t step() const { return step_; }
   /// The version of an answer to a worker, from which its next gradient's staleness is counted; by default the step.
   void versions_by(VersionOf version) { version_ = std::move(version); }
-  /// The watcher hears of losses, where the inbox tells them, and of returns. It must outlive the service.
+  /// Notifies the watcher of losses, where the inbox reports them, and of returns. It must outlive the service.
   void watched_by(WorkerWatcher& watcher) { watcher_ = &watcher; }
 
-  /// Reports the table. Where the training keeps going, servers may be through one after the other: then it answers
-  /// until all are.
+  /// Reports the table. Under recovery = "continue" servers may finish one after the other: then this one answers until
+  /// all have finished.
   bool continues();
   /// Blocks until the next push. A request alone, as at the beginning, is answered at once.
   SparsePush next();
   /// Sends the rows that the worker has last asked for.
   void answer(int worker);
-  /// One update by these pushes.  Virtual time: to decode what is rounded, the additions of several, and the
+  /// One update by these pushes.  Virtual time: decoding of rounded numbers, the additions of several pushes, and the
   /// optimizer's flops.
   void apply(const std::vector<SparsePush>& pushes, double factor);
 

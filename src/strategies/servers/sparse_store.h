@@ -21,7 +21,7 @@ class SparseStore {
  public:
   SparseStore(Worker& worker, const SparseParameterServer& options);
 
-  /// Asks for the next batch's keys alone: the first time.
+  /// Asks for the first batch's keys, without a push.
   void request();
   /// Blocks until every server has answered.  Returns the present batch's rows, then all dense parameters on servers.
   Tensor pull();
@@ -59,13 +59,13 @@ class SparseStore {
 class DenseReplica {
  public:
   DenseReplica(Worker& worker, const SparseParameterServer& options);
-  /// None where the servers have it all.
+  /// No parameters where the servers hold all of them.
   const Tensor& w() const { return state_.w; }
   /// One update by the sum of all workers' parts.  Virtual time: a ring allreduce, and the optimizer's flops.
   void update(const Tensor& part);
 
  private:
-  /// All workers' parts, added as they travel.
+  /// The sum of all workers' parts, by an allreduce.
   Tensor sum(const Tensor& part) const;
 
   Worker& worker_;
@@ -78,7 +78,8 @@ class DenseReplica {
 /// The state of replicas at the beginning, from a rank's start.
 State replica_state(const training::SparseLearning& learning, const State& start);
 
-/// x as it travels, and as its receiver computes with it.  Virtual time: a flop a number where it is rounded.
+/// x in the format of its message, as the receiver computes with it.  Virtual time: a flop a number where it is
+/// rounded.
 Tensor as_sent(const cluster::Communicator& comm, const Tensor& x, values::Format format);
 Tensor as_received(const cluster::Communicator& comm, const Tensor& x, values::Format format);
 

@@ -1,4 +1,4 @@
-/// Losses and returns of workers, as a server's algorithm hears of them.
+/// Notifies a server's algorithm of lost workers and of returned ones.
 #pragma once
 
 namespace simgrad::strategies {

@@ -20,7 +20,7 @@ namespace simgrad::training {
 
 struct Options;
 
-/// Bytes of all that a state holds.
+/// The bytes of a whole state.
 double bytes_of(const State& state);
 
 class CheckpointStore {
@@ -28,13 +28,13 @@ class CheckpointStore {
   /// remembers: whether a recovery goes on from the ranks' memory.
   CheckpointStore(cluster::Cluster& cluster, bool remembers);
 
-  /// Decides when checkpoints are written.  state_bytes: of the largest part that one rank writes, asked only if it
-  /// matters.  failing_hosts: how many are subject to the hosts' failure process. Returns notes for the record.
+  /// Decides when checkpoints are written.  state_bytes: of the largest part that one rank writes, called only if
+  /// needed.  failing_hosts: the number of hosts subject to the failure process. Returns notes for the record.
   std::vector<std::string> plan(const Options& options, const std::function<double()>& state_bytes,
                                 std::int64_t failing_hosts);
 
   /// Drops steps that are not complete, and returns the states to go on from: the ranks' memory before stable storage;
-  /// null: there are none.  sharded: every rank's state is needed, as of servers; else one replica is the whole.
+  /// null: there are none.  sharded: every rank's state is needed, as with servers; else one replica is enough.
   Snapshots* source(bool sharded);
   bool in_memory(const Snapshots* source) const { return source == &remembered_; }
   bool on_storage(const Snapshots* source) const { return source == &written_; }
@@ -47,14 +47,14 @@ class CheckpointStore {
   bool writes() const { return clock_.has_value(); }
   /// Whether that step's state is to be written. The first rank to ask decides for all.
   bool chosen(std::int64_t step) { return clock_->due(step, cluster_.now(), cost_s_); }
-  /// Writes a rank's state.  writes: whether this rank does, for replicas that are equal are written once.  reporters:
-  /// how many ranks' states make up the checkpoint, asked when the writing is done.  Virtual time: bytes /
+  /// Writes a rank's state.  writes: whether this rank does, since equal replicas are written once.  reporters: the
+  /// number of ranks whose states make up the checkpoint, called when the writing is done.  Virtual time: bytes /
   /// cluster.storage_bandwidth, which counts as communicating.
   void write(const cluster::Communicator& comm, const State& state, bool writes, const std::function<int()>& reporters);
-  /// Reads a state of that size back.  Virtual time: as to write it.
+  /// Reads back a state of that size.  Virtual time: that of writing it.
   void read(const cluster::Communicator& comm, const State& state) const;
 
-  /// A host is down.  recovers: whether a recovery begins with it.
+  /// Counts the time lost with a host that is down.  recovers: whether a recovery begins with this crash.
   void crashed(bool recovers);
   /// A repaired rank rejoins: the current step is aborted, and its time is lost.
   void aborted() { losses_.crashed(cluster_.now()); }

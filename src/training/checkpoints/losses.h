@@ -13,7 +13,7 @@ class Losses {
   void wrote(double cost_s) { checkpoint_s_ += cost_s; }
   /// The first crash of a recovery: work done since the state gone back to was secured is lost.
   void crashed(double now);
-  /// A new generation begins, and takes so long until it works.
+  /// A new generation begins, whose ranks work after so many seconds.
   void resumed(double now, double restart_s);
 
   double lost_s() const { return lost_s_; }

@@ -27,7 +27,7 @@ struct RowSet {
   std::vector<std::int64_t> indices;  ///< empty: the range
 };
 
-/// Deals the rows of every step to P ranks. Copying it is cheap, and any thread may ask.
+/// Deals the rows of every step to P ranks. Copies are cheap, and any thread may call it.
 ///
 /// Full batch: rank r has its whole shard; with iid the r-th of P stretches (the rows were shuffled when they were
 /// loaded). Minibatches: a permutation an epoch, dealt in order, so that an epoch sees every row once. With iid it is a
@@ -47,13 +47,13 @@ class Batches {
   std::int64_t batch() const { return options_.batch; }
   /// Rows that part r of P has in a step. With even shards parts differ by at most one row. Else every rank has one
   /// row (if the batch is that large), and the other rows follow the sizes of the shards. Shares by speed follow the
-  /// method of largest remainders, as long as all the ranks are there.
+  /// method of largest remainders, while no rank is lost.
   std::int64_t count(int part, int parts) const;
   RowSet rows(const Share& share) const;
   /// Whether rows come in during the training.
   bool flows_in() const { return options_.partition->inflow().has_value(); }
-  /// Rows that have come in so long after the beginning: all, unless they come in during the training. The last window
-  /// of them never does, so that there are always next rows.
+  /// The number of rows that have come in `elapsed_s` after the beginning: all, unless rows come in during the
+  /// training. The last window of rows never comes in, so that there are always next rows.
   std::int64_t arrived(double elapsed_s) const;
   /// The rows that come in next. Only where rows come in.
   RowSet next(double elapsed_s) const;

@@ -1,9 +1,9 @@
-/// Reading a batch's rows from a storage before they can be computed on; ahead of time, if wanted.
+/// Reading a batch's rows from a storage before computing on them, with prefetching.
 ///
 /// Source: D. G. Murray, J. Simsa, A. Klimovic, I. Indyk, "tf.data: A Machine Learning Data Processing Framework", VLDB
 /// 2021 (prefetching).
-/// Cost per step of t seconds besides, r seconds of reading: r + t without prefetching; max(r, t) with it, once it is
-/// full.
+/// Cost per step with r seconds of reading and t seconds of everything else: r + t without prefetching; max(r, t) with
+/// it, once the pipeline is full.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct InputOptions : base::Described {
 /// Reads one worker's batches.
 class InputPipeline {
  public:
-  /// storage: null where rows are in memory.  row_bytes: a row's, where the options do not say it.
+  /// storage: null where rows are in memory.  row_bytes: bytes of a row where the options give none.
   InputPipeline(const cluster::Communicator& comm, const InputOptions& options, const cluster::Storage* storage,
                 std::int64_t row_bytes);
 

@@ -24,12 +24,12 @@ class Optimizer : public base::Described {
   virtual double flops() const = 0;
   /// Whether a parameter's update depends on its own gradients alone, so that parts of w can be updated apart.
   virtual bool elementwise() const { return true; }
-  /// Nothing where parameters without a gradient move, too.
+  /// The update of single rows; nothing where parameters without a gradient move, too.
   virtual std::optional<RowUpdate> row_update() const { return {}; }
   /// The state's vectors before the first update.
   virtual void start(State& state) const;
   /// state.w and state.optimizer after one update with gradient g at learning rate lr; the step is the caller's.
-  /// layers: of the whole w; those that are element-wise do without, and take a part of w with its part of g.
+  /// layers: of the whole w. Element-wise optimizers ignore them, and take a part of w with its part of g.
   virtual void update(State& state, const values::Tensor& g, double lr,
                       std::span<const models::Layer> layers) const = 0;
 };

@@ -1,4 +1,4 @@
-/// Which training rows are whose.
+/// The division of the training rows among the ranks.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::int64_t stretch(std::int64_t n, std::int64_t part, std::int64_t p
 /// The rows that each of P ranks owns.
 struct DataShards {
   std::vector<std::int64_t> rows;    ///< rank 0's, then rank 1's, ...; empty: as they stand in the data
-  std::vector<std::int64_t> starts;  ///< (P + 1): rank r's are the places starts[r] .. starts[r + 1] - 1 of `rows`
+  std::vector<std::int64_t> starts;  ///< (P + 1): rank r has the places starts[r] .. starts[r + 1] - 1 of `rows`
   bool even =
       true;  ///< all ranks have the same share of a step's batch, to a row; else each in proportion to its shard
 
@@ -28,10 +28,10 @@ struct DataShards {
 /// Rows that come in during the training, at an even rate.
 struct Inflow {
   double duration_s = 0.0;  ///< until all are there
-  std::int64_t window = 0;  ///< batches are drawn from the last so many; the first so many are there at the beginning
+  std::int64_t window = 0;  ///< rows that batches are drawn from, the latest; as many are there at the beginning
 };
 
-/// What a partition is made of.
+/// The data that a partition depends on.
 struct Owned {
   std::int64_t rows = 0;
   std::span<const double> classes;  ///< (rows) class numbers; empty for a regression, and in a timing-only run
@@ -42,17 +42,17 @@ struct Owned {
 class Partition : public base::Described {
  public:
   void describe(base::Describer&) override {}
-  /// Whether nobody owns rows: a step's batch is drawn from all of them, then split evenly.
+  /// Whether no rank owns rows: a step's batch is drawn from all of them, then split evenly.
   virtual bool shared() const { return false; }
-  /// Whether a batch is drawn from those rows only that came in last.
+  /// The inflow of rows, where a batch is drawn only from the rows that came in last; else nothing.
   virtual std::optional<Inflow> inflow() const { return {}; }
   /// Whether the rows are shuffled by the seed when they are loaded.
   virtual bool shuffled() const { return true; }
-  /// Whether it goes by the rows' classes, which a regression has not.
+  /// Whether the shards depend on the rows' classes, which a regression does not have.
   virtual bool by_class() const { return false; }
   /// Whether even the shards' sizes depend on the classes, which a timing-only run does not read.
   virtual bool sizes_by_class() const { return false; }
-  /// Whether a rank's share of a step's batch goes by its speed.
+  /// Whether a rank's share of a step's batch is in proportion to its speed.
   virtual bool by_speed() const { return false; }
   /// The rows of each of P ranks, P at most their number; each has at least one.
   virtual DataShards shards(const Owned& owned, int parts) const = 0;

@@ -1,5 +1,5 @@
-/// Progress of asynchronous replicas: every worker updates a replica of its own at its own pace, and a step is P
-/// updates of them, whoever makes them.
+/// Progress of asynchronous replicas: every worker updates its own replica at its own pace, and a step is P updates by
+/// any workers.
 #pragma once
 
 #include "training/session/progress.h"
@@ -21,7 +21,7 @@ class AsyncReplicas final : public Progress {
   void lose(int rank) override;
   void show(int rank, const State& state) override;
   std::int64_t updates() const override { return updates_; }
-  /// Ranks report at times of their own: each writes the last step that was chosen when it reports next.
+  /// Ranks report at different times: each writes the last chosen step at its next report.
   std::optional<State> due_checkpoint(int rank, const State& state,
                                       const std::function<bool(std::int64_t step)>& chosen) override;
 

@@ -9,8 +9,8 @@ namespace simgrad::training {
 
 class Generation;
 
-/// After a recovery from memory: ranks that hold a replica send it to those that have come back without theirs.
-/// Virtual time: alpha + M beta.
+/// After a recovery from memory: ranks that hold a replica send it to ranks that have come back without one. Virtual
+/// time: alpha + M beta.
 void catch_up(const cluster::Communicator& comm, const Generation& generation);
 
 }  // namespace simgrad::training

@@ -14,7 +14,7 @@ class Learning;
 
 class Curve {
  public:
-  /// The parameters of a state, put together from all that ranks hold.
+  /// The parameters of a state, put together from the ranks' parts or replicas.
   struct Whole {
     values::Tensor w;
     bool mean_of_replicas = false;  ///< then the replicas' distance to it is measured
@@ -25,11 +25,11 @@ class Curve {
 
   /// Whether a step's state is to be evaluated.  last: whether it is the last step.
   bool due(std::int64_t step, bool last) const;
-  /// The training goes back to an earlier state: it is evaluated again.
+  /// Goes back to an earlier state, which is evaluated again.
   void resume() { resumed_ = true; }
   /// Takes the state that the training has reached; evaluates nothing.
   void reach(Observed state);
-  /// After that state has been evaluated, if it was due.
+  /// To be called after that state has been evaluated, if it was due.
   void pass() { resumed_ = false; }
 
   /// The last state that is complete.

@@ -1,4 +1,4 @@
-/// One start of the ranks: who takes part, and the state that they begin with.
+/// One start of the ranks: its members, and the state that they begin with.
 ///
 /// Generation 0 begins at step 0. A failure that stops all ranks ends a generation, and the next one goes on from a
 /// snapshot. Nothing in a generation changes.
@@ -39,19 +39,19 @@ class Generation {
   const std::shared_ptr<const std::vector<int>>& members() const { return members_; }
   int workers() const { return workers_; }  ///< P
   int servers() const { return static_cast<int>(members_->size()) - workers_; }
-  /// How many ranks report a state, and the i-th of them.
+  /// The number of ranks that report a state, and the i-th of them.
   int reporters() const;
   int reporter(int i) const;
   /// A rank's place among those that report.
   std::size_t place(int rank) const;
-  /// How the parameters are dealt to the servers; all to each where the program does not deal them.
+  /// The servers' parts of the parameters; each server has all of them where the program does not deal them.
   const Shards& shards() const { return shards_; }
 
   const Snapshots* source() const { return source_; }
   std::int64_t start_step() const { return start_step_; }
   /// The state that a rank begins with.
   State start_state(int rank) const;
-  /// How many gradients every worker has given after so many steps, on average.
+  /// The number of gradients that a worker has given after `step` steps, on average.
   double rounds(std::int64_t step) const;
 
  private:

@@ -1,5 +1,5 @@
-/// Progress of replicas that go on without those that are lost (recovery = "continue"): a step is complete when every
-/// replica that is at work has passed it.
+/// Progress of replicas that go on without lost ones (recovery = "continue"): a step is complete when every replica at
+/// work has passed it.
 #pragma once
 
 #include <map>

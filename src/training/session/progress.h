@@ -24,7 +24,7 @@ struct Observed {
 class Progress {
  public:
   struct Hooks {
-    /// Takes a step's state, once all that make it up have reported. Returns whether the training goes on.
+    /// Takes a step's state, once all its ranks have reported. Returns whether the training goes on.
     std::function<bool(Observed)> observe;
     /// Keeps a rank's state in memory for a recovery.  reporters: how many ranks' states make up the step.
     std::function<void(int rank, const State& state, int reporters)> remember;
@@ -33,15 +33,15 @@ class Progress {
   virtual ~Progress() = default;
 
   virtual void begin(const Generation& generation) = 0;
-  /// The training goes back to that step, having counted so many samples.
+  /// Goes back to that step, with so many samples counted.
   virtual void go_back(std::int64_t /*step*/, std::int64_t /*samples*/) {}
   /// A rank's state after state.step updates. Returns the step that the stopping rules are to judge for this rank.
   virtual std::int64_t arrive(int rank, const State& state) = 0;
-  /// A worker is lost while the others go on: steps that lacked its report alone are complete.
+  /// A worker is lost while the others go on: steps that lacked only its report are complete.
   virtual void lose(int /*rank*/) {}
   /// Replaces the last state that the rank has reported, without counting an update.
   virtual void show(int /*rank*/, const State& /*state*/) {}
-  /// Updates of all replicas together in this generation, where each is updated at a pace of its own.
+  /// Asynchronous replicas: updates of all replicas together in this generation.
   virtual std::int64_t updates() const { return 0; }
   /// Samples that the state has seen.
   virtual std::int64_t samples_at(const Observed& state) const { return state.samples; }

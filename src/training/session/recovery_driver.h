@@ -40,14 +40,14 @@ class Recoverable {
   virtual void note_failure(std::string text) = 0;
 };
 
-/// Fails the run: nobody of that role ("worker", "server") is left.
+/// Fails the run: no rank of that role ("worker", "server") is left.
 void fail_without(cluster::Cluster& cluster, const char* role);
 
 /// After a crash and the detection time every rank's communicator is revoked: the actors of the old generation end, a
-/// partial collective with them. Then a new generation starts: once all are repaired (restart, wait), or at once with
-/// those that live (shrink, elastic). Under elastic another one starts with every rank that comes back. Servers hold
-/// the only copy of their shard, so a recovery waits for those that will come back. Under "continue" workers come and
-/// go within a generation.
+/// partial collective with them. Then a new generation starts: once all ranks are repaired (restart, wait), or at once
+/// with the living ranks (shrink, elastic). Under elastic another generation starts with every rank that comes back.
+/// Servers hold the only copy of their shard, so a recovery waits for servers that will come back. Under "continue"
+/// workers come and go within a generation.
 class RecoveryDriver {
  public:
   struct Terms {
@@ -60,7 +60,7 @@ class RecoveryDriver {
 
   /// Schedules the crashes that the scenario names, and those of the hosts' failure process.
   void schedule_crashes();
-  /// Whether the ranks are between a crash and the next generation: nothing moves, and that is no deadlock.
+  /// Whether the ranks are between a crash and the next generation. Then nothing moves, which is no deadlock.
   bool pending() const { return pending_ || (keeps_going() && expects()); }
   /// Whether a host is still to come back.
   bool expects() const { return !repairs_.empty(); }

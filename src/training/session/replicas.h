@@ -1,4 +1,4 @@
-/// Which workers' replicas take part, in a training that goes on when a worker is lost (recovery = "continue").
+/// The workers whose replicas take part, in a training that goes on when a worker is lost (recovery = "continue").
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Replicas {
   std::vector<int> joiners(int from, std::int64_t step);
   void report(int rank, std::int64_t step);
   void lose(int rank);
-  /// Takes part in no step until it joins somebody.
+  /// The worker takes part in no step until it joins.
   void bring_back(int rank);
 
  private:

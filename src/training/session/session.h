@@ -1,4 +1,4 @@
-/// A rank's view of the training that it belongs to: what workers and servers say to it and ask of it.
+/// A rank's view of its training: the reports and questions of workers and servers.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Session {
   virtual cluster::World& world() = 0;
   /// The ranks that take part now: P, members, shards, the state to begin with.
   virtual const Generation& generation() const = 0;
-  /// Which workers are at work, in a training that goes on without those that are lost.
+  /// The workers that are at work, in a training that goes on without lost ones.
   virtual Replicas& replicas() = 0;
   virtual SharedStates& shared() = 0;
   /// The one state of workers that share their memory.
@@ -44,8 +44,8 @@ class Session {
   virtual const cluster::Storage* input() const = 0;
 
   /// Reports a rank's state after state.step updates, writes it as a checkpoint if that is due, and waits for the
-  /// job's turn. Once all that report have arrived at that step, it is observed. Returns whether the rank goes on.
-  /// Virtual time: a checkpoint's bytes / cluster.storage_bandwidth.
+  /// job's turn. Once all reporting ranks have arrived at that step, its state is observed. Returns whether the rank
+  /// goes on. Virtual time: a checkpoint's bytes / cluster.storage_bandwidth.
   virtual bool arrive(const cluster::Communicator& comm, const State& state) = 0;
   /// As above, of parameters that are changed in place: they become tensors when they are evaluated or written.
   virtual bool arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) = 0;

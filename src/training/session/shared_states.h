@@ -1,4 +1,4 @@
-/// Parameters that the ranks of a training share or change in place, instead of reporting a state that is theirs.
+/// Parameters that the ranks of a training share or change in place, instead of reporting a state of their own.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class SharedStates {
     if (!sparse_) sparse_.emplace(learning, options);
     return *sparse_;
   }
-  /// Null where nobody has asked.
+  /// Null before the first call of the above.
   const SparseLearning* sparse() const { return sparse_ ? &*sparse_ : nullptr; }
 
   /// A rank's parameters that are changed in place.

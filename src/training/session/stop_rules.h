@@ -10,8 +10,8 @@ namespace simgrad::training {
 
 class StopRules {
  public:
-  /// rows: of the training set.  lockstep_batch: a step's samples where every step has as many; samples and epochs are
-  /// a number of steps then.
+  /// rows: of the training set.  lockstep_batch: a step's samples where every step has as many. Then samples and epochs
+  /// are a number of steps.
   StopRules(const StopOptions& options, std::int64_t rows, std::optional<std::int64_t> lockstep_batch);
 
   /// A new generation, which may be before the step that had the last sample.

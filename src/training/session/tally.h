@@ -19,15 +19,15 @@ class Tally {
   void add_computed(std::int64_t samples) { samples_ += lockstep_ ? samples : 0; }
   void add_samples(std::int64_t samples) { samples_ += samples; }
   std::int64_t samples() const { return samples_; }
-  /// A gradient is applied that was computed at the parameters of so many updates ago.
+  /// Counts a gradient that was computed at the parameters of so many updates ago.
   void add_staleness(std::int64_t updates);
   void set_spectral_gap(double gap) { spectral_gap_ = gap; }
 
   void note(std::string text) { notes_.push_back(std::move(text)); }
-  /// Notes what may happen thousands of times: the first ten, and at the end how many more there were.
+  /// Notes an event that may happen thousands of times: the first ten, and at the end the number of the others.
   void note_failure(std::string text);
 
-  /// The training has ended: a rank that is busy in that moment goes on for it, but no state has its update.
+  /// Ends the counts. A rank that is busy at the end goes on for a moment, but no state has its update.
   void end() { ended_ = true; }
   void fill(record::Record& record);
 

@@ -39,7 +39,7 @@ class Training final : public Session, private Recoverable {
     StopOptions stop;
     EvaluateOptions evaluate;
     std::optional<cluster::Recovery> recovery = {};  ///< default: the cluster's
-    cluster::GangSchedule* turns = nullptr;          ///< in which several jobs compute; null: whenever they like
+    cluster::GangSchedule* turns = nullptr;          ///< turns in which several jobs compute; null: at any time
     int job = 0;                                     ///< its number among the jobs of the run
   };
   /// workers: at nominal speed times their relative one; the program's servers come on top.

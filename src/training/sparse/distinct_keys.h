@@ -1,4 +1,4 @@
-/// Numbers keys by their first appearance, in constant time each and without a branch that has to be guessed.
+/// Numbers keys by their first appearance, in constant time each and without an unpredictable branch.
 ///
 /// A value place[key] is valid if it is at least `base_`, which grows by the number of keys of each round: nothing has
 /// to be cleared, and no key waits for the one before. Only the pages of keys that occur take memory.

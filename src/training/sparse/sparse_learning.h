@@ -36,14 +36,14 @@ class SparseLearning {
   /// The number of the server's dense parameters, and their beginning among all.
   std::int64_t dense_of(int server) const { return dense_first(server + 1) - dense_first(server); }
   std::int64_t dense_first(int server) const;
-  /// Numbers that every worker has a replica of.
+  /// The count of numbers that every worker has a replica of.
   std::int64_t replicated() const { return options_.dense_replicated ? dense_ + hot() * width_ : 0; }
   std::int64_t hot() const { return static_cast<std::int64_t>(hot_.size()); }
 
   /// The rows of a share, with their keys numbered.  Real time: that of finding the distinct keys, in the caller.
   std::shared_ptr<const SparseBatch> batch(const Share& share);
   double flops(const SparseBatch& batch) const;
-  /// The gradient of the mean loss over the step's batch, this part of it.
+  /// This part of the gradient of the mean loss over the step's batch.
   /// at: the batch's keys' rows, then all dense parameters.  replica: (replicated()), or none.
   /// Returns for each server its rows' gradients and its dense ones', then the replica's.
   values::Tensor gradient(const std::shared_ptr<const SparseBatch>& batch, const values::Tensor& at,
@@ -59,7 +59,7 @@ class SparseLearning {
   values::Tensor replica_of(const values::Tensor& whole) const;
   values::Tensor whole(std::span<const values::Tensor> parts) const;
 
-  /// The replica that all workers hold, as the first of them has it.
+  /// The replica that all workers hold, from the first of them.
   State shared_replica;
   /// Keys that were needed, and those among them that a cache had.
   std::int64_t keys_needed = 0, keys_cached = 0;

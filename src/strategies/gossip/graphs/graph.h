@@ -25,8 +25,8 @@ class Graph : public base::Described {
   virtual Adjacency edges(int P, std::uint64_t seed) const = 0;
   /// Whether some edges may lead one way only.
   virtual bool directed() const { return false; }
-  /// Whether it names the scenario's ranks: when some of them are lost, its rest is used, and not a smaller graph of
-  /// its kind.
+  /// Whether the graph names the scenario's ranks. When some of them are lost, the graph is cut down to the others; no
+  /// smaller graph of its kind is made.
   virtual bool of_named_ranks() const { return false; }
   /// Eigenvalues of W under Metropolis weights, for two ranks or more.
   struct Extremes {

@@ -31,7 +31,7 @@ struct MixingMatrix {
   MixingMatrix lazy() const;
 };
 
-/// Scales the weights of the ranks that are left of an average to sum to 1; where that cannot be, all count equally.
+/// Scales the weights of the remaining ranks of an average to sum to 1; if their sum is 0, all count equally.
 void normalize(std::vector<double>& weights);
 
 /// A rule that gives W to a graph.
