@@ -24,9 +24,8 @@ struct Circumstances {
   const training::StopOptions& stop;
   std::vector<models::Layer> layers = {};  ///< the model's
   std::uint64_t seed = 1;
-  std::int64_t keys = 0;         ///< a sparse model's: the features
-  bool numbers = true;           ///< whether there are data
-  bool shares_by_speed = false;  ///< whether the batch is dealt to the ranks by their speeds
+  std::int64_t keys = 0;  ///< a sparse model's: the features
+  bool numbers = true;    ///< whether there are data
 };
 
 }  // namespace simgrad::strategies

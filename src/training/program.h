@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cluster/failures/failures.h"
@@ -66,6 +67,9 @@ struct Traits {
   Assembly assembly = {};
   /// Whether updates are the optimizer's, at its learning rate; else options of the optimizer are refused.
   bool optimizes = true;
+  /// The option by which a worker that is free takes work, such as "splits = 4", so that shares by speed have no
+  /// meaning; empty: each worker has its share.
+  std::string free_workers_take = {};
 
   bool lockstep() const { return progress == Progress::lockstep; }
   bool own_pace() const { return progress == Progress::own_pace; }

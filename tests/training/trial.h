@@ -174,7 +174,7 @@ inline double relative_distance(const std::vector<double>& a, const std::vector<
     difference += (a[i] - b[i]) * (a[i] - b[i]);
     norm += b[i] * b[i];
   }
-  return std::sqrt(difference / norm);
+  return difference == 0.0 ? 0.0 : std::sqrt(difference / norm);
 }
 
 /// The gradient of the mean loss over rows of `set`, all or those named.

@@ -84,7 +84,6 @@ class Cluster {
   void watch();
 
  private:
-  friend class Tenant;
   void set_up_engine(int hosts, bool many_to_many);
   void build_topology(int hosts);
   void load_platform(int hosts);

@@ -88,8 +88,7 @@ class FitCheck {
                                            .layers = model_.layers(problem_),
                                            .seed = static_cast<std::uint64_t>(settings_.seed),
                                            .keys = problem_.features,
-                                           .numbers = settings_.training.numbers,
-                                           .shares_by_speed = settings_.training.partition->by_speed()})) {
+                                           .numbers = settings_.training.numbers})) {
       const auto option = place.options.find(why->option);
       faults_.add(option == place.options.end() ? place.table : option->second, why->text);
     }

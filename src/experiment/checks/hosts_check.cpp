@@ -46,6 +46,14 @@ void check_shares(const Settings& settings, Faults& faults) {
           fmt::format("shares = \"speed\" deals the batch to all ranks for good, but recovery = \"{}\" goes on with "
                       "fewer; set recovery = \"restart\", or shares = \"equal\"",
                       name(recovery)));
+    if (!settings.strategies[i].strategy) continue;
+    const std::string taken =
+        settings.strategies[i].strategy->traits(static_cast<int>(settings.cluster.workers)).free_workers_take;
+    if (!taken.empty())
+      faults.add(settings.places.strategies.at(i).table,
+                 fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but {} are taken by "
+                             "whoever is free; set splits = 1, or shares = \"equal\"",
+                             taken));
   }
 }
 

@@ -75,7 +75,8 @@ void AsyncBroadcast::operator()(Worker& worker) const {
   for (int j = 0; j < worker.workers(); ++j)
     if (j != worker.rank()) others.push_back(j);
   const auto replica = std::make_shared<BroadcastReplica>(worker, *compression);
-  AsyncPeers peers(worker, replica, others, [&] { return others; });
+  AsyncPeers peers(
+      worker, replica, others, [&] { return others; }, AsyncPeers::Rejoin::when_answered);
   while (peers.continues()) {
     const std::int64_t read_at = replica->applied();
     const Tensor g = worker.gradient(replica->state.w);

@@ -26,7 +26,7 @@ std::shared_ptr<AsyncReplica> begun(const Worker& worker, std::shared_ptr<AsyncR
 AsyncReplica::AsyncReplica(const Worker& worker) : show_(worker.shows()) {}
 
 AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, std::vector<int> peers,
-                       const std::function<std::vector<int>()>& tellers)
+                       const std::function<std::vector<int>()>& tellers, Rejoin rejoin)
     : worker_(worker),
       replica_(begun(worker, std::move(replica))),
       peers_(std::move(peers)),
@@ -35,24 +35,27 @@ AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, st
                    return came.find_note<TellParameters>() ? std::optional(Packet(shared->state.w))
                                                            : shared->take(beside, source, came);
                  }) {
-  if (worker.rejoins()) replica_->state = told_state(tellers);
+  if (worker.rejoins()) replica_->state = rejoined_state(tellers, rejoin);
 }
 
 bool AsyncPeers::continues() const { return worker_.continues(replica_->state); }
 
-State AsyncPeers::told_state(const std::function<std::vector<int>()>& tellers) const {
-  Tensor w = worker_.start().w;
-  for (const int j : tellers()) {
+State AsyncPeers::rejoined_state(const std::function<std::vector<int>()>& tellers, Rejoin rejoin) const {
+  const std::int64_t asked_at = worker_.latest_step();
+  const Tensor w = received_parameters(tellers());
+  if (rejoin == Rejoin::when_asked) return worker_.start_alone(w ? w : worker_.start().w, asked_at);
+  return w ? worker_.start_alone(w, worker_.latest_step()) : worker_.start();
+}
+
+Tensor AsyncPeers::received_parameters(const std::vector<int>& tellers) const {
+  for (const int j : tellers) {
     if (!worker_.at_work(j)) continue;
     Pending telling = worker_.comm().start_receive(j);
     Pending asking = start_send(j, Packet({}, TellParameters()));
     if (asking.under_way()) asking.wait_unless_lost();
-    if (const auto told = telling.wait_unless_lost(); told && told->tensor) {
-      w = told->tensor;
-      break;
-    }
+    if (const auto told = telling.wait_unless_lost(); told && told->tensor) return told->tensor;
   }
-  return worker_.start_alone(w, worker_.latest_step());
+  return {};
 }
 
 void AsyncPeers::send_to_all(const Packet& packet) {

@@ -34,11 +34,14 @@ class AsyncReplica {
 /// The rank's connections to other replicas. No rank waits for a busy one, because actors beside each rank answer.
 class AsyncPeers {
  public:
+  /// The step at which a rank goes on that has come back: the last complete one when it asks for parameters, or when it
+  /// receives them. A rank that receives none begins as a fresh one at that step, or with its own start.
+  enum class Rejoin { when_asked, when_answered };
   /// peers: the members that send to this replica. A rank that has come back asks the first of `tellers()` at work for
-  /// parameters, then the next if the first is lost; if none is left, it begins with its own start.
+  /// parameters, then the next if the first is lost.
   /// Virtual time: none at the beginning of a run; 2 alpha + M beta for a rank that has come back.
   AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, std::vector<int> peers,
-             const std::function<std::vector<int>()>& tellers);
+             const std::function<std::vector<int>()>& tellers, Rejoin rejoin);
 
   bool continues() const;
   /// Sends to a member's replica; sends nothing if the member is lost.
@@ -49,7 +52,9 @@ class AsyncPeers {
   void send_to_all(const cluster::Packet& packet);
 
  private:
-  State told_state(const std::function<std::vector<int>()>& tellers) const;
+  State rejoined_state(const std::function<std::vector<int>()>& tellers, Rejoin rejoin) const;
+  /// The parameters of the first of these members that answers; empty if none does.
+  Tensor received_parameters(const std::vector<int>& tellers) const;
 
   Worker& worker_;
   std::shared_ptr<AsyncReplica> replica_;

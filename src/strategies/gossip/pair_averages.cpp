@@ -93,10 +93,13 @@ PairAverages::PairAverages(Worker& worker, const std::vector<int>& neighbours, c
     : worker_(worker),
       neighbours_(neighbours),
       replica_(std::make_shared<AveragingReplica>(worker, compressor)),
-      peers_(worker, replica_, neighbours, [&] {
-        const auto one = drawn(neighbours, worker.latest_step());
-        return one ? std::vector<int>{*one} : std::vector<int>();
-      }) {}
+      peers_(
+          worker, replica_, neighbours,
+          [&] {
+            const auto one = drawn(neighbours, worker.latest_step());
+            return one ? std::vector<int>{*one} : std::vector<int>();
+          },
+          AsyncPeers::Rejoin::when_asked) {}
 
 State& PairAverages::state() { return replica_->state; }
 

@@ -1,5 +1,7 @@
 #include "strategies/mapreduce/mapreduce.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -22,7 +24,8 @@ Traits MapReduce::traits(int) const {
           .sharding = Sharding::range,
           .many_to_many = reducers > 1,
           .recoveries = one_by_one ? training::every_recovery() : training::recoveries_by_generation(),
-          .optimizes = job == Job::gradient};
+          .optimizes = job == Job::gradient,
+          .free_workers_take = splits > 1 ? fmt::format("splits = {}", splits) : ""};
 }
 
 std::shared_ptr<const Strategy> MapReduce::alone() const {

@@ -76,11 +76,6 @@ std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) co
                    fmt::format("reducers = {}, but optimizer = \"{}\" needs all parameters at once; set reducers = "
                                "1, or another optimizer",
                                reducers, circumstances.optimizer_kind)};
-  if (splits > 1 && circumstances.shares_by_speed)
-    return Refusal{"splits",
-                   fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but splits = {} are taken by "
-                               "whoever is free; set splits = 1, or shares = \"equal\"",
-                               splits)};
   return compression_refusal(compression, circumstances);
 }
 

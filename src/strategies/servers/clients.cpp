@@ -16,12 +16,6 @@ void ReturnedModels::add(int worker, Tensor x, std::int64_t rows) {
   rows_.push_back(static_cast<double>(rows));
 }
 
-std::vector<int> ReturnedModels::workers() const {
-  std::vector<int> all;
-  for (const auto& [worker, x] : models_) all.push_back(worker);
-  return all;
-}
-
 Tensor ReturnedModels::mean() {
   std::vector<std::size_t> order(models_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -47,17 +41,17 @@ Clients::Clients(const Server& server, const training::Compressor& moves, const 
   std::iota(present_.begin(), present_.end(), 0);
 }
 
-ReturnedModels Clients::train(const State& state, const Choose& chosen) {
+ReturnedModels Clients::train(const State& state, const Choose& chosen, const Returned& on_return) {
   ReturnedModels returned(server_, moves_);
   while (returned.empty()) {
     const std::vector<int> round = chosen(present_);
     for (const int worker : round) models_.send(worker, state);
-    wait_for(round, returned);
+    wait_for(round, returned, on_return);
   }
   return returned;
 }
 
-void Clients::wait_for(const std::vector<int>& round, ReturnedModels& returned) {
+void Clients::wait_for(const std::vector<int>& round, ReturnedModels& returned, const Returned& on_return) {
   const training::Batches& batches = server_.learning().batches();
   std::set<int> awaited(round.begin(), round.end());
   while (!awaited.empty() || present_.empty()) {
@@ -66,6 +60,7 @@ void Clients::wait_for(const std::vector<int>& round, ReturnedModels& returned) 
     if (packet.tensor) {
       if (!expected) continue;
       returned.add(worker, moves_.decoded(server_.comm(), packet.tensor), batches.rows_of(worker, server_.workers()));
+      on_return(worker);
     } else if (lost) {
       std::erase(present_, worker);
     } else if (!std::ranges::binary_search(present_, worker)) {  // it has come back

@@ -18,8 +18,6 @@ class ReturnedModels {
   /// rows: those that the worker owns.
   void add(int worker, Tensor x, std::int64_t rows);
   bool empty() const { return models_.empty(); }
-  /// The workers, in the order of arrival.
-  std::vector<int> workers() const;
   /// The models' mean by rows, added in the order of the workers.  Virtual time: 2 d flops a model, 2 k a sparse code.
   Tensor mean();
 
@@ -39,13 +37,14 @@ class Clients {
   Tensor model(const State& state) { return values::decoded(models_.code(state)); }
   /// Whether workers return models rather than codes of their moves.
   bool exact_moves() const { return moves_.compressor().exact(); }
-  /// Sends the model to the workers chosen among those present, and blocks until each has returned its model or is
-  /// lost. If all are lost, it chooses again.
   using Choose = std::function<std::vector<int>(const std::vector<int>& present)>;
-  ReturnedModels train(const State& state, const Choose& chosen);
+  using Returned = std::function<void(int worker)>;
+  /// Sends the model to the workers chosen among those present, and blocks until each has returned its model or is
+  /// lost. If all are lost, it chooses again.  on_return: called for every model that comes back.
+  ReturnedModels train(const State& state, const Choose& chosen, const Returned& on_return);
 
  private:
-  void wait_for(const std::vector<int>& round, ReturnedModels& returned);
+  void wait_for(const std::vector<int>& round, ReturnedModels& returned, const Returned& on_return);
 
   const Server& server_;
   training::Encoder moves_;

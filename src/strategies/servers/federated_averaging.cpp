@@ -100,10 +100,11 @@ void FederatedAveraging::operator()(Server& server) const {
   Clients clients(server, *compression, *parameter_compression);
   while (server.continues(state)) {
     const Tensor model = clients.model(state);
-    ReturnedModels returned =
-        clients.train(state, [&](const std::vector<int>& present) { return chosen(server, state.step, present); });
-    for (const int worker : returned.workers())
-      for (std::int64_t h = 0; h < steps_of(server, worker); ++h) server.count(worker);
+    ReturnedModels returned = clients.train(
+        state, [&](const std::vector<int>& present) { return chosen(server, state.step, present); },
+        [&](int worker) {
+          for (std::int64_t h = 0; h < steps_of(server, worker); ++h) server.count(worker);
+        });
     state.w = returned.mean();
     if (!clients.exact_moves()) {
       server.charge(static_cast<double>(state.w.size()), record::Work::update);

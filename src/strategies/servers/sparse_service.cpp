@@ -68,6 +68,7 @@ SparseService::SparseService(const SparseParameterServer& options, const Server&
 
 bool SparseService::continues() {
   if (server_.continues(store_, step_)) return true;
+  version_ = [this](int) { return step_; };
   while (server_.keeps_going())  // the training ends it
     if (const auto arrival = received(); !arrival.lost) answer(arrival.source);
   return false;
