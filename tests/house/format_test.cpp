@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t columns_max = 120;
 constexpr std::size_t function_lines_max = 60;
+constexpr std::size_t strategy_lines_max = 150;
+constexpr std::size_t program_lines_max = 40;
+constexpr int virtuals_max = 8;
 constexpr int clang_format_version = 14;  // Debian 12's; another version breaks lines elsewhere
 
 bool is_source(const fs::path& path) {
@@ -112,6 +115,33 @@ TEST_CASE("no function of src is longer than 60 lines") {
   INFO(faults);
   CHECK(faults.empty());
   CHECK(seen > 1000);
+}
+
+TEST_CASE("a strategy's file has at most 150 lines, and its programs at most 40") {
+  std::string faults;
+  std::size_t programs = 0;
+  for (const fs::path& path : repository_files()) {
+    if (!path.string().starts_with("src/strategies/") || !is_source(path)) continue;
+    const std::vector<std::string> text = lines(text_of(path));
+    if (text.size() > strategy_lines_max) faults += path.string() + ": " + std::to_string(text.size()) + " lines\n";
+    for (const Function& each : functions(text)) {
+      if (each.head.find("operator()") == std::string::npos) continue;
+      ++programs;
+      if (each.lines > program_lines_max)
+        faults += path.string() + ": " + std::to_string(each.lines) + " lines: " + each.head + "\n";
+    }
+  }
+  INFO(faults);
+  CHECK(faults.empty());
+  CHECK(programs > 25);
+}
+
+TEST_CASE("a strategy has at most eight virtual functions") {
+  const std::string text = text_of("src/strategies/strategy.h");
+  const std::regex declared(R"(\bvirtual\b|\boverride\b)");
+  const auto count = std::distance(std::sregex_iterator(text.begin(), text.end(), declared), std::sregex_iterator());
+  CHECK(count > 4);
+  CHECK(count <= virtuals_max);
 }
 
 TEST_CASE("functions are found, and their lines counted") {

@@ -110,4 +110,10 @@ std::optional<Packet> Pending::wait_unless_lost() {
   }
 }
 
+void wait_for_sends(std::vector<Pending>& sends) {
+  for (Pending& send : sends)
+    if (send.under_way()) send.wait_unless_lost();
+  sends.clear();
+}
+
 }  // namespace simgrad::cluster

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cluster/ranks/packet.h"
 
@@ -51,5 +52,8 @@ class Pending {
   std::int64_t bytes_ = 0;
   double start_s_ = -1.0;
 };
+
+/// Blocks until these messages have arrived, or their receivers are lost; then there are none left.
+void wait_for_sends(std::vector<Pending>& sends);
 
 }  // namespace simgrad::cluster

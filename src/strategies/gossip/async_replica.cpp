@@ -59,9 +59,7 @@ Tensor AsyncPeers::received_parameters(const std::vector<int>& tellers) const {
 }
 
 void AsyncPeers::send_to_all(const Packet& packet) {
-  for (Pending& send : sends_)
-    if (send.under_way()) send.wait_unless_lost();
-  sends_.clear();
+  cluster::wait_for_sends(sends_);
   for (const int j : peers_) sends_.push_back(start_send(j, packet));
 }
 

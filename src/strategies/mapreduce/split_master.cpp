@@ -32,7 +32,7 @@ std::vector<Tensor> SplitMaster::mapped(const State& state) {
       order(copy.worker, copy.split);
     }
   }
-  finish(sends_);
+  cluster::wait_for_sends(sends_);
   return std::move(results_);
 }
 

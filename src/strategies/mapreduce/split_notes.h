@@ -3,9 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
-
-#include "cluster/ranks/communicator.h"
 
 namespace simgrad::strategies {
 
@@ -33,12 +30,5 @@ struct SplitResult {
 
 /// A worker that has come back asks for the present round's parameters, and an order.
 struct JoinRound {};
-
-/// Blocks until these messages have arrived, or their receivers are lost.
-inline void finish(std::vector<cluster::Pending>& sends) {
-  for (cluster::Pending& send : sends)
-    if (send.under_way()) send.wait_unless_lost();
-  sends.clear();
-}
 
 }  // namespace simgrad::strategies

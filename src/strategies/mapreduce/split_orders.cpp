@@ -24,9 +24,10 @@ Tensor SplitOrders::parameters() {
   received_ = 0;
   // A round's first splits are dealt by rank, without orders.
   order_ = SplitOrder{.step = step_, .number = worker_.rank()};
-  if (std::exchange(joins_, false)) do
-      order_ = order();
-    while (order_ && !order_->split());
+  if (std::exchange(joins_, false)) {
+    order_ = order();
+    while (order_ && !order_->split()) order_ = order();
+  }
   return worker_.shards().whole(slices_);
 }
 
@@ -39,7 +40,7 @@ bool SplitOrders::accepts(int split) {
   worker_.comm().send(worker_.server(), Packet({}, SplitReport{.step = step_, .split = split}));
   order_ = order();
   if (!order_ || !order_->accepted) return false;
-  finish(results_);
+  cluster::wait_for_sends(results_);
   return true;
 }
 

@@ -5,13 +5,6 @@
 
 namespace simgrad::strategies {
 
-namespace {
-
-/// The strategy's own vectors: all replicas at the beginning of the round, and the outer momentum.
-enum DiLoCoOwn : std::size_t { theta, outer_momentum_vector };
-
-}  // namespace
-
 void DiLoCo::describe(base::Describer& d) {
   using base::Bounds;
   d.integer(
@@ -45,9 +38,9 @@ void DiLoCo::operator()(Worker& worker) const {
 void DiLoCo::outer_step(Worker& worker, State& state) const {
   const Tensor mean = (*algorithm)(worker.comm(), state.w, collectives::Reduction::mean);
   const Tensor outer_gradient = state.own[theta] - mean;
-  Tensor& u = state.own[outer_momentum_vector];
+  Tensor& u = state.own[momentum];
   worker.charge(7.0 * static_cast<double>(mean.size()), record::Work::update);
-  u = values::add_scaled(outer_momentum * u, 1.0, outer_gradient);
+  u = outer_momentum * u + outer_gradient;
   // theta - rate (D + mu u), from the mean on: rate 1 without momentum leaves the mean as it is, to the last bit.
   state.w = values::add_scaled(mean, 1.0 - outer_rate, outer_gradient);
   state.w = values::add_scaled(state.w, -outer_rate * outer_momentum, u);

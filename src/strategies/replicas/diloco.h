@@ -38,6 +38,10 @@ struct DiLoCo : Strategy {
   void operator()(Worker& worker) const override;
 
  private:
+  /// The places in State::own of all replicas at the beginning of the round, and of the outer momentum.
+  static constexpr std::size_t theta = 0;
+  static constexpr std::size_t momentum = 1;
+
   void outer_step(Worker& worker, State& state) const;
 };
 

@@ -16,9 +16,6 @@ constexpr std::array memories{Choice{"keep", "every replica keeps its own"},
                               Choice{"average", "averaged as the parameters are, each of its vectors as long as they"},
                               Choice{"reset", "forgotten: every round begins without one"}};
 
-/// The strategy's own vectors: all replicas at the beginning of the round, and the slow momentum.
-enum Own : std::size_t { begun_at, slow_momentum_vector };
-
 }  // namespace
 
 void LocalSgd::describe(base::Describer& d) {
@@ -92,7 +89,7 @@ void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const
 /// SlowMo, Algorithm 1: momentum is taken of the round's move, as of a gradient.
 void LocalSgd::move_slowly(Worker& worker, State& state) const {
   const Tensor begun = state.own[begun_at];
-  Tensor& u = state.own[slow_momentum_vector];
+  Tensor& u = state.own[momentum];
   const double lr = worker.learning_rate(state.step - 1);
   if (state.step > synchronous_steps && lr > 0.0) {
     worker.charge(7.0 * static_cast<double>(state.w.size()), record::Work::update);

@@ -41,6 +41,10 @@ struct LocalSgd : Strategy {
   void operator()(Worker& worker) const override;
 
  private:
+  /// The places in State::own of all replicas at the beginning of the round, and of the slow momentum.
+  static constexpr std::size_t begun_at = 0;
+  static constexpr std::size_t momentum = 1;
+
   bool slow() const { return slow_momentum > 0.0 || slow_rate != 1.0; }
   bool averages_after(const Worker& worker, std::int64_t step) const;
   void average(Worker& worker, State& state, CompressedSum& moves) const;
