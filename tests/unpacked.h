@@ -1,4 +1,4 @@
-// What is in a packed file.
+// The content of a packed file.
 #pragma once
 
 #include <zlib.h>

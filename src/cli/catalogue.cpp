@@ -70,7 +70,7 @@ std::vector<Kind> everything() {
   all.push_back(kind("graphs", "graph", "graph of strategies that gossip", strategies::graphs()));
   all.push_back(kind("mixings", "mixing", "mixing of strategies that gossip", strategies::mixings()));
   all.push_back(kind("storages", "storage", "storage of the strategy mapreduce", strategies::storages()));
-  all.push_back({"sections", "section", "of a scenario", {}});
+  all.push_back({"sections", "section", "a section of a scenario", {}});
   all.back().items = {section<experiment::Settings>("scenario", "the file"),
                       section<cluster::Options>("cluster", "hosts, links, the network model, stragglers and failures"),
                       section<cluster::FailureOptions>("failures", "hosts that crash, and how the training recovers"),

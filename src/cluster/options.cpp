@@ -71,7 +71,8 @@ void Options::describe(base::Describer& d) {
   d.quantity("speed", host_spec.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
   d.quantity("bandwidth", host_spec.bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of each host's NIC, each direction (full duplex)", Bounds{.least = 0.0, .most = 1e15, .positive = true});
+             "bandwidth of each host's NIC, each direction (full duplex)",
+             Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("latency", host_spec.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
   d.number("efficiency", efficiency,
            "the part of its bandwidth that every link gives in fact (headers, protocol); of platforms' links too",

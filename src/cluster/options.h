@@ -62,16 +62,16 @@ struct Options : base::Described {
   std::string platform;                          ///< a SimGrid XML file instead of a topology; empty: none
   HostSpec host_spec;                            ///< every host and its NIC; unused on a platform
   std::vector<HostClass> host_classes;           ///< [[cluster.hosts]]; hosts in none are as `machine` says
-  double efficiency = 1.0;                       ///< of every link's bandwidth
-  std::optional<double> flow_limit_bytes_per_s;  ///< of each flow between two hosts
+  double efficiency = 1.0;                       ///< part of every link's bandwidth that is given
+  std::optional<double> flow_limit_bytes_per_s;  ///< limit of each flow between two hosts
   std::vector<SlowLink> slow_links;
   NetworkModel network_model = NetworkModel::ideal;
   Collectives collectives = Collectives::automatic;
-  std::vector<double> relative_speeds;  ///< of ranks 0, 1, ...; the rest run at 1
+  std::vector<double> relative_speeds;  ///< speeds of ranks 0, 1, ...; the rest run at 1
   base::Slot<Stragglers> stragglers{cluster::stragglers(), "none"};
   base::Slot<Jitter> jitter{jitters(), "none"};
   std::vector<BackgroundFlow> background;
-  std::int64_t link_bins = 0;  ///< of each link's use over time; 0: not kept
+  std::int64_t link_bins = 0;  ///< intervals of each link's use over time; 0: not kept
   Sharing sharing = Sharing::processor;
   std::int64_t quantum = 1;  ///< steps of a turn
   bool charge_reductions = true;

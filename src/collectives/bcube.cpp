@@ -66,7 +66,7 @@ Tensor BCube::combine(const Communicator& comm, Tensor x, Combination how) const
   const int P = comm.size();
   const Split split(x.size(), P);
   Tensor own = x;
-  Stretch held = split.whole();  // of which `own` is
+  Stretch held = split.whole();  // the stretch that `own` covers
   std::vector<Stage> done;
   int first = 0;
   int members = P;

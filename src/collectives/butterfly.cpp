@@ -52,7 +52,7 @@ class Butterfly : public JointSchedule {
 
  private:
   /// The members that agree with `first` modulo `step` (nearest first: that lie in first's stretch of core/step)
-  /// combined, the last exchanges outermost. Whoever is done with is let go, so that little is held at a time.
+  /// combined, the last exchanges outermost. A tensor that is done with is released, so that little is held.
   Tensor total(std::vector<Tensor>& x, Combination how, int first, int step) const {
     const auto at = static_cast<std::size_t>(first);
     if (step == core_) {
@@ -94,7 +94,7 @@ class Halving final : public Butterfly {
   /// After k halvings a member is responsible for the chunks of all whose first k bits are its own.
   Exchange core_exchange(int round, int r) const override {
     const bool reduce = round < lg();
-    const int halvings = reduce ? round + 1 : 2 * lg() - round;  // of the part that is kept, or that is there already
+    const int halvings = reduce ? round + 1 : 2 * lg() - round;  // halvings that led to the part
     const int partner = r ^ (core() >> halvings);
     const Stretch own = part(r, halvings);
     const Stretch others = part(partner, halvings);

@@ -112,7 +112,7 @@ class NaiveTiming final : public cluster::CollectiveTiming {
       answer = gathered +
                static_cast<double>(timing.x_.length) * static_cast<double>(ends.size()) * costs.seconds_per_flop[0];
     }
-    std::vector<double> starts;  ///< of the messages of members 1, 2, ...
+    std::vector<double> starts;  ///< starts of the messages of members 1, 2, ...
     std::vector<double> ends;
     double gathered = 0.0;
     double answer = 0.0;  ///< when the broadcast starts

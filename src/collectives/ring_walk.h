@@ -21,13 +21,13 @@ class RingWalk {
 
  private:
   std::size_t P_;
-  std::vector<double> transfer_s_;  ///< of each chunk, twice over, so that a round reads one stretch of it
+  std::vector<double> transfer_s_;  ///< each chunk's, twice over, so that a round reads one stretch of it
   std::vector<double> flops_;       ///< to combine each chunk, twice over
   std::vector<double> seconds_per_flop_;
   std::vector<double> now_;  ///< member 0 once more at the end
   std::vector<double> compute_s_;
   std::vector<double> communicate_s_;
-  std::vector<double> start_, end_;  ///< of the transfer from member r - 1 to member r; r = P is r = 0
+  std::vector<double> start_, end_;  ///< times of the transfer from member r - 1 to member r; r = P is r = 0
 };
 
 }  // namespace simgrad::collectives

@@ -21,7 +21,7 @@ class TwoTrees {
   /// The edge from a member to its parent in a tree, and when it is used first: on the way up and on the way down, a
   /// round of its colour after all that it depends on.
   struct Edge {
-    int parent = -1;  ///< of a root: nobody
+    int parent = -1;  ///< -1: a root
     int colour = 0;
     int first_up = 0;
     int first_down = 0;

@@ -242,7 +242,7 @@ Tensor concatenate(std::span<const Tensor> parts) {
   std::int64_t size = 0;
   std::int64_t bytes = 0;
   bool adjoin = true;  // adjacent slices of one tensor
-  bool alike = true;   // of one wire format
+  bool alike = true;   // parts of one wire format
   for (const Tensor& part : parts) {
     const Node& node = Node::of(part);
     if (node.size > 0) adjoin = adjoin && &node.root() == &front.root() && node.first == front.first + size;

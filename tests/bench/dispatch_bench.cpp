@@ -1,4 +1,4 @@
-/// What one operation costs the timeline, in nanoseconds. Usage: dispatch_bench [repetitions]
+/// Measures the cost of one operation to the timeline, in nanoseconds. Usage: dispatch_bench [repetitions]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What the benchmarks share: medians, and a program called as a whole.
+// Helpers of the benchmarks: medians, and the time and memory of a whole program.
 #pragma once
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ inline double median(std::vector<double> values) {
 
 struct Used {
   double real_s = 0.0;
-  double peak_kib = 0.0;  ///< of the program, or of its largest child if that is larger
+  double peak_kib = 0.0;  ///< peak of the program, or of its largest child if that is larger
 };
 
 /// Runs a program, its output thrown away, and gives up if it fails.

@@ -27,7 +27,7 @@ double real_s(const std::function<void()>& body) {
   })[0];
 }
 
-/// The same gradients, sums and updates as one after the other, with the loss at both ends.
+/// Computes the gradients, sums and updates of the run one after the other, with the loss at both ends.
 void plain_loop(const experiment::RunPlan& run, const data::Split& data) {
   const experiment::Settings& settings = *run.settings;
   const models::Model& model = *settings.model.model;

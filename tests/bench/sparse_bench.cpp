@@ -26,7 +26,7 @@ namespace {
 
 using namespace simgrad;
 
-/// Of the processor: both sides have one thread, and other programs' turns are nobody's.
+/// Returns the processor time: both sides have one thread, and other programs' turns are nobody's.
 double now_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double peak_bytes() {
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   std::printf("made in %.1f s\n", now_s() - start);
   const auto rows = static_cast<double>(data->train.rows);
   const double data_bytes = 4.0 * static_cast<double>(data->train.sparse.entries()) + 16.0 * rows;
-  // The same rows in the order in which a run takes them: a permutation by the seed.
+  // The rows in the order in which a run takes them: a permutation by the seed.
   const base::Permutation permutation({.seed = 1, .purpose = base::Purpose::batch},
                                       static_cast<std::uint64_t>(data->train.rows));
   std::vector<std::int64_t> order(static_cast<std::size_t>(data->train.rows));
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   std::printf("plain loop: %.0f samples/s; over rows as they stand: %.0f\n", rows / plain_s, rows / as_they_stand_s);
   std::fflush(stdout);
-  // What a run begins and ends with is in both.
+  // A run's beginning and end are in both.
   const auto child = [&](double epochs) {
     return tests::numbers_of_child([&] {
       const double took =

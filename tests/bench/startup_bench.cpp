@@ -1,4 +1,4 @@
-// What simgrad adds to the start of a program that does nothing and is linked to the same libraries.
+// Measures the time that simgrad adds to the start of a program that does nothing and is linked to the same libraries.
 //
 // startup_bench EMPTY SIMGRAD SCENARIO [rounds]        (build/bench/empty build/simgrad tests/bench/start_up.toml)
 #include <fmt/format.h>

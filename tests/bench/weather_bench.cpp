@@ -1,4 +1,5 @@
-// What the cluster's weather costs to simulate: each kind against the same run without, real time by real time.
+// Measures the cost of simulating disturbances of the cluster: the real time of a run with each kind, divided by that
+// of the run without.
 //
 // weather_bench SCENARIO [rounds]        (tests/bench/weather.toml)
 #include <fmt/format.h>
@@ -42,7 +43,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 7;
   const experiment::Data data = experiment::load_data(plan_of(argv[1], {}).runs.front());
   // Ranks that come one after the other cost SimGrid more than ranks that come together, whatever makes them differ:
-  // what drawing costs is seen beside workers of different speeds.
+  // the cost of drawing is seen beside workers of different speeds.
   std::string uneven = "cluster.relative_speeds=[1";
   for (std::int64_t rank = 1; rank < plan_of(argv[1], {}).runs.front().settings->cluster.workers; ++rank)
     uneven += fmt::format(",{}", 1.0 - 0.004 * static_cast<double>(rank * 37 % 97));

@@ -187,7 +187,7 @@ TEST_CASE("an option is explained by its name, for everything that has it") {
   CHECK(contains(said("explain algorithm"),
                  "algorithm: an option of allreduce ([[strategy]] kind)\n  algorithm (one of ring, "));
   CHECK(contains(said("explain batch_size_per_worker"),
-                 "batch_size_per_worker: an option of training (of a scenario)\n"));
+                 "batch_size_per_worker: an option of training (a section of a scenario)\n"));
 }
 
 TEST_CASE("a collective is said to be chosen where it is, and nowhere else") {

@@ -97,7 +97,7 @@ TEST_CASE("option --trace writes a trace a run that viewers show right and whose
     CHECK(trace.distributed == nlohmann::json{{"backend", "simgrad"}, {"world_size", run["ranks"].size()}});
     CHECK_FALSE(trace.starts.empty());
     CHECK(trace.counters.contains("loss"));
-    CHECK(trace.counters.size() > 1);  // of links
+    CHECK(trace.counters.size() > 1);  // counters of links
     for (const auto& rank : run["ranks"])
       for (const char* part : {"compute", "communicate", "wait", "down"}) {
         INFO(rank["rank"] << " " << part);
@@ -230,7 +230,7 @@ TEST_CASE("a trace that cannot be written in the end leaves all other output com
   const Called called = experiment.run("--trace --out o");
   CHECK(called.exit_code == 5);
   CHECK(called.err.find("o/trace/" + id + ".json: cannot be written: ") != std::string::npos);
-  CHECK(called.err.find("Trace: o/trace/" + other + ".json") != std::string::npos);  // of those that are there
+  CHECK(called.err.find("Trace: o/trace/" + other + ".json") != std::string::npos);  // a trace that is there
   CHECK(called.out.find("allreduce") != std::string::npos);
   CHECK(called.out.find("parameter_server") != std::string::npos);
   CHECK(timeless(experiment.results("o")) == timeless(experiment.results("plain")));

@@ -36,8 +36,8 @@ cluster::Options star(int workers) {
   return options;
 }
 
-/// A world of `ranks` workers, each running `body(communicator)`; what the ranks push is the result, and at its end
-/// what each rank's time went into.
+/// A world of `ranks` workers, each running `body(communicator)`; the result is the numbers that the ranks push,
+/// then each rank's times and the totals of the record.
 struct Stage {
   using Body = std::function<void(const Communicator&, values::Dispatcher&, std::vector<double>&)>;
 

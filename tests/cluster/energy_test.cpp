@@ -31,7 +31,7 @@ constexpr double busy_w = 240.0;
 constexpr double speed = 1e9;
 constexpr std::int64_t numbers = 1'000'000;
 
-/// What a rank computes before it sends to rank 0, which takes each in for as long.
+/// Flops of a rank before it sends to rank 0, and flops of rank 0 for each message.
 constexpr double flops(int rank) { return 1e8 * (1 + rank); }
 constexpr double taking_in = 3e7;
 
@@ -45,7 +45,7 @@ double joules(const record::HostUse& host, double simulated_s) {
   return idle_w * (simulated_s - host.down_s) + (busy_w - idle_w) * host.busy_s;
 }
 
-/// Of ranks that live on those hosts.
+/// Returns the joules of the hosts by the record, for ranks that live on those hosts.
 std::vector<double> by_the_record(int ranks, const std::vector<int>& hosts) {
   return tests::numbers_of_child([&] {
     Cluster cluster(star(), ranks);
@@ -74,7 +74,7 @@ std::vector<double> by_the_record(int ranks, const std::vector<int>& hosts) {
   });
 }
 
-/// The same program in SimGrid alone.
+/// Runs the program in SimGrid alone, and returns the joules of its energy plugin.
 std::vector<double> by_the_plugin(int ranks) {
   return tests::numbers_of_child([&] {
     std::vector<std::string> words{"bare",

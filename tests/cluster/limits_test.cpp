@@ -1,4 +1,4 @@
-// What links give in fact: cluster.efficiency, cluster.flow_limit, cluster.slow_links.
+// Limits of links: cluster.efficiency, cluster.flow_limit, cluster.slow_links.
 #include "base/errors.h"
 #include "catch.h"
 #include "cluster/transfers.h"

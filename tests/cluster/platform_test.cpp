@@ -179,7 +179,7 @@ TEST_CASE("many flows of many latencies keep the NIC busy and share it fairly") 
   for (int flowing = 1; flowing <= 5; ++flowing)
     for (int i = 0; i < flowing; ++i) received[static_cast<std::size_t>(i)] += 1e-3 * B / flowing;
   double now = 6e-3;
-  double level = 0.0;  // what each flow still under way has had since 6 ms
+  double level = 0.0;  // bytes of each flow under way since 6 ms
   for (std::size_t i = 0; i < 6; ++i) {
     const double needed = M - received[i];
     now += (needed - level) * static_cast<double>(6 - i) / B;

@@ -26,7 +26,7 @@ const double transfer = alpha + 8.0 * n / B;
 
 using Body = std::function<void(const Communicator&, values::Dispatcher&, std::vector<double>&)>;
 
-/// What the bodies of so many ranks push, then each rank's compute, communicate and wait.
+/// Returns the numbers that the bodies push, then each rank's compute, communicate and wait.
 std::vector<double> run(int ranks, const Body& body) {
   return tests::numbers_of_child([&] {
     cluster::Options options;

@@ -32,7 +32,7 @@ Options star(int workers) {
   return options;
 }
 
-/// What the ranks push, then of each link: its bytes, those of others, its utilisation; then what its bins hold.
+/// Returns the numbers that the ranks push, then each link's bytes, bytes of others, utilisation and bins.
 std::vector<double> stage(
     const Options& options,
     const std::function<void(const Communicator&, values::Dispatcher&, std::vector<double>&)>& body) {

@@ -21,7 +21,7 @@ using namespace simgrad::cluster;
 
 namespace {
 
-/// What `draws` gradients of 1 s take, of ranks 0 .. 9 in steps 0, 1, ...
+/// Returns the durations of `draws` gradients of 1 s, on ranks 0 .. 9 in steps 0, 1, ...
 std::vector<double> durations(const Stragglers& kind, int draws) {
   std::vector<double> all;
   for (int i = 0; i < draws; ++i) {

@@ -141,10 +141,10 @@ TEST_CASE("torus: neighbours in every dimension, the shorter way round, two cuts
   torus.shape = {4, 4, 2};
   const Options options = with(torus, 32);
   const auto all = cables(options, 32);
-  CHECK(all.size() == 32 + 32 + 16);  // of size 2 there is one cable between two hosts
+  CHECK(all.size() == 32 + 32 + 16);  // a dimension of size 2 has one cable between two hosts
   check_paths(options, 32, 2 + 2 + 1);
   CHECK(cut(all, [](int node) { return node % 4 < 2; }) == 2 * (32 / 4) * B);
-  CHECK(route(options, 32, 0, 3) == "torus-9_DOWN ");  // of three cables a node: the first of node 3
+  CHECK(route(options, 32, 0, 3) == "torus-9_DOWN ");  // a node has three cables: this is the first of node 3
   CHECK(message_s(options, 32, 0, 1) == nine(L + M / B));
   CHECK(message_s(options, 32, 0, 2 + 4 * 2 + 16) == nine(5 * L + M / B));
 
@@ -176,7 +176,7 @@ TEST_CASE("dragonfly: all to all in a group, one link between every two, more gr
   CHECK(count(all, "local") == 6 * (4 * 3 / 2));
   CHECK(count(all, "global") == 6 * 5 / 2);
   check_paths(options, 48, 5);
-  std::map<int, int> long_cables;  // of each router: five of a group among four
+  std::map<int, int> long_cables;  // each router's: five of a group among four
   for (const Cable& cable : all)
     if (cable.kind == "global")
       for (const int router : {cable.from, cable.to}) ++long_cables[router];

@@ -119,7 +119,7 @@ TEST_CASE("a double binary tree takes its rounds, and for long vectors little mo
     };
     // A round is as long as one chunk; there are as many as the trees are high, and four for each chunk of a half.
     const auto rounds = [&](int chunks) { return tree(4.0 * long_d / chunks) / (alpha + 4.0 * long_d / chunks / B); };
-    const double steady = P == 2 ? 2 : 4;  // of two members each sends one half up, and one down
+    const double steady = P == 2 ? 2 : 4;  // with two members, each sends one half up and one down
     const double height = rounds(32) - steady * 32;
     CHECK(height == Approx(std::round(height)).margin(1e-6));
     CHECK(height <= 4 * ceil_lg(P));

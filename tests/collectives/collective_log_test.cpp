@@ -1,4 +1,4 @@
-// What is kept of each collective: what it would take by itself, what it took, how far apart its members came.
+// The log of collectives: predicted time, time, and the distance between the members' arrivals.
 #include "cluster/computed/collective_log.h"
 
 #include "cluster/fabric/cluster.h"

@@ -55,7 +55,7 @@ struct Group {
     std::int64_t bytes = 0;
     std::vector<double> links;  ///< bytes and utilisation of each
   };
-  /// What a rank does and gets; a rank that returns no tensor got nothing.
+  /// The work of a rank, which returns its result; a rank that returns no tensor got nothing.
   using Body = std::function<values::Tensor(const cluster::Communicator&, values::Dispatcher&)>;
 
   Outcome run(const Body& body) const {
@@ -161,7 +161,7 @@ inline void check_equal(const Group::Outcome& a, const Group::Outcome& b) {
   for (std::size_t i = 0; i < a.links.size(); ++i) CHECK(a.links[i] == near(b.links[i]));
 }
 
-/// What rank r brings: numbers whose sums round, so that the order of additions shows.
+/// Returns the input of rank r: numbers whose sums round, so that the order of additions shows.
 inline std::vector<double> contribution(int r, std::int64_t d) {
   std::vector<double> x;
   for (std::int64_t i = 0; i < d; ++i) x.push_back(1.0 / (3.0 + static_cast<double>((7 * r + 5 * i + r * i) % 101)));

@@ -74,7 +74,8 @@ TEST_CASE("push-sum needs a way back for every way, and gossip says what a graph
   const Scratch scratch;
   const std::string graph =
       "graph = { kind = \"file\", directed = true, path = \"" + scratch.write("e.txt", "0 1\n1 2\n2 3\n") + "\" }\n";
-  check_refused("kind = \"sgp\"\n" + graph, "from some ranks of this graph no way leads back");
+  check_refused("kind = \"sgp\"\n" + graph,
+                "sgp needs a strongly connected graph: to some ranks there is no path back");
   check_accepted("kind = \"gossip\"\nmixing = \"uniform\"\n" + graph);
 }
 

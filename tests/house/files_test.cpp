@@ -1,4 +1,4 @@
-// What holds for the text of every file.
+// Rules for the text of every file.
 #include <algorithm>
 #include <regex>
 

@@ -79,7 +79,7 @@ bool spectra(const std::string& file, const std::string& library) {
   return file.starts_with("strategies/gossip/mixing/") && library == "Eigen/";
 }
 
-/// What is wrong with `file` (relative to src/) including `included`, or "".
+/// Returns the fault in `file` (relative to src/) including `included`, or "".
 std::string fault_of_include(const std::string& file, const std::string& included, bool quoted, const Layers& layers) {
   const std::string from = folder_of(file);
   const std::string says = "src/" + file + " includes " + included + ": ";
@@ -118,7 +118,7 @@ std::vector<Include> includes() {
   return all;
 }
 
-/// What CMakeLists.txt links each folder to: "simgrad_folder(collectives simgrad_cluster)".
+/// Returns the targets that CMakeLists.txt links each folder to: "simgrad_folder(collectives simgrad_cluster)".
 std::map<std::string, std::set<std::string>> links() {
   std::map<std::string, std::set<std::string>> all;
   static const std::regex call(R"(^simgrad_folder\(([a-z]+)(.*)\)\s*$)");

@@ -18,8 +18,8 @@ inline const std::filesystem::path& source_dir() {
   return path;
 }
 
-/// What stands in the repository, as paths relative to it: files of these names and below these folders. What a build,
-/// a run or an editor leaves beside them is not of the repository.
+/// Returns the files of the repository, as paths relative to it: files of these names and below these folders. Files
+/// that a build, a run or an editor leaves beside them are left out.
 inline std::vector<std::filesystem::path> repository_files() {
   constexpr std::array folders{"src",  "tests",  "scenarios", "platforms", "analysis",
                                "docs", "script", ".ci",       ".github"};

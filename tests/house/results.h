@@ -1,4 +1,4 @@
-/// What a scenario comes to, run as a user runs it, and questions about it.
+/// Results of a scenario, run as a user runs it, and questions about them.
 #pragma once
 
 #include <cstdlib>

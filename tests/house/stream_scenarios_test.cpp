@@ -8,7 +8,7 @@ using namespace simgrad::tests;
 
 TEST_CASE("moving_target: asp follows a target that moves better than bsp, by more than where it stands still") {
   const auto results = results_of("moving_target.toml");
-  /// Of the clicks that come next, once ten seconds have been learnt from.
+  /// Returns the mean loss of the clicks that come next, once ten seconds have been learnt from.
   const auto mean_loss = [&](const char* label, const char* drift) {
     const auto& curve = run_of(*results, label, std::string("{\"data.drift\":") + drift + "}").record.curve;
     double sum = 0.0;

@@ -8,7 +8,7 @@ using namespace simgrad::tests;
 
 namespace {
 
-/// Of the i-th point of the grid.
+/// Returns the time of a point of the grid, by its number.
 double simulated_s(const outputs::Results& results, const std::string& label, std::size_t point) {
   for (const outputs::Run& run : results.runs)
     if (run.label == label && point-- == 0) return run.record.simulated_s;

@@ -20,9 +20,9 @@ namespace {
 /// Gives every described field a value of its own, and every list two items.
 class Filler {
  public:
-  std::vector<std::string> names;            ///< of all fields of the object
-  std::vector<std::string> columns;          ///< of those in a CSV file
-  std::map<std::string, double> numbers;     ///< of those that are read back, by name
+  std::vector<std::string> names;            ///< names of all fields
+  std::vector<std::string> columns;          ///< names of the fields in a CSV file
+  std::map<std::string, double> numbers;     ///< numbers that are read back, by name
   std::map<std::string, std::size_t> lists;  ///< how many fields the items of a list have
 
   void index(std::string_view name) { add(name, true); }

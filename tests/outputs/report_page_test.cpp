@@ -149,7 +149,7 @@ TEST_CASE("the Gantt sentence names the shares of the window and the rank that w
   const Results results = results_of({sample_run("server", 2, {1, 1, 0, 0})});
   const auto chart = gantt(report_model(results), [](const std::string&) { return std::optional(two_ranks()); });
   REQUIRE(chart);
-  // Of the 8 s of the ranks' own lanes 4 are computing, 1 communicating and 3 waiting; the side stream does
+  // The ranks' own lanes are 8 s: 4 computing, 1 communicating and 3 waiting; the side stream does
   // not count.
   CHECK(chart->sentence ==
         "Shown are all 4.00 s of server (1 step started): its 2 workers compute 50 % of the time, communicate 12 %, "

@@ -209,7 +209,7 @@ TEST_CASE("labels of wide characters fit and leave the columns straight") {
     INFO(text);
     CHECK(widest(text) <= static_cast<std::size_t>(width));
     std::istringstream lines(text);
-    std::vector<std::size_t> ends;  // of the number of workers
+    std::vector<std::size_t> ends;  // ends of the number of workers
     for (std::string line; std::getline(lines, line);)
       if (const auto at = line.find(" 8 "); at != std::string::npos) ends.push_back(display_width(line.substr(0, at)));
     REQUIRE(ends.size() == 2);

@@ -31,7 +31,7 @@ struct Trace {
   std::map<Lane, std::vector<Slice>> slices;
   std::map<Lane, std::string> lanes;
   std::map<int, std::string> processes;
-  std::map<std::int64_t, std::vector<End>> starts, finishes;  ///< of flows, by id
+  std::map<std::int64_t, std::vector<End>> starts, finishes;  ///< ends of flows, by id
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> counters;
   nlohmann::json about, distributed;
   std::vector<std::string> faults;

@@ -110,7 +110,7 @@ TEST_CASE("a step of gossip in float16 takes a quarter of the time on the wire")
   const double k = n / 100.0;
   const double wire = alpha + 2 * 8.0 * k / B;
   CHECK(step_s("top_k") == Approx(wire + ((1.0 + 3.0 + 5.0 + 2.0 + 2.0) * n + 3.0 * k) / speed).epsilon(1e-9));
-  // Of gradients: 3 d to encode, combining 5 k, update 2 d.
+  // Codes of gradients: 3 d to encode, combining 5 k, update 2 d.
   CHECK(step_s("top_k", GossipUpdate::gradient_exchange) == Approx(wire + (5.0 * n + 5.0 * k) / speed).epsilon(1e-9));
 }
 

@@ -27,7 +27,7 @@ training::Program ring(const Compressor& compression, std::optional<double> buck
   return strategies::program(strategy);
 }
 
-/// Of a few steps of timing: every step adds the same.
+/// Returns the time of one step, from a few steps of timing: every step takes as long.
 double step_s(training::Program program, std::int64_t features, int P) {
   Trial trial{.program = std::move(program), .workers = P, .rows = 16, .features = features, .flops_a_row = 0.0};
   trial.stop.steps = 10;

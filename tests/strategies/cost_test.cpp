@@ -86,7 +86,7 @@ TEST_CASE(
     for (int n = 2; n <= 16; ++n)
       for (const std::string graph : {"ring", "complete", "star"}) {
         const Trial trial = timed(gossip(graph, update), n, 10'000);
-        // of the rank with most neighbours: the star's others wait for it
+        // degree of the rank with most neighbours: the star's others wait for it
         const int degree = graph == "ring" ? std::min(2, n - 1) : n - 1;
         const int edges = graph == "star" ? n - 1 : n * degree / 2;
         const double mixing = (2.0 * degree + 1.0) * static_cast<double>(trial.features) / speed;

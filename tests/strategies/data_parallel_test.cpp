@@ -52,7 +52,7 @@ TEST_CASE("a bucket is summed while the backward pass goes on below it") {
         const double update = 2.0 * static_cast<double>(d) / speed;
         CHECK(record.simulated_s == Approx(steps * (summed + update)).epsilon(1e-9));
         CHECK(record.messages == steps * 2 * P * (P - 1) * layers / a_bucket);
-        // What is exposed is what the backward pass does not hide; the ring's additions are computing.
+        // The exposed time is the part that the backward pass does not hide; the ring's additions are computing.
         const double exposed = summed - 2 * t;
         const record::RankUse& rank = record.ranks.front();
         CHECK(rank.compute_s + rank.communicate_s + rank.wait_s == Approx(record.simulated_s).epsilon(1e-9));

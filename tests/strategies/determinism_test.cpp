@@ -1,4 +1,4 @@
-// The same seed gives the same run, bit for bit, however many threads compute its numbers.
+// A seed gives one run, bit for bit, however many threads compute its numbers.
 #include "strategies/programs.h"
 
 namespace determinism_test {

@@ -1,4 +1,4 @@
-// What checkpoints cost, and what they save.
+// Cost and benefit of checkpoints.
 #include <fmt/format.h>
 
 #include "cluster/failures/processes.h"
@@ -59,7 +59,7 @@ TEST_CASE("a restart reads the checkpoint after the restart time, and the record
 }
 
 TEST_CASE("useful, lost, recovering and checkpoint seconds add up, whenever in a run a host crashes") {
-  // Of rank 0, which writes, and of rank 2, whose loss rank 0 notices after it has written.
+  // Crashes of rank 0, which writes, and of rank 2, whose loss rank 0 notices after it has written.
   for (const int rank : {0, 2})
     for (int k = 1; k < 60; ++k) {
       Trial trial = with_storage(ring_allreduce());

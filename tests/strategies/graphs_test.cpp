@@ -1,4 +1,4 @@
-// Who is joined to whom, and what does not exist.
+// The edges of each graph, and the graphs that do not exist.
 #include <algorithm>
 #include <functional>
 

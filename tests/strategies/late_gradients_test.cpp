@@ -1,4 +1,4 @@
-// What a server makes of gradients that were computed at older parameters.
+// Gradients that were computed at older parameters, and their use by a server.
 #include "strategies/servers/late_gradients.h"
 
 #include "strategies/programs.h"
@@ -57,7 +57,7 @@ TEST_CASE("what staleness_aware divides is the learning rate, which an optimizer
   Trial trial = in_turn(servers({.consistency = Consistency::asp, .staleness_aware = true}));
   trial.training.optimizer.choose("momentum");
   trial.training.learning_rate = 0.02;
-  std::vector<double> v(5);  // of the heavy ball, with the gradients as they are
+  std::vector<double> v(5);  // velocity of the heavy ball, with the gradients as they are
   std::size_t i = 0;
   check_recursion(trial, [&](double g, double, double staleness) {
     v[i] = 0.9 * v[i] + g;

@@ -1,4 +1,4 @@
-// What MapReduce's options cost: combiner, reducers, disks, to nine digits.
+// Costs of MapReduce's options: combiner, reducers, disks, to nine digits.
 #include "strategies/mapreduce_programs.h"
 
 namespace mapreduce_cost_test {

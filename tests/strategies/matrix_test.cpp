@@ -20,7 +20,7 @@ namespace {
 struct Entry {
   std::string name;
   std::shared_ptr<const strategies::Strategy> strategy;
-  bool remembers_codes = false;  ///< what compressors left out: a new generation of ranks does not
+  bool remembers_codes = false;  ///< parts left out are kept; a new generation of ranks has none
 
   training::Program program() const { return strategies::program(strategy); }
 };
@@ -155,7 +155,7 @@ void kills(int times) {
         CAPTURE(outcome.record.error);
         check_sound(outcome.record);
         CHECK(outcome.record.steps == trial.stop.steps);
-        // Who goes on without the lost worker's rows learns less of them; most is learnt all the same.
+        // Ranks that go on without the lost worker's rows learn less of them; most is learnt all the same.
         CHECK(*outcome.record.final_loss < 0.5 * *outcome.record.curve.front().loss);
         if (keeps_all(recovery)) CHECK(*outcome.record.final_loss < 1.6 * *undisturbed.record.final_loss);
         if (recovery == Recovery::restart && trial.program.traits(trial.workers).lockstep() && !entry.remembers_codes)

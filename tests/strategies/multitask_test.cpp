@@ -72,7 +72,7 @@ training::Program multitask(std::string_view compression) {
 }
 training::Program multitask() { return strategies::program(std::make_shared<strategies::Multitask>()); }
 
-/// The same without ranks: every group's tasks on its own rows, P/s times.
+/// Multitask without ranks: every group's tasks on its own rows, P/s times.
 std::vector<double> by_hand(int P) {
   const auto model = network();
   const data::Dataset set = three_classes()->train;

@@ -77,7 +77,7 @@ TEST_CASE("fewer colocated servers than workers carry n - 1 workers' shards each
       const std::int64_t d = 15015 * 8;  // 1, 3, 5, 7, 11, 13, 15 divide it
       if (d % s != 0) continue;
       const double M = 8.0 * static_cast<double>(d);
-      // Whoever has no server sends M, a server's host takes n - 1 shards.
+      // A host without a server sends M, a server's host takes n - 1 shards.
       const double transfer = alpha + std::max(M, (n - 1) * M / static_cast<double>(s)) / B;
       CAPTURE(n, s);
       CHECK(seconds(silent(servers({.shards = s, .placement = Placement::colocated}), n, d, 1)) ==

@@ -40,7 +40,7 @@ cluster::ShiftedExponential exponential() {
   return kind;
 }
 
-/// What rank r's gradient of a step takes, as documented: keyed by seed, rank and step.
+/// Returns the time of a rank's gradient of a step, as documented: keyed by seed, rank and step.
 double drawn_s(const cluster::Stragglers& kind, int rank, std::int64_t step) {
   base::Stream stream({.seed = 1,
                        .purpose = base::Purpose::straggler,
@@ -63,7 +63,7 @@ TEST_CASE("a synchronous step takes its slowest draw, and on average the order s
   struct Case {
     base::Slot<cluster::Stragglers> kind;
     int workers;
-    double mean_s;  // of the largest of n
+    double mean_s;  // mean of the largest of n
     double deviation_s;
   };
   // D + mean H_n; the largest of n exponentials has the variance mean^2 (1 + 1/4 + ... + 1/n^2).
@@ -137,7 +137,7 @@ TEST_CASE("seven of eight with a backup worker: better than all of seven, worse 
   Trial trial = with_stragglers(servers({.backup_workers = 1}), 8, steps);
   trial.cluster.stragglers = slot(exponential());
   const double simulated = trial.run().record.simulated_s;
-  // Who is late finishes its old gradient before it begins a new one.
+  // A late rank finishes its old gradient before it begins a new one.
   std::vector<double> ready(8);
   std::vector<std::int64_t> version(8);
   double now = 0.0;

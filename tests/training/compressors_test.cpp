@@ -138,7 +138,8 @@ TEST_CASE("top_k and random_k leave out what their papers say") {
     // 1 - k/d in the mean: of 2000 draws within a twentieth of what is kept.
     CHECK(relative_error(random, x, 2000) == Approx(1.0 - part).margin(0.05 * part + 0.003));
     random.unbiased = true;
-    CHECK(relative_error(random, equal, 3) == Approx(1.0 / part - 1.0).epsilon(1e-12));  // of equal numbers always
+    CHECK(relative_error(random, equal, 3) ==
+          Approx(1.0 / part - 1.0).epsilon(1e-12));  // in every draw: the numbers are equal
   }
 }
 

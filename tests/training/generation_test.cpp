@@ -1,4 +1,4 @@
-// Who takes part in a generation of ranks, and the state that each begins with.
+// The ranks of a generation, and the state that each begins with.
 #include "training/session/generation.h"
 
 #include "training/session_parts.h"

@@ -1,4 +1,4 @@
-// What came out of a trial, and how a child process hands it back.
+// The outcome of a trial, and its way back from a child process.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Seen {
   std::vector<double> w;
 };
 
-/// What came out of a trial.
+/// The outcome of a trial.
 struct Outcome {
   record::Record record;
   std::vector<std::vector<double>> evaluated;  ///< mean parameters at every evaluation with new ones, the last one last

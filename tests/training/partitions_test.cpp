@@ -126,7 +126,7 @@ TEST_CASE("by_label's sizes are known without the classes") {
 TEST_CASE("a small alpha gives a class to few ranks, a large one to all alike") {
   const Numbers classes = by_turns(4000, 4);
   Dirichlet dirichlet;
-  const auto largest_shares = [&](double alpha) {  // of each class, the largest share of one rank
+  const auto largest_shares = [&](double alpha) {  // each class: the largest share of one rank
     dirichlet.alpha = alpha;
     const DataShards shards = dirichlet.shards({.rows = 4000, .classes = classes, .seed = 1}, 8);
     Numbers largest(4);

@@ -67,7 +67,7 @@ TEST_CASE("stop.loss ends at the first evaluation at or below the target, and sa
   CHECK(record.final_loss == target);
   CHECK(record.curve.size() == 8);
 
-  trial.evaluate.every_steps = 5;  // who looks every five steps sees it at step 10
+  trial.evaluate.every_steps = 5;  // evaluations every five steps see it at step 10
   CHECK(trial.run().record.steps == 10);
   CHECK(!whole.time_to_target_s);
 }

@@ -66,7 +66,7 @@ inline void check_partition_of_time(const record::Record& record) {
   }
 }
 
-/// What the run throws is a record that failed, as it is for a user.
+/// An error that the run throws becomes a failed record, as it does for a user.
 inline Outcome run_to_the_end(training::Training& job, cluster::Cluster& hosts) {
   std::string error;
   try {
@@ -110,11 +110,11 @@ struct Trial {
   std::optional<std::int64_t> batch = {};  ///< none: all rows
   std::uint64_t seed = 1;
   std::optional<double> flops_a_row = {};  ///< none: the model's own, 4 d
-  int layers = 1;                          ///< of the model, equally long
+  int layers = 1;                          ///< the model's, equally long
   int threads = 0;
   cluster::Options cluster = ideal_star();
   training::Options training = {};
-  std::vector<double> speeds = {};  ///< of each rank's host, for shares by speed
+  std::vector<double> speeds = {};  ///< speed of each rank's host, for shares by speed
   training::StopOptions stop = {};
   training::EvaluateOptions evaluate = {};
 

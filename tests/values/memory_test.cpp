@@ -70,7 +70,7 @@ TEST_CASE("without a pool the closures held are bounded too") {
   Dispatcher dispatcher({.threads = 0, .pending_limit = 16, .unread_bytes_limit = 8 * length, .label = {}});
   std::vector<Tensor> all;
   for (int i = 0; i < 100; ++i) all.push_back(made(dispatcher, i));
-  CHECK(dispatcher.statistics().peak_bytes >= 80 * 8 * length);  // what has no room as a closure is computed
+  CHECK(dispatcher.statistics().peak_bytes >= 80 * 8 * length);  // a closure that has no room is computed
   for (int i = 0; i < 100; ++i) CHECK(all[static_cast<std::size_t>(i)].value()[0] == 1.0 / (1.0 + i));
 }
 

@@ -15,7 +15,7 @@ namespace simgrad::cluster {
 struct AlphaBetaGamma {
   double latency_s = 0.0;
   double bandwidth_bytes_per_s = 1.0;
-  std::vector<double> seconds_per_flop;  ///< of each member; zeros where reductions are free
+  std::vector<double> seconds_per_flop;  ///< each member's; zeros where reductions are free
 
   double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();
 

@@ -23,7 +23,7 @@ struct ComputedCollectives::Collective {
   base::ByRank<char> inside;
   int arrived = 0;
   int left = 0;
-  std::int64_t bytes = 0;  ///< of one member's input
+  std::int64_t bytes = 0;  ///< size of one member's input
 };
 
 /// The members of a communicator, and their collectives that are over.

@@ -59,7 +59,7 @@ class CollectiveCalls {
   struct Open {
     int come = 0;
     int gone = 0;
-    double sum_s = 0.0;  ///< of the arrivals
+    double sum_s = 0.0;  ///< sum of the arrivals
     double last_s = 0.0;
   };
   Open& open(std::int64_t call) { return open_[static_cast<std::size_t>(call - first_open_)]; }

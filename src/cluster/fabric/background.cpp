@@ -38,8 +38,8 @@ void BackgroundFlow::describe(base::Describer& d) {
              Bounds::above_zero());
   d.quantity("on", on_s, Unit::seconds, "how long it sends at a time; without it, always", Bounds::above_zero());
   d.quantity("off", off_s, Unit::seconds, "how long it pauses then", Bounds::at_least(0));
-  d.choice("durations", this->durations, cluster::durations, "of on and off");
-  d.quantity("start", start_s, Unit::seconds, "when it begins", Bounds::at_least(0));
+  d.choice("durations", this->durations, cluster::durations, "distribution of the on and off times");
+  d.quantity("start", start_s, Unit::seconds, "time at which it begins", Bounds::at_least(0));
   if (from == to) d.refuse("to", fmt::format("from = {} and to = {} are one host; give two", from, to));
   if (!on_s && off_s > 0.0)
     d.refuse("off", "\"off\" is the pause after \"on\" seconds; give \"on\", or leave \"off\" out");
@@ -117,7 +117,7 @@ void Background::receive(Flow& flow) {
 
 void Background::send(Flow& flow) {
   sg4::this_actor::sleep_until(flow.options.start_s);
-  flow.stop();  // what a crash of the host has cut off
+  flow.stop();  // a crash of the host may have cut off a transfer
   // Once the trainings are over somebody may still be blocked, and would keep the clock going.
   for (;;) {
     cluster_.fail_if_stuck();

@@ -106,7 +106,7 @@ class Cluster {
 /// The contents of a platform file, read in a process of its own, since SimGrid ends the process on some faults.
 struct PlatformProbe {
   int hosts = 0;
-  double speed_flops_per_s = 0.0;  ///< of the first host
+  double speed_flops_per_s = 0.0;  ///< the first host's
   std::string error;               ///< `file:line: what`, or empty
 };
 PlatformProbe probe_platform(const std::string& file);

@@ -19,14 +19,14 @@ constexpr std::array host_roles{Choice{"worker", "the workers in order, class by
 }  // namespace
 
 void HostClass::describe(base::Describer& d) {
-  d.text("class", name, "what ranks.csv and prices call it");
+  d.text("class", name, "the class's name in ranks.csv and in prices");
   d.integer("count", count, "how many hosts", Bounds::between(1, 30'000));
-  d.choice("role", role, host_roles, "who lives on them");
+  d.choice("role", role, host_roles, "the ranks that live on them");
   d.quantity("speed", speed_flops_per_s, Unit::flops_per_second, "sustained speed of each; default cluster.speed",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
-  d.quantity("price", price_dollars_per_hour, Unit::dollars_per_hour, "of each", Bounds::at_least(0));
-  d.quantity("idle", idle_watts, Unit::watts, "what each draws when it does not compute", Bounds::at_least(0));
-  d.quantity("busy", busy_watts, Unit::watts, "what each draws when it computes", Bounds::at_least(0));
+  d.quantity("price", price_dollars_per_hour, Unit::dollars_per_hour, "price of each host", Bounds::at_least(0));
+  d.quantity("idle", idle_watts, Unit::watts, "power of each host while idle", Bounds::at_least(0));
+  d.quantity("busy", busy_watts, Unit::watts, "power of each host while it computes", Bounds::at_least(0));
   for (const char* key : {"class", "count", "role", "speed", "price", "idle", "busy"})
     if (name.empty() && d.given(key)) {
       d.refuse(key, "a class of hosts needs a name, as in class = \"gpu\"");

@@ -11,7 +11,9 @@ void Jitter::describe(base::Describer& d) {
   d.number("latency", latency,
            "how much latencies vary: the logarithm's standard deviation, or the mean multiple on top",
            Bounds::between(0, 5));
-  d.number("transfer", transfer, "the same of the time that the bytes take", Bounds::between(0, 5));
+  d.number("transfer", transfer,
+           "how much the times of the bytes vary: the logarithm's standard deviation, or the mean multiple on top",
+           Bounds::between(0, 5));
   if (latency == 0.0 && transfer == 0.0)
     d.refuse("latency", "latency = 0 and transfer = 0 vary nothing; set one of them, or jitter = \"none\"");
 }

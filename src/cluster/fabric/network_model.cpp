@@ -33,7 +33,7 @@ std::vector<std::string> simgrid_flags(NetworkModel model) {
     return flags;
   }
   flags.emplace_back("--cfg=network/model:IB");
-  // By default IB has SMPI's factors, which were measured on Ethernet. Of a card's signalling rate 0.96 is payload.
+  // By default IB has SMPI's factors, which were measured on Ethernet. Payload is 0.96 of a card's signalling rate.
   flags.emplace_back("--cfg=smpi/lat-factor:0:1.0");
   flags.emplace_back("--cfg=smpi/bw-factor:0:0.96");
   return flags;

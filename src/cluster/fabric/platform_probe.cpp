@@ -18,8 +18,8 @@ namespace sg4 = simgrid::s4u;
 
 namespace {
 
-/// What the ranks will ask of the platform: speeds, bandwidths, and a route between any two hosts. SimGrid ends the
-/// process where there is none, and its last words are ours.
+/// Asks the platform for all that ranks need: speeds, bandwidths, and routes between hosts. SimGrid ends the process
+/// where a route is missing, and its last words become the error.
 void require_usable(const std::vector<sg4::Host*>& hosts) {
   for (const sg4::Host* host : hosts)
     if (!(host->get_speed() > 0.0))

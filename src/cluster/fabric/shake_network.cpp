@@ -11,7 +11,7 @@ namespace simgrad::cluster {
 namespace sg4 = simgrid::s4u;
 
 /// A draw depends on the two hosts, on how many messages have gone from one to the other before, and on whether it is
-/// of the latency or of the bytes.
+/// for the latency or for the bytes.
 void Cluster::shake_network() {
   const std::shared_ptr<const Jitter> jitter = options_.jitter.shared();
   struct Counts {

@@ -20,7 +20,7 @@ constexpr std::array recoveries{
            "all wait for the repair, then go on from the last step that all had completed: a living holder's "
            "memory, or the last checkpoint if none lives"},
     Choice{"shrink", "the living go on from the last checkpoint at once, with fewer ranks for good"},
-    Choice{"elastic", "the living go on from memory at once; who is repaired joins again and is sent the state"},
+    Choice{"elastic", "the living go on from memory at once; a repaired rank joins again and is sent the state"},
     Choice{"continue", "nobody stops: the living go on without the lost rank, and with it once it is back"}};
 
 constexpr std::array markets{
@@ -41,20 +41,20 @@ void Crash::describe(base::Describer& d) {
   d.integer("rank", rank, "the rank whose host crashes, counted among the ranks of its role", Bounds::at_least(0));
   d.choice("role", role, failing_roles, "the role of that rank");
   d.quantity("at", at_s, Unit::seconds, "the time of the crash", Bounds::at_least(0));
-  d.quantity("repair", repair_s, Unit::seconds, "how long until the host is back; without it, never",
-             Bounds::at_least(0));
+  d.quantity("repair", repair_s, Unit::seconds, "time until the host is back; without it, never", Bounds::at_least(0));
 }
 
 void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
-  d.component("hosts", hosts, "when hosts fail by themselves; each of workers and servers");
-  d.component("repair", repair,
-              "how long until such a host is back; default under \"exponential\" and \"weibull\": constant; a "
-              "trace says it itself");
+  d.component("hosts", hosts, "failure process of each host, of workers and servers");
+  d.component(
+      "repair", repair,
+      "time until a host that failed by itself is back; default under \"exponential\" and \"weibull\": constant; a "
+      "trace says it itself");
   d.choice("market", market, markets, "how workers' hosts are rented");
   d.section("spot", spot, "interruptions of workers' hosts while market = \"spot\"");
-  d.component("links", links, "when links fail: transfers stall until the link is repaired, then go on");
-  d.component("link_repair", link_repair, "how long until such a link is back");
+  d.component("links", links, "failure process of each link: transfers stall until the link is repaired, then go on");
+  d.component("link_repair", link_repair, "time until a failed link is back");
   d.quantity("detection", detection_s, Unit::seconds, "time from a crash until all ranks know of it",
              Bounds::at_least(0));
   d.quantity("restart_time", restart_time_s, Unit::seconds,

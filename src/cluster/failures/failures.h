@@ -37,7 +37,7 @@ std::span<const base::Choice> recovery_choices();
 struct FailureOptions : base::Described {
   std::vector<Crash> crashes;
   base::Slot<FailureProcess> hosts{failure_processes(), "none"};
-  base::Slot<Repair> repair{repairs(), "never"};  ///< of hosts
+  base::Slot<Repair> repair{repairs(), "never"};  ///< the hosts'
   Market market = Market::on_demand;
   SpotMarket spot;
   base::Slot<FailureProcess> links{failure_processes(), "none"};

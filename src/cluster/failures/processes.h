@@ -11,7 +11,7 @@ namespace simgrad::cluster {
 
 struct NoRepair final : Repair {
   static constexpr base::About about{
-      .kind = "never", .summary = "what has failed never comes back", .cost = "", .source = ""};
+      .kind = "never", .summary = "a failed host or link stays down", .cost = "", .source = ""};
   std::optional<double> duration(base::Stream&) const override { return {}; }
   std::optional<double> mean_s() const override { return {}; }
 };
@@ -38,7 +38,7 @@ struct ExponentialRepair final : Repair {
 
 struct NoFailures final : FailureProcess {
   static constexpr base::About about{
-      .kind = "none", .summary = "nothing fails but what `crash` names", .cost = "", .source = ""};
+      .kind = "none", .summary = "only the crashes that `crash` names", .cost = "", .source = ""};
   void describe(base::Describer&) override {}
   bool happens() const override { return false; }
   std::optional<Outage> next(int, std::int64_t, double, base::Stream&, const Repair&) const override { return {}; }

@@ -10,7 +10,7 @@ namespace sg4 = simgrid::s4u;
 struct GangSchedule::Gate {
   sg4::SemaphorePtr open = sg4::Semaphore::create(0);
   int waiting = 0;
-  int came = 0;  ///< of the quantum that ends now
+  int came = 0;  ///< ranks that have reached the end of the quantum
   bool over = false;
 };
 

@@ -38,7 +38,7 @@ struct Message {
   simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once its host is gone
   bool counted = false;                    ///< its bytes are in the channel's meter
   record::Work work = record::Work::send;  ///< the named work that it is part of, where somebody records
-  std::int64_t step = -1;                  ///< of its sender
+  std::int64_t step = -1;                  ///< the sender's
 };
 
 class Messenger {

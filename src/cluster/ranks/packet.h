@@ -61,7 +61,7 @@ class Note {
 
 struct Packet {
   values::Tensor tensor;
-  std::int64_t extra_bytes = 0;  ///< that travel beside the array: rows of data, say
+  std::int64_t extra_bytes = 0;  ///< bytes that travel beside the array: rows of data, say
   Note attached = {};
 
   Packet() = default;

@@ -48,7 +48,7 @@ class Pending {
   simgrid::s4u::Comm* transfer_ = nullptr;
   Message** landing_ = nullptr;
   int peer_ = -1;
-  int incarnation_ = 0;  ///< of the peer
+  int incarnation_ = 0;  ///< the peer's
   std::int64_t bytes_ = 0;
   double start_s_ = -1.0;
 };

@@ -14,7 +14,7 @@ TimelineRecorder::TimelineRecorder(const TimelineLimits& limits, int workers, in
 bool TimelineRecorder::in_steps(std::int64_t step) const {
   if (!limits_.steps) return true;
   const auto [from, to] = *limits_.steps;
-  return std::max<std::int64_t>(step, 0) >= from && step <= to;  // what comes before the first step belongs to it
+  return std::max<std::int64_t>(step, 0) >= from && step <= to;  // time before the first step belongs to it
 }
 
 void TimelineRecorder::end_by(double end_s) { full_s_ = end_s_ = std::min(end_s_, end_s); }

@@ -25,7 +25,8 @@ Stretch LogNormal::draw(Stream& stream) const {
 }
 
 void ShiftedExponential::describe(base::Describer& d) {
-  d.quantity("mean", mean_s, Unit::seconds, "of the exponential time on top of the nominal one", Bounds::at_least(0));
+  d.quantity("mean", mean_s, Unit::seconds, "mean of the exponential time on top of the nominal one",
+             Bounds::at_least(0));
   describe_ranks(d);
 }
 
@@ -34,15 +35,15 @@ Stretch ShiftedExponential::draw(Stream& stream) const {
 }
 
 void Pareto::describe(base::Describer& d) {
-  d.number("shape", shape, "of the tail: the smaller, the heavier", Bounds::between(0.1, 1e6));
+  d.number("shape", shape, "exponent of the tail: the smaller, the heavier", Bounds::between(0.1, 1e6));
   describe_ranks(d);
 }
 
 Stretch Pareto::draw(Stream& stream) const { return {.factor = std::pow(1.0 - stream.uniform(), -1.0 / shape)}; }
 
 void Bimodal::describe(base::Describer& d) {
-  d.number("probability", probability, "that a gradient pauses", Bounds::between(0, 1));
-  d.quantity("pause", pause_s, Unit::seconds, "how long", Bounds::at_least(0));
+  d.number("probability", probability, "probability that a gradient pauses", Bounds::between(0, 1));
+  d.quantity("pause", pause_s, Unit::seconds, "length of the pause", Bounds::at_least(0));
   describe_ranks(d);
 }
 

@@ -2,7 +2,7 @@
 ///
 /// SimGrid's: lines "date factor", comments after #, and one line "PERIODICITY seconds" (the whole is repeated with
 /// that period) or "LOOPAFTER seconds" (it begins again that long after its last date). CSV: a header line with date,
-/// factor and perhaps rank; lines without a rank are of all hosts.
+/// factor and perhaps rank; lines without a rank hold for all hosts.
 #pragma once
 
 #include <map>

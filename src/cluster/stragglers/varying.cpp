@@ -13,7 +13,7 @@ using base::Unit;
 
 namespace {
 
-constexpr double shortest_s = 1e-6;  // what varies faster is a mean speed
+constexpr double shortest_s = 1e-6;  // faster variation amounts to a mean speed
 
 class Chain final : public SpeedChanges {
  public:
@@ -62,7 +62,8 @@ void VaryingSpeed::describe_hosts(base::Describer& d) {
 void Markov::describe(base::Describer& d) {
   d.quantity("nominal", nominal_s, Unit::seconds, "mean duration at nominal speed", Bounds::at_least(shortest_s));
   d.quantity("slow", slow_s, Unit::seconds, "mean duration at the lower speed", Bounds::at_least(shortest_s));
-  d.number("factor", factor, "of the nominal speed while slow; 0: the host stands still", Bounds::between(0, 1));
+  d.number("factor", factor, "speed while slow, as a share of the nominal one; 0: the host stands still",
+           Bounds::between(0, 1));
   describe_hosts(d);
 }
 
@@ -73,8 +74,9 @@ std::unique_ptr<SpeedChanges> Markov::speed_changes(std::optional<int>, const St
 void Periodic::describe(base::Describer& d) {
   d.quantity("period", period_s, Unit::seconds, "from one slow time to the next", Bounds::at_least(shortest_s));
   d.number("duty", duty, "share of the period that is slow", Bounds::between(0, 1));
-  d.number("factor", factor, "of the nominal speed while slow; 0: the host stands still", Bounds::between(0, 1));
-  d.quantity("offset", offset_s, Unit::seconds, "when the first slow time begins", Bounds::at_least(0));
+  d.number("factor", factor, "speed while slow, as a share of the nominal one; 0: the host stands still",
+           Bounds::between(0, 1));
+  d.quantity("offset", offset_s, Unit::seconds, "start of the first slow time", Bounds::at_least(0));
   describe_hosts(d);
   if (factor == 0.0 && duty == 1.0)
     d.refuse("duty", "duty = 1 with factor = 0 are hosts that never compute; give a smaller duty or a larger factor");

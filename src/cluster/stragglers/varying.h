@@ -25,7 +25,7 @@ struct Markov final : VaryingSpeed {
           "E. N. Gilbert, \"Capacity of a Burst-Noise Channel\", Bell System Technical Journal 39, 1960 (the chain)"};
   double nominal_s = 9.0;  ///< mean duration at nominal speed
   double slow_s = 1.0;
-  double factor = 0.5;  ///< of the speed while slow
+  double factor = 0.5;  ///< speed while slow, as a share of the nominal one
 
   void describe(base::Describer& d) override;
   std::unique_ptr<SpeedChanges> speed_changes(std::optional<int> worker, const base::Stream& stream) const override;

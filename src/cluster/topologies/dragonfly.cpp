@@ -8,14 +8,15 @@ using base::Bounds;
 using base::Unit;
 
 void Dragonfly::describe(base::Describer& d) {
-  d.integer("groups", groups, "every two of them are joined by one link", Bounds::between(1, 64));
-  d.integer("routers", routers, "of each group, all joined to all", Bounds::between(1, 64));
-  d.integer("hosts_per_router", hosts_per_router, "workers in order, then servers", Bounds::between(1, most_hosts));
+  d.integer("groups", groups, "number of groups; every two are joined by one link", Bounds::between(1, 64));
+  d.integer("routers", routers, "routers of each group, all joined to all", Bounds::between(1, 64));
+  d.integer("hosts_per_router", hosts_per_router, "hosts of each router; workers take them in order, then servers",
+            Bounds::between(1, most_hosts));
   constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
   d.quantity("local_bandwidth", local_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of a link within a group, each direction; default cluster.bandwidth", bandwidths);
+             "bandwidth of a link within a group, each direction; default cluster.bandwidth", bandwidths);
   d.quantity("global_bandwidth", global_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of a link between groups, each direction; default cluster.bandwidth", bandwidths);
+             "bandwidth of a link between groups, each direction; default cluster.bandwidth", bandwidths);
   d.quantity("local_latency", local_latency_s, Unit::seconds, "one way; default half of cluster.latency",
              Bounds::between(0, 1e6));
   d.quantity("global_latency", global_latency_s, Unit::seconds, "one way; default half of cluster.latency",

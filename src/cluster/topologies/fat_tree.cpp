@@ -10,7 +10,7 @@ constexpr int most_ports = 16;  // 1024 hosts
 
 /// Numbers the switches of a tree with k ports, behind its hosts.
 struct Switches {
-  int hosts;  ///< that are there
+  int hosts;  ///< number of hosts present
   int half;   ///< k / 2
 
   int pods() const { return 2 * half; }
@@ -27,7 +27,7 @@ void FatTree::describe(base::Describer& d) {
   d.integer("k", k, "ports of every switch, an even number; k^3 / 4 hosts; default as few as hold the hosts",
             base::Bounds::between(2, most_ports));
   d.quantity("link_bandwidth", bandwidth_bytes_per_s, base::Unit::bytes_per_second,
-             "of each link between switches, each direction; default cluster.bandwidth",
+             "bandwidth of each link between switches, each direction; default cluster.bandwidth",
              base::Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("link_latency", link_latency_s, base::Unit::seconds,
              "one way, of a link between switches; default half of cluster.latency", base::Bounds::between(0, 1e6));

@@ -23,8 +23,8 @@ struct FatTree : Wired {
       .source = "M. Al-Fares et al., A Scalable, Commodity Data Center Network Architecture, SIGCOMM 2008"};
 
   std::optional<std::int64_t> k;                ///< ports of a switch; none: as few as hold the hosts
-  std::optional<double> bandwidth_bytes_per_s;  ///< of a link between switches; none: cluster.bandwidth
-  std::optional<double> link_latency_s;         ///< of it, one way; none: half of cluster.latency
+  std::optional<double> bandwidth_bytes_per_s;  ///< bandwidth of a link between switches; none: cluster.bandwidth
+  std::optional<double> link_latency_s;         ///< latency of such a link, one way; none: half of cluster.latency
 
   void describe(base::Describer& d) override;
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;

@@ -34,9 +34,9 @@ struct Nodes {
 
 void GpuHosts::describe(base::Describer& d) {
   d.integer("devices", devices, "workers that share a host, each at cluster.speed", Bounds::between(1, most_hosts));
-  d.integer("nics", nics, "of each host; its device i takes NIC i mod nics", Bounds::between(1, most_hosts));
+  d.integer("nics", nics, "NICs of each host; device i takes NIC i mod nics", Bounds::between(1, most_hosts));
   d.quantity("nvlink_bandwidth", nvlink_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of each device, each direction, to the others of its host",
+             "bandwidth of each device, each direction, to the others of its host",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("nvlink_latency", nvlink_latency_s, Unit::seconds, "one way, between devices of a host",
              Bounds::between(0, 1e6));

@@ -6,7 +6,7 @@
 namespace simgrad::cluster {
 
 /// Links: nvlink-i from device i to its host's switch, half of nvlink_latency each; nic-j from a host to the network,
-/// half of cluster.latency each, at cluster.bandwidth. Messages to another host do not cross the host's own switch
+/// half of cluster.latency each, at cluster.bandwidth. A message to another host does not cross the switch
 /// (GPUDirect): device i of a host takes NIC i mod nics, at both ends. Servers are hosts of one device and one NIC.
 struct GpuHosts : Wired {
   static constexpr base::About about{

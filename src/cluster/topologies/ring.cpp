@@ -8,7 +8,7 @@ std::string RingOfHosts::refusal(const HostSpec& machine, std::int64_t hosts) co
   const auto P = static_cast<double>(hosts);
   if (P * P * P / 4.0 > most_route_links)
     return fmt::format(
-        "a ring of {} hosts has ways of {} links on average, which SimGrid takes too long to be told; expected at "
+        "a ring of {} hosts has ways of {} links on average, which SimGrid takes too long to load; expected at "
         "most 430 hosts",
         hosts, hosts / 4);
   return Wired::refusal(machine, hosts);

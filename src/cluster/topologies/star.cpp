@@ -55,7 +55,7 @@ void Star::describe(base::Describer& d) {
   d.integer("devices", devices_per_host, "workers that share a host and its NIC, each at `speed`",
             base::Bounds::between(1, 1024));
   d.quantity("device_bandwidth", device_bandwidth_bytes_per_s, base::Unit::bytes_per_second,
-             "of each device, each direction, to the others of its host; default 300GB/s",
+             "bandwidth of each device, each direction, to the others of its host; default 300GB/s",
              base::Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("device_latency", device_latency_s, base::Unit::seconds, "one way, between devices of a host; default 2us",
              base::Bounds::between(0, 1e6));

@@ -18,7 +18,7 @@ struct Star : Topology {
       .source = ""};
 
   std::int64_t devices_per_host = 1;
-  std::optional<double> device_bandwidth_bytes_per_s;  ///< of each device, each direction, to the others of its host
+  std::optional<double> device_bandwidth_bytes_per_s;  ///< each device's, each direction, to the others of its host
   std::optional<double> device_latency_s;              ///< one way, between devices of a host
 
   void describe(base::Describer& d) override;

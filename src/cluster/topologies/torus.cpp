@@ -34,7 +34,7 @@ std::string Torus::refusal(const HostSpec& machine, std::int64_t hosts) const {
   const double mean_links = std::accumulate(k.begin(), k.end(), 0.0) / 4.0;
   if (static_cast<double>(hosts * hosts) * mean_links > most_route_links)
     return fmt::format(
-        "shape = [{}] has ways of {} links on average, which SimGrid takes too long to be told for {} hosts; "
+        "shape = [{}] has ways of {} links on average, which SimGrid takes too long to load for {} hosts; "
         "expected a more even shape",
         fmt::join(k, ", "), mean_links, hosts);
   return Wired::refusal(machine, hosts);

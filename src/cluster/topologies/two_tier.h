@@ -20,7 +20,7 @@ struct TwoTier : Wired {
 
   std::int64_t hosts_per_rack = 16;
   double oversubscription = 4.0;
-  std::optional<double> rack_latency_s;  ///< of an uplink, one way; none: half of cluster.latency
+  std::optional<double> rack_latency_s;  ///< latency of an uplink, one way; none: half of cluster.latency
 
   void describe(base::Describer& d) override;
   bool has_localities() const override { return true; }

@@ -17,11 +17,11 @@ constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
 }  // namespace
 
 void Site::describe(base::Describer& d) {
-  d.text("name", name, "what pairs call it");
+  d.text("name", name, "the site's name in pairs");
   d.integer("hosts", hosts, "its hosts; workers take the sites in order, then servers",
             Bounds::between(1, Wired::most_hosts));
   d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "of its hosts' NICs, each direction; default cluster.bandwidth", bandwidths);
+             "bandwidth of its hosts' NICs, each direction; default cluster.bandwidth", bandwidths);
   d.quantity("latency", latency_s, Unit::seconds, "one way, between its hosts; default cluster.latency",
              Bounds::between(0, 1e6));
 }
@@ -36,7 +36,7 @@ void SitePair::describe(base::Describer& d) {
 
 void Wan::describe(base::Describer& d) {
   d.list("sites", sites, "the sites: { name, hosts, bandwidth, latency }");
-  d.list("pairs", pairs, "what lies between two sites: { from, to, bandwidth, latency }");
+  d.list("pairs", pairs, "the links between sites: { from, to, bandwidth, latency }");
   d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "between sites whose pair does not say it",
              bandwidths);
   d.quantity("latency", latency_s, Unit::seconds, "one way, between sites whose pair does not say it",

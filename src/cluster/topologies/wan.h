@@ -12,7 +12,7 @@ namespace simgrad::cluster {
 struct Site : base::Described {
   std::string name;
   std::int64_t hosts = 1;
-  std::optional<double> bandwidth_bytes_per_s;  ///< of its hosts' NICs; none: cluster.bandwidth
+  std::optional<double> bandwidth_bytes_per_s;  ///< bandwidth of its hosts' NICs; none: cluster.bandwidth
   std::optional<double> latency_s;              ///< one way, between its hosts; none: cluster.latency
 
   void describe(base::Describer& d) override;
@@ -40,7 +40,7 @@ struct Wan : Wired {
 
   std::vector<Site> sites;
   std::vector<SitePair> pairs;
-  double bandwidth_bytes_per_s = 12.5e6;  ///< of a pair that is not listed
+  double bandwidth_bytes_per_s = 12.5e6;  ///< bandwidth of a pair that is not listed
   double latency_s = 50e-3;
 
   void describe(base::Describer& d) override;

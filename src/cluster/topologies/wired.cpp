@@ -45,7 +45,7 @@ std::vector<sg4::LinkInRoute> links_along(const std::vector<int>& path, const Ho
 std::string Wired::refusal(const HostSpec& /*machine*/, std::int64_t hosts) const {
   if (hosts <= most_hosts) return {};
   return fmt::format(
-      "{} hosts, but SimGrid is told the way between every two of them, which takes too long beyond {}; "
+      "{} hosts, but SimGrid loads a route for every two of them, which takes too long beyond {}; "
       "have fewer, or take topology = \"star\"",
       hosts, most_hosts);
 }

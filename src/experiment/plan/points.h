@@ -17,8 +17,8 @@ struct Point {
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
 };
 
-/// The document's [grid], which is taken out of it, and that of `--grid`. What the command line sets or varies, it does
-/// so instead of the file.
+/// The document's [grid], which is taken out of it, and that of `--grid`. A key that the command line sets or
+/// varies is left out of the scenario's grid.
 std::vector<scenario::Axis> all_axes(scenario::Document& document, const std::vector<std::string>& sets,
                                      const std::vector<std::string>& grids, scenario::Faults& faults);
 

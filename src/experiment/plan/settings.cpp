@@ -10,13 +10,13 @@ namespace simgrad::experiment {
 
 using base::Bounds;
 
-void ModelSection::describe(base::Describer& d) { d.inline_component("kind", model, "the hypothesis"); }
+void ModelSection::describe(base::Describer& d) { d.inline_component("kind", model, "the kind of model"); }
 
 void StrategyEntry::describe(base::Describer& d) {
   d.inline_component("kind", strategy, "how the training is made parallel");
   d.text("label", label, "its name in tables; default: the kind, then the options that differ from their defaults");
   d.choice("recovery", recovery, {"cluster", "as cluster.failures.recovery says"}, cluster::recovery_choices(),
-           "what it does after a failure (cluster.failures)");
+           "recovery after a failure (cluster.failures)");
 }
 
 cluster::Recovery StrategyEntry::effective(const cluster::Options& cluster) const {
@@ -39,14 +39,14 @@ std::string StrategyEntry::name() const {
 
 void Settings::describe(base::Describer& d) {
   d.integer("schema", schema, "the version of this format", Bounds::between(1, 1));
-  d.text("title", title, "what the experiment is about");
+  d.text("title", title, "title of the experiment");
   d.integer("seed", seed, "the seed of all random draws", Bounds::at_least(0));
-  d.section("cluster", cluster, "hosts, links and what goes wrong");
+  d.section("cluster", cluster, "hosts, links, the network model, stragglers and failures");
   d.section("data", data, "the samples");
   d.section("model", model, "the model that is fitted to the samples");
   d.section("training", training, "batches, optimizer, partition");
   d.section("stop", stop, "the rules that end the training; the first to hold decides");
-  d.section("evaluate", evaluate, "when the loss is evaluated; an evaluation takes no virtual time");
+  d.section("evaluate", evaluate, "times of the loss's evaluation, which takes no virtual time");
   d.section("prices", prices, "the prices of hosts, bytes and energy; they do not change the simulation");
   d.list("strategy", strategies, "the strategies to compare");
   d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");

@@ -52,8 +52,8 @@ std::vector<std::string> OnGraph::broken(const Adjacency& edges, std::string_vie
   }
   if (one_way > 0)
     all.push_back(
-        fmt::format("{} leads from some ranks to others and never back: what those others learn is lost on the former, "
-                    "and all that is averaged is what the ranks say to whom nobody sends; add edges back",
+        fmt::format("{} has ranks from which there is no path back: their information is lost to the others; add "
+                    "edges back",
                     what));
   return all;
 }
@@ -140,7 +140,7 @@ std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t see
   if (!W.doubly_stochastic())
     all.push_back(
         fmt::format("mixing = \"{}\" on this graph has rows that sum to 1 and columns that do not: averaging does not "
-                    "preserve the mean, and ranks whose columns sum to more count more in what all converge to; "
+                    "preserve the mean, and ranks whose columns sum to more count more in the common limit; "
                     "\"metropolis\" preserves it",
                     mixing.kind()));
   return all;
@@ -175,7 +175,7 @@ std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
     if (const auto found = gap(*W_))
       worker.report_spectral_gap(*found);
     else if (first_of_all(worker))
-      worker.note("spectral_gap: not reckoned, for the matrix is large, and not symmetric or too slow to average");
+      worker.note("spectral_gap: not computed: the matrix is large and either not symmetric or slow to mix");
   }
   return W_;
 }

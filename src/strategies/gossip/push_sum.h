@@ -28,7 +28,7 @@ class PushSum {
   /// The state to begin with, and its mass; a push that was under way is sent again.
   State start();
   Mass mass(const State& state) const;
-  /// Keeps one share of the mass and returns another to send. What a code leaves out stays with the sender.
+  /// Keeps one share of the mass and returns another to send. The part that a code leaves out stays with the sender.
   /// Virtual time: encoding, and 3 d flops where codes are sent.
   Mass split(Mass& mass, std::int64_t step);
   /// Sends the share to each of the step's targets, and adds what comes in: in this step, or overlapped in the step

@@ -36,10 +36,9 @@ std::optional<Refusal> Sgp::refusal(const Circumstances& circumstances) const {
   if (auto refusal = OnGraph::refusal(circumstances)) return refusal;
   const Adjacency all = drawn(static_cast<int>(circumstances.workers), circumstances.seed);
   if (strong_components(all) == static_cast<int>(components(all).size())) return {};
-  return Refusal{
-      "graph",
-      "sgp hands parameters and their weights on along the edges, but from some ranks of this graph no way leads "
-      "back: they would give away all that they have; add edges that close the ways to rings"};
+  return Refusal{"graph",
+                 "sgp needs a strongly connected graph: to some ranks there is no path back, so their parameters would "
+                 "drain away; add the missing edges"};
 }
 
 void Sgp::operator()(Worker& worker) const {

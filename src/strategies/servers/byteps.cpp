@@ -77,7 +77,7 @@ void BytePs::operator()(Server& server) const {
   for (std::size_t q = 0;; q = service.after(q)) {  // the training ends it, while it waits for a push
     auto next = service.expect(service.after(q));   // they come in while this partition is summed and sent back
     const std::vector<Tensor> sums = service.summed(q, std::move(pushes));
-    for (Pending& answer : answers) answer.wait();  // of the partition before
+    for (Pending& answer : answers) answer.wait();  // answers of the partition before
     answers.clear();
     for (const Tensor& sum : sums)
       for (int worker = 0; worker < n; ++worker) answers.push_back(server.comm().start_send(worker, sum));

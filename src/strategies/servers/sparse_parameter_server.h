@@ -34,7 +34,7 @@ struct SparseParameterServer : Strategy {
   static constexpr base::About about{
       .kind = "sparse_parameter_server",
       .summary =
-          "of a sparse model only a batch's keys travel: pulled from the servers that hold them, pushed back as "
+          "only a batch's keys of a sparse model travel: pulled from the servers that hold them, pushed back as "
           "gradients",
       .cost =
           "bsp, one server, u distinct keys of w numbers a worker: t_c + 2 alpha + P u (8 + 16 w) beta + updates a "

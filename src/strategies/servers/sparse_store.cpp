@@ -63,7 +63,7 @@ void SparseStore::update_kept(const Tensor& g) {
   const double factor = options_.part == Part::mean ? static_cast<double>(P) : 1.0;
   // The servers' step, if all workers are equally fast.
   const double rate = factor * worker_.learning_rate(options_.stale() ? step * P : step);
-  std::vector<std::int64_t> firsts;  // of each server's rows in g
+  std::vector<std::int64_t> firsts;  // first of each server's rows in g
   for (int j = 0; j < worker_.servers(); ++j) firsts.push_back(learning_.gradient_first(*present_.batch, j));
   const values::Operation operation{
       .name = "update_kept", .seconds = 1e-9 * static_cast<double>(kept_.size()), .numbered = false};
@@ -143,7 +143,7 @@ Tensor SparseStore::together(const std::vector<Tensor>& answers) const {
   inputs.insert(inputs.end(), present_.tables.begin(), present_.tables.end());
   const SparseBatch& batch = *present_.batch;
   const std::int64_t width = learning_.width(), rows = batch.distinct();
-  std::vector<std::int64_t> dense;  // of each server
+  std::vector<std::int64_t> dense;  // dense numbers of each server
   for (int j = 0; j < worker_.servers(); ++j) dense.push_back(learning_.dense_of(j));
   const std::int64_t size = rows * width + std::accumulate(dense.begin(), dense.end(), std::int64_t{0});
   const values::Operation operation{.name = "together", .seconds = 1e-9 * static_cast<double>(size), .numbered = false};

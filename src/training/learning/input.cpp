@@ -19,12 +19,13 @@ constexpr std::array input_places{
 }  // namespace
 
 void InputOptions::describe(base::Describer& d) {
-  d.choice("from", from, input_places, "where the rows of a batch are read from, in every step");
-  d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes, "what a row takes there; default: 8 bytes a feature",
+  d.choice("from", from, input_places, "storage from which the rows of a batch are read in every step");
+  d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes, "bytes of a row there; default: 8 bytes a feature",
              Bounds::above_zero());
-  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "at which rows are read",
+  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "bandwidth at which rows are read",
              Bounds::above_zero());
-  d.quantity("latency", latency_s, Unit::seconds, "before the first row of a batch; default 0s", Bounds::at_least(0));
+  d.quantity("latency", latency_s, Unit::seconds, "time before the first row of a batch; default 0s",
+             Bounds::at_least(0));
   d.integer("prefetch", prefetch,
             "batches that a worker reads ahead while it computes and communicates; 0: none, default 1",
             Bounds::between(0, 1000));

@@ -43,7 +43,7 @@ struct Step : Schedule {
   std::int64_t every_steps = 100;
 
   void describe(base::Describer& d) override {
-    d.number("factor", drop, "what it is multiplied with each time", {.least = 0.0, .most = 1.0, .positive = true});
+    d.number("factor", drop, "factor of each drop", {.least = 0.0, .most = 1.0, .positive = true});
     d.integer("every_steps", every_steps, "after how many steps", base::Bounds::at_least(1));
   }
   double factor(double rounds) const override {
@@ -63,7 +63,7 @@ struct Cosine : Schedule {
 
   void describe(base::Describer& d) override {
     d.integer("steps", steps, "how many it takes to the minimum", base::Bounds::at_least(1));
-    d.number("minimum", minimum, "where it ends, as a share of the learning rate", base::Bounds::between(0, 1));
+    d.number("minimum", minimum, "final rate, as a share of the learning rate", base::Bounds::between(0, 1));
   }
   double factor(double rounds) const override {
     const double done = std::min(rounds / static_cast<double>(steps), 1.0);

@@ -36,7 +36,7 @@ struct Owned {
   std::int64_t rows = 0;
   std::span<const double> classes;  ///< (rows) class numbers; empty for a regression, and in a timing-only run
   std::uint64_t seed = 1;
-  std::span<const double> speeds = {};  ///< of each rank's host; empty unless shares go by them
+  std::span<const double> speeds = {};  ///< speed of each rank's host; empty unless shares go by them
 };
 
 class Partition : public base::Described {

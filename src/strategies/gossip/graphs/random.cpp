@@ -88,7 +88,7 @@ Adjacency RandomRegular::edges(int P, std::uint64_t seed) const {
 }
 
 void ErdosRenyi::describe(base::Describer& d) {
-  d.number("probability", probability, "of each edge", base::Bounds::between(0, 1));
+  d.number("probability", probability, "probability of each edge", base::Bounds::between(0, 1));
 }
 
 Adjacency ErdosRenyi::edges(int P, std::uint64_t seed) const {

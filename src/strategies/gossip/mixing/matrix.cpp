@@ -8,7 +8,7 @@ namespace simgrad::strategies {
 
 namespace {
 
-constexpr double rounding = 1e-9;  // of a matrix that was written down
+constexpr double rounding = 1e-9;  // tolerance for a matrix that was written down
 
 }  // namespace
 
