@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "strategies/gossip/mixing/spectrum.h"
 #include "strategies/gossip/pair_averages.h"
 #include "training/worker.h"
 

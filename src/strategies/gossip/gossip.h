@@ -9,7 +9,7 @@
 
 #include "strategies/compression.h"
 #include "strategies/gossip/coded_exchange.h"
-#include "strategies/gossip/on_graph.h"
+#include "strategies/gossip/mixes.h"
 
 namespace simgrad::strategies {
 

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "strategies/compression.h"
-#include "strategies/gossip/on_graph.h"
+#include "strategies/gossip/mixes.h"
 
 namespace simgrad::strategies {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "strategies/circumstances.h"
+#include "strategies/servers/dense_replica.h"
 #include "strategies/servers/sparse_store.h"
 #include "training/sparse/sparse_table.h"
 

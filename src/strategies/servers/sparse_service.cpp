@@ -1,6 +1,7 @@
 #include "strategies/servers/sparse_service.h"
 
 #include "strategies/notes.h"
+#include "strategies/servers/dense_replica.h"
 #include "strategies/servers/sparse_store.h"
 #include "training/sparse/sparse_learning.h"
 #include "training/worker.h"

@@ -1,4 +1,4 @@
-/// The two sides of a sparse parameter server: its servers as a worker sees them, and the replica that workers hold.
+/// The servers of a sparse parameter server as a worker sees them.
 #pragma once
 
 #include <deque>
@@ -54,29 +54,6 @@ class SparseStore {
   Tensor kept_;  ///< the present batch's table
   std::vector<cluster::Pending> answers_, sends_;
 };
-
-/// The parameters that the workers hold, if any; equal on all of them.
-class DenseReplica {
- public:
-  DenseReplica(Worker& worker, const SparseParameterServer& options);
-  /// No parameters where the servers hold all of them.
-  const Tensor& w() const { return state_.w; }
-  /// One update by the sum of all workers' parts.  Virtual time: a ring allreduce, and the optimizer's flops.
-  void update(const Tensor& part);
-
- private:
-  /// The sum of all workers' parts, by an allreduce.
-  Tensor sum(const Tensor& part) const;
-
-  Worker& worker_;
-  const SparseParameterServer& options_;
-  training::SparseLearning& learning_;
-  std::vector<cluster::Communicator> among_;  ///< the workers; none where there is no replica
-  State state_;
-};
-
-/// The state of replicas at the beginning, from a rank's start.
-State replica_state(const training::SparseLearning& learning, const State& start);
 
 /// x in the format of its message, as the receiver computes with it.  Virtual time: a flop a number where it is
 /// rounded.
