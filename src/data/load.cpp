@@ -78,7 +78,7 @@ Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
 }  // namespace
 
 Split load(const Options& options, const Preparation& preparation) {
-  if (const std::string fault = task_conflict(options, preparation.task); !fault.empty())
+  if (const std::string fault = task_refusal(options, preparation.task); !fault.empty())
     throw base::ScenarioError(fault);
   Dataset all = options.source->load({.task = preparation.task,
                                       .seed = preparation.seed,

@@ -42,7 +42,7 @@ std::string_view name(Task task) {
   return names[static_cast<std::size_t>(task)];
 }
 
-std::string task_conflict(const Options& options, Task task) {
+std::string task_refusal(const Options& options, Task task) {
   if (options.source->generates() || options.source->suits(task)) return {};
   if (task != Task::recommendation)
     return fmt::format(
@@ -55,7 +55,7 @@ std::string task_conflict(const Options& options, Task task) {
       options.source.kind());
 }
 
-std::string size_conflict(const Options& options, bool numbers) {
+std::string size_refusal(const Options& options, bool numbers) {
   if (const auto fixed = options.source->fixed_features(); fixed && options.features.value_or(*fixed) != *fixed)
     return fmt::format("features = {} with the data source \"{}\", whose samples have {}; leave it out",
                        *options.features, options.source.kind(), *fixed);

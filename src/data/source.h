@@ -64,11 +64,11 @@ struct Options : base::Described {
 std::string_view name(Task task);
 
 /// The reason why the source's samples do not serve the task, or empty. Generators name their own task when they load.
-std::string task_conflict(const Options& options, Task task);
+std::string task_refusal(const Options& options, Task task);
 
 /// The reason why `samples` and `features` do not suit the source, or empty: they are given for a file that is read, or
 /// they are too large for a generator. A timing-only run (numbers false) accepts any.
-std::string size_conflict(const Options& options, bool numbers);
+std::string size_refusal(const Options& options, bool numbers);
 
 /// The data set of a run: loaded, split, standardised by the training set's statistics, its training rows shuffled by
 /// the seed when `shuffle` (so that contiguous shards are random ones), a last constant column of ones when `bias`.

@@ -4,7 +4,7 @@
 
 namespace simgrad::models {
 
-std::string LeastSquares::unfit(const Problem& problem) const {
+std::string LeastSquares::refusal(const Problem& problem) const {
   if (problem.classes == 0) return {};
   return "least_squares needs a regression, but the data have " + std::to_string(problem.classes) + " classes; use " +
          (problem.classes == 2 ? "logistic_regression" : "softmax_regression");

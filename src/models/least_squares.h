@@ -16,7 +16,7 @@ class LeastSquares final : public LinearModel {
       .source = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 3.1.1"};
 
   Predicts predicts() const override { return Predicts::number; }
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;

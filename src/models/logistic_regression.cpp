@@ -23,7 +23,7 @@ double loss(double m) { return std::max(-m, 0.0) + std::log1p(std::exp(-std::abs
 
 }  // namespace
 
-std::string LogisticRegression::unfit(const Problem& problem) const {
+std::string LogisticRegression::refusal(const Problem& problem) const {
   if (problem.classes == 2) return {};
   if (problem.classes == 0)
     return "logistic_regression needs two classes, but the data are a regression; use least_squares";

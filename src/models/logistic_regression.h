@@ -17,7 +17,7 @@ class LogisticRegression final : public LinearModel {
       .source = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 4.3.2"};
 
   Predicts predicts() const override { return Predicts::classes; }
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
   /// Loss and accuracy; a score of exactly zero predicts class 0.

@@ -62,7 +62,7 @@ void MatrixFactorization::describe(base::Describer& d) {
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }
 
-std::string MatrixFactorization::unfit(const Problem& problem) const {
+std::string MatrixFactorization::refusal(const Problem& problem) const {
   if (problem.users > 0 && problem.items > 0) return {};
   return "matrix_factorization needs ratings of items by users; use the data source \"ratings\" or \"csv\"";
 }

@@ -27,7 +27,7 @@ class MatrixFactorization final : public Model {
   Predicts predicts() const override { return Predicts::rating; }
   /// Takes no column of ones: the columns are the numbers of a user and of an item.
   bool constant_feature() const override { return false; }
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override;
   /// Three layers: the users' factors, the items' factors, the biases.
   std::vector<Layer> layers(const Problem& problem) const override;

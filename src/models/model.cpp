@@ -19,7 +19,7 @@ void Model::describe(base::Describer& d) {
 
 std::string_view Model::metric(const Problem& problem) const { return problem.classes > 0 ? "accuracy" : "r2"; }
 
-std::string Model::unfit(const Problem&) const { return {}; }
+std::string Model::refusal(const Problem&) const { return {}; }
 
 double Model::gradient_flops(const Problem& problem, std::int64_t rows) const {
   double flops = 0.0;

@@ -91,7 +91,7 @@ class Model : public base::Described {
   virtual const MultitaskPerceptron* multitask() const { return nullptr; }
   virtual const SparseModel* sparse() const { return nullptr; }
   /// The reason why the model cannot be fitted to such data, or empty.
-  virtual std::string unfit(const Problem& problem) const;
+  virtual std::string refusal(const Problem& problem) const;
 
   /// Length of w.
   virtual std::int64_t parameters(const Problem& problem) const = 0;

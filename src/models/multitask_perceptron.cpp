@@ -36,7 +36,7 @@ Perceptron MultitaskPerceptron::network() const {
   return network;
 }
 
-std::string MultitaskPerceptron::unfit(const Problem& problem) const { return network().unfit(problem); }
+std::string MultitaskPerceptron::refusal(const Problem& problem) const { return network().refusal(problem); }
 
 void MultitaskPerceptron::gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                                    double penalty_scale, std::span<double> gradient) const {

@@ -42,7 +42,7 @@ class MultitaskPerceptron final : public Model {
   Predicts predicts() const override { return Predicts::classes; }
   const MultitaskPerceptron* multitask() const override { return this; }
   bool constant_feature() const override { return false; }
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override { return network().parameters(problem); }
   std::vector<Layer> layers(const Problem& problem) const override { return network().layers(problem); }
   void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override {

@@ -77,7 +77,7 @@ Predicts Perceptron::predicts() const {
   return outputs == Outputs::number ? Predicts::number : Predicts::classes;
 }
 
-std::string Perceptron::unfit(const Problem& problem) const {
+std::string Perceptron::refusal(const Problem& problem) const {
   if (problem.classes == 1) return "perceptron needs two classes or more, but the data have 1";
   return {};
 }

@@ -40,7 +40,7 @@ class Perceptron final : public Model {
   Predicts predicts() const override;
   /// No constant feature: every layer has a bias of its own.
   bool constant_feature() const override { return false; }
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override;
   /// Counts the matrix products. Left out: biases, activations, the outputs' residuals (all of the order of the units),
   /// and the penalty.

@@ -48,7 +48,7 @@ void scores_to_residuals(ClassScores& S, std::size_t i, double y, double scale) 
 
 }  // namespace
 
-std::string SoftmaxRegression::unfit(const Problem& problem) const {
+std::string SoftmaxRegression::refusal(const Problem& problem) const {
   if (problem.classes >= 2) return {};
   if (problem.classes == 0) return "softmax_regression needs classes, but the data are a regression; use least_squares";
   return "softmax_regression needs two classes or more, but the data have " + std::to_string(problem.classes);

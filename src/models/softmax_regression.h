@@ -19,7 +19,7 @@ class SoftmaxRegression final : public Model {
       .source = "C. M. Bishop, Pattern Recognition and Machine Learning, 2006, section 4.3.4"};
 
   Predicts predicts() const override { return Predicts::classes; }
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override { return problem.features * problem.classes; }
   std::vector<Layer> layers(const Problem& problem) const override;
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,

@@ -7,7 +7,7 @@
 
 namespace simgrad::models {
 
-std::string SparseModel::unfit(const Problem& problem) const {
+std::string SparseModel::refusal(const Problem& problem) const {
   if (problem.classes == 2) return {};
   return "sparse models predict one of two classes, but the data have " +
          (problem.classes == 0 ? std::string("a number to predict") : std::to_string(problem.classes));

@@ -14,7 +14,7 @@ class SparseModel : public Model {
   const SparseModel* sparse() const final { return this; }
   Predicts predicts() const override { return Predicts::classes; }
   /// Refuses any data but those of two classes.
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
 
   /// Numbers in a key's row of the table.
   virtual std::int64_t width() const = 0;

@@ -35,8 +35,8 @@ void WideAndDeep::describe(base::Describer& d) {
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }
 
-std::string WideAndDeep::unfit(const Problem& problem) const {
-  if (const std::string why = SparseModel::unfit(problem); !why.empty()) return why;
+std::string WideAndDeep::refusal(const Problem& problem) const {
+  if (const std::string why = SparseModel::refusal(problem); !why.empty()) return why;
   if (problem.fields > 0 || problem.nonzeros == 0.0) return {};
   return "wide_and_deep takes one embedding for each field, so all rows must have the same number of entries; use "
          "sparse_logistic or factorization_machine, or data such as click_log's";

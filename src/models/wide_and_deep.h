@@ -29,7 +29,7 @@ class WideAndDeep final : public SparseModel {
   WideAndDeep() { bias = true; }
   void describe(base::Describer& d) override;
   bool constant_feature() const override { return false; }
-  std::string unfit(const Problem& problem) const override;
+  std::string refusal(const Problem& problem) const override;
   std::int64_t width() const override { return 1 + embedding; }
   std::int64_t dense_parameters(const Problem& problem) const override;
   /// Draws embeddings from N(0, 0.01), a standard deviation of 0.1, and dense weights from N(0, 2 / in) (K. He et al.,

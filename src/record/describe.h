@@ -82,7 +82,7 @@ void describe(Given& bin, Visitor& v) {
   v.value("utilisation", bin.utilisation);
 }
 
-template <Maybe<Wire> Given, class Visitor>
+template <Maybe<CablingEdge> Given, class Visitor>
 void describe(Given& wire, Visitor& v) {
   v.value("link", wire.link);
   v.value("from", wire.from);

@@ -68,7 +68,7 @@ struct LinkBin {
 };
 
 /// One direction of a cable between two places. Only cables that messages went over are recorded.
-struct Wire {
+struct CablingEdge {
   std::string link;  ///< as in LinkUse; a link that carries both directions has several wires
   std::string from;  ///< a host or a switch
   std::string to;
@@ -117,7 +117,7 @@ struct Record {
   std::vector<HostUse> hosts;  ///< in the order of the ranks that live on them
   std::vector<LinkUse> links;
   std::vector<LinkBin> link_bins = {};  ///< by link, then time; empty unless the scenario asks for them
-  std::vector<Wire> wires = {};         ///< the cabling of the links that were used
+  std::vector<CablingEdge> wires = {};  ///< the cabling of the links that were used
   std::vector<CollectiveUse> collectives = {};
   std::int64_t stored_bytes = 0;         ///< held by a storage for the run: the data, and a checkpoint if there is one
   std::vector<Timeline> timelines = {};  ///< one for each that was asked for, written to files of their own

@@ -52,7 +52,7 @@ std::vector<std::string> wires(const Options& options, int hosts) {
     record::Record record;
     world.fill(record);
     std::set<std::string> lines;
-    for (const record::Wire& wire : record.wires)
+    for (const record::CablingEdge& wire : record.wires)
       lines.insert(fmt::format("{}: {} -> {}\n", wire.link, wire.from, wire.to));
     std::string all_lines;
     for (const std::string& line : lines) all_lines += line;

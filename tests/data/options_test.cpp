@@ -84,8 +84,8 @@ TEST_CASE("a file source without a path is refused") {
     Options two = file_options(kind, "");
     CHECK(notes_of(two).refused.at("path") == "the data source \"" + kind + "\" needs the path of a file of samples");
     CHECK(notes_of(two).refused.count("labels_path") == 0);
-    CHECK(data::task_conflict(two, data::Task::clustering).empty());
-    CHECK(data::task_conflict(two, data::Task::regression) ==
+    CHECK(data::task_refusal(two, data::Task::clustering).empty());
+    CHECK(data::task_refusal(two, data::Task::regression) ==
           "data source \"" + kind +
               "\" has no labels, which a regression needs; give labels_path, or a model that needs "
               "none ([model] kind = \"k_means\")");
@@ -102,30 +102,30 @@ TEST_CASE("a separator that is none is refused when it is described") {
 
 TEST_CASE("sizes do not go with a file that is read") {
   Options options = file_options("csv", "t.csv");
-  CHECK(data::size_conflict(options, true).empty());
+  CHECK(data::size_refusal(options, true).empty());
   options.features = 5;
-  CHECK(data::size_conflict(options, true) ==
+  CHECK(data::size_refusal(options, true) ==
         "features with the data source \"csv\": the file decides its size; leave it out (only a timing-only run, "
         "training.numbers = false, uses it, because it does not read the file)");
   options.samples = 5;
-  CHECK(data::size_conflict(options, true).starts_with("samples with the data source \"csv\""));
+  CHECK(data::size_refusal(options, true).starts_with("samples with the data source \"csv\""));
 }
 
 TEST_CASE("sizes go with a file in a timing-only run") {
   Options options = file_options("libsvm", "");
   options.samples = 5;
-  CHECK(data::size_conflict(options, false).empty());
+  CHECK(data::size_refusal(options, false).empty());
 }
 
 TEST_CASE("sizes go with a generator up to the limit, without one in a timing-only run") {
   Options options;
   options.samples = 20000;
   options.features = 100;
-  CHECK(data::size_conflict(options, true).empty());
+  CHECK(data::size_refusal(options, true).empty());
   options.features = 1000000000;
-  CHECK(data::size_conflict(options, true)
+  CHECK(data::size_refusal(options, true)
             .starts_with("data source \"house_prices\": 20000 rows x 1000000000 columns would take"));
-  CHECK(data::size_conflict(options, false).empty());
+  CHECK(data::size_refusal(options, false).empty());
 }
 
 }  // namespace options_test

@@ -117,7 +117,7 @@ TEST_CASE("ratings serve recommendation alone, and only they and CSV files do") 
         "predicts something else");
   options.source.choose("ratings");
   options.features = 3;
-  CHECK(size_conflict(options, true) ==
+  CHECK(size_refusal(options, true) ==
         "features = 3 with the data source \"ratings\", whose samples have 2; leave it out");
 }
 

@@ -88,9 +88,9 @@ TEST_CASE("matrix factorization needs users and items, and refuses a rating by n
   const MatrixFactorization model = with_factors(2, false);
   CHECK(model.predicts() == Predicts::rating);
   CHECK(model.metric({.features = 2, .classes = 0, .users = 1, .items = 1}) == "r2");
-  CHECK(model.unfit({.features = 2, .classes = 0}) ==
+  CHECK(model.refusal({.features = 2, .classes = 0}) ==
         "matrix_factorization needs ratings of items by users; use the data source \"ratings\" or \"csv\"");
-  CHECK(model.unfit({.features = 2, .classes = 0, .users = 2, .items = 1}).empty());
+  CHECK(model.refusal({.features = 2, .classes = 0, .users = 2, .items = 1}).empty());
   Data data = sample_ratings(5);
   data.x[2] = 4.0;
   const std::vector<double> w(14, 0.0);

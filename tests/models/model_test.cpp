@@ -143,24 +143,24 @@ TEST_CASE("the penalty is l2/2 |w|^2") {
 }
 
 TEST_CASE("a model says why it cannot be fitted to data of another kind, and what can") {
-  const auto unfit = [](std::string_view kind, int classes) {
-    return make(kind)->unfit({.features = 3, .classes = classes});
+  const auto refusal = [](std::string_view kind, int classes) {
+    return make(kind)->refusal({.features = 3, .classes = classes});
   };
-  CHECK(unfit("least_squares", 0).empty());
-  CHECK(unfit("least_squares", 2) ==
+  CHECK(refusal("least_squares", 0).empty());
+  CHECK(refusal("least_squares", 2) ==
         "least_squares needs a regression, but the data have 2 classes; use logistic_regression");
-  CHECK(unfit("least_squares", 3) ==
+  CHECK(refusal("least_squares", 3) ==
         "least_squares needs a regression, but the data have 3 classes; use softmax_regression");
-  CHECK(unfit("logistic_regression", 0) ==
+  CHECK(refusal("logistic_regression", 0) ==
         "logistic_regression needs two classes, but the data are a regression; use least_squares");
-  CHECK(unfit("logistic_regression", 1) == "logistic_regression needs two classes, but the data have 1");
-  CHECK(unfit("logistic_regression", 2).empty());
-  CHECK(unfit("logistic_regression", 3) ==
+  CHECK(refusal("logistic_regression", 1) == "logistic_regression needs two classes, but the data have 1");
+  CHECK(refusal("logistic_regression", 2).empty());
+  CHECK(refusal("logistic_regression", 3) ==
         "logistic_regression needs two classes, but the data have 3; use softmax_regression");
-  CHECK(unfit("softmax_regression", 0) ==
+  CHECK(refusal("softmax_regression", 0) ==
         "softmax_regression needs classes, but the data are a regression; use least_squares");
-  CHECK(unfit("softmax_regression", 1) == "softmax_regression needs two classes or more, but the data have 1");
-  CHECK(unfit("softmax_regression", 2).empty());
+  CHECK(refusal("softmax_regression", 1) == "softmax_regression needs two classes or more, but the data have 1");
+  CHECK(refusal("softmax_regression", 2).empty());
 }
 
 TEST_CASE("least squares sums half the squared residuals, and the squared residuals for r2") {

@@ -184,8 +184,8 @@ TEST_CASE("a perceptron predicts what it is told to, else what the data have, an
   CHECK(model.predicts() == Predicts::classes);
   CHECK(model.metric({.features = 2, .classes = 3}) == "accuracy");
   CHECK(model.metric({.features = 2, .classes = 0}) == "r2");
-  CHECK(model.unfit({.features = 2, .classes = 0}).empty());
-  CHECK(model.unfit({.features = 2, .classes = 1}) == "perceptron needs two classes or more, but the data have 1");
+  CHECK(model.refusal({.features = 2, .classes = 0}).empty());
+  CHECK(model.refusal({.features = 2, .classes = 1}) == "perceptron needs two classes or more, but the data have 1");
 }
 
 }  // namespace perceptron_test

@@ -126,11 +126,11 @@ TEST_CASE("the flops of sparse models go by the entries of the rows") {
 
 TEST_CASE("sparse models refuse data of other than two classes, wide_and_deep rows of different lengths") {
   const Problem numbers{.features = 3, .classes = 0, .nonzeros = 2.0};
-  CHECK(make("sparse_logistic")->unfit(numbers).find("a number to predict") != std::string::npos);
+  CHECK(make("sparse_logistic")->refusal(numbers).find("a number to predict") != std::string::npos);
   const Problem three{.features = 3, .classes = 3, .nonzeros = 2.0};
-  CHECK(make("factorization_machine")->unfit(three).find("the data have 3") != std::string::npos);
+  CHECK(make("factorization_machine")->refusal(three).find("the data have 3") != std::string::npos);
   const Problem uneven{.features = 3, .classes = 2, .nonzeros = 1.5};
-  CHECK(make("wide_and_deep")->unfit(uneven).find("the same number of entries") != std::string::npos);
+  CHECK(make("wide_and_deep")->refusal(uneven).find("the same number of entries") != std::string::npos);
 }
 
 }  // namespace sparse_models_test

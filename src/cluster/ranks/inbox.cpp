@@ -38,7 +38,7 @@ std::vector<int> members_from(int first, int count) {
 
 }  // namespace
 
-Inbox::Inbox(const Communicator& communicator, int first, int count, Losses losses)
+Inbox::Inbox(const Communicator& communicator, int first, int count, OnLoss on_loss)
     : communicator_(communicator),
       queue_(std::make_shared<Queue>()),
       receivers_(
@@ -52,8 +52,8 @@ Inbox::Inbox(const Communicator& communicator, int first, int count, Losses loss
               }
             };
           },
-          [this, losses](int member) {
-            if (losses == Losses::told)
+          [this, on_loss](int member) {
+            if (on_loss == OnLoss::reported)
               put(communicator_, *queue_, {.source = member, .packet = {}, .lost = true}, -1.0);
           }) {}
 

@@ -15,10 +15,10 @@ namespace simgrad::cluster {
 /// Under recovery = "continue" nothing is received from a lost member until it is back.
 class Inbox {
  public:
-  enum class Losses { untold, told };
-  /// Starts to receive from members first .. first + count - 1.  told: whether an arrival reports that a member is
+  enum class OnLoss { silent, reported };
+  /// Starts to receive from members first .. first + count - 1.  on_loss: whether an arrival reports that a member is
   /// known to be lost.
-  Inbox(const Communicator& communicator, int first, int count, Losses losses = Losses::untold);
+  Inbox(const Communicator& communicator, int first, int count, OnLoss on_loss = OnLoss::silent);
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;

@@ -122,7 +122,7 @@ void add_cabling(record::Record& record, const World& world) {
       if (!way[i - 1].ends.hub && !way[i].ends.hub) places.join(way[i - 1].ends.to, way[i].ends.from);
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   const auto add = [&](const std::string& link, int from, int to) {
-    record::Wire wire{link, places.name(from), places.name(to)};
+    record::CablingEdge wire{link, places.name(from), places.name(to)};
     if (wire.from != wire.to && seen.insert({wire.link, wire.from, wire.to}).second)
       record.wires.push_back(std::move(wire));
   };

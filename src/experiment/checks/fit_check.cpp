@@ -21,15 +21,15 @@ class FitCheck {
 
   /// Returns whether the model suits the data; else its parameters cannot be counted.
   bool model() {
-    const std::string unsuited =
+    const std::string refused =
         problem_.nonzeros > 0.0 && !model_.takes_sparse_rows()
             ? fmt::format(
                   "{} would hold the sparse rows of data source \"{}\" as a dense matrix; use sparse_logistic, "
                   "factorization_machine or wide_and_deep",
                   model_kind(), settings_.data.source.kind())
-            : model_.unfit(problem_);
-    if (!unsuited.empty()) faults_.add(settings_.places.model, unsuited);
-    return unsuited.empty();
+            : model_.refusal(problem_);
+    if (!refused.empty()) faults_.add(settings_.places.model, refused);
+    return refused.empty();
   }
 
   void partition() {

@@ -54,9 +54,9 @@ void check_data(const Settings& settings, Faults& faults) {
                       fmt::format("the data source \"{}\" may hold numbers or classes; say which of them {} is to "
                                   "predict: task = \"regression\" or task = \"classification\"",
                                   settings.data.source.kind(), settings.model.model.kind()));
-  if (const std::string text = data::task_conflict(settings.data, settings.task()); !text.empty())
+  if (const std::string text = data::task_refusal(settings.data, settings.task()); !text.empty())
     return faults.add(settings.places.data, text);
-  if (const std::string text = data::size_conflict(settings.data, settings.training.numbers); !text.empty())
+  if (const std::string text = data::size_refusal(settings.data, settings.training.numbers); !text.empty())
     return faults.add(settings.places.size, text);
   const auto rows = known_rows(settings);
   if (!rows) return;

@@ -65,7 +65,7 @@ void write_trace_file(const std::string& path, const RunPlan& plan, const record
 
 }  // namespace
 
-std::vector<cluster::TimelineLimits> Recordings::tapes() const {
+std::vector<cluster::TimelineLimits> Recordings::limits() const {
   std::vector<cluster::TimelineLimits> all{{}};
   if (more()) {
     constexpr int everybody = std::numeric_limits<int>::max();

@@ -23,7 +23,7 @@ struct Recordings {
   std::size_t most_flows = 20'000;
 
   bool more() const { return trace || events; }
-  std::vector<cluster::TimelineLimits> tapes() const;
+  std::vector<cluster::TimelineLimits> limits() const;
 };
 
 /// "a..b", or "a": from a up to and including b, 0 <= a <= b.  Errors: ScenarioError.
@@ -37,7 +37,7 @@ std::string events_file(const std::string& out, const std::string& id);
 void prepare(const std::string& out, const Recordings& recordings);
 /// Writes the recordings of a run for each of `runs`, which are one piece of work. Reports on stderr if something had
 /// to be left out.
-/// record: with the timelines of Recordings::tapes().  Errors: EnvironmentError.
+/// record: with the timelines of Recordings::limits().  Errors: EnvironmentError.
 void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,
                       const Recordings& recordings);
 

@@ -90,8 +90,8 @@ std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& ru
                       const RunnerOptions& options, double* progress) {
   outputs::Run run = described(plan);
   const auto start = std::chrono::steady_clock::now();
-  const auto tapes = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.tapes();
-  run.record = simulate(plan, data, threads, progress, tapes);
+  const auto limits = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits();
+  run.record = simulate(plan, data, threads, progress, limits);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   nlohmann::ordered_json answer{{"run", outputs::to_json(run)}, {"unwritten", ""}};
   try {

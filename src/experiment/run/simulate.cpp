@@ -209,11 +209,11 @@ class Simulation {
 }  // namespace
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
-                        const std::vector<cluster::TimelineLimits>& tapes) {
+                        const std::vector<cluster::TimelineLimits>& limits) {
   Simulation simulation(run, data, threads);
   training::Training& own = simulation.training(run.job);
   own.show_progress_in(progress);
-  own.world().recording().start(tapes);
+  own.world().recording().start(limits);
   std::string error = simulation.run();
   const bool complete = own.world().ended();
   if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";

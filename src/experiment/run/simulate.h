@@ -27,8 +27,8 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 /// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything
 /// before. A run that fails (a deadlock, an exception in a rank, the watchdog) is a record that says so.
 /// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the
-/// run goes on; may be null.  tapes: timelines to record.
+/// run goes on; may be null.  limits: timelines to record.
 record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
-                        const std::vector<cluster::TimelineLimits>& tapes = {});
+                        const std::vector<cluster::TimelineLimits>& limits = {});
 
 }  // namespace simgrad::experiment

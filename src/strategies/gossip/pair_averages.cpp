@@ -37,23 +37,23 @@ class AveragingReplica final : public AsyncReplica {
   Tensor code(const Communicator& comm) { return encoder_(comm, state.w); }
 
   Packet question(const Communicator& comm, int peer, const Tensor& code) {
-    Talk& talk = with(comm, peer);
-    ++talk.asked;
-    talk.sent = code;
-    return Packet(code, Question{talk.heard});
+    PeerCounts& counts = with(comm, peer);
+    ++counts.asked;
+    counts.sent = code;
+    return Packet(code, Question{counts.heard});
   }
   /// Whether a question that crossed the last one to the peer is still to be heard: another question would be taken for
   /// the crossed one.
   bool expects_question(const Communicator& comm, int peer) {
-    const Talk& talk = with(comm, peer);
-    return talk.crossed > talk.heard;
+    const PeerCounts& counts = with(comm, peer);
+    return counts.crossed > counts.heard;
   }
   std::optional<Packet> take(const Communicator& beside, int peer, const Packet& asked) override {
-    Talk& talk = with(beside, peer);
-    ++talk.heard;
+    PeerCounts& counts = with(beside, peer);
+    ++counts.heard;
     if (!state.w) return Packet(asked.tensor, Answer());  // it has no x yet: there is no difference
     // The peer has not heard the last question to it: the two are one average, in which both are askers.
-    if (asked.note<Question>().heard < talk.asked) return Packet(talk.sent, Answer{talk.asked});
+    if (asked.note<Question>().heard < counts.asked) return Packet(counts.sent, Answer{counts.asked});
     const Tensor other = encoder_.decoded(beside, asked.tensor);
     beside.charge_reduction(3.0 * static_cast<double>(other.size()), record::Work::average);
     const Tensor own = code(beside);
@@ -69,7 +69,7 @@ class AveragingReplica final : public AsyncReplica {
   }
 
  private:
-  struct Talk {
+  struct PeerCounts {
     std::int64_t asked = 0;
     std::int64_t heard = 0;
     std::int64_t crossed = 0;  ///< the peer's question that crossed the last one to it; it may be heard later
@@ -77,16 +77,16 @@ class AveragingReplica final : public AsyncReplica {
     Tensor sent;               ///< with the last question to the peer
   };
   /// The counts with a peer; with one that has come back they begin anew.
-  Talk& with(const Communicator& comm, int peer) {
-    Talk& talk = talks_[peer];
+  PeerCounts& with(const Communicator& comm, int peer) {
+    PeerCounts& counts = counts_[peer];
     const int incarnation = world_.membership().incarnation(comm.world_rank(peer));
-    if (talk.incarnation != incarnation) talk = Talk{0, 0, 0, incarnation, {}};
-    return talk;
+    if (counts.incarnation != incarnation) counts = PeerCounts{0, 0, 0, incarnation, {}};
+    return counts;
   }
 
   const cluster::World& world_;
   training::Encoder encoder_;
-  std::map<int, Talk> talks_;
+  std::map<int, PeerCounts> counts_;
 };
 
 PairAverages::PairAverages(Worker& worker, const std::vector<int>& neighbours, const training::Compressor& compressor)

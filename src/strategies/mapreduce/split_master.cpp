@@ -17,7 +17,7 @@ SplitMaster::SplitMaster(const Server& server, int splits, std::optional<double>
       splits_(splits),
       slow_factor_(slow_factor),
       code_(parameters, server),
-      mail_(server.comm(), 0, server.workers(), Inbox::Losses::told),
+      mail_(server.comm(), 0, server.workers(), Inbox::OnLoss::reported),
       here_(static_cast<std::size_t>(server.workers()), true) {}
 
 std::vector<Tensor> SplitMaster::mapped(const State& state) {

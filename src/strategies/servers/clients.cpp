@@ -36,7 +36,7 @@ Clients::Clients(const Server& server, const training::Compressor& moves, const 
     : server_(server),
       moves_(moves, server),
       models_(server, models),
-      inbox_(server.comm(), 0, server.workers(), Inbox::Losses::told),
+      inbox_(server.comm(), 0, server.workers(), Inbox::OnLoss::reported),
       present_(static_cast<std::size_t>(server.workers())) {
   std::iota(present_.begin(), present_.end(), 0);
 }

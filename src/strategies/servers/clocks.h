@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "strategies/servers/worker_watcher.h"
+#include "strategies/servers/worker_listener.h"
 
 namespace simgrad::strategies {
 
@@ -59,7 +59,7 @@ class Clocks {
 };
 
 /// Answers a worker's push as soon as the worker's lead is within the bound. No worker waits for a lost one.
-class StalenessBound final : public WorkerWatcher {
+class StalenessBound final : public WorkerListener {
  public:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
@@ -73,11 +73,11 @@ class StalenessBound final : public WorkerWatcher {
     waiting_.push_back(worker);
     answer_within_bound();
   }
-  void comes_back(int worker) override {
+  void on_rejoin(int worker) override {
     clocks_.come_back(worker);
     clocks_.pulls(worker);
   }
-  void is_lost(int worker) override {
+  void on_lost(int worker) override {
     clocks_.leave(worker);
     std::erase(waiting_, worker);
     answer_within_bound();

@@ -28,10 +28,10 @@ void ParameterServer::serve_asp(Server& server) const {
 /// ssp: the same, but a worker that is more than the bound ahead of the slowest waits for its answer. Staleness counts
 /// the clocks by which the slowest was behind when a gradient's parameters were pulled.
 void ParameterServer::serve_ssp(Server& server) const {
-  PushService service(server, *compression, *parameter_compression, cluster::Inbox::Losses::told);
+  PushService service(server, *compression, *parameter_compression, cluster::Inbox::OnLoss::reported);
   LateGradients late(*this, service);
   StalenessBound workers(server.workers(), bound(), [&](int worker) { service.answer(worker); });
-  service.watched_by(workers);
+  service.notify(workers);
   while (service.continues()) {
     const Push push = service.next();
     late.apply({late.corrected(push, workers.clocks().staleness(push.worker))});

@@ -80,7 +80,7 @@ void Answers::send_all(const State& state) {
 }
 
 PushService::PushService(const Server& server, const training::Compressor& gradients,
-                         const training::Compressor& parameters, cluster::Inbox::Losses losses)
+                         const training::Compressor& parameters, cluster::Inbox::OnLoss losses)
     : state(server.start()),
       server_(server),
       gradients_(gradients, server),
@@ -104,10 +104,10 @@ Push PushService::next() {
       return {worker, std::move(packet.tensor), version ? version->step : 0};
     }
     if (lost) {
-      if (watcher_) watcher_->is_lost(worker);
+      if (listener_) listener_->on_lost(worker);
       continue;
     }
-    if (watcher_) watcher_->comes_back(worker);
+    if (listener_) listener_->on_rejoin(worker);
     answer(worker);
   }
 }

@@ -10,7 +10,7 @@
 #include "cluster/ranks/inbox.h"
 #include "strategies/compression.h"
 #include "strategies/notes.h"
-#include "strategies/servers/worker_watcher.h"
+#include "strategies/servers/worker_listener.h"
 #include "training/compressors/encoder.h"
 #include "training/worker.h"
 
@@ -81,14 +81,14 @@ class PushService {
  public:
   /// gradients, parameters: the codes that are sent instead of them. Both must outlive it.
   PushService(const Server& server, const training::Compressor& gradients, const training::Compressor& parameters,
-              cluster::Inbox::Losses losses = cluster::Inbox::Losses::untold);
+              cluster::Inbox::OnLoss losses = cluster::Inbox::OnLoss::silent);
 
   State state;
 
   /// Called with each worker that is answered, before it is.
   void at_every_answer(std::function<void(int worker)> call) { answered_ = std::move(call); }
-  /// Notifies the watcher of losses, where the inbox reports them, and of returns. It must outlive the service.
-  void watched_by(WorkerWatcher& watcher) { watcher_ = &watcher; }
+  /// Notifies the listener of losses, where the inbox reports them, and of returns. It must outlive the service.
+  void notify(WorkerListener& listener) { listener_ = &listener; }
 
   const Server& server() const { return server_; }
   const training::Encoder& gradients() const { return gradients_; }
@@ -112,7 +112,7 @@ class PushService {
   Answers answers_;
   cluster::Inbox pushes_;
   std::function<void(int)> answered_;
-  WorkerWatcher* watcher_ = nullptr;
+  WorkerListener* listener_ = nullptr;
 };
 
 }  // namespace simgrad::strategies

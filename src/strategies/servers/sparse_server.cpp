@@ -13,7 +13,7 @@ using cluster::Inbox;
 /// Every step: all push, one update by the sum, all are answered.
 void SparseParameterServer::serve_bsp(Server& server) const {
   const auto P = static_cast<std::size_t>(server.workers());
-  SparseService service(*this, server, Inbox::Losses::untold);
+  SparseService service(*this, server, Inbox::OnLoss::silent);
   std::vector<SparsePush> pushes;  // by worker; none before the first step
   while (service.continues()) {
     for (std::size_t worker = 0; worker < pushes.size(); ++worker) service.answer(static_cast<int>(worker));
@@ -33,11 +33,11 @@ void SparseParameterServer::serve_bsp(Server& server) const {
 void SparseParameterServer::serve_stale(Server& server) const {
   const bool bounded = consistency == Consistency::ssp;
   const double factor = part == Part::mean ? server.workers() : 1.0;
-  SparseService service(*this, server, bounded ? Inbox::Losses::told : Inbox::Losses::untold);
+  SparseService service(*this, server, bounded ? Inbox::OnLoss::reported : Inbox::OnLoss::silent);
   StalenessBound workers(server.workers(), bounded ? bound() : StalenessBound::none,
                          [&](int worker) { service.answer(worker); });
   if (bounded) service.versions_by([&](int worker) { return workers.clocks().slowest_other(worker); });
-  service.watched_by(workers);
+  service.notify(workers);
   while (service.continues()) {
     const SparsePush push = service.next();
     const std::int64_t now = bounded ? workers.clocks().clock(push.worker) : service.step();

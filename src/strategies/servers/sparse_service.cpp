@@ -49,7 +49,7 @@ State own_state(const SparseLearning& learning, const Server& server, const Stat
 
 }  // namespace
 
-SparseService::SparseService(const SparseParameterServer& options, const Server& server, Inbox::Losses losses)
+SparseService::SparseService(const SparseParameterServer& options, const Server& server, Inbox::OnLoss losses)
     : options_(options),
       server_(server),
       learning_(server.sparse(options.learning_options())),
@@ -86,10 +86,10 @@ SparsePush SparseService::next() {
     auto [worker, packet, lost] = received();
     if (packet.tensor) return {worker, std::move(packet.tensor), packet.attached.shared<KeyNote>()};
     if (lost) {
-      if (watcher_) watcher_->is_lost(worker);
+      if (listener_) listener_->on_lost(worker);
       continue;
     }
-    if (watcher_) watcher_->comes_back(worker);
+    if (listener_) listener_->on_rejoin(worker);
     answer(worker);
   }
 }

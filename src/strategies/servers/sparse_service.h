@@ -10,7 +10,7 @@
 
 #include "cluster/ranks/inbox.h"
 #include "strategies/servers/sparse_parameter_server.h"
-#include "strategies/servers/worker_watcher.h"
+#include "strategies/servers/worker_listener.h"
 #include "training/sparse/sparse_learning.h"
 #include "training/sparse/sparse_table.h"
 
@@ -34,13 +34,13 @@ class SparseService {
  public:
   using VersionOf = std::function<std::int64_t(int worker)>;
 
-  SparseService(const SparseParameterServer& options, const Server& server, cluster::Inbox::Losses losses);
+  SparseService(const SparseParameterServer& options, const Server& server, cluster::Inbox::OnLoss losses);
 
   std::int64_t step() const { return step_; }
   /// The version of an answer to a worker, from which its next gradient's staleness is counted; by default the step.
   void versions_by(VersionOf version) { version_ = std::move(version); }
-  /// Notifies the watcher of losses, where the inbox reports them, and of returns. It must outlive the service.
-  void watched_by(WorkerWatcher& watcher) { watcher_ = &watcher; }
+  /// Notifies the listener of losses, where the inbox reports them, and of returns. It must outlive the service.
+  void notify(WorkerListener& listener) { listener_ = &listener; }
 
   /// Reports the table. Under recovery = "continue" servers may finish one after the other: then this one answers until
   /// all have finished.
@@ -66,7 +66,7 @@ class SparseService {
   std::shared_ptr<const training::Store> store_;
   std::int64_t step_ = 0;
   VersionOf version_;
-  WorkerWatcher* watcher_ = nullptr;
+  WorkerListener* listener_ = nullptr;
 };
 
 }  // namespace simgrad::strategies

@@ -18,8 +18,8 @@ constexpr double same_within = 1.005;
 
 std::vector<Link> links_of(const Case& one) {
   const record::Record& first = one.runs.front()->record;
-  std::map<std::string, const record::Wire*> wires;
-  for (const record::Wire& wire : first.wires) wires.try_emplace(wire.link, &wire);
+  std::map<std::string, const record::CablingEdge*> wires;
+  for (const record::CablingEdge& wire : first.wires) wires.try_emplace(wire.link, &wire);
   std::vector<Link> links;
   for (std::size_t k = 0; k < first.links.size(); ++k) {
     Link& link = links.emplace_back();

@@ -3,12 +3,12 @@
 
 namespace simgrad::strategies {
 
-class WorkerWatcher {
+class WorkerListener {
  public:
-  virtual ~WorkerWatcher() = default;
-  virtual void is_lost(int worker) = 0;
+  virtual ~WorkerListener() = default;
+  virtual void on_lost(int worker) = 0;
   /// A worker asks for parameters: at the beginning, or because it has come back. It is answered next.
-  virtual void comes_back(int worker) = 0;
+  virtual void on_rejoin(int worker) = 0;
 };
 
 }  // namespace simgrad::strategies
