@@ -64,7 +64,7 @@ std::vector<Kind> everything() {
   for (const base::Choice& choice : cluster::network_model_choices())
     all.back().items.push_back({{.kind = choice.name, .summary = choice.meaning, .cost = "", .source = ""}, nullptr});
   all.push_back(kind("optimizers", "optimizer", "training.optimizer", training::optimizers()));
-  all.push_back(kind("schedules", "schedule", "training.schedule", training::schedules()));
+  all.push_back(kind("schedules", "schedule", "training.schedule", training::learning_rate_schedules()));
   all.push_back(kind("compressors", "compressor", "compression of a [[strategy]]", training::compressors()));
   all.push_back(kind("partitions", "partition", "training.partition", training::partitions()));
   all.push_back(kind("graphs", "graph", "graph of strategies that gossip", strategies::graphs()));

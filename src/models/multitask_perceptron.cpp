@@ -89,9 +89,9 @@ double MultitaskPerceptron::task_gradient_flops(const Problem& problem, std::int
   return a_row * static_cast<double>(rows);
 }
 
-Stretch MultitaskPerceptron::shared(const Problem& problem) const { return {0, layers(problem).back().first}; }
+ParameterRange MultitaskPerceptron::shared(const Problem& problem) const { return {0, layers(problem).back().first}; }
 
-std::vector<Stretch> MultitaskPerceptron::heads(const Problem& problem, const Tasks& asked) const {
+std::vector<ParameterRange> MultitaskPerceptron::heads(const Problem& problem, const Tasks& asked) const {
   const std::int64_t units = static_cast<std::int64_t>(hidden.back());
   const std::int64_t weights = shared(problem).count;
   const std::int64_t biases = weights + units * tasks(problem);

@@ -21,7 +21,7 @@ struct Tasks {
 };
 
 /// Parameters first .. first + count - 1 of w.
-struct Stretch {
+struct ParameterRange {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
@@ -60,8 +60,8 @@ class MultitaskPerceptron final : public Model {
                      double scale, std::span<double> gradient) const;
   double task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& tasks) const;
   /// The parameters that all tasks share.
-  Stretch shared(const Problem& problem) const;
-  std::vector<Stretch> heads(const Problem& problem, const Tasks& tasks) const;
+  ParameterRange shared(const Problem& problem) const;
+  std::vector<ParameterRange> heads(const Problem& problem, const Tasks& tasks) const;
 
  private:
   Perceptron network() const;

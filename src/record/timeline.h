@@ -60,7 +60,7 @@ struct Span {
 };
 
 /// One message between ranks of different hosts: the transfer, latency included.
-struct Message {
+struct TimedMessage {
   int source = 0;
   int target = 0;
   std::int64_t bytes = 0;
@@ -71,9 +71,9 @@ struct Message {
 };
 
 struct Timeline {
-  std::vector<std::string> names;  ///< the name of every Work, in the order of the enumeration
-  std::vector<Span> spans;         ///< by rank, lane and time
-  std::vector<Message> messages;   ///< in the order of their starts
+  std::vector<std::string> names;      ///< the name of every Work, in the order of the enumeration
+  std::vector<Span> spans;             ///< by rank, lane and time
+  std::vector<TimedMessage> messages;  ///< in the order of their starts
   double from_s = 0.0;
   double to_s = 0.0;                    ///< the end of every lane; longer spans are cut
   bool whole = true;                    ///< all ranks, all steps, to the end of the run

@@ -22,7 +22,7 @@ using training::State;
 using training::Traits;
 using training::Worker;
 using values::Tensor;
-using Progress = Traits::Progress;
+using Pace = Traits::Pace;
 
 struct Circumstances;  // strategies/circumstances.h
 

@@ -8,7 +8,7 @@
 #include "base/describe.h"
 #include "base/registry.h"
 #include "training/learning/input.h"
-#include "training/learning/schedule.h"
+#include "training/learning/learning_rate_schedule.h"
 #include "training/optimizers/optimizer.h"
 #include "training/partitions/partition.h"
 
@@ -23,7 +23,7 @@ struct Options : base::Described {
   base::Slot<Optimizer> optimizer{optimizers(), "sgd"};
   double learning_rate = 0.1;
   RateScaling learning_rate_scaling = RateScaling::none;
-  base::Slot<Schedule> schedule{schedules(), "constant"};
+  base::Slot<LearningRateSchedule> schedule{learning_rate_schedules(), "constant"};
   std::int64_t warmup_steps = 0;
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;

@@ -35,7 +35,7 @@ std::vector<cluster::Recovery> recoveries_by_generation();
 /// A program's properties. The training and the scenario's checks ask for them before anything runs.
 struct Traits {
   /// The relation between steps, samples and gradients.
-  enum class Progress {
+  enum class Pace {
     /// In a step every worker computes one gradient. Samples are the steps' batches, so that a number of epochs is a
     /// number of steps, and a batch may be smaller than P. At the end every message must have been received.
     lockstep,
@@ -44,7 +44,7 @@ struct Traits {
     /// Every worker updates a replica at its own pace. A step is P updates by any workers.
     own_pace
   };
-  Progress progress = Progress::lockstep;
+  Pace pace = Pace::lockstep;
   /// Gradients that an update takes, for learning rate schedules; 0: about P. Unused under lockstep.
   std::int64_t gradients_an_update = 1;
   /// Decides which ranks report states. The reported states are evaluated, and tested against the stopping rules.
@@ -71,8 +71,8 @@ struct Traits {
   /// meaning; empty: each worker has its share.
   std::string free_workers_take = {};
 
-  bool lockstep() const { return progress == Progress::lockstep; }
-  bool own_pace() const { return progress == Progress::own_pace; }
+  bool lockstep() const { return pace == Pace::lockstep; }
+  bool own_pace() const { return pace == Pace::own_pace; }
   /// Whether each server holds a part of the parameters as Shards deals them.
   bool deals_parameters() const { return sharding == Sharding::range || sharding == Sharding::hash; }
   /// The host of each of P workers, then of each server.

@@ -10,6 +10,7 @@
 #include "training/learning/learning.h"
 #include "training/options.h"
 #include "training/session/generation.h"
+#include "training/session/progress.h"
 #include "training/session/replicas.h"
 #include "training/session/session.h"
 #include "training/session/shared_states.h"
@@ -129,11 +130,13 @@ std::vector<int> Worker::joiners(std::int64_t step) const {
 }
 
 std::function<void(const State&)> Worker::shows() const {
-  return [&session = session(), self = world_rank()](const State& state) { session.show(self, state); };
+  return [&session = session(), self = world_rank()](const State& state) {
+    if (!session.world().ended()) session.progress().show(self, state);
+  };
 }
 
-State& Worker::shared_memory() const { return session().memory(); }
-std::int64_t Worker::updates() const { return session().updates(); }
+State& Worker::shared_memory() const { return session().shared().memory(session().generation()); }
+std::int64_t Worker::updates() const { return session().progress().updates(); }
 bool Worker::ends_after(std::int64_t step) const { return session().last_step(step); }
 void Worker::report_spectral_gap(double gap) const { session().tally().set_spectral_gap(gap); }
 bool Worker::begins_the_run() const { return session().generation().number() == 0 && !rejoins(); }
@@ -217,7 +220,7 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
   const cluster::Stragglers& stragglers = *world.cluster().options().stragglers;
   if (!stragglers.draws() || !stragglers.concerns(world_rank()) || !(whole > 0.0)) return flops;
   base::Stream stream = session().stream(base::Purpose::straggler, world_rank(), step, given_up_);
-  const cluster::Stretch stretch = stragglers.draw(stream);
+  const cluster::Slowdown stretch = stragglers.draw(stream);
   const double speed = world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
   return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
 }

@@ -30,7 +30,7 @@ Tensor Dispatcher::dispatch(const Operation& operation, std::int64_t size, std::
 Dispatcher::Impl::Impl(Options options)
     : options_(std::move(options)),
       pending_limit_(std::max<std::int64_t>(options_.pending_limit, 1)),
-      schedule_(options_.unread_bytes_limit) {
+      ready_(options_.unread_bytes_limit) {
   check(options_.threads >= 0, "a negative number of threads");
   if (options_.threads > 0 && options_.numbers) pool_ = std::make_unique<Pool>(options_.threads);
 }
@@ -68,9 +68,9 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
   if (options_.numbers) run_here(*node, operation, inputs, kernel);
   {
     Lock lock(mutex_);
-    for (const Tensor& input : inputs) schedule_.read(Node::of(input).root());
+    for (const Tensor& input : inputs) ready_.read(Node::of(input).root());
     settle(*node);
-    if (!pool_ && options_.numbers && !node->error) schedule_.add_unread(*node);
+    if (!pool_ && options_.numbers && !node->error) ready_.add_unread(*node);
     if (operation.numbered) numbering_.insert(*node, key);
     wake(lock);
   }
@@ -111,7 +111,7 @@ std::shared_ptr<Node> Dispatcher::Impl::known(const Numbering::Key& key) {
 
 bool Dispatcher::Impl::runs_here(const Operation& operation, std::span<const Tensor> inputs) const {
   // Without a pool, work is put off only for lack of room for results.
-  const bool soon = pool_ ? operation.seconds < options_.inline_below_s : schedule_.room_for_unread();
+  const bool soon = pool_ ? operation.seconds < options_.inline_below_s : ready_.room_for_unread();
   return soon &&
          std::none_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return Node::of(input).pending(); });
 }
@@ -133,7 +133,7 @@ void Dispatcher::Impl::hand_over(Node& node, const Operation& operation, std::sp
   Lock lock(mutex_);
   wait_for_room(lock);
   node.work = std::move(work);
-  schedule_.add(node);
+  ready_.add(node);
   if (operation.numbered) numbering_.insert(node, key);
   if (!pool_) work_here(lock, [] { return false; });
   wake(lock);

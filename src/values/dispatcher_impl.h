@@ -1,7 +1,7 @@
-/// The dispatcher's implementation: the numbering table, the schedule and the pool under one lock.
+/// The dispatcher's implementation: the numbering table, the ready queue and the pool under one lock.
 ///
 /// Threads: the timeline creates and reads nodes, the pool runs and destroys them. Either may drop the last handle of a
-/// node. `mutex_` guards the table, the schedule, and the unread flags; a node's numbers and error are written before
+/// node. `mutex_` guards the table, the queue, and the unread flags; a node's numbers and error are written before
 /// its state is, and read after. No handle is released under the lock, for a node's destructor takes it.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "values/node.h"
 #include "values/numbering.h"
 #include "values/pool.h"
-#include "values/schedule.h"
+#include "values/ready_queue.h"
 
 namespace simgrad::values {
 
@@ -71,7 +71,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // only the timeline waits on this condition
   Numbering numbering_;
-  Schedule schedule_;
+  ReadyQueue ready_;
   const Node* awaited_ = nullptr;  // the node that the timeline waits for
   bool full_ = false;              // the timeline waits for room
   bool closed_ = false;

@@ -37,8 +37,8 @@ void compute(Node& node, std::string_view name, std::span<const Tensor> inputs, 
 
 void Dispatcher::Impl::await(Node& node) {
   Lock lock(mutex_);
-  schedule_.want(node);
-  schedule_.read(node);
+  ready_.want(node);
+  ready_.read(node);
   if (!pool_) return work_here(lock, [&] { return !node.pending(); });
   awaited_ = &node;
   wake(lock);
@@ -47,11 +47,11 @@ void Dispatcher::Impl::await(Node& node) {
 }
 
 bool Dispatcher::Impl::has_room() const {
-  return schedule_.pending() <= pending_limit_ - std::max<std::int64_t>(pending_limit_ / 8, 1);
+  return ready_.pending() <= pending_limit_ - std::max<std::int64_t>(pending_limit_ / 8, 1);
 }
 
 void Dispatcher::Impl::wait_for_room(Lock& lock) {
-  if (schedule_.pending() < pending_limit_) return;
+  if (ready_.pending() < pending_limit_) return;
   full_ = true;
   if (!pool_) work_here(lock, [&] { return has_room(); });
   wake(lock);
@@ -61,7 +61,7 @@ void Dispatcher::Impl::wait_for_room(Lock& lock) {
 
 /// Starts a pump if there is work and a free thread. Releases the lock meanwhile, because waking a thread takes long.
 void Dispatcher::Impl::wake(Lock& lock) {
-  if (closed_ || pumps_ >= options_.threads || !schedule_.startable(full_)) return;
+  if (closed_ || pumps_ >= options_.threads || !ready_.startable(full_)) return;
   ++pumps_;
   lock.unlock();
   pool_->start([impl = shared_from_this()] { impl->pump(); });
@@ -72,7 +72,7 @@ void Dispatcher::Impl::wake(Lock& lock) {
 void Dispatcher::Impl::work_here(Lock& lock, const std::function<bool()>& done) {
   if (std::exchange(working_here_, true)) return;
   while (!done()) {
-    const std::shared_ptr<Node> node = schedule_.take(full_);
+    const std::shared_ptr<Node> node = ready_.take(full_);
     if (!node) break;
     node->work->lender = lender(*node);
     lock.unlock();
@@ -88,7 +88,7 @@ void Dispatcher::Impl::pump() noexcept {
 
 std::shared_ptr<Node> Dispatcher::Impl::next() {
   Lock lock(mutex_);
-  std::shared_ptr<Node> node = closed_ ? nullptr : schedule_.take(full_);
+  std::shared_ptr<Node> node = closed_ ? nullptr : ready_.take(full_);
   if (node) {
     node->work->lender = lender(*node);
     wake(lock);
@@ -122,7 +122,7 @@ void Dispatcher::Impl::run(Node& node) {
   const Lock lock(mutex_);
   if (lent_by && !lent_by->buffer) live_bytes_ -= 8 * lent_by->size;
   settle(node);
-  schedule_.finish(node);
+  ready_.finish(node);
   work = std::move(node.work);  // destroyed after the lock is
   if (&node == awaited_ || (full_ && has_room())) changed_.notify_one();
 }
@@ -131,7 +131,7 @@ void Dispatcher::Impl::run(Node& node) {
 void Dispatcher::Impl::settle(Node& node) {
   if (node.error) {
     node.buffer = Buffer();
-    schedule_.read(node);
+    ready_.read(node);
   }
   if (node.buffer) live_bytes_ += 8 * node.size;
   peak_bytes_ = std::max(peak_bytes_, live_bytes_);
@@ -141,10 +141,10 @@ void Dispatcher::Impl::settle(Node& node) {
 void Dispatcher::Impl::bury(Node& node) {
   Lock lock(mutex_);
   numbering_.erase(node);
-  schedule_.read(node);
+  ready_.read(node);
   if (node.buffer) live_bytes_ -= 8 * node.size;
   if (node.work) {
-    schedule_.remove(node);
+    ready_.remove(node);
     dropped_.push_back(std::move(node.work));
     if (full_ && has_room()) changed_.notify_one();
   }
@@ -173,7 +173,7 @@ void Dispatcher::Impl::close() {
     Lock lock(mutex_);
     closed_ = true;
     changed_.wait(lock, [&] { return pumps_ == 0; });
-    abandoned = schedule_.abandon();
+    abandoned = ready_.abandon();
     for (const auto& [node, work] : abandoned) {
       node->error = std::make_unique<const std::string>(description(work->name, work->label) +
                                                         ": dropped, as the dispatcher ended before it had run");

@@ -31,7 +31,7 @@ struct Priority {
 };
 
 /// The part of a node that exists until it has run. `inputs` and `kernel` belong to the thread that runs it, the other
-/// fields to the Schedule.
+/// fields to the ReadyQueue.
 struct Work {
   std::vector<Tensor> inputs;
   Kernel kernel;

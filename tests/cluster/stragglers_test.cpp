@@ -29,7 +29,7 @@ std::vector<double> durations(const Stragglers& kind, int draws) {
                          .purpose = base::Purpose::straggler,
                          .step = static_cast<std::uint64_t>(i / 10),
                          .rank = static_cast<std::uint32_t>(i % 10)});
-    const Stretch stretch = kind.draw(stream);
+    const Slowdown stretch = kind.draw(stream);
     all.push_back(stretch.factor + stretch.more_s);
   }
   return all;

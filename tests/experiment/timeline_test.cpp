@@ -80,7 +80,7 @@ std::string fault_of(const record::Record& record) {
     if (std::abs(hands[rank] - record.simulated_s) > 1e-12) return fmt::format("rank {} ends at {}", rank, hands[rank]);
   }
   std::int64_t bytes = 0;
-  for (const record::Message& message : timeline.messages) bytes += message.bytes;
+  for (const record::TimedMessage& message : timeline.messages) bytes += message.bytes;
   if (bytes != record.bytes) return fmt::format("{} bytes in messages, expected {}", bytes, record.bytes);
   if (static_cast<std::int64_t>(timeline.messages.size()) != record.messages)
     return fmt::format("{} messages, expected {}", timeline.messages.size(), record.messages);
@@ -163,7 +163,7 @@ std::string difference(const Timeline& a, const Timeline& b) {
   }
   const auto sorted = [](const Timeline& timeline) {
     std::map<std::array<std::int64_t, 5>, double> all;  // ends, when, how much, and when it ends
-    for (const record::Message& m : timeline.messages)
+    for (const record::TimedMessage& m : timeline.messages)
       all[{m.source, m.target, std::llround(m.start_s * 1e8), m.bytes, m.step}] = m.end_s;
     return all;
   };
@@ -219,7 +219,7 @@ TEST_CASE("the first workers and servers of many ranks are recorded, and message
   CHECK(some.rank_names == std::vector<std::string>{"rank 0 (host-0)", "rank 1 (host-1)", "server 0 (host-4)"});
   CHECK_FALSE(some.whole);
   for (const Span& span : some.spans) CHECK((span.rank < 2 || span.rank == 4));
-  for (const record::Message& message : some.messages) CHECK((message.source == 4) != (message.target == 4));
+  for (const record::TimedMessage& message : some.messages) CHECK((message.source == 4) != (message.target == 4));
 }
 
 TEST_CASE(

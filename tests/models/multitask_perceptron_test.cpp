@@ -35,10 +35,10 @@ TEST_CASE("the gradients of single tasks add up to that of all, and touch no oth
     std::vector<double> g(w.size(), 1e300);
     multitask.task_gradient(data.problem, data.all(), {t, 1}, w, 0.5, g);
     for (std::size_t j = 0; j < g.size(); ++j) sum[j] += g[j];
-    const Stretch shared = multitask.shared(data.problem);
+    const ParameterRange shared = multitask.shared(data.problem);
     std::vector<bool> own(w.size());
     std::fill_n(own.begin() + shared.first, shared.count, true);
-    for (const Stretch& head : multitask.heads(data.problem, {t, 1}))
+    for (const ParameterRange& head : multitask.heads(data.problem, {t, 1}))
       std::fill_n(own.begin() + head.first, head.count, true);
     for (std::size_t j = 0; j < g.size(); ++j)
       if (!own[j]) CHECK(g[j] == 0.0);
@@ -51,12 +51,12 @@ TEST_CASE("the shared layers and the outputs of all tasks are all of w, each par
   const auto& multitask = dynamic_cast<const MultitaskPerceptron&>(*model);
   const Problem problem{.features = 7, .classes = 5};
   std::vector<int> times(static_cast<std::size_t>(model->parameters(problem)));
-  const auto mark = [&](const Stretch& stretch) {
+  const auto mark = [&](const ParameterRange& stretch) {
     for (std::int64_t j = 0; j < stretch.count; ++j) ++times[static_cast<std::size_t>(stretch.first + j)];
   };
   mark(multitask.shared(problem));
   for (const Tasks& tasks : {Tasks{0, 2}, Tasks{2, 3}})
-    for (const Stretch& stretch : multitask.heads(problem, tasks)) mark(stretch);
+    for (const ParameterRange& stretch : multitask.heads(problem, tasks)) mark(stretch);
   CHECK(times == std::vector<int>(times.size(), 1));
 }
 

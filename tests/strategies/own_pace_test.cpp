@@ -16,7 +16,7 @@ training::Program pairs(std::string_view graph = "ring") {
   return made<AdPsgd>([&](AdPsgd& ad_psgd) { ad_psgd.graph.choose(graph); });
 }
 /// Falls by the round, and is 0 in the end, so that the last updates come in.
-struct FallsAndEnds : training::Schedule {
+struct FallsAndEnds : training::LearningRateSchedule {
   static constexpr base::About about{.kind = "falls_and_ends", .summary = "", .cost = "", .source = ""};
   void describe(base::Describer&) override {}
   double factor(double rounds) const override { return rounds < 30.0 ? 1.0 / (1.0 + rounds) : 0.0; }
@@ -116,7 +116,8 @@ TEST_CASE("replicas under asynchronous broadcast end equal where rates fall, spe
     Trial trial{.program = broadcast(), .workers = 4, .rows = 48, .features = 3};
     trial.flops_a_row = 1e6;  // longer than any message takes
     trial.cluster.relative_speeds = {0.13, 0.5};
-    trial.training.schedule = base::Slot<training::Schedule>(training::schedules(), std::make_unique<FallsAndEnds>());
+    trial.training.schedule = base::Slot<training::LearningRateSchedule>(training::learning_rate_schedules(),
+                                                                         std::make_unique<FallsAndEnds>());
     trial.training.optimizer.choose(optimizer);
     trial.stop.steps = 60;
     const Outcome outcome = trial.run();

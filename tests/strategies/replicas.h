@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "strategies/programs.h"
-#include "training/learning/schedule.h"
+#include "training/learning/learning_rate_schedule.h"
 
 namespace simgrad::tests {
 
 /// The learning rate is there in the first round alone.
-struct FirstRound : training::Schedule {
+struct FirstRound : training::LearningRateSchedule {
   static constexpr base::About about{.kind = "first_round", .summary = "", .cost = "", .source = ""};
   void describe(base::Describer&) override {}
   double factor(double rounds) const override { return rounds < 1.0 ? 1.0 : 0.0; }
@@ -28,7 +28,8 @@ training::Program made(const Changes&... changes) {
 inline Trial averaging(training::Program program, int P, std::int64_t updates) {
   Trial trial{.program = std::move(program), .workers = P, .rows = 4 * P, .features = 3};
   trial.stop.steps = updates;
-  trial.training.schedule = base::Slot<training::Schedule>(training::schedules(), std::make_unique<FirstRound>());
+  trial.training.schedule =
+      base::Slot<training::LearningRateSchedule>(training::learning_rate_schedules(), std::make_unique<FirstRound>());
   return trial;
 }
 

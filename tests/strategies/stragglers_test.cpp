@@ -46,7 +46,7 @@ double drawn_s(const cluster::Stragglers& kind, int rank, std::int64_t step) {
                        .purpose = base::Purpose::straggler,
                        .step = static_cast<std::uint64_t>(step),
                        .rank = static_cast<std::uint32_t>(rank)});
-  const cluster::Stretch stretch = kind.draw(stream);
+  const cluster::Slowdown stretch = kind.draw(stream);
   return stretch.factor * D + stretch.more_s;
 }
 

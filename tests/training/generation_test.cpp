@@ -80,7 +80,7 @@ TEST_CASE("states that two servers kept are dealt to the one that is left") {
 TEST_CASE("a round is one gradient of every worker") {
   SessionParts parts;
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 6.0);  // a step has all gradients
-  parts.traits.progress = simgrad::training::Traits::Progress::server_updates;
+  parts.traits.pace = simgrad::training::Traits::Pace::server_updates;
   parts.traits.gradients_an_update = 1;
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 2.0);  // 6 x 1 / 3
   parts.traits.gradients_an_update = 0;

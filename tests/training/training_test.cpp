@@ -198,7 +198,7 @@ TEST_CASE("a server's updates are the steps, and its gradients' ages the stalene
   Program program;
   program.traits = [](int) {
     return training::Traits{
-        .progress = training::Traits::Progress::server_updates, .holder = training::Holder::servers, .servers = 1};
+        .pace = training::Traits::Pace::server_updates, .holder = training::Holder::servers, .servers = 1};
   };
   program.work = [](Worker& worker) {
     cluster::Packet pulled = worker.comm().receive(worker.server());

@@ -38,7 +38,7 @@ class ComputedCollectives {
   /// Collectives for which not all members have arrived, until `now`, by world rank; where somebody records.
   struct Unfinished {
     std::map<int, std::vector<Interval>> intervals;
-    std::vector<record::Message> messages;
+    std::vector<record::TimedMessage> messages;
   };
   Unfinished unfinished(double now) const;
   /// Drops all collectives under way: their members are gone.

@@ -32,7 +32,7 @@ class Intervals final : public TimingObserver {
 
   const std::vector<Interval>& of(int member) const { return intervals_[member]; }
 
-  std::vector<record::Message> messages;
+  std::vector<record::TimedMessage> messages;
 
  private:
   int rank(int member) const { return members_[static_cast<std::size_t>(member)]; }
@@ -85,7 +85,7 @@ ComputedCollectives::Unfinished ComputedCollectives::unfinished(double now) cons
     for (int m = 0; m < tracks.size(); ++m)
       if (tracks[m] && all->open->inside[m])
         all_found.intervals[(*all->members)[static_cast<std::size_t>(m)]] = found.of(m);
-    for (const record::Message& message : found.messages)
+    for (const record::TimedMessage& message : found.messages)
       if (message.start_s < now) all_found.messages.push_back(message);
   }
   return all_found;

@@ -48,7 +48,7 @@ void Recorder::take(Track& track, const Interval& interval) {
   finish_full();
 }
 
-void Recorder::take(const record::Message& message) {
+void Recorder::take(const record::TimedMessage& message) {
   for (TimelineRecorder& timeline : timelines_) timeline.take(message);
 }
 
@@ -60,7 +60,7 @@ void Recorder::finish_full() {
 }
 
 void Recorder::take(const std::vector<std::pair<Track*, Interval>>& intervals,
-                    const std::vector<record::Message>& messages, double complete_until_s) {
+                    const std::vector<record::TimedMessage>& messages, double complete_until_s) {
   for (TimelineRecorder& timeline : timelines_) {
     if (!timeline.running()) continue;
     std::vector<double> starts;
@@ -73,7 +73,7 @@ void Recorder::take(const std::vector<std::pair<Track*, Interval>>& intervals,
     }
     timeline.end_by(complete_until_s);
     for (const auto& [track, interval] : intervals) take(timeline, *track, interval);
-    for (const record::Message& message : messages) timeline.take(message);
+    for (const record::TimedMessage& message : messages) timeline.take(message);
   }
   for (const auto& [track, interval] : intervals)
     track->mark_recorded(std::max(track->recorded_until_s(), interval.to_s));

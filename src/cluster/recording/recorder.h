@@ -38,10 +38,10 @@ class Recorder {
   const std::vector<SideTrack>& side_actors() const { return side_; }
 
   void take(Track& track, const Interval& interval);
-  void take(const record::Message& message);
+  void take(const record::TimedMessage& message);
   /// Takes intervals ahead of time, and messages.  complete_until_s: later intervals are not all there.
-  void take(const std::vector<std::pair<Track*, Interval>>& intervals, const std::vector<record::Message>& messages,
-            double complete_until_s);
+  void take(const std::vector<std::pair<Track*, Interval>>& intervals,
+            const std::vector<record::TimedMessage>& messages, double complete_until_s);
   /// Takes an interval into one timeline alone.
   void take(TimelineRecorder& timeline, Track& track, const Interval& interval);
   /// The most spans that any timeline has room for.

@@ -31,7 +31,7 @@ void TimelineRecorder::take(const record::Span& span) {
   if (idle && between_.size() < limits_.spans) between_.push_back(span);
 }
 
-void TimelineRecorder::take(const record::Message& message) {
+void TimelineRecorder::take(const record::TimedMessage& message) {
   if (!running_ || !takes(message.source) || !takes(message.target) || message.start_s > end_s_) return;
   if (in_steps(message.step))
     messages_.push_back(message);
@@ -54,7 +54,7 @@ Timeline TimelineRecorder::timeline(double start_s) const {
     span.from_s -= start_s;
     timeline.spans.push_back(span);
   }
-  for (record::Message message : messages_) {
+  for (record::TimedMessage message : messages_) {
     if (message.start_s > end_s_) continue;
     message.end_s = std::min(message.end_s, end_s_) - start_s;
     message.start_s -= start_s;
@@ -75,7 +75,7 @@ Timeline TimelineRecorder::timeline(double start_s) const {
   }
   std::ranges::stable_sort(timeline.spans, {},
                            [](const record::Span& span) { return std::tuple(span.rank, span.lane, span.from_s); });
-  std::ranges::stable_sort(timeline.messages, {}, [](const record::Message& message) {
+  std::ranges::stable_sort(timeline.messages, {}, [](const record::TimedMessage& message) {
     return std::tuple(message.start_s, message.end_s, message.source, message.target);
   });
   for (int rank = 0; rank < workers_ + servers_; ++rank)

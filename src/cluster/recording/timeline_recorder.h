@@ -35,7 +35,7 @@ class TimelineRecorder {
   void end_by(double end_s);
   double end_s() const { return end_s_; }
   void take(const record::Span& span);
-  void take(const record::Message& message);
+  void take(const record::TimedMessage& message);
   /// Stops recording, whether the timeline is full or the run has ended.
   void stop(double now);
   /// The timeline, with times since start_s.
@@ -56,7 +56,7 @@ class TimelineRecorder {
   /// Spans of other steps than those asked for: down or idle time, which belongs to no step. At most
   /// as many as spans.
   std::vector<record::Span> between_;
-  std::vector<record::Message> messages_;
+  std::vector<record::TimedMessage> messages_;
 };
 
 }  // namespace simgrad::cluster

@@ -91,7 +91,7 @@ void TimelineRecording::add_side_actor(int rank, const std::shared_ptr<ActorStat
 
 void TimelineRecording::take(const Message& message) { recorder_->take(recorded(message, world_.now())); }
 
-record::Message TimelineRecording::recorded(const Message& message, double now) const {
+record::TimedMessage TimelineRecording::recorded(const Message& message, double now) const {
   const double start = message.transfer->get_start_time();
   const double finish = message.transfer->get_finish_time();
   return {.source = message.channel->source,
@@ -128,7 +128,7 @@ std::int64_t TimelineRecording::bytes_coming(int rank) const {
 
 void TimelineRecording::record_unfinished_ranks(TimelineRecorder& timeline, double now) {
   const auto collectives = world_.computed_collectives().unfinished(now);
-  for (const record::Message& message : collectives.messages) timeline.take(message);
+  for (const record::TimedMessage& message : collectives.messages) timeline.take(message);
   for (int rank = 0; rank < world_.size(); ++rank) {
     const ActorState& main = world_.timekeeper().main(rank);
     if (!main.track() || !timeline.takes(rank)) continue;

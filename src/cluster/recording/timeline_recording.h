@@ -46,7 +46,7 @@ class TimelineRecording {
   void record_unfinished_ranks(TimelineRecorder& timeline, double now);
   std::vector<Interval> unrecorded(int rank, double now) const;
   std::int64_t bytes_coming(int rank) const;
-  record::Message recorded(const Message& message, double now) const;
+  record::TimedMessage recorded(const Message& message, double now) const;
 
   World& world_;
   std::unique_ptr<Recorder> recorder_;  ///< null where nobody asks

@@ -20,7 +20,7 @@ void LogNormal::describe(base::Describer& d) {
   describe_ranks(d);
 }
 
-Stretch LogNormal::draw(Stream& stream) const {
+Slowdown LogNormal::draw(Stream& stream) const {
   return {.factor = std::exp(sigma * stream.normal() - 0.5 * sigma * sigma)};
 }
 
@@ -30,7 +30,7 @@ void ShiftedExponential::describe(base::Describer& d) {
   describe_ranks(d);
 }
 
-Stretch ShiftedExponential::draw(Stream& stream) const {
+Slowdown ShiftedExponential::draw(Stream& stream) const {
   return {.more_s = -mean_s * std::log(1.0 - stream.uniform())};
 }
 
@@ -39,7 +39,7 @@ void Pareto::describe(base::Describer& d) {
   describe_ranks(d);
 }
 
-Stretch Pareto::draw(Stream& stream) const { return {.factor = std::pow(1.0 - stream.uniform(), -1.0 / shape)}; }
+Slowdown Pareto::draw(Stream& stream) const { return {.factor = std::pow(1.0 - stream.uniform(), -1.0 / shape)}; }
 
 void Bimodal::describe(base::Describer& d) {
   d.number("probability", probability, "probability that a gradient pauses", Bounds::between(0, 1));
@@ -47,6 +47,6 @@ void Bimodal::describe(base::Describer& d) {
   describe_ranks(d);
 }
 
-Stretch Bimodal::draw(Stream& stream) const { return {.more_s = stream.uniform() < probability ? pause_s : 0.0}; }
+Slowdown Bimodal::draw(Stream& stream) const { return {.more_s = stream.uniform() < probability ? pause_s : 0.0}; }
 
 }  // namespace simgrad::cluster

@@ -24,7 +24,7 @@ struct ConstantStragglers final : Stragglers {
 
   void describe(base::Describer& d) override;
   bool draws() const override { return true; }
-  Stretch draw(base::Stream&) const override { return {.factor = slowdown}; }
+  Slowdown draw(base::Stream&) const override { return {.factor = slowdown}; }
 };
 
 struct LogNormal final : Stragglers {
@@ -37,7 +37,7 @@ struct LogNormal final : Stragglers {
 
   void describe(base::Describer& d) override;
   bool draws() const override { return true; }
-  Stretch draw(base::Stream& stream) const override;
+  Slowdown draw(base::Stream& stream) const override;
 };
 
 struct ShiftedExponential final : Stragglers {
@@ -52,7 +52,7 @@ struct ShiftedExponential final : Stragglers {
 
   void describe(base::Describer& d) override;
   bool draws() const override { return true; }
-  Stretch draw(base::Stream& stream) const override;
+  Slowdown draw(base::Stream& stream) const override;
 };
 
 struct Pareto final : Stragglers {
@@ -67,7 +67,7 @@ struct Pareto final : Stragglers {
 
   void describe(base::Describer& d) override;
   bool draws() const override { return true; }
-  Stretch draw(base::Stream& stream) const override;
+  Slowdown draw(base::Stream& stream) const override;
 };
 
 struct Bimodal final : Stragglers {
@@ -81,7 +81,7 @@ struct Bimodal final : Stragglers {
 
   void describe(base::Describer& d) override;
   bool draws() const override { return true; }
-  Stretch draw(base::Stream& stream) const override;
+  Slowdown draw(base::Stream& stream) const override;
 };
 
 }  // namespace simgrad::cluster

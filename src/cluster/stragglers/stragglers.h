@@ -14,7 +14,7 @@
 namespace simgrad::cluster {
 
 /// A gradient of nominal length t takes factor t + more_s instead.
-struct Stretch {
+struct Slowdown {
   double factor = 1.0;
   double more_s = 0.0;
 };
@@ -40,7 +40,7 @@ class Stragglers : public base::Described {
   /// Whether gradients are drawn.
   virtual bool draws() const { return false; }
   /// The stretch of one gradient of a rank; its stream is of that rank and step alone.
-  virtual Stretch draw(base::Stream& /*stream*/) const { return {}; }
+  virtual Slowdown draw(base::Stream& /*stream*/) const { return {}; }
 
   /// Whether hosts change their speed with time, which stretches all computations on them.
   virtual bool varies() const { return false; }

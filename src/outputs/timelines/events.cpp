@@ -32,7 +32,7 @@ std::vector<Event> events_of(const record::Timeline& timeline) {
     events.push_back({span.from_s, span.to_s, span.rank, span.lane, record::name(span.kind), span.name, span.step,
                       span.kind == Activity::wait ? 0 : span.bytes, span.peer});
   }
-  for (const record::Message& message : timeline.messages) {
+  for (const record::TimedMessage& message : timeline.messages) {
     if (message.start_s >= timeline.to_s) continue;  // begins at the very end
     events.push_back({message.start_s, message.end_s, message.source, 0, "message", message.name, message.step,
                       message.bytes, message.target});

@@ -57,8 +57,8 @@ void check_name(int name, const record::Timeline& timeline) {
 }  // namespace
 
 std::string timeline_json(const record::Timeline& timeline, const std::string& run) {
-  using record::Message;
   using record::Span;
+  using record::TimedMessage;
   std::string text = fmt::format(
       "{{\n  \"schema\": {},\n  \"run\": {},\n  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n"
       "  \"ranks\": {},\n  \"rank_names\": {},\n  \"spans\": {{\n",
@@ -77,20 +77,20 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
       text, "to_s", spans, [](const Span& s) { return s.to_s; }, true);
   text += "  },\n  \"messages\": {\n";
   const auto& messages = timeline.messages;
-  add_column(text, "source", messages, [](const Message& m) { return m.source; });
-  add_column(text, "target", messages, [](const Message& m) { return m.target; });
-  add_column(text, "bytes", messages, [](const Message& m) { return m.bytes; });
-  add_column(text, "step", messages, [](const Message& m) { return m.step; });
-  add_column(text, "name", messages, [](const Message& m) { return m.name; });
-  add_column(text, "start_s", messages, [](const Message& m) { return m.start_s; });
+  add_column(text, "source", messages, [](const TimedMessage& m) { return m.source; });
+  add_column(text, "target", messages, [](const TimedMessage& m) { return m.target; });
+  add_column(text, "bytes", messages, [](const TimedMessage& m) { return m.bytes; });
+  add_column(text, "step", messages, [](const TimedMessage& m) { return m.step; });
+  add_column(text, "name", messages, [](const TimedMessage& m) { return m.name; });
+  add_column(text, "start_s", messages, [](const TimedMessage& m) { return m.start_s; });
   add_column(
-      text, "end_s", messages, [](const Message& m) { return m.end_s; }, true);
+      text, "end_s", messages, [](const TimedMessage& m) { return m.end_s; }, true);
   return text + "  }\n}\n";
 }
 
 record::Timeline timeline_from_json(const Json& json, const std::string& run) {
-  using record::Message;
   using record::Span;
+  using record::TimedMessage;
   if (value<int>(json, "schema") != timeline_schema) refuse(fmt::format("\"schema\" is not {}", timeline_schema));
   if (const auto found = value<std::string>(json, "run"); found != run)
     refuse(fmt::format("the file belongs to run {}, expected {}; type simgrad run again", found, run));
@@ -119,13 +119,14 @@ record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   read_column<double>(spans, "to_s", timeline.spans, [](Span& s, double v) { s.to_s = v; });
   const Json& messages = member(json, "messages");
   read_column<int>(
-      messages, "source", timeline.messages, [](Message& m, int v) { m.source = v; }, true);
-  read_column<int>(messages, "target", timeline.messages, [](Message& m, int v) { m.target = v; });
-  read_column<std::int64_t>(messages, "bytes", timeline.messages, [](Message& m, std::int64_t v) { m.bytes = v; });
-  read_column<std::int64_t>(messages, "step", timeline.messages, [](Message& m, std::int64_t v) { m.step = v; });
-  read_column<int>(messages, "name", timeline.messages, [&](Message& m, int v) { check_name(m.name = v, timeline); });
-  read_column<double>(messages, "start_s", timeline.messages, [](Message& m, double v) { m.start_s = v; });
-  read_column<double>(messages, "end_s", timeline.messages, [](Message& m, double v) { m.end_s = v; });
+      messages, "source", timeline.messages, [](TimedMessage& m, int v) { m.source = v; }, true);
+  read_column<int>(messages, "target", timeline.messages, [](TimedMessage& m, int v) { m.target = v; });
+  read_column<std::int64_t>(messages, "bytes", timeline.messages, [](TimedMessage& m, std::int64_t v) { m.bytes = v; });
+  read_column<std::int64_t>(messages, "step", timeline.messages, [](TimedMessage& m, std::int64_t v) { m.step = v; });
+  read_column<int>(messages, "name", timeline.messages,
+                   [&](TimedMessage& m, int v) { check_name(m.name = v, timeline); });
+  read_column<double>(messages, "start_s", timeline.messages, [](TimedMessage& m, double v) { m.start_s = v; });
+  read_column<double>(messages, "end_s", timeline.messages, [](TimedMessage& m, double v) { m.end_s = v; });
   return timeline;
 }
 

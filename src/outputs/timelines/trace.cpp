@@ -10,8 +10,8 @@
 namespace simgrad::outputs {
 namespace {
 
-using record::Message;
 using record::Span;
+using record::TimedMessage;
 using record::Timeline;
 
 // Threads of a process, in the order in which viewers show them.
@@ -49,7 +49,7 @@ class Writer {
   }
 
   void assign_lanes() {
-    for (const Message& message : timeline_.messages) {
+    for (const TimedMessage& message : timeline_.messages) {
       const std::int64_t from = nanoseconds(message.start_s), to = nanoseconds(message.end_s);
       send_lanes_.push_back(sends_[message.source].take(from, to));
       receive_lanes_.push_back(receives_[message.target].take(from, to));
@@ -82,7 +82,7 @@ class Writer {
 
   void write_messages(bool flows) {
     for (std::size_t i = 0; i < timeline_.messages.size(); ++i) {
-      const Message& message = timeline_.messages[i];
+      const TimedMessage& message = timeline_.messages[i];
       const std::int64_t from = nanoseconds(message.start_s), to = nanoseconds(message.end_s);
       const std::string& name = timeline_.names[static_cast<std::size_t>(message.name)];
       const auto sends = send_lane(message.source, send_lanes_[i]),

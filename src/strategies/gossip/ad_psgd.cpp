@@ -18,7 +18,7 @@ void AdPsgd::describe(base::Describer& d) {
 
 Traits AdPsgd::traits(int P) const {
   Traits traits = OnGraph::traits(P);
-  traits.progress = Progress::own_pace;
+  traits.pace = Pace::own_pace;
   traits.gradients_an_update = 0;
   traits.recoveries = training::every_recovery();
   return traits;

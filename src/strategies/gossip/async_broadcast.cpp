@@ -44,7 +44,6 @@ class BroadcastReplica final : public AsyncReplica {
   }
 
   std::optional<Packet> take(const Communicator& beside, int /*peer*/, const Packet& came) override {
-    if (!state.w) return {};  // it has come back, and will be told parameters that have this update already
     const Tensor update = encoder_.decoded(beside, came.tensor);
     beside.charge_reduction(static_cast<double>(update.size()), record::Work::update);
     state.w += update;
@@ -63,7 +62,7 @@ class BroadcastReplica final : public AsyncReplica {
 }  // namespace
 
 Traits AsyncBroadcast::traits(int) const {
-  return {.progress = Progress::own_pace,
+  return {.pace = Pace::own_pace,
           .gradients_an_update = 0,
           .replicas_differ = true,
           .many_to_many = true,

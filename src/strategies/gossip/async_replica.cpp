@@ -32,8 +32,9 @@ AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, st
       peers_(std::move(peers)),
       responder_(worker.comm(), peers_,
                  [shared = replica_](const Communicator& beside, int source, const Packet& came) {
-                   return came.find_note<TellParameters>() ? std::optional(Packet(shared->state.w))
-                                                           : shared->take(beside, source, came);
+                   if (came.find_note<TellParameters>()) return std::optional(Packet(shared->state.w));
+                   return shared->state.w ? shared->take(beside, source, came)
+                                          : shared->take_without_state(beside, source, came);
                  }) {
   if (worker.rejoins()) replica_->state = rejoined_state(tellers, rejoin);
 }

@@ -22,6 +22,12 @@ class AsyncReplica {
   /// Takes a message in the actor beside the rank that received it. Returns the answer, if there is one.
   virtual std::optional<cluster::Packet> take(const cluster::Communicator& beside, int peer,
                                               const cluster::Packet& came) = 0;
+  /// Takes a message while the state has no parameters. The parameters that the rank is sent later have seen the
+  /// message's change already, so by default it is ignored.
+  virtual std::optional<cluster::Packet> take_without_state(const cluster::Communicator& /*beside*/, int /*peer*/,
+                                                            const cluster::Packet& /*came*/) {
+    return {};
+  }
 
  protected:
   /// An actor beside the rank has changed the state: the next evaluation sees it.

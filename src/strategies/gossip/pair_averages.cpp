@@ -51,7 +51,6 @@ class AveragingReplica final : public AsyncReplica {
   std::optional<Packet> take(const Communicator& beside, int peer, const Packet& asked) override {
     PeerCounts& counts = with(beside, peer);
     ++counts.heard;
-    if (!state.w) return Packet(asked.tensor, Answer());  // it has no x yet: there is no difference
     // The peer has not heard the last question to it: the two are one average, in which both are askers.
     if (asked.note<Question>().heard < counts.asked) return Packet(counts.sent, Answer{counts.asked});
     const Tensor other = encoder_.decoded(beside, asked.tensor);
@@ -60,6 +59,11 @@ class AveragingReplica final : public AsyncReplica {
     state.w = values::add_scaled(state.w, 0.5, other - values::decoded(own));
     changed();
     return Packet(own, Answer());
+  }
+  /// Without an x there is no difference: the answer is the asker's own.
+  std::optional<Packet> take_without_state(const Communicator& beside, int peer, const Packet& asked) override {
+    ++with(beside, peer).heard;
+    return Packet(asked.tensor, Answer());
   }
   void move_halfway(const Communicator& comm, int peer, const Tensor& sent, const Packet& answer) {
     with(comm, peer).crossed = answer.note<Answer>().crossed;

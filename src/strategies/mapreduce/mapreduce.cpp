@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collectives/flat.h"
-#include "strategies/servers/parameter_store.h"
 #include "strategies/single.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
@@ -100,7 +99,7 @@ void MapReduce::operator()(Server& server) const {
   const cluster::Communicator group = server.comm().subgroup(members);
   const training::Encoder sum_code(*compression, server);
   training::Encoder parameter_code(*parameter_compression, server);
-  const std::int64_t first = first_parameter(server.shards(), server.shard());
+  const std::int64_t first = server.shards().first(server.shard());
   State state = server.start();
   while (server.continues(state)) {
     (*broadcast)(group, P, parameter_code.once(group, state.w), state.w.size());
@@ -114,7 +113,7 @@ void MapReduce::operator()(Server& server) const {
 void MapReduce::finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
                              std::int64_t sums) const {
   const Tensor sum = code.compressor().concluded(values::decoded(codes_sum));
-  code.charge_decoding(server.comm(), sum.size(), sums, first_parameter(server.shards(), server.shard()));
+  code.charge_decoding(server.comm(), sum.size(), sums, server.shards().first(server.shard()));
   const training::Learning& learning = server.learning();
   const std::int64_t combined = sums * sum.size();  // added already
   const std::int64_t received = combiner ? combined : numbers_sent(learning, sum.size(), learning.batches().batch());

@@ -35,7 +35,7 @@ struct MapReduce : Strategy {
   std::int64_t splits = 1;  ///< a worker
   bool speculative = false;
   std::optional<double> slow_factor;  ///< default 1.5
-  base::Slot<Storage> storage{storages(), "memory"};
+  base::Slot<IntermediateStorage> storage{storages(), "memory"};
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
 

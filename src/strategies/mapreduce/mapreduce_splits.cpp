@@ -9,7 +9,6 @@
 #include "strategies/mapreduce/mapreduce.h"
 #include "strategies/mapreduce/split_master.h"
 #include "strategies/mapreduce/split_orders.h"
-#include "strategies/servers/parameter_store.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
 
@@ -41,7 +40,7 @@ void MapReduce::map_splits(Worker& worker) const {
   const training::Learning& learning = worker.learning();
   const int all = worker.workers() * static_cast<int>(splits);
   training::Encoder sum_code(*compression, worker);
-  SplitOrders master(worker, *parameter_compression, speculative || worker.keeps_going());
+  SplitOrders master(worker, *parameter_compression, speculative);
   for (;;) {  // the training ends it, while it waits for the next round
     const Tensor w = master.parameters();
     const std::int64_t step = master.step();
@@ -58,7 +57,7 @@ void MapReduce::map_splits(Worker& worker) const {
 
 void MapReduce::reduce_splits(Server& server) const {
   const int all = server.workers() * static_cast<int>(splits);
-  const std::int64_t first = first_parameter(server.shards(), server.shard());
+  const std::int64_t first = server.shards().first(server.shard());
   const training::Encoder sum_code(*compression, server);
   SplitMaster workers(server, all, speculative ? std::optional(slow_factor.value_or(1.5)) : std::nullopt,
                       *parameter_compression);

@@ -9,10 +9,10 @@ namespace simgrad::strategies {
 
 using cluster::Packet;
 
-SplitOrders::SplitOrders(Worker& worker, const training::Compressor& parameters, bool waits)
+SplitOrders::SplitOrders(Worker& worker, const training::Compressor& parameters, bool speculative)
     : worker_(worker),
       code_(parameters, worker),
-      waits_(waits),
+      waits_(speculative || worker.keeps_going()),
       inbox_(worker.comm(), worker.server(), worker.servers()),
       slices_(static_cast<std::size_t>(worker.servers())),
       joins_(worker.rejoins()) {

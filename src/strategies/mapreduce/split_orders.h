@@ -14,9 +14,9 @@ namespace simgrad::strategies {
 
 class SplitOrders {
  public:
-  /// parameters: the code that is sent instead of them; it must outlive this.  waits: whether a worker without a split
-  /// may be given one later in the round. A worker that has come back asks for a split.
-  SplitOrders(Worker& worker, const training::Compressor& parameters, bool waits);
+  /// parameters: the code that is sent instead of them; it must outlive this.  speculative: whether a worker without a
+  /// split may be given a slow one's, as it may be given a lost one's. A worker that has come back asks for a split.
+  SplitOrders(Worker& worker, const training::Compressor& parameters, bool speculative);
 
   /// Blocks until every reducer has sent its stretch of the next round's parameters; orders of the last round are void.
   Tensor parameters();
@@ -39,7 +39,7 @@ class SplitOrders {
 
   Worker& worker_;
   training::Encoder code_;
-  bool waits_;
+  bool waits_;  ///< a worker without a split may be given one later in the round
   cluster::Inbox inbox_;
   std::vector<Tensor> slices_;
   int received_ = 0;  ///< stretches of the next round

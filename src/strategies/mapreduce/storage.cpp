@@ -8,10 +8,10 @@ void DiskStorage::describe(base::Describer& d) {
              base::Bounds{.least = 0.0, .most = 1e15, .positive = true});
 }
 
-const base::Registry<Storage>& storages() {
-  static const base::Registry<Storage> table({
-      base::entry<Storage, MemoryStorage>(),
-      base::entry<Storage, DiskStorage>(),
+const base::Registry<IntermediateStorage>& storages() {
+  static const base::Registry<IntermediateStorage> table({
+      base::entry<IntermediateStorage, MemoryStorage>(),
+      base::entry<IntermediateStorage, DiskStorage>(),
   });
   return table;
 }

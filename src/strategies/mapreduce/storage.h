@@ -6,7 +6,7 @@
 
 namespace simgrad::strategies {
 
-class Storage : public base::Described {
+class IntermediateStorage : public base::Described {
  public:
   void describe(base::Describer&) override {}
   /// The duration of reading or writing so many bytes; nothing else is done meanwhile.
@@ -14,7 +14,7 @@ class Storage : public base::Described {
 };
 
 /// Resilient data sets: rows and sums stay in memory where they are computed.
-struct MemoryStorage : Storage {
+struct MemoryStorage : IntermediateStorage {
   static constexpr base::About about{.kind = "memory",
                                      .summary = "rows, sums and parameters stay in memory from round to round (Spark)",
                                      .cost = "nothing",
@@ -24,7 +24,7 @@ struct MemoryStorage : Storage {
 };
 
 /// Disks: every round begins with reading and ends with writing.
-struct DiskStorage : Storage {
+struct DiskStorage : IntermediateStorage {
   static constexpr base::About about{
       .kind = "disk",
       .summary =
@@ -44,6 +44,6 @@ struct DiskStorage : Storage {
 };
 
 /// memory, disk
-const base::Registry<Storage>& storages();
+const base::Registry<IntermediateStorage>& storages();
 
 }  // namespace simgrad::strategies

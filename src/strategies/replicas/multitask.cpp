@@ -15,13 +15,13 @@ namespace simgrad::strategies {
 
 using cluster::Communicator;
 using models::MultitaskPerceptron;
-using models::Stretch;
+using models::ParameterRange;
 using training::Learning;
 
 namespace {
 
 /// w with some stretches, in ascending order, taken from elsewhere.
-Tensor replaced(const Tensor& w, const std::vector<Stretch>& stretches, const std::vector<Tensor>& by) {
+Tensor replaced(const Tensor& w, const std::vector<ParameterRange>& stretches, const std::vector<Tensor>& by) {
   std::vector<Tensor> pieces;
   std::int64_t at = 0;
   for (std::size_t i = 0; i < stretches.size(); ++i) {
@@ -33,9 +33,9 @@ Tensor replaced(const Tensor& w, const std::vector<Stretch>& stretches, const st
   return values::concatenate(pieces);
 }
 
-std::vector<Tensor> slices(const Tensor& w, const std::vector<Stretch>& stretches) {
+std::vector<Tensor> slices(const Tensor& w, const std::vector<ParameterRange>& stretches) {
   std::vector<Tensor> all;
-  for (const Stretch& stretch : stretches) all.push_back(values::slice(w, stretch.first, stretch.count));
+  for (const ParameterRange& stretch : stretches) all.push_back(values::slice(w, stretch.first, stretch.count));
   return all;
 }
 
@@ -100,8 +100,8 @@ void Multitask::operator()(Worker& worker) const {
   const MultitaskPerceptron& model = *learning.multitask();
   const int P = worker.workers();
   const TaskGroup own = task_group(model.tasks(learning.problem()), P, worker.rank());
-  const Stretch shared = model.shared(learning.problem());
-  const std::vector<Stretch> heads = model.heads(learning.problem(), own.tasks);
+  const ParameterRange shared = model.shared(learning.problem());
+  const std::vector<ParameterRange> heads = model.heads(learning.problem(), own.tasks);
   std::vector<int> members(static_cast<std::size_t>(own.size));
   std::iota(members.begin(), members.end(), own.first);
   const Communicator group = worker.comm().subgroup(members);

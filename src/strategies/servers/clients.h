@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "strategies/servers/parameter_store.h"
+#include "strategies/servers/push_service.h"
 
 namespace simgrad::strategies {
 

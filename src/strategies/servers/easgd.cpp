@@ -1,7 +1,7 @@
 #include "strategies/servers/easgd.h"
 
 #include "strategies/servers/model_link.h"
-#include "strategies/servers/parameter_store.h"
+#include "strategies/servers/push_service.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -18,7 +18,7 @@ void Easgd::describe(base::Describer& d) {
 }
 
 Traits Easgd::traits(int) const {
-  return {.progress = Progress::server_updates,
+  return {.pace = Pace::server_updates,
           .holder = Holder::servers,
           .servers = 1,
           .recoveries = together ? training::recoveries_by_generation() : training::every_recovery()};

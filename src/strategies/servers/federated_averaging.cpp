@@ -44,7 +44,7 @@ void FederatedAveraging::describe(base::Describer& d) {
 }
 
 Traits FederatedAveraging::traits(int) const {
-  return {.progress = Progress::server_updates,
+  return {.pace = Pace::server_updates,
           .gradients_an_update = 0,
           .holder = Holder::servers,
           .servers = 1,

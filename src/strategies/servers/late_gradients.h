@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "strategies/servers/parameter_server.h"
-#include "strategies/servers/parameter_store.h"
+#include "strategies/servers/push_service.h"
 
 namespace simgrad::strategies {
 

@@ -21,7 +21,7 @@ std::vector<int> hosts_of_servers(Placement placement, int P, int servers) {
 Traits ParameterServer::traits(int P) const {
   const bool lockstep = !stale() && backup_workers == 0 && !k_batch;
   const int servers = static_cast<int>(shards);
-  return {.progress = lockstep ? Progress::lockstep : Progress::server_updates,
+  return {.pace = lockstep ? Pace::lockstep : Pace::server_updates,
           .gradients_an_update = k_batch.value_or(stale() ? 1 : 0),
           .holder = Holder::servers,
           .servers = servers,

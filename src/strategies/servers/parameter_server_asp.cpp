@@ -4,7 +4,7 @@
 #include "strategies/servers/clocks.h"
 #include "strategies/servers/late_gradients.h"
 #include "strategies/servers/parameter_server.h"
-#include "strategies/servers/parameter_store.h"
+#include "strategies/servers/push_service.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {

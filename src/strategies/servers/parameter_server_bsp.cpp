@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include "collectives/flat.h"
+#include "strategies/notes.h"
 #include "strategies/servers/parameter_server.h"
 #include "strategies/servers/parameter_store.h"
+#include "strategies/servers/push_service.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -22,7 +24,7 @@ void ParameterServer::serve_bsp(Server& server) const {
   const cluster::Communicator group = server.comm().subgroup(mine);
   const training::Encoder gradients(*compression, server);
   training::Encoder parameters(*parameter_compression, server);
-  const std::int64_t first = first_parameter(server.shards(), server.shard());
+  const std::int64_t first = server.shards().first(server.shard());
   State state = server.start();
   while (server.continues(state)) {
     collectives::FlatReduce pushes(group, P);

@@ -16,7 +16,7 @@ Traits SparseParameterServer::traits(int P) const {
   // A table that has changed is in a checkpoint or nowhere. Workers come and go where nobody waits for all.
   std::vector recoveries{Recovery::restart};
   if (stale() && dense == DenseOn::servers) recoveries.push_back(Recovery::keep_going);
-  return {.progress = stale() ? Progress::server_updates : Progress::lockstep,
+  return {.pace = stale() ? Pace::server_updates : Pace::lockstep,
           .gradients_an_update = stale() ? 1 : 0,
           .holder = Holder::servers,
           .servers = servers,

@@ -28,6 +28,8 @@ class Shards {
 
   int servers() const { return static_cast<int>(first_.size()) - 1; }
   std::int64_t count(int server) const;
+  /// The first parameter of a server's part, among all as they are dealt.
+  std::int64_t first(int server) const { return first_.at(static_cast<std::size_t>(server)); }
   /// Each server's part of x, in the order of the servers.  x: (d).
   std::vector<values::Tensor> split(const values::Tensor& x) const;
   /// The vector of these parts, one of each server.  Returns (d).

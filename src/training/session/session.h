@@ -16,6 +16,7 @@ namespace simgrad::training {
 
 class Generation;
 class Learning;
+class Progress;
 class Replicas;
 class SharedStates;
 class Store;
@@ -36,10 +37,10 @@ class Session {
   /// The workers that are at work, in a training that goes on without lost ones.
   virtual Replicas& replicas() = 0;
   virtual SharedStates& shared() = 0;
-  /// The one state of workers that share their memory.
-  virtual State& memory() = 0;
   /// Takes samples, stalenesses, notes.
   virtual Tally& tally() = 0;
+  /// The steps that the ranks' reports make up.
+  virtual Progress& progress() = 0;
   /// The storage that batches are read from; null where they are in memory.
   virtual const cluster::Storage* input() const = 0;
 
@@ -49,10 +50,6 @@ class Session {
   virtual bool arrive(const cluster::Communicator& comm, const State& state) = 0;
   /// As above, of parameters that are changed in place: they become tensors when they are evaluated or written.
   virtual bool arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) = 0;
-  /// Asynchronous replicas: replaces the rank's last reported state without counting an update.
-  virtual void show(int rank, const State& state) = 0;
-  /// Asynchronous replicas: updates of all of them together, in this generation.
-  virtual std::int64_t updates() const = 0;
   /// The last step that is complete.
   virtual std::int64_t latest_step() const = 0;
   /// Whether steps, samples or epochs end the training with that step.

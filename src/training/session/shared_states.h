@@ -1,12 +1,12 @@
 /// Parameters that the ranks of a training share or change in place, instead of reporting a state of their own.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "training/session/generation.h"
 #include "training/sparse/sparse_learning.h"
 #include "training/sparse/store.h"
 
@@ -14,9 +14,9 @@ namespace simgrad::training {
 
 class SharedStates {
  public:
-  /// The one state of workers that share their memory.  start: makes it, for the first to ask in a generation.
-  State& memory(const std::function<State()>& start) {
-    if (!memory_) memory_ = start();
+  /// The one state of workers that share their memory; in a generation it begins as the first member's.
+  State& memory(const Generation& generation) {
+    if (!memory_) memory_ = generation.start_state(generation.members()->front());
     return *memory_;
   }
   void begin_generation() { memory_.reset(); }

@@ -112,10 +112,6 @@ base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step
                        .attempt = static_cast<std::uint16_t>(generation_->number())});
 }
 
-State& Training::memory() {
-  return shared_.memory([this] { return generation_->start_state(generation_->members()->front()); });
-}
-
 bool Training::report(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.watch();
@@ -164,10 +160,6 @@ bool Training::arrive(const cluster::Communicator& comm, std::int64_t step, std:
   const cluster::WorkScope work_scope(comm, record::Work::turn);
   await_turn(step);
   return true;
-}
-
-void Training::show(int rank, const State& state) {
-  if (!world_.ended()) progress_->show(rank, state);
 }
 
 /// Records the servers' imbalance and the caches' hit rate, of tables dealt by key.

@@ -59,13 +59,11 @@ class Training final : public Session, private Recoverable {
   const Generation& generation() const override { return *generation_; }
   Replicas& replicas() override { return replicas_; }
   SharedStates& shared() override { return shared_; }
-  State& memory() override;
   Tally& tally() override { return tally_; }
+  Progress& progress() override { return *progress_; }
   const cluster::Storage* input() const override { return input_ ? &*input_ : nullptr; }
   bool arrive(const cluster::Communicator& comm, const State& state) override;
   bool arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) override;
-  void show(int rank, const State& state) override;
-  std::int64_t updates() const override { return progress_->updates(); }
   std::int64_t latest_step() const override { return curve_.latest().step; }
   bool last_step(std::int64_t step) const override { return stop_rules_.last_step(step); }
   base::Stream stream(base::Purpose purpose, int rank, std::int64_t step, std::uint32_t retry = 0) const override;

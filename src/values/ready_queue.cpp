@@ -1,10 +1,10 @@
-#include "values/schedule.h"
+#include "values/ready_queue.h"
 
 #include <utility>
 
 namespace simgrad::values {
 
-void Schedule::add(Node& node) {
+void ReadyQueue::add(Node& node) {
   ++pending_;
   for (const Tensor& input : node.work->inputs) {
     Node& source = Node::of(input).root();
@@ -19,13 +19,13 @@ void Schedule::add(Node& node) {
   if (node.work->missing == 0) enqueue(node);
 }
 
-void Schedule::finish(Node& node) {
+void ReadyQueue::finish(Node& node) {
   --pending_;
   for (const auto& [id, consumer] : node.work->consumers)
     if (--consumer->work->missing == 0) enqueue(*consumer);
 }
 
-void Schedule::remove(Node& node) {
+void ReadyQueue::remove(Node& node) {
   --pending_;
   dequeue(node);
   for (const Tensor& input : node.work->inputs) {
@@ -36,7 +36,7 @@ void Schedule::remove(Node& node) {
   }
 }
 
-void Schedule::want(Node& node) {
+void ReadyQueue::want(Node& node) {
   std::vector<Node*> wanted{&node};
   while (!wanted.empty()) {
     Node& next = *wanted.back();
@@ -48,23 +48,23 @@ void Schedule::want(Node& node) {
   }
 }
 
-void Schedule::read(Node& node) {
+void ReadyQueue::read(Node& node) {
   if (!std::exchange(node.unread, false)) return;
   unread_bytes_ -= 8 * node.size;
 }
 
-void Schedule::add_unread(Node& node) {
+void ReadyQueue::add_unread(Node& node) {
   node.unread = true;
   unread_bytes_ += 8 * node.size;
 }
 
-bool Schedule::startable(bool also_held) const {
+bool ReadyQueue::startable(bool also_held) const {
   if (ready_.empty()) return false;
   const bool is_unread = ready_.begin()->first.group == Priority::Group::unread;
   return !is_unread || also_held || room_for_unread();
 }
 
-std::shared_ptr<Node> Schedule::take(bool also_held) {
+std::shared_ptr<Node> ReadyQueue::take(bool also_held) {
   while (startable(also_held)) {
     Node& node = *ready_.begin()->second;
     const bool is_unread = ready_.begin()->first.group == Priority::Group::unread;
@@ -77,7 +77,7 @@ std::shared_ptr<Node> Schedule::take(bool also_held) {
   return nullptr;
 }
 
-std::vector<std::pair<Node*, std::unique_ptr<Work>>> Schedule::abandon() {
+std::vector<std::pair<Node*, std::unique_ptr<Work>>> ReadyQueue::abandon() {
   // Since nothing is running, all pending work depends on ready work.
   std::vector<Node*> found;
   for (const auto& [priority, node] : ready_) found.push_back(node);
@@ -94,7 +94,7 @@ std::vector<std::pair<Node*, std::unique_ptr<Work>>> Schedule::abandon() {
   return dropped;
 }
 
-Priority Schedule::priority(const Node& node) {
+Priority ReadyQueue::priority(const Node& node) {
   using Group = Priority::Group;
   const Work& work = *node.work;
   const std::uint64_t oldest = work.consumers.empty() ? node.id : work.consumers.begin()->first;
@@ -102,18 +102,18 @@ Priority Schedule::priority(const Node& node) {
   return {group, oldest, node.id};
 }
 
-void Schedule::enqueue(Node& node) {
+void ReadyQueue::enqueue(Node& node) {
   node.work->queued = true;
   node.work->queued_as = priority(node);
   ready_.emplace(node.work->queued_as, &node);
 }
 
-void Schedule::dequeue(Node& node) {
+void ReadyQueue::dequeue(Node& node) {
   if (!std::exchange(node.work->queued, false)) return;
   ready_.erase({node.work->queued_as, &node});
 }
 
-void Schedule::requeue(Node& node) {
+void ReadyQueue::requeue(Node& node) {
   if (!node.work->queued) return;
   dequeue(node);
   enqueue(node);

@@ -6,7 +6,7 @@
 
 namespace simgrad::training {
 
-class Schedule : public base::Described {
+class LearningRateSchedule : public base::Described {
  public:
   void describe(base::Describer&) override {}
   /// The factor of the learning rate after `rounds` rounds: synchronous steps, or updates / P of an asynchronous
@@ -15,6 +15,6 @@ class Schedule : public base::Described {
 };
 
 /// The schedules a scenario can name.
-const base::Registry<Schedule>& schedules();
+const base::Registry<LearningRateSchedule>& learning_rate_schedules();
 
 }  // namespace simgrad::training

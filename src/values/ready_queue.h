@@ -16,9 +16,9 @@
 
 namespace simgrad::values {
 
-class Schedule {
+class ReadyQueue {
  public:
-  explicit Schedule(std::int64_t unread_bytes_limit) : unread_bytes_limit_(unread_bytes_limit) {}
+  explicit ReadyQueue(std::int64_t unread_bytes_limit) : unread_bytes_limit_(unread_bytes_limit) {}
 
   std::int64_t pending() const { return pending_; }  ///< added, and neither finished nor removed
 
@@ -29,7 +29,7 @@ class Schedule {
   void read(Node& node);    ///< it has a consumer, or was read, or is gone: it is no longer unread
 
   bool room_for_unread() const { return unread_bytes_ <= unread_bytes_limit_; }
-  void add_unread(Node& node);  ///< it has run outside the schedule, and is unread
+  void add_unread(Node& node);  ///< it has run outside the queue, and is unread
   bool startable(bool also_held) const;
   /// The next node to run, or null. Skips nodes whose last handle another thread is dropping.
   std::shared_ptr<Node> take(bool also_held);

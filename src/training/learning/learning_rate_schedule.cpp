@@ -1,4 +1,4 @@
-#include "training/learning/schedule.h"
+#include "training/learning/learning_rate_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,14 +8,14 @@ namespace simgrad::training {
 
 namespace {
 
-struct Constant : Schedule {
+struct Constant : LearningRateSchedule {
   static constexpr base::About about{
       .kind = "constant", .summary = "the learning rate stays as it is", .cost = "", .source = ""};
 
   double factor(double) const override { return 1.0; }
 };
 
-struct InverseTime : Schedule {
+struct InverseTime : LearningRateSchedule {
   static constexpr base::About about{
       .kind = "inverse_time",
       .summary = "lr / (1 + decay k) in step k",
@@ -30,7 +30,7 @@ struct InverseTime : Schedule {
   double factor(double rounds) const override { return 1.0 / (1.0 + decay * rounds); }
 };
 
-struct Step : Schedule {
+struct Step : LearningRateSchedule {
   static constexpr base::About about{
       .kind = "step",
       .summary = "lr times factor after every so many steps: lr factor^floor(k / every_steps)",
@@ -51,7 +51,7 @@ struct Step : Schedule {
   }
 };
 
-struct Cosine : Schedule {
+struct Cosine : LearningRateSchedule {
   static constexpr base::About about{
       .kind = "cosine",
       .summary = "from lr to minimum lr along half a cosine over so many steps, and minimum lr after them",
@@ -73,12 +73,12 @@ struct Cosine : Schedule {
 
 }  // namespace
 
-const base::Registry<Schedule>& schedules() {
-  static const base::Registry<Schedule> table({
-      base::entry<Schedule, Constant>(),
-      base::entry<Schedule, InverseTime>(),
-      base::entry<Schedule, Step>(),
-      base::entry<Schedule, Cosine>(),
+const base::Registry<LearningRateSchedule>& learning_rate_schedules() {
+  static const base::Registry<LearningRateSchedule> table({
+      base::entry<LearningRateSchedule, Constant>(),
+      base::entry<LearningRateSchedule, InverseTime>(),
+      base::entry<LearningRateSchedule, Step>(),
+      base::entry<LearningRateSchedule, Cosine>(),
   });
   return table;
 }

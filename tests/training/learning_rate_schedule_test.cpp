@@ -1,17 +1,17 @@
-#include "training/learning/schedule.h"
+#include "training/learning/learning_rate_schedule.h"
 
 #include <cmath>
 
 #include "catch.h"
 #include "training/options.h"
 
-namespace schedule_test {
+namespace learning_rate_schedule_test {
 
 using namespace simgrad;
 
 TEST_CASE("schedules: constant is 1, inverse_time is 1 / (1 + 0.01 k)") {
-  const auto constant = training::schedules().find("constant")->make();
-  const auto inverse = training::schedules().find("inverse_time")->make();
+  const auto constant = training::learning_rate_schedules().find("constant")->make();
+  const auto inverse = training::learning_rate_schedules().find("inverse_time")->make();
   for (const double k : {0.0, 1.0, 2.5, 100.0, 1e6}) {
     CHECK(constant->factor(k) == 1.0);
     CHECK(inverse->factor(k) == 1.0 / (1.0 + 0.01 * k));
@@ -19,7 +19,7 @@ TEST_CASE("schedules: constant is 1, inverse_time is 1 / (1 + 0.01 k)") {
 }
 
 TEST_CASE("schedules: step is a tenth after every hundred steps, rounds of an asynchronous server included") {
-  const auto step = training::schedules().find("step")->make();
+  const auto step = training::learning_rate_schedules().find("step")->make();
   CHECK(step->factor(0) == 1.0);
   CHECK(step->factor(99.75) == 1.0);
   CHECK(step->factor(100) == Approx(0.1).epsilon(1e-12));
@@ -27,7 +27,7 @@ TEST_CASE("schedules: step is a tenth after every hundred steps, rounds of an as
 }
 
 TEST_CASE("schedules: cosine falls from 1 to its minimum in a thousand steps, and stays there") {
-  const auto cosine = training::schedules().find("cosine")->make();
+  const auto cosine = training::learning_rate_schedules().find("cosine")->make();
   // cos(pi / 3) = 1/2, cos(pi / 2) = 0
   CHECK(cosine->factor(0) == 1.0);
   CHECK(cosine->factor(1000.0 / 3) == Approx(0.75).epsilon(1e-12));
@@ -60,4 +60,4 @@ TEST_CASE("the learning rate grows with the workers' batches, linearly or as the
   CHECK(options.scaled_learning_rate(8 * 32) == Approx(std::sqrt(8.0) * 0.05).epsilon(1e-15));
 }
 
-}  // namespace schedule_test
+}  // namespace learning_rate_schedule_test

@@ -1,4 +1,4 @@
-#include "values/schedule.h"
+#include "values/ready_queue.h"
 
 #include "catch.h"
 #include "values/kernels.h"
