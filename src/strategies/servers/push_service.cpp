@@ -7,6 +7,7 @@
 
 namespace simgrad::strategies {
 
+using cluster::Packet;
 using cluster::Pending;
 
 Answers::Answers(const Server& server, const training::Compressor& parameters)
