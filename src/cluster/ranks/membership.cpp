@@ -36,6 +36,7 @@ void Membership::notify(void (MembershipListener::*event)(int), int rank) const 
 
 void Membership::crash(int rank) {
   if (!alive(rank) || world_.ended()) return;
+  world_.messenger().release_abandoned();
   const int lost = world_.host(rank);
   for (int r = 0; r < ranks_.size(); ++r) {
     if (world_.host(r) != lost) continue;

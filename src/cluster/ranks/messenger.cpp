@@ -101,12 +101,21 @@ void Messenger::count_started() {
   for (Message& message : messages_) count_if_started(message);
 }
 
+void Messenger::abandon(sg4::Comm& transfer) { abandoned_.push_back({&transfer, world_.now()}); }
+
+void Messenger::release_abandoned() {
+  while (!abandoned_.empty() && abandoned_.front().at_s < world_.now()) {
+    intrusive_ptr_release(abandoned_.front().transfer);
+    abandoned_.pop_front();
+  }
+}
+
 void Messenger::forget_host(int host) {
   for (Message& message : messages_)
     if (message.transfer &&
         (world_.host(message.channel->source) == host || world_.host(message.channel->target) == host)) {
       count_if_started(message);
-      message.transfer = nullptr;
+      abandon(*std::exchange(message.transfer, nullptr));
     }
 }
 
@@ -147,7 +156,7 @@ void Messenger::break_off(const std::function<bool(int rank)>& lost) {
   for (Message& message : messages_)
     if (message.transfer && (lost(message.channel->source) || lost(message.channel->target)) &&
         transfer_start_s(message.transfer) < 0.0)
-      message.transfer = nullptr;  // kept alive by the rank that waits for it
+      abandon(*std::exchange(message.transfer, nullptr));
 }
 
 }  // namespace simgrad::cluster

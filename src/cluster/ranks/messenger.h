@@ -65,6 +65,11 @@ class Messenger {
   /// Forgets the transfers of a host that is about to go down, as SimGrid does; one that has arrived may still be
   /// taken.
   void forget_host(int host);
+  /// Takes the reference of an actor that has ended, or given up, before its transfer was over.
+  void abandon(simgrid::s4u::Comm& transfer);
+  /// Releases the references that were taken before now. SimGrid keeps the stacks of a transfer's actors as long as the
+  /// transfer, and has ended it only with the date of its cancellation.
+  void release_abandoned();
   /// Meters every transfer that has started: it counts in full, whatever becomes of it.
   void count_started();
   /// As above, and drops all messages under way: they will never be taken.
@@ -79,13 +84,19 @@ class Messenger {
   void release(Message& message);
   void unblock(int rank);
 
+  struct Abandoned {
+    simgrid::s4u::Comm* transfer = nullptr;
+    double at_s = 0.0;
+  };
+
   World& world_;
   std::unordered_map<std::uint64_t, Channel> channels_;
   std::deque<Message> messages_;
   std::vector<Message*> free_messages_;
   std::deque<Message*> landings_;
   std::vector<Message**> free_landings_;
-  Message nothing_;  ///< received instead of a message that will never come
+  std::deque<Abandoned> abandoned_;  ///< by time
+  Message nothing_;                  ///< received instead of a message that will never come
 };
 
 }  // namespace simgrad::cluster

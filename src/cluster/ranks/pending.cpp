@@ -49,8 +49,11 @@ Pending& Pending::operator=(Pending&& other) noexcept {
   return *this;
 }
 
-// A transfer that was not waited for is not released: see the header.
-Pending::~Pending() = default;
+Pending::~Pending() { abandon(); }
+
+void Pending::abandon() {
+  if (transfer_) communicator_->world().messenger().abandon(*std::exchange(transfer_, nullptr));
+}
 
 /// Blocks until the transfer is over. Errors: PeerLost.
 void Pending::block(int peer) {
@@ -105,7 +108,7 @@ std::optional<Packet> Pending::wait_unless_lost() {
   try {
     return wait();
   } catch (const PeerLost&) {
-    transfer_ = nullptr;  // its references are kept, as of one that is dropped
+    abandon();
     return {};
   }
 }

@@ -18,9 +18,8 @@ struct Message;
 
 /// wait() blocks in virtual time until the transfer is over. It must not outlive its communicator.
 ///
-/// A transfer that is dropped before it is over, because its actor ends, stays alive by SimGrid's count of references
-/// until the process ends. The world still asks when it started, and SimGrid prints a backtrace for a transfer
-/// destroyed in flight.
+/// A transfer that is dropped before it is over, because its actor ends, stays alive until a later date (see
+/// Messenger): the world still asks when it started, and SimGrid prints a backtrace for a transfer destroyed in flight.
 class Pending {
  public:
   /// Nothing is under way.
@@ -43,6 +42,7 @@ class Pending {
 
  private:
   void block(int peer);
+  void abandon();
 
   const Communicator* communicator_ = nullptr;  ///< outlives its transfers
   simgrid::s4u::Comm* transfer_ = nullptr;

@@ -86,15 +86,25 @@ std::int64_t Ranks::start_side_actor(int rank, std::function<void()> body) {
 
 std::int64_t Ranks::start_actor(int rank, bool main, std::function<void()> body) {
   if (main) ranks_[rank].running = true;
+  // The new actor may run before the calling one does, and the calling one may be killed before it runs again.
   const sg4::ActorPtr actor =
       sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(host(rank)),
-                         [this, rank, main, work = std::move(body)] { run_guarded(rank, main, work); });
+                         [this, rank, main, killed = killed_, work = std::move(body)] {
+                           enlist(rank);
+                           if (killed == killed_) run_guarded(rank, main, work);
+                           // SimGrid keeps a daemon for ever that ends before it is made one.
+                           if (!main) sg4::this_actor::yield();
+                         });
   if (!main) actor->daemonize();
-  const auto number = static_cast<std::size_t>(actor->get_pid());
+  return actor->get_pid();
+}
+
+/// Takes the calling actor among those of the rank.
+void Ranks::enlist(int rank) {
+  const auto number = static_cast<std::size_t>(sg4::this_actor::get_pid());
   if (rank_of_actor_.size() <= number) rank_of_actor_.resize(number + 1, -1);
   rank_of_actor_[number] = rank;
-  actors_.push_back(actor->get_pid());
-  return actor->get_pid();
+  actors_.push_back(sg4::this_actor::get_pid());
 }
 
 void Ranks::run_guarded(int rank, bool main, const std::function<void()>& body) {
@@ -125,6 +135,7 @@ void Ranks::kill_all() {
   for (const std::int64_t actor : actors_)
     if (actor != self) kill(actor);
   actors_.clear();
+  ++killed_;
   if (self >= 0) actors_.push_back(self);
   for (Rank& rank : ranks_) rank.running = false;
 }

@@ -9,10 +9,9 @@
 namespace simgrad::training {
 
 void catch_up(const cluster::Communicator& comm, const Generation& generation) {
-  const Snapshots::States& remembered = generation.source()->states();
   std::vector<int> holders, joiners;  // places in the communicator
   for (int place = 0; place < generation.workers(); ++place)
-    (remembered.contains(comm.world_rank(place)) ? holders : joiners).push_back(place);
+    (generation.was_kept(comm.world_rank(place)) ? holders : joiners).push_back(place);
   std::vector<cluster::Pending> sends;
   for (std::size_t i = 0; i < joiners.size(); ++i) {
     const int from = holders[i % holders.size()];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/ranks/peer_lost.h"
 #include "training/learning/learning.h"
 #include "training/optimizers/optimizer.h"
 
@@ -33,6 +34,8 @@ Generation::Generation(int number, const Terms& terms, const std::vector<bool>& 
       resumes_whole_(everybody_is_kept(alive)) {
   if (terms_.traits.deals_parameters() && source && before && before->shards().servers() != shards_.servers())
     deal_again(source->states(), before->shards());
+  if (source)
+    for (const auto& [rank, state] : source->states()) kept_.push_back(rank);
 }
 
 Shards Generation::dealt() const {
@@ -91,9 +94,12 @@ std::size_t Generation::place(int rank) const {
   return static_cast<std::size_t>(terms_.holder == Holder::servers ? at - workers_ : at);
 }
 
+bool Generation::was_kept(int rank) const { return std::ranges::binary_search(kept_, rank); }
+
 State Generation::start_state(int rank) const {
   if (source_) {
     const Snapshots::States& kept = source_->states();
+    if (kept.empty()) throw cluster::PeerLost(kept_.front());
     const auto own = kept.find(rank);
     // Workers of a server have no state of their own.
     State state = own != kept.end() ? own->second : kept.begin()->second;

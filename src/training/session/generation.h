@@ -49,7 +49,9 @@ class Generation {
 
   const Snapshots* source() const { return source_; }
   std::int64_t start_step() const { return start_step_; }
-  /// The state that a rank begins with.
+  /// Whether the source had a state of that rank's own when the generation began.
+  bool was_kept(int rank) const;
+  /// The state that a rank begins with. Errors: PeerLost if another crash has erased all states of the source.
   State start_state(int rank) const;
   /// The number of gradients that a worker has given after `step` steps, on average.
   double rounds(std::int64_t step) const;
@@ -66,6 +68,7 @@ class Generation {
   Shards shards_;
   const Snapshots* source_;
   std::int64_t start_step_;
+  std::vector<int> kept_;       ///< the ranks of which the source had a state, ascending
   bool resumes_whole_ = false;  ///< every rank that reports has a state of its own to go on from
 };
 
