@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/selection.h"
@@ -162,10 +163,10 @@ Exit check_scenarios(const CheckOptions& options) {
   print_tally(tally, plans.size());
   if (!options.junit.empty()) outputs::write_file(options.junit, outputs::junit(suites));
   for (const std::string& scenario : all_untested)
-    fmt::print(stderr,
-               "{}: none of its expectations was tested: they are about grid points that are not run; leave --set out, "
-               "or set a value that they name\n",
-               scenario);
+    base::say(fmt::format(
+        "{}: none of its expectations was tested: they are about grid points that are not run; leave --set out, "
+        "or set a value that they name",
+        scenario));
   const Exit exit = tally.exit();
   return exit == Exit::ok && !all_untested.empty() ? Exit::usage : exit;
 }

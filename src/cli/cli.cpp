@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "base/version.h"
 
@@ -70,7 +72,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   std::string text = hint(app, words);
   if (text.empty()) text = option_hint(app, words);
   if (text.empty()) text = error.what();
-  fmt::print(stderr, "simgrad: {}\nRun \"simgrad --help\" for the commands.\n", text);
+  base::say(fmt::format("simgrad: {}\nRun \"simgrad --help\" for the commands.", text));
   return Exit::usage;
 }
 
@@ -101,18 +103,19 @@ int call(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error of its writing
   try {
     const int exit_code = call(argc, argv);
     flush_output();
     return exit_code;
   } catch (const base::ScenarioError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    base::say(error.what());
     return Exit::usage;
   } catch (const base::EnvironmentError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    base::say(error.what());
     return Exit::environment;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "simgrad: {}\n", error.what());
+    base::say(fmt::format("simgrad: {}", error.what()));
     return Exit::environment;
   }
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/say.h"
+
 namespace simgrad::cli {
 
 namespace {
@@ -25,17 +27,17 @@ void Progress::show(int done, int all, double share) {
     if (elapsed_s < 0.3 || now - last_ < std::chrono::milliseconds(100)) return;  // short experiments stay silent
     last_ = now;
     const std::string left = share > 0.01 ? ", " + left_text(elapsed_s * (1.0 - share) / share) + " left" : "";
-    fmt::print(stderr, "\r\x1b[K{} of {} runs, {:.0f} %{}", done, all, 100.0 * share, left);
+    base::write_to_stderr(fmt::format("\r\x1b[K{} of {} runs, {:.0f} %{}", done, all, 100.0 * share, left));
     std::fflush(stderr);
     drawn_ = true;
   } else if (const int tenths = static_cast<int>(share * 10.0 + 1e-9); tenths > tenths_) {
     tenths_ = tenths;
-    fmt::print(stderr, "{} of {} runs, {} %\n", done, all, 10 * tenths);
+    base::write_to_stderr(fmt::format("{} of {} runs, {} %\n", done, all, 10 * tenths));
   }
 }
 
 void Progress::clear() {
-  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (drawn_) base::write_to_stderr("\r\x1b[K");
   drawn_ = false;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -62,7 +63,7 @@ Exit exit_of(const outputs::Results& results) {
 /// Prints failed runs on stderr, since --quiet never silences errors.
 void print_errors(const std::vector<outputs::Run>& runs) {
   for (const outputs::Run& run : runs)
-    if (failed(run)) fmt::print(stderr, "{} {}: {}\n", run.id, run.label, run.record.error);
+    if (failed(run)) base::say(fmt::format("{} {}: {}", run.id, run.label, run.record.error));
 }
 
 void print_results(const outputs::Results& results, const RunOptions& options,
@@ -120,10 +121,10 @@ Exit run_experiment(RunOptions& options) {
   if (!options.quiet && !options.json && !recordings.events && unwritten.empty())
     fmt::print("Results: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv{}\n", options.out,
                has_page ? ", report.html" : "");
-  if (outputs::page().empty() && !options.quiet) fmt::print(stderr, "{}\n", no_page);
+  if (outputs::page().empty() && !options.quiet) base::say(no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
-  for (const std::string& fault : unwritten) fmt::print(stderr, "{}\n", fault);
-  if (!results.complete) fmt::print(stderr, "simgrad: interrupted; the finished runs are in {}\n", options.out);
+  for (const std::string& fault : unwritten) base::say(fault);
+  if (!results.complete) base::say(fmt::format("simgrad: interrupted; the finished runs are in {}", options.out));
   return unwritten.empty() ? exit_of(results) : Exit::environment;
 }
 

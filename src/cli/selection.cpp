@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <set>
 
+#include "base/say.h"
+
 namespace simgrad::cli {
 
 void add_selection(CLI::App& command, Chosen& chosen) {
@@ -72,7 +74,7 @@ void print_warnings(const experiment::Plan& plan) {
   std::set<std::string> said;
   for (const auto& run : plan.runs)
     for (const std::string& text : run.strategy->warnings(run.workers, run.seed))
-      if (said.insert(run.label + text).second) fmt::print(stderr, "simgrad: warning: {}: {}\n", run.label, text);
+      if (said.insert(run.label + text).second) base::say(fmt::format("simgrad: warning: {}: {}", run.label, text));
 }
 
 std::string runs_text(const experiment::Plan& plan) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "outputs/comparison.h"
 #include "outputs/text/number_text.h"
 
@@ -86,15 +87,16 @@ void print_trace_hint(const outputs::Results& results, const std::string& out,
   if (files.empty()) return;
   const std::string size = outputs::byte_count(static_cast<double>(bytes));
   if (files.size() == 1)
-    fmt::print(stderr, "Trace: {}, {}: open https://ui.perfetto.dev and drop the file\n", files.front(), size);
+    base::say(fmt::format("Trace: {}, {}: open https://ui.perfetto.dev and drop the file", files.front(), size));
   else
     fmt::print(
         stderr,
         "Traces: {}/trace, one file for each run, {} in all: open https://ui.perfetto.dev and drop one of them\n", out,
         size);
   if (bytes > large_bytes && !files.front().ends_with(".gz"))
-    fmt::print(stderr, "{} is much for a viewer; {} compresses it, --trace-steps shows fewer steps\n", size,
-               recordings.trace_file.empty() ? "--trace=gz" : fmt::format("--trace={}.gz", recordings.trace_file));
+    base::say(fmt::format(
+        "{} is much for a viewer; {} compresses it, --trace-steps shows fewer steps", size,
+        recordings.trace_file.empty() ? "--trace=gz" : fmt::format("--trace={}.gz", recordings.trace_file)));
 }
 
 }  // namespace simgrad::cli

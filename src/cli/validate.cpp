@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
 #include "cli/selection.h"
+#include "experiment/run/runner.h"
 #include "scenario/document.h"
 
 namespace simgrad::cli {
@@ -14,8 +18,12 @@ void add_validate(CLI::App& app, int& exit_code) {
       app.add_subcommand("validate", "Checks a scenario and prints it resolved, with its runs, without simulating");
   auto chosen = std::make_shared<Chosen>();
   add_selection(*command, *chosen);
-  command->callback([chosen, &exit_code] {
+  auto all_data = std::make_shared<bool>(false);
+  command->add_flag("--data", *all_data, "Reads data files of any size; without it files of at most 64 MiB");
+  command->callback([chosen, all_data, &exit_code] {
     const experiment::Plan plan = plan_of(*chosen);
+    constexpr std::uintmax_t small_bytes = 64 << 20;
+    experiment::check_files(plan, *all_data ? std::numeric_limits<std::uintmax_t>::max() : small_bytes);
     print_warnings(plan);
     fmt::print("{}\n# {} run{}, {} baseline{}\n", scenario::toml(plan.scenario), plan.runs.size(),
                plan.runs.size() == 1 ? "" : "s", plan.baselines.size(), plan.baselines.size() == 1 ? "" : "s");

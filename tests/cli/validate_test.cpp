@@ -239,4 +239,57 @@ TEST_CASE("the id of a run depends neither on where its files lie nor on the tit
   CHECK(id("a", with(small, "allreduce", "gossip")) != plain);
 }
 
+TEST_CASE("validate reads the data files that are there, as run does") {
+  const Scratch scratch;
+  scratch.write("d.csv", "a,b\n1,2\n2,3\n3,x\n4,4\n5,5\n");
+  const std::string text =
+      with(small, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n", "source = \"csv\"\npath = \"d.csv\"\n");
+  scratch.write("x.toml", text);
+  for (const char* command : {"validate x.toml", "validate x.toml --data", "run x.toml"}) {
+    const Called called = program(command, scratch);
+    CHECK(called.exit_code == 2);
+    CHECK(contains(called.err, "d.csv:4:"));
+  }
+  scratch.write("d.csv", "a,b\n1,2\n2,3\n3,3\n4,4\n5,5\n");
+  // A graph that has no form of that many workers is refused before anything draws it.
+  scratch.write("x.toml",
+                with(with(text, "allreduce\"", "gossip\"\ngraph = \"hypercube\""), "workers = 4", "workers = 3"));
+  for (const char* command : {"validate x.toml", "run x.toml"}) {
+    const Called called = program(command, scratch);
+    CHECK(called.exit_code == 2);
+    CHECK(contains(called.err, "a hypercube has 2^k ranks, but there are 3 workers"));
+  }
+}
+
+TEST_CASE("the last seed of all is a seed") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  CHECK(program("validate x.toml --seeds 18446744073709551615..18446744073709551615", scratch).exit_code == 0);
+}
+
+TEST_CASE("a platform whose links have no finite bandwidth is refused, and so is one without routes") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "workers = 4\nspeed = \"1GF\"\nbandwidth = \"1Gbps\"\nlatency = \"50us\"\n",
+                               "workers = 2\nplatform = \"p.xml\"\n"));
+  scratch.write("p.xml", with(two_hosts, "125MBps", "inf"));
+  CHECK(contains(program("validate x.toml", scratch).err,
+                 "link \"l\" has a bandwidth of inf B/s; expected a finite one above 0"));
+  scratch.write("p.xml", with(two_hosts, "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>", ""));
+  const Called called = program("validate x.toml", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK(contains(called.err, "route"));
+  CHECK_FALSE(contains(called.err, "Segmentation"));
+}
+
+TEST_CASE("a standard error that takes nothing loses no result") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  for (const char* lost : {"2>/dev/full", "2>&-"}) {
+    CAPTURE(lost);
+    fs::remove_all(scratch.path() + "/out");
+    CHECK(program(std::string("run x.toml --out out ") + lost, scratch).exit_code == 0);
+    CHECK(fs::exists(scratch.path() + "/out/results.json"));
+  }
+}
+
 }  // namespace validate_test

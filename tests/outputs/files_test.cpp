@@ -44,6 +44,13 @@ TEST_CASE("a file is written, read and replaced whole, and no temporary is left"
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("a device is written to, and stays a device") {
+  write_file("/dev/null", "text");
+  CHECK(fs::is_character_file("/dev/null"));
+  CHECK_THROWS_WITH(write_file("/dev/full", "text"), "/dev/full: cannot be written: No space left on device");
+  CHECK(fs::is_character_file("/dev/full"));
+}
+
 TEST_CASE("a file that cannot be put in place leaves what was there and no temporary") {
   const Folder folder;
   fs::create_directories(folder / "taken/full");

@@ -50,9 +50,9 @@ TEST_CASE("a checkpoint that is complete before the crash is noticed saves what 
   Losses losses;
   losses.secured(10.0);
   losses.crashed(14.0);  // while it is written, from 13 to 15
-  losses.wrote(2.0);
+  losses.wrote(15.0, 2.0);
   losses.secured(15.0);
-  losses.resumed(20.0, 1.0);
+  losses.resumed(20.0, 1.0, true);
   // Useful until 13, written until 15, recovery until 21.
   CHECK(losses.lost_s() == 0.0);
   CHECK(losses.recovery_s(30.0) == Approx(21 - 15));
@@ -62,17 +62,50 @@ TEST_CASE("a checkpoint that is complete before the crash is noticed saves what 
 
 TEST_CASE("time that is lost, recovered in, and spent on checkpoints is told apart") {
   Losses losses;
-  losses.wrote(1.0);
+  losses.wrote(10.0, 1.0);
   losses.secured(10.0);
   losses.crashed(14.0);
   CHECK(losses.lost_s() == 4.0);
   CHECK(losses.recovery_s(15.0) == 1.0);
-  losses.resumed(16.0, 2.0);
+  losses.resumed(16.0, 2.0, true);
   losses.crashed(17.0);  // while it restarts
-  losses.resumed(20.0, 2.0);
+  losses.resumed(20.0, 2.0, true);
   CHECK(losses.lost_s() == 4.0);
   CHECK(losses.recovery_s(30.0) == Approx((17 - 14) + (22 - 17)));
   CHECK(losses.checkpoint_s() == 1.0);
+}
+
+TEST_CASE("a restart counts until the end of the run, not beyond it") {
+  Losses losses;
+  losses.crashed(1.0);
+  losses.resumed(2.0, 10.0, true);
+  CHECK(losses.recovery_s(5.0) == 4.0);
+  CHECK(losses.recovery_s(30.0) == 11.0);
+}
+
+TEST_CASE("ranks that write checkpoints at the same time spend that time once") {
+  Losses losses;
+  losses.wrote(10.0, 4.0);
+  losses.wrote(12.0, 4.0);
+  losses.wrote(20.0, 4.0);
+  CHECK(losses.checkpoint_s() == 4.0 + 2.0 + 4.0);
+}
+
+TEST_CASE("a recovery whose ranks have lost their memory loses all work since the last checkpoint") {
+  for (const bool remembered : {true, false}) {
+    CAPTURE(remembered);
+    Losses losses;
+    losses.stored(10.0);
+    losses.secured(13.0);  // remembered
+    losses.crashed(14.0);
+    losses.resumed(20.0, 0.0, true);  // at work again from 20, with the work of 13
+    losses.secured(25.0);
+    losses.crashed(26.0);
+    losses.resumed(30.0, 0.0, remembered);
+    // Work: 10 s are stored, 13 + 5 remembered, and one second more is done at the crash.
+    CHECK(losses.lost_s() == Approx(remembered ? 1.0 + 1.0 : 1.0 + (19.0 - 10.0)));
+    CHECK(losses.recovery_s(40.0) == Approx(6.0 + 4.0));
+  }
 }
 
 }  // namespace checkpoints_test

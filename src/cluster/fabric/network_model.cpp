@@ -1,6 +1,9 @@
 #include "cluster/fabric/network_model.h"
 
+#include <algorithm>
 #include <boost/intrusive/list.hpp>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <simgrid/kernel/Timer.hpp>
@@ -52,40 +55,64 @@ simgrid::kernel::resource::Model* network() {
   return nullptr;
 }
 
-/// The flows whose latency is not paid yet, each with the timer that will give it its weight.
-using Latent = std::unordered_map<const void*, Timer*>;
+/// SimGrid's penalty of a flow, the inverse of its weight, is the latency of its route. A power of two between the
+/// latencies of all links: weights that are far from each other are too much for the precision of SimGrid's solver,
+/// which aborts; and a power of two rounds nothing.
+double common_penalty() {
+  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  for (const sg4::Link* const link : sg4::Engine::get_instance()->get_all_links()) {
+    if (!(link->get_latency() > 0.0)) continue;
+    least = std::min(least, link->get_latency());
+    most = std::max(most, link->get_latency());
+  }
+  return most > 0.0 ? std::exp2(std::round(std::log2(std::sqrt(least * most)))) : 1.0;
+}
+
+/// Gives all flows one weight, whatever their latency.
+class FairSharing {
+ public:
+  /// Sets the weight of a flow that SimGrid is creating.
+  void add(Action& flow, double latency_s) {
+    // SimGrid sets its own weight when the latency is paid, or 1 if there is none; ours must come after it: two of its
+    // precisions later.
+    latent_[&flow] = Timer::set(sg4::Engine::get_clock() + latency_s + 2e-12, [this, &flow] {
+      if (latent_.erase(&flow) == 0) return;
+      flow.set_sharing_penalty(2.0 * penalty_);  // if the weight did not change, SimGrid would forget the flow's end
+      flow.set_sharing_penalty(penalty_);
+    });
+  }
+  /// A flow that ends with its latency or before (it is empty, or a host went down) must not be touched any more, nor
+  /// may its timer find a later flow at the same place.
+  void forget(const void* flow) {
+    const auto found = latent_.find(flow);
+    if (found == latent_.end()) return;
+    found->second->remove();
+    latent_.erase(found);
+  }
+
+ private:
+  double penalty_ = common_penalty();
+  std::unordered_map<const void*, Timer*> latent_;  ///< flows whose latency is not paid, each with its timer
+};
 
 }  // namespace
 
 void share_fairly(const FlowMultiple& latency_multiple) {
-  const auto latent = std::make_shared<Latent>();
+  const auto sharing = std::make_shared<FairSharing>();
   auto* const model = network();
   // The factor of latency is asked for while SimGrid creates a flow, which is then the last of its started ones.
-  const auto on_new_flow = [model, latent, latency_multiple](double, const sg4::Host* source, const sg4::Host* target,
-                                                             const std::vector<sg4::Link*>& links,
-                                                             const std::unordered_set<sg4::NetZone*>&) {
+  const auto on_new_flow = [model, sharing, latency_multiple](double, const sg4::Host* source, const sg4::Host* target,
+                                                              const std::vector<sg4::Link*>& links,
+                                                              const std::unordered_set<sg4::NetZone*>&) {
     if (source == target) return 0.0;
     const double latency = std::accumulate(links.begin(), links.end(), 0.0,
                                            [](double sum, const sg4::Link* link) { return sum + link->get_latency(); });
     const double multiple = latency_multiple ? latency_multiple(source, target) : 1.0;
-    if (latency > 0.0) {
-      Action* flow = &model->get_started_action_set()->back();
-      // SimGrid sets its own weight when the latency is paid; ours must come after it: two of its precisions later.
-      (*latent)[flow] = Timer::set(sg4::Engine::get_clock() + multiple * latency + 2e-12, [flow, latent] {
-        if (latent->erase(flow) > 0) flow->set_sharing_penalty(1.0);
-      });
-    }
+    sharing->add(model->get_started_action_set()->back(), multiple * latency);
     return multiple;
   };
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(on_new_flow);
-  // A flow that ends with its latency or before (it is empty, or a host went down) must not be touched any more, nor
-  // may its timer find a later flow at the same place.
-  sg4::Link::on_communication_state_change_cb([latent](auto& flow, Action::State) {
-    const auto found = latent->find(&flow);
-    if (found == latent->end()) return;
-    found->second->remove();
-    latent->erase(found);
-  });
+  sg4::Link::on_communication_state_change_cb([sharing](auto& flow, Action::State) { sharing->forget(&flow); });
 }
 
 void stretch_transfers(const FlowMultiple& multiple) {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <simgrid/s4u.hpp>
@@ -18,17 +19,23 @@ namespace sg4 = simgrid::s4u;
 
 namespace {
 
+/// A quantity of the platform that SimGrid takes though it cannot compute with it.
+void require_positive(const char* what, const std::string& name, const char* quantity, double value, const char* unit) {
+  if (!(value > 0.0) || !std::isfinite(value))
+    throw std::runtime_error(
+        fmt::format("{} \"{}\" has a {} of {} {}; expected a finite one above 0", what, name, quantity, value, unit));
+}
+
 /// Asks the platform for all that ranks need: speeds, bandwidths, and routes between hosts. SimGrid ends the process
 /// where a route is missing, and its last words become the error.
 void require_usable(const std::vector<sg4::Host*>& hosts) {
-  for (const sg4::Host* host : hosts)
-    if (!(host->get_speed() > 0.0))
-      throw std::runtime_error(fmt::format("host \"{}\" has a speed of {} flop/s; expected more than 0",
-                                           host->get_name(), host->get_speed()));
-  for (const sg4::Link* link : sg4::Engine::get_instance()->get_all_links())
-    if (!(link->get_bandwidth() > 0.0))
-      throw std::runtime_error(fmt::format("link \"{}\" has a bandwidth of {} B/s; expected more than 0",
-                                           link->get_name(), link->get_bandwidth()));
+  for (const sg4::Host* host : hosts) require_positive("host", host->get_name(), "speed", host->get_speed(), "flop/s");
+  for (const sg4::Link* link : sg4::Engine::get_instance()->get_all_links()) {
+    require_positive("link", link->get_name(), "bandwidth", link->get_bandwidth(), "B/s");
+    if (!(link->get_latency() >= 0.0) || !std::isfinite(link->get_latency()))
+      throw std::runtime_error(fmt::format("link \"{}\" has a latency of {} s; expected a finite one", link->get_name(),
+                                           link->get_latency()));
+  }
   // All pairs of a small platform; of a large one those that servers and rings use.
   constexpr std::size_t small = 200;
   const auto require_route = [&](std::size_t a, std::size_t b) {
@@ -61,6 +68,8 @@ std::string loaded(const std::string& file) {
     engine.load_platform(file);
     require_usable(hosts);
     return fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
+  } catch (const std::logic_error&) {  // of the C++ library; it names no place
+    return "\nerror a number in it cannot be read\n";
   } catch (const std::exception& error) {
     return fmt::format("\nerror {}\n", error.what());
   }
@@ -90,7 +99,9 @@ PlatformProbe probe_platform(const std::string& file) {
     return probe;
   }
   std::string reason = line_after(told, "error");
-  if (reason.empty()) reason = told.empty() ? "SimGrid gave up without a word" : told.substr(0, told.find('\n'));
+  if (reason.empty()) reason = told.substr(0, told.find('\n'));
+  if (reason.empty() || reason.starts_with("Segmentation fault"))
+    reason = "SimGrid gives it up without a reason; is there a host without a route to another?";
   // SimGrid names the file and line itself where it knows them.
   probe.error = reason.find(file) == std::string::npos ? fmt::format("{}: {}", file, reason) : reason;
   return probe;

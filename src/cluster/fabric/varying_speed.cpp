@@ -5,6 +5,7 @@
 #include <cmath>
 #include <simgrid/kernel/ProfileBuilder.hpp>
 #include <simgrid/s4u.hpp>
+#include <utility>
 
 #include "cluster/fabric/cluster.h"
 
@@ -17,16 +18,18 @@ namespace {
 /// SimGrid 3.32 may abort where what is computed has no speed at all.
 constexpr double standstill = 1e-15;
 
-/// The changes as SimGrid wants them: each some seconds after the one before. A clock of changes without end hides from
-/// SimGrid that nobody moves; so `look` is asked now and then.
+/// The changes as SimGrid wants them: each some seconds after the one before, for it aborts at two of one date. A clock
+/// of changes without end hides from SimGrid that nobody moves; so `look` is asked now and then.
 class Feed {
  public:
   Feed(std::unique_ptr<SpeedChanges> changes, std::function<void(double until_s)> look)
       : changes_(std::move(changes)), look_(std::move(look)) {}
 
   void operator()(std::vector<profile::DatedValue>& values) {
-    const auto change = changes_->next();
+    std::optional<SpeedChange> change = std::exchange(following_, {});
+    if (!change) change = changes_->next();
     if (!change) return;
+    while ((following_ = changes_->next()) && following_->at_s <= change->at_s) change = following_;
     values.emplace_back(change->at_s - last_s_, std::max(change->factor, standstill));
     last_s_ = change->at_s;
     if (++count_ % 1000 == 0) look_(last_s_);
@@ -35,6 +38,7 @@ class Feed {
  private:
   std::shared_ptr<SpeedChanges> changes_;
   std::function<void(double)> look_;
+  std::optional<SpeedChange> following_;
   double last_s_ = 0.0;
   int count_ = 0;
 };

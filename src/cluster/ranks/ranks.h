@@ -43,8 +43,8 @@ class Ranks {
   /// Starts the rank's main actor, whose time is the rank's.  Whatever it throws ends the run, with rank, step and
   /// virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
-  /// Starts an actor that serves the rank beside its main one, and ends with it.  Returns its number. It ends at once if
-  /// all actors are killed before it has begun.
+  /// Starts an actor that serves the rank beside its main one, and ends with it, or at once if all actors are killed
+  /// before it has begun.  Returns its number.
   std::int64_t start_side_actor(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
   /// Kills an actor, if it still lives.
@@ -94,8 +94,8 @@ class Ranks {
   bool own_hosts_ = true;
   mutable std::unordered_map<int, CoreLoad> loads_;  ///< by host whose ranks share cores
   std::vector<int> rank_of_actor_;                   ///< by SimGrid's actor number; -1: none of ours
-  std::vector<std::int64_t> actors_;  ///< those that have begun
-  int killed_ = 0;                    ///< how often all actors were killed
+  std::vector<std::int64_t> actors_;                 ///< those that have begun
+  int killed_ = 0;                                   ///< how often all actors were killed
 };
 
 }  // namespace simgrad::cluster

@@ -33,7 +33,11 @@ BlockedScope::BlockedScope(const Cluster& clock, ActorState* actor, const Blocke
 }
 
 BlockedScope::~BlockedScope() {
-  if (!actor_ || std::uncaught_exceptions() != exceptions_) return;
+  if (!actor_) return;
+  if (std::uncaught_exceptions() != exceptions_) {
+    if (actor_->blocked_on_.kind == BlockedOn::Kind::nothing) return;
+    transfer_start_s_ = cluster::transfer_start_s(actor_->blocked_on_.transfer);
+  }
   if (divided_)
     actor_->account_.leave_divided(clock_.now(), compute_s_, communicate_s_);
   else

@@ -1,7 +1,7 @@
 /// The ways into and out of the states in which an actor's virtual time passes.
 ///
-/// An actor that is killed in a scope leaves its account alone: the account was settled before, and its state since
-/// then (down, say) must stay.
+/// A rank's main actor that is killed in a scope leaves its account alone: the account was settled before, and its
+/// state since then (down, say) must stay. A side actor that is killed while it is blocked is blocked no more.
 #pragma once
 
 #include "cluster/ranks/actor_state.h"

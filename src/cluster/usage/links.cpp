@@ -39,8 +39,9 @@ void add_links(record::Record& record, const World& world) {
   if (!(world.now() > world.start_s())) return;
   for (const auto& [link, at] : row) {
     record::LinkUse& its = record.links[at];
-    its.utilisation = static_cast<double>(its.bytes + its.background_bytes.value_or(0)) /
-                      (cluster.bandwidth(*link) * (world.now() - world.start_s()));
+    const auto bytes = static_cast<double>(its.bytes + its.background_bytes.value_or(0));
+    // A transfer that is under way at the end counts in full, though it has not all been carried.
+    its.utilisation = std::min(bytes / (cluster.bandwidth(*link) * (world.now() - world.start_s())), 1.0);
   }
 }
 

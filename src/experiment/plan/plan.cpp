@@ -45,7 +45,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     if (last < first || last - first >= most)
       throw ScenarioError(
           fmt::format("--seeds {}: {}..{} is empty or too long; expected a..b with a <= b", text, first, last));
-    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    for (std::uint64_t k = 0; k <= last - first; ++k) seeds.push_back(first + k);
     from = comma + 1;
   }
   std::set<std::uint64_t> unique(seeds.begin(), seeds.end());

@@ -37,6 +37,9 @@ void watch_for_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // a second one ends us at once
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before = {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // else the program was started with nohup
 }
 
 Children::Children(int jobs) : jobs_(jobs), slot_taken_(static_cast<std::size_t>(jobs), false) {

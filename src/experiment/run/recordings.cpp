@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/files.h"
+#include "base/say.h"
 #include "base/version.h"
 #include "outputs/comparison.h"
 #include "outputs/files/byte_file.h"
@@ -35,8 +36,8 @@ void try_file(const std::string& path) {
 void tell_if_nothing_to_show(const RunPlan& plan, const record::Timeline& timeline) {
   if (!timeline.spans.empty() || !timeline.messages.empty() || timeline.last_step < 0) return;
   const std::string point = outputs::point_text(plan.parameters);
-  fmt::print(stderr, "{}{}{}, seed {}: the run has steps 0..{}: nothing to show\n", plan.label,
-             point.empty() ? "" : ", ", point, plan.seed, timeline.last_step);
+  base::say(fmt::format("{}{}{}, seed {}: the run has steps 0..{}: nothing to show", plan.label,
+                        point.empty() ? "" : ", ", point, plan.seed, timeline.last_step));
 }
 
 void write_trace_file(const std::string& path, const RunPlan& plan, const record::Record& record,
@@ -56,11 +57,11 @@ void write_trace_file(const std::string& path, const RunPlan& plan, const record
                            {.most_flows = recordings.most_flows}, format);
   file.close();
   if (!flows)
-    fmt::print(stderr, "{}: {} messages are more than --trace-flows {}: no arrows are drawn\n", path,
-               timeline.messages.size(), recordings.most_flows);
+    base::say(fmt::format("{}: {} messages are more than --trace-flows {}: no arrows are drawn", path,
+                          timeline.messages.size(), recordings.most_flows));
   if (timeline.full)
-    fmt::print(stderr, "{}: ends at {:.6g} s, for it is full; ask for fewer steps with --trace-steps\n", path,
-               timeline.to_s);
+    base::say(fmt::format("{}: ends at {:.6g} s, for it is full; ask for fewer steps with --trace-steps", path,
+                          timeline.to_s));
 }
 
 }  // namespace

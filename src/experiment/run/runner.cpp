@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
@@ -226,6 +227,20 @@ class Execution {
 };
 
 }  // namespace
+
+void check_files(const Plan& plan, std::uintmax_t most_bytes) {
+  std::vector<const RunPlan*> readable;
+  for (const RunPlan& run : plan.runs) {
+    const Settings& settings = *run.settings;
+    if (!settings.training.numbers || !settings.data.source) continue;
+    const std::vector<std::string> files = settings.data.source->files();
+    std::uintmax_t bytes = 0;
+    for (const std::string& file : files) bytes += std::filesystem::file_size(file);  // the run's id has read it
+    if (!files.empty() && bytes <= most_bytes) readable.push_back(&run);
+  }
+  DataCache data_cache;
+  check_data(readable, data_cache);
+}
 
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   watch_for_interrupts();

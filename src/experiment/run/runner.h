@@ -1,6 +1,7 @@
 /// Runs a plan: one child process a run, some at a time.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -21,6 +22,11 @@ struct RunnerOptions {
   /// Called from time to time with the number of runs done, the number of all, and the share of the whole, 0 .. 1.
   std::function<void(int done, int all, double share)> progress;
 };
+
+/// Reads the data files of a plan, and checks that they are well-formed and that models and strategies suit them.
+/// Data of more than so many bytes are left for the run.
+/// Errors: ScenarioError, EnvironmentError for a file that cannot be read.
+void check_files(const Plan& plan, std::uintmax_t most_bytes);
 
 /// Runs everything. Writes the file of each run as soon as it and the runs it is compared with are finished, and all
 /// results at the end. At an interrupt (SIGINT, SIGTERM) the children end, finished runs stay, and the results are not

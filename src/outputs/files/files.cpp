@@ -30,9 +30,9 @@ std::string temporary_name(const std::string& path) {
   return fmt::format("{}.{:08x}{:08x}.tmp", path, random(), random());
 }
 
-/// Writes the file. Returns 0, or the system's error number.
-int try_write(const std::string& path, const std::string& text) {
-  File file(std::fopen(path.c_str(), "wbx"));
+/// Writes the file; a mode with "x" refuses one that exists. Returns 0, or the system's error number.
+int try_write(const std::string& path, const char* mode, const std::string& text) {
+  File file(std::fopen(path.c_str(), mode));
   if (!file) return errno;
   if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return errno;
   // A full disk may be reported only by the close.
@@ -42,8 +42,14 @@ int try_write(const std::string& path, const std::string& text) {
 }  // namespace
 
 void write_file(const std::string& path, const std::string& text) {
+  // A device or a pipe is written to, not replaced.
+  std::error_code unknown;
+  if (const auto status = std::filesystem::status(path, unknown); std::filesystem::is_other(status)) {
+    if (const int reason = try_write(path, "wb", text); reason != 0) refuse(path, "cannot be written", reason);
+    return;
+  }
   const std::string temporary = temporary_name(path);
-  int reason = try_write(temporary, text);
+  int reason = try_write(temporary, "wbx", text);
   if (reason == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) reason = errno;
   if (reason == 0) return;
   std::remove(temporary.c_str());

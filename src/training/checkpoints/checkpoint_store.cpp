@@ -64,8 +64,11 @@ void CheckpointStore::write(const cluster::Communicator& comm, const State& stat
   const cluster::WorkScope work_scope(comm, record::Work::checkpoint);
   if (storage_ && writes) storage_->write(comm, static_cast<std::int64_t>(bytes_of(state)));
   if (!written_.keep(comm.world_rank(comm.rank()), state, reporters())) return;
-  losses_.wrote(cost_s_);
-  if (!remembers_) losses_.secured(cluster_.now());
+  losses_.wrote(cluster_.now(), cost_s_);
+  if (remembers_)
+    losses_.stored(cluster_.now());
+  else
+    losses_.secured(cluster_.now());
 }
 
 void CheckpointStore::read(const cluster::Communicator& comm, const State& state) const {
@@ -80,7 +83,7 @@ void CheckpointStore::crashed(bool recovers) {
 void CheckpointStore::resumed(const Snapshots* source) {
   const double now = cluster_.now(), restart_s = cluster_.options().failures.restart_time_s;
   const double reading_s = on_storage(source) ? cost_s_ : 0.0;
-  losses_.resumed(now, restart_s + reading_s);
+  losses_.resumed(now, restart_s + reading_s, !remembers_ || in_memory(source));
   if (clock_) clock_->restart(source ? *source->complete_step() : 0, now + restart_s + reading_s);
 }
 

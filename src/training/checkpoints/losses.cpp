@@ -1,5 +1,7 @@
 #include "training/checkpoints/losses.h"
 
+#include <algorithm>
+
 namespace simgrad::training {
 
 void Losses::secured(double now) {
@@ -21,7 +23,17 @@ void Losses::crashed(double now) {
   down_since_s_ = now;
 }
 
-void Losses::resumed(double now, double restart_s) {
+void Losses::wrote(double now, double cost_s) {
+  checkpoint_s_ += std::min(cost_s, now - wrote_until_s_);
+  wrote_until_s_ = now;
+}
+
+double Losses::recovery_s(double end_s) const {
+  return recovery_s_ + (down_since_s_ ? end_s - *down_since_s_ : std::min(end_s - since_s_, 0.0));
+}
+
+void Losses::resumed(double now, double restart_s, bool remembered) {
+  if (!remembered) lost_s_ += since_s_ - recovery_before_s_ - lost_before_s_ - stored_work_s_;
   recovery_s_ += now - down_since_s_.value_or(now) + restart_s;
   down_since_s_.reset();
   since_s_ = now + restart_s;

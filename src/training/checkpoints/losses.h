@@ -8,23 +8,29 @@ namespace simgrad::training {
 /// Time of a run that is not useful work: lost work, recoveries, writing checkpoints.
 class Losses {
  public:
-  /// A checkpoint is complete, or without checkpoints a step that ranks will remember.
+  /// A checkpoint is complete, or a step that ranks remember.
   void secured(double now);
-  void wrote(double cost_s) { checkpoint_s_ += cost_s; }
+  /// A checkpoint is complete beside what ranks remember: a recovery goes back to it if their memory is gone.
+  void stored(double now) { stored_work_s_ = now - recovery_s_ - lost_s_; }
+  /// Ranks have written a checkpoint for so long. Writing at the same time counts once.
+  void wrote(double now, double cost_s);
   /// The first crash of a recovery: work done since the state gone back to was secured is lost.
   void crashed(double now);
-  /// A new generation begins, whose ranks work after so many seconds.
-  void resumed(double now, double restart_s);
+  /// A new generation begins, whose ranks work after so many seconds.  remembered: it goes on from what was secured
+  /// last, and not from a checkpoint before that.
+  void resumed(double now, double restart_s, bool remembered);
 
   double lost_s() const { return lost_s_; }
-  double recovery_s(double end_s) const { return recovery_s_ + (down_since_s_ ? end_s - *down_since_s_ : 0.0); }
+  /// The time until the run's end, which may be in the middle of a restart.
+  double recovery_s(double end_s) const;
   double checkpoint_s() const { return checkpoint_s_; }
 
  private:
   double since_s_ = 0.0;
   double lost_s_ = 0.0, lost_before_s_ = 0.0;  ///< before the last crash
   double recovery_s_ = 0.0, recovery_before_s_ = 0.0;
-  double checkpoint_s_ = 0.0;
+  double checkpoint_s_ = 0.0, wrote_until_s_ = 0.0;
+  double stored_work_s_ = 0.0;  ///< of the run until `stored`, without what was lost or spent on recoveries
   std::optional<double> down_since_s_;
 };
 

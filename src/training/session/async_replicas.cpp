@@ -41,14 +41,20 @@ void AsyncReplicas::observe() {
   Observed observed{step_, {}, tally_.samples()};
   for (const State& each : states_)
     if (each.w) observed.replicas.push_back(each.w);
-  const int present = static_cast<int>(observed.replicas.size());
-  for (std::size_t place = 0; place < states_.size(); ++place) {
-    if (!states_[place].w) continue;
+  remember();
+  hooks_.observe(std::move(observed));
+}
+
+/// The memory of a rank whose host is down keeps nothing, though its crash may not be detected yet.
+void AsyncReplicas::remember() const {
+  std::vector<std::size_t> present;
+  for (std::size_t place = 0; place < states_.size(); ++place)
+    if (states_[place].w && alive_(generation_->reporter(static_cast<int>(place)))) present.push_back(place);
+  for (const std::size_t place : present) {
     State kept = states_[place];
     kept.step = step_;
-    hooks_.remember(generation_->reporter(static_cast<int>(place)), kept, present);
+    hooks_.remember(generation_->reporter(static_cast<int>(place)), kept, static_cast<int>(present.size()));
   }
-  hooks_.observe(std::move(observed));
 }
 
 void AsyncReplicas::show(int rank, const State& state) {

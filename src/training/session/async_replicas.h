@@ -27,6 +27,7 @@ class AsyncReplicas final : public Progress {
 
  private:
   void observe();
+  void remember() const;
 
   std::function<bool(int rank)> alive_;
   const Tally& tally_;

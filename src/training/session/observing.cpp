@@ -89,10 +89,20 @@ void Training::look_every(double period_s, std::int64_t count) {
   });
 }
 
+/// The state to begin with, before any rank has reported it.
+Observed Training::first_state() const {
+  Observed state;
+  state.step = generation_->start_step();
+  for (int i = 0; i < generation_->reporters(); ++i)
+    state.replicas.push_back(generation_->start_state(generation_->reporter(i)).w);
+  return state;
+}
+
 void Training::finish_at_time_limit() {
   if (world_.ended() || deadlocked()) return;
   // The last state stands in the curve too, at the time when the run ends.
   try {
+    if (!curve_.has_state()) curve_.reach(first_state());
     if (!curve_.evaluated_latest() && curve_.has_state()) evaluate();
   } catch (const std::exception& error) {
     return cluster_.fail(error.what());

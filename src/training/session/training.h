@@ -96,6 +96,7 @@ class Training final : public Session, private Recoverable {
   void look_every(double period_s, std::int64_t count);
   bool deadlocked();
   void finish(record::Status status);
+  Observed first_state() const;
   void finish_at_time_limit();
   void show_progress();
   void record_keys();
