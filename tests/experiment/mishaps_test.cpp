@@ -83,7 +83,7 @@ TEST_CASE("the rank that holds the state crashes while the one that waits for it
 }
 
 TEST_CASE("an actor's stack is given back with its generation") {
-  // 64 ranks of 32 crashes have more actors' stacks than the kernel lets a process map, were they kept.
+  // Were they kept, those of 33 generations would be more than the kernel lets a process map (65,530).
   std::string crashes;
   for (int k = 0; k < 32; ++k)
     crashes += "{ rank = " + std::to_string(k) + ", at = \"" + std::to_string(5 + 4 * k) + "ms\", repair = \"1ms\" },";
@@ -91,7 +91,7 @@ TEST_CASE("an actor's stack is given back with its generation") {
       runs_of("[cluster]\nworkers = 1024\n[cluster.failures]\ndetection = \"100us\"\ncrash = [" + crashes +
               "]\n[data]\nsamples = 1024\n[model]\nkind = \"least_squares\"\n[training]\nnumbers = false\n"
               "checkpoint_every_steps = 1\n[stop]\ntime = \"135ms\"\n" +
-              strategy("allreduce"));
+              strategy("local_sgd"));
   CHECK(runs.at(0).record.crashes == 32);
   CHECK(runs.at(0).record.status == record::Status::stopped);
 }
@@ -154,6 +154,18 @@ TEST_CASE("a run that ends in a restart or in a transfer has shares between 0 an
       "[cluster]\nworkers = 6\nbandwidth = \"10Mbps\"\n[data]\nsamples = 24\n[model]\nkind = \"least_squares\"\n"
       "[stop]\ntime = \"101us\"\n" +
       strategy("async_broadcast") + strategy("parameter_server"));
+}
+
+TEST_CASE("a run that has failed evaluates no more") {
+  // Every thousandth crash ends it; its clock would go on for 10^7 s.
+  const auto runs = runs_of(
+      "[cluster]\nworkers = 8\nspeed = \"10MF\"\n[cluster.failures]\nmarket = \"spot\"\n"
+      "spot = { interruption = \"1ms\", replacement = \"0s\" }\nrepair = { kind = \"constant\", time = \"1ms\" }\n"
+      "detection = \"1ms\"\nrecovery = \"wait\"\n[data]\nsamples = 24\nfeatures = 5\n[model]\nkind = "
+      "\"least_squares\"\n[stop]\nsteps = 400\n[evaluate]\nevery_s = \"1ms\"\n" +
+      strategy("allreduce"));
+  CHECK(runs.at(0).record.status == record::Status::failed);
+  CHECK(runs.at(0).record.error.find("no progress: 1000 crashes") != std::string::npos);
 }
 
 }  // namespace mishaps_test

@@ -76,16 +76,19 @@ bool Training::deadlocked() {
   return true;
 }
 
+/// Whether the training has ended, or the run has failed. Then the clock's callbacks have nothing left to do.
+bool Training::over() const { return world_.ended() || cluster_.failed(); }
+
 void Training::look_every(double period_s, std::int64_t count) {
   cluster_.at(world_.start_s() + period_s * static_cast<double>(count), [this, period_s, count] {
-    if (world_.ended() || deadlocked()) return;
+    if (over() || deadlocked()) return;
     try {
       cluster_.watch();
       if (curve_.has_state()) evaluate();
     } catch (const std::exception& error) {  // no actor's guard stands around a callback
       return cluster_.fail(error.what());
     }
-    if (!world_.ended()) look_every(period_s, count + 1);
+    if (!over()) look_every(period_s, count + 1);
   });
 }
 
@@ -99,7 +102,7 @@ Observed Training::first_state() const {
 }
 
 void Training::finish_at_time_limit() {
-  if (world_.ended() || deadlocked()) return;
+  if (over() || deadlocked()) return;
   // The last state stands in the curve too, at the time when the run ends.
   try {
     if (!curve_.has_state()) curve_.reach(first_state());

@@ -94,6 +94,7 @@ class Training final : public Session, private Recoverable {
   void evaluate();
   void schedule_timers();
   void look_every(double period_s, std::int64_t count);
+  bool over() const;
   bool deadlocked();
   void finish(record::Status status);
   Observed first_state() const;
