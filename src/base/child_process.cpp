@@ -27,8 +27,8 @@ namespace {
 constexpr char returned_mark = '+';
 constexpr char threw_mark = '-';
 
-/// Blocks SIGINT and SIGTERM. They are blocked and not ignored, because SimGrid installs a handler for SIGINT that ends
-/// the process; and before the fork, so that no child is without it for a moment.
+/// Blocks SIGINT, SIGTERM and SIGHUP. They are blocked and not ignored, because SimGrid installs a handler for SIGINT
+/// that ends the process; and before the fork, so that no child is without it for a moment.
 class InterruptsBlocked {
  public:
   InterruptsBlocked() {
@@ -36,6 +36,7 @@ class InterruptsBlocked {
     sigemptyset(&interrupts);
     sigaddset(&interrupts, SIGINT);
     sigaddset(&interrupts, SIGTERM);
+    sigaddset(&interrupts, SIGHUP);
     sigprocmask(SIG_BLOCK, &interrupts, &before_);
   }
   ~InterruptsBlocked() { sigprocmask(SIG_SETMASK, &before_, nullptr); }

@@ -20,8 +20,8 @@ struct ChildOptions {
   bool capture_stderr = false;  ///< the child's standard error comes before the text, also if the child dies
 };
 
-/// One running child. The child dies with its parent, and leaves SIGINT and SIGTERM to it: a terminal sends them to
-/// both. No destructors run at the child's end, as SimGrid's take seconds for a large cluster.
+/// One running child. The child dies with its parent, and leaves SIGINT, SIGTERM and SIGHUP to it: a terminal sends
+/// them to both. No destructors run at the child's end, as SimGrid's take seconds for a large cluster.
 class ChildProcess {
  public:
   /// Errors: EnvironmentError if the system has no pipe or no process left; InvariantError if this process has

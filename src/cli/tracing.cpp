@@ -89,10 +89,9 @@ void print_trace_hint(const outputs::Results& results, const std::string& out,
   if (files.size() == 1)
     base::say(fmt::format("Trace: {}, {}: open https://ui.perfetto.dev and drop the file", files.front(), size));
   else
-    fmt::print(
-        stderr,
-        "Traces: {}/trace, one file for each run, {} in all: open https://ui.perfetto.dev and drop one of them\n", out,
-        size);
+    base::say(fmt::format(
+        "Traces: {}/trace, one file for each run, {} in all: open https://ui.perfetto.dev and drop one of them", out,
+        size));
   if (bytes > large_bytes && !files.front().ends_with(".gz"))
     base::say(fmt::format(
         "{} is much for a viewer; {} compresses it, --trace-steps shows fewer steps", size,

@@ -63,7 +63,8 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
   // On a platform share_fairly() touches every flow once more when all are past their latency.
   if (many_to_many && options_.platform.empty())
     for (std::string& flag : flags_for_many_to_many()) words.push_back(std::move(flag));
-  // LV08 lets a link's bandwidth weigh on the flows whose acknowledgements it carries, and aborts as it comes back.
+  // LV08 lets a link's bandwidth weigh on the flows whose acknowledgements it carries, and aborts when the link comes
+  // back.
   if (options_.failures.links->happens()) words.emplace_back("--cfg=network/crosstraffic:0");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

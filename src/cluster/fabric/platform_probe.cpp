@@ -7,6 +7,7 @@
 #include <exception>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "base/child_process.h"
@@ -68,10 +69,10 @@ std::string loaded(const std::string& file) {
     engine.load_platform(file);
     require_usable(hosts);
     return fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
-  } catch (const std::logic_error&) {  // of the C++ library; it names no place
-    return "\nerror a number in it cannot be read\n";
   } catch (const std::exception& error) {
-    return fmt::format("\nerror {}\n", error.what());
+    // The C++ library's error of a number is the name of the function that reads it: stoi, stod.
+    const bool unreadable = std::string_view(error.what()).starts_with("sto");
+    return fmt::format("\nerror {}\n", unreadable ? "a number in it cannot be read" : error.what());
   }
 }
 
@@ -101,7 +102,7 @@ PlatformProbe probe_platform(const std::string& file) {
   std::string reason = line_after(told, "error");
   if (reason.empty()) reason = told.substr(0, told.find('\n'));
   if (reason.empty() || reason.starts_with("Segmentation fault"))
-    reason = "SimGrid gives it up without a reason; is there a host without a route to another?";
+    reason = "SimGrid ended without a reason; is there a host without a route to another?";
   // SimGrid names the file and line itself where it knows them.
   probe.error = reason.find(file) == std::string::npos ? fmt::format("{}: {}", file, reason) : reason;
   return probe;

@@ -39,7 +39,9 @@ void watch_for_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
   struct sigaction before = {};
   sigaction(SIGHUP, nullptr, &before);
-  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // else the program was started with nohup
+  if (before.sa_handler == SIG_IGN) return;  // the program was started with nohup
+  action.sa_flags = SA_RESTART;              // a terminal that closes may send it twice
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 Children::Children(int jobs) : jobs_(jobs), slot_taken_(static_cast<std::size_t>(jobs), false) {

@@ -50,7 +50,7 @@ class Children {
   std::vector<Child> running_;
 };
 
-/// True if SIGINT or SIGTERM has arrived since watch_for_interrupts.
+/// True if SIGINT, SIGTERM or SIGHUP has arrived since watch_for_interrupts.
 bool interrupted();
 void watch_for_interrupts();
 

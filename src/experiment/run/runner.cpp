@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -235,8 +236,13 @@ void check_files(const Plan& plan, std::uintmax_t most_bytes) {
     if (!settings.training.numbers || !settings.data.source) continue;
     const std::vector<std::string> files = settings.data.source->files();
     std::uintmax_t bytes = 0;
-    for (const std::string& file : files) bytes += std::filesystem::file_size(file);  // the run's id has read it
-    if (!files.empty() && bytes <= most_bytes) readable.push_back(&run);
+    bool sized = !files.empty();
+    for (const std::string& file : files) {
+      std::error_code none;  // a pipe has no size
+      bytes += std::filesystem::file_size(file, none);
+      sized = sized && !none;
+    }
+    if (sized && bytes <= most_bytes) readable.push_back(&run);
   }
   DataCache data_cache;
   check_data(readable, data_cache);

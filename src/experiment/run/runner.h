@@ -24,14 +24,14 @@ struct RunnerOptions {
 };
 
 /// Reads the data files of a plan, and checks that they are well-formed and that models and strategies suit them.
-/// Data of more than so many bytes are left for the run.
+/// Data of more than `most_bytes` are left for the run.
 /// Errors: ScenarioError, EnvironmentError for a file that cannot be read.
 void check_files(const Plan& plan, std::uintmax_t most_bytes);
 
 /// Runs everything. Writes the file of each run as soon as it and the runs it is compared with are finished, and all
-/// results at the end. At an interrupt (SIGINT, SIGTERM) the children end, finished runs stay, and the results are not
-/// complete.  Errors: ScenarioError for data that do not suit, EnvironmentError for a directory that cannot be written
-/// to, both before anything is simulated.
+/// results at the end. At an interrupt (SIGINT, SIGTERM, SIGHUP) the children end, finished runs stay, and the results
+/// are not complete.  Errors: ScenarioError for data that do not suit, EnvironmentError for a directory that cannot be
+/// written to, both before anything is simulated.
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options);
 
 }  // namespace simgrad::experiment

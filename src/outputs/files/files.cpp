@@ -42,9 +42,10 @@ int try_write(const std::string& path, const char* mode, const std::string& text
 }  // namespace
 
 void write_file(const std::string& path, const std::string& text) {
-  // A device or a pipe is written to, not replaced.
+  // A device, a pipe or a link's target is written to, not replaced.
   std::error_code unknown;
-  if (const auto status = std::filesystem::status(path, unknown); std::filesystem::is_other(status)) {
+  const auto status = std::filesystem::symlink_status(path, unknown);
+  if (std::filesystem::is_other(status) || std::filesystem::is_symlink(status)) {
     if (const int reason = try_write(path, "wb", text); reason != 0) refuse(path, "cannot be written", reason);
     return;
   }

@@ -64,7 +64,7 @@ std::optional<Refusal> Mixes::refusal(const Circumstances& circumstances) const 
 
 std::vector<std::string> Mixes::warnings(std::int64_t workers, std::uint64_t seed) const {
   const int P = static_cast<int>(workers);
-  if (!graph->refusal(P).empty()) return {};  // there is none, and the run will say so
+  if (!graph->refusal(P).empty()) return {};  // no such graph exists, and the run refuses it
   const Adjacency graph_edges = drawn(P, seed);
   if (!mixing->refusal(graph_edges).empty()) return {};
   const MixingMatrix W = matrix(graph_edges, everybody(P));

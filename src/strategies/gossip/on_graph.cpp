@@ -48,7 +48,7 @@ std::vector<std::string> OnGraph::broken(const Adjacency& edges, std::string_vie
 }
 
 std::vector<std::string> OnGraph::warnings(std::int64_t P, std::uint64_t seed) const {
-  if (!graph->refusal(static_cast<int>(P)).empty()) return {};  // there is none, and the run will say so
+  if (!graph->refusal(static_cast<int>(P)).empty()) return {};  // no such graph exists, and the run refuses it
   return broken(drawn(static_cast<int>(P), seed), "the graph");
 }
 

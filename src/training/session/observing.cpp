@@ -93,11 +93,12 @@ void Training::look_every(double period_s, std::int64_t count) {
 }
 
 /// The state to begin with, before any rank has reported it.
-Observed Training::first_state() const {
+Observed Training::first_state() {
   Observed state;
   state.step = generation_->start_step();
   for (int i = 0; i < generation_->reporters(); ++i)
     state.replicas.push_back(generation_->start_state(generation_->reporter(i)).w);
+  shared_.forget_stores();  // not all of them have been reported
   return state;
 }
 

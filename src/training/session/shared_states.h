@@ -31,6 +31,7 @@ class SharedStates {
 
   /// A rank's parameters that are changed in place.
   void keep_store(int rank, std::shared_ptr<const Store> store) { stores_[rank] = std::move(store); }
+  void forget_stores() { stores_.clear(); }
   bool in_stores() const { return !stores_.empty(); }
   values::Tensor in_store(int rank) const { return stores_.at(rank)->state().w; }
 

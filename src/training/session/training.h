@@ -97,7 +97,7 @@ class Training final : public Session, private Recoverable {
   bool over() const;
   bool deadlocked();
   void finish(record::Status status);
-  Observed first_state() const;
+  Observed first_state();
   void finish_at_time_limit();
   void show_progress();
   void record_keys();
