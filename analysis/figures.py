@@ -11,12 +11,17 @@ import sys
 import warnings
 from pathlib import Path
 
-import matplotlib
+try:
+    import matplotlib
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  (after the choice of the back end)
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt  # noqa: E402  (after the choice of the back end)
 
-from simgrad_results import ResultsError  # noqa: E402
+    from simgrad_results import ResultsError  # noqa: E402
+except ModuleNotFoundError as missing:
+    print(f"figures need the Python package {missing.name}: apt-get install python3-pandas python3-matplotlib, or "
+          "pip install pandas matplotlib", file=sys.stderr)
+    sys.exit(2)
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 3)), (0, (3, 1, 1, 1))]

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -84,6 +85,8 @@ std::string read_all(int pipe) {
 std::string answer_of(const std::function<std::string()>& body) {
   try {
     return body() + returned_mark;
+  } catch (const std::bad_alloc&) {
+    return std::string("not enough memory") + threw_mark;
   } catch (const std::exception& error) {
     const std::string_view text = error.what();
     return std::string(text.empty() ? "an error without a text" : text) + threw_mark;

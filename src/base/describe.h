@@ -88,6 +88,8 @@ class Describer {
   virtual void path(std::string_view key, std::string& value, std::string_view meaning) = 0;
   virtual void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning,
                        Bounds bounds = {}) = 0;
+  /// A list of names, each of which may be written as a number (columns of a file); one alone needs no brackets.
+  virtual void names_or_indices(std::string_view key, std::vector<std::string>& values, std::string_view meaning) = 0;
 
   /// Options that may be left out altogether.
   virtual void integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,

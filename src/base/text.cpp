@@ -53,6 +53,24 @@ std::string closest(std::string_view typed, std::span<const std::string> known) 
   return best;
 }
 
+std::vector<std::string> nearest(std::string_view typed, std::span<const std::string> known, std::size_t most) {
+  if (typed.empty() || typed.size() > 100) return {};
+  const std::string wanted = lower(typed);
+  std::vector<std::pair<std::size_t, std::string>> found;
+  for (const std::string& name : known) {
+    const std::size_t edits = distance(wanted, lower(name));
+    const bool near = edits * 3 <= std::max(typed.size(), name.size());
+    // Two letters are contained in too many names.
+    const bool contained = typed.size() > 2 && lower(name).find(wanted) != std::string::npos;
+    if (near || contained) found.emplace_back(edits, name);
+  }
+  std::ranges::stable_sort(found, {}, &std::pair<std::size_t, std::string>::first);
+  std::vector<std::string> names;
+  for (auto& [edits, name] : found)
+    if (names.size() < most && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  return names;
+}
+
 std::string suggestion(std::string_view typed, std::span<const std::string> known) {
   if (known.empty()) return {};
   const std::string meant = closest(typed, known);

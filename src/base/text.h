@@ -1,6 +1,7 @@
 /// Small texts: suggestions and joined names.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@ namespace simgrad::base {
 /// The known name nearest to the typed one (Damerau-Levenshtein distance, within a third of the longer one's length,
 /// case ignored but for ties), or empty.
 std::string closest(std::string_view typed, std::span<const std::string> known);
+
+/// The known names within that distance, and those that contain the typed one: at most `most`, the nearest first, each
+/// once.
+std::vector<std::string> nearest(std::string_view typed, std::span<const std::string> known, std::size_t most);
 
 /// `; did you mean "b"? Known: a, b, c`, or `; known: a, b, c`: the tail of an error about an unknown name.
 std::string suggestion(std::string_view typed, std::span<const std::string> known);

@@ -44,7 +44,8 @@ Kind collectives_kind() {
   };
   add("allreduce", collectives::allreduces(), "[[strategy]] algorithm");
   add("broadcast", collectives::broadcasts(), "[[strategy]] broadcast (mapreduce)");
-  for (const base::About& about : collectives::operations()) made.items.push_back({about, nullptr, "used by others"});
+  for (const base::About& about : collectives::operations())
+    made.items.push_back({about, nullptr, "used by strategies, not chosen in a scenario"});
   return made;
 }
 

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "base/errors.h"
 #include "base/say.h"
@@ -63,7 +64,8 @@ std::string option_hint(const CLI::App& app, const std::vector<std::string>& wor
 void flush_output() {
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw base::EnvironmentError(fmt::format("simgrad: cannot write to the standard output: {}", std::strerror(errno)));
+    throw base::EnvironmentError(fmt::format("simgrad: cannot write to the standard output{}{}", errno == 0 ? "" : ": ",
+                                             errno == 0 ? "" : std::strerror(errno)));
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -113,6 +115,9 @@ int run(int argc, char** argv) {
     return Exit::usage;
   } catch (const base::EnvironmentError& error) {
     base::say(error.what());
+    return Exit::environment;
+  } catch (const std::bad_alloc&) {
+    base::say("simgrad: not enough memory; smaller data, or fewer runs at a time (--jobs), need less");
     return Exit::environment;
   } catch (const std::exception& error) {
     base::say(fmt::format("simgrad: {}", error.what()));

@@ -2,12 +2,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/errors.h"
 #include "base/text.h"
+#include "cli/aliases.h"
 #include "cli/catalogue.h"
 #include "cli/cli.h"
+#include "cli/cost_letters.h"
 #include "cli/explain_network.h"
+#include "cli/result_fields.h"
 #include "experiment/plan/plan.h"
 #include "scenario/document.h"
 
@@ -32,25 +40,86 @@ const std::string& where(const Kind& kind, const Item& item) { return item.where
 void print(const Kind& kind, const Item& item) {
   fmt::print("{} ({})\n  {}\n", item.about.kind, where(kind, item), item.about.summary);
   if (!item.about.cost.empty()) fmt::print("  cost: {}\n", item.about.cost);
+  if (const std::string letters = cost_letters(kind.name, item.about.cost); !letters.empty())
+    fmt::print("  letters: {}\n", letters);
   if (!item.about.source.empty()) fmt::print("  source: {}\n", item.about.source);
   if (item.make) print_options(*item.make());
 }
 
-/// Explains every option of that name, and says to what it belongs. Adds the names of all options to the known ones.
-bool explain_option(const std::string& wanted, std::vector<std::string>& known) {
-  bool found = false;
-  for (const Kind& kind : catalogue())
-    for (const Item& item : kind.items) {
-      if (!item.make) continue;
-      for (const scenario::OptionText& option : scenario::options(*item.make())) {
-        known.push_back(option.key);
-        if (option.key != wanted) continue;
-        fmt::print("{}{}: an option of {} ({})\n", found ? "\n" : "", wanted, item.about.kind, where(kind, item));
-        print(option);
-        found = true;
-      }
+/// Everything that a name can mean. Explanations are printed with an empty line between two.
+class Explanation {
+ public:
+  /// Explains all that is called so. Returns whether there is something.
+  bool of(const std::string& wanted) {
+    const bool before = found_;
+    found_ = false;
+    names_and_options(wanted);
+    fields(wanted);
+    const bool any = found_;
+    found_ = found_ || before;
+    return any;
+  }
+
+  /// An empty line, but for the first call.
+  void begin() {
+    if (printed_) fmt::print("\n");
+    printed_ = true;
+    found_ = true;
+  }
+
+ private:
+  void names_and_options(const std::string& wanted) {
+    for (const Kind& kind : catalogue()) {
+      // Explains all of a kind, as in `explain network_model` and `explain network_models`.
+      const bool all = wanted == kind.name || wanted == kind.one;
+      for (const Item& item : kind.items)
+        if (all || item.about.kind == wanted) {
+          begin();
+          print(kind, item);
+        }
     }
-  return found;
+    for (const Kind& kind : catalogue())
+      for (const Item& item : kind.items) {
+        if (!item.make) continue;
+        for (const scenario::OptionText& option : scenario::options(*item.make())) {
+          if (option.key != wanted) continue;
+          begin();
+          fmt::print("{}: an option of {} ({})\n", wanted, item.about.kind, where(kind, item));
+          print(option);
+        }
+      }
+  }
+
+  void fields(const std::string& wanted) {
+    for (const ResultField& field : result_fields()) {
+      if (field.name != wanted) continue;
+      begin();
+      fmt::print("{}: a field of {}{}\n      {}\n", wanted, field.files,
+                 field.unit.empty() ? "" : fmt::format(", in {}", field.unit), field.meaning);
+    }
+  }
+
+  bool found_ = false;
+  bool printed_ = false;
+};
+
+/// Every name that can be explained, aliases aside: kinds, items, options, fields of results; each once.
+std::vector<std::string> known_names() {
+  std::vector<std::string> known;
+  std::set<std::string> seen;
+  const auto add = [&](std::string_view name) {
+    if (seen.emplace(name).second) known.emplace_back(name);
+  };
+  for (const Kind& kind : catalogue()) {
+    add(kind.name);
+    for (const Item& item : kind.items) add(item.about.kind);
+  }
+  for (const Kind& kind : catalogue())
+    for (const Item& item : kind.items)
+      if (item.make)
+        for (const scenario::OptionText& option : scenario::options(*item.make())) add(option.key);
+  for (const ResultField& field : result_fields()) add(field.name);
+  return known;
 }
 
 /// Prints the message times of network_model on a scenario's cluster, or without a scenario on the default one.
@@ -74,37 +143,73 @@ bool is_section(const std::string& name) {
   });
 }
 
-void explain(const std::string& wanted) {
-  std::vector<std::string> known;
-  bool found = false;
-  for (const Kind& kind : catalogue()) {
-    // Explains all of a kind, as in `explain network_model` and `explain network_models`.
-    const bool all = wanted == kind.name || wanted == kind.one;
-    known.push_back(kind.name);
-    for (const Item& item : kind.items) {
-      known.emplace_back(item.about.kind);
-      if (!all && item.about.kind != wanted) continue;
-      if (found) fmt::print("\n");
-      print(kind, item);
-      found = true;
-    }
+/// The name as aliases are written: lower case, "_" between words.
+std::string normalized(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    text += c == '-' || c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Explains the names that an alias stands for. Returns whether there is one.
+bool explain_alias(const std::string& wanted, Explanation& explanation) {
+  bool any = false;
+  std::vector<std::string_view> explained;
+  for (const Alias& alias : aliases()) {
+    if (alias.alias != normalized(wanted)) continue;
+    explanation.begin();
+    fmt::print("{}: see {}; {}\n", wanted, alias.name, alias.meaning);
+    explained.push_back(alias.name);
+    any = true;
   }
-  if (found || explain_option(wanted, known)) return;
+  for (const std::string_view name : explained) explanation.of(std::string(name));
+  return any;
+}
+
+[[noreturn]] void refuse_name(const std::string& wanted, const std::vector<std::string>& known) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> names = known;
+  for (const Alias& alias : aliases()) names.emplace_back(alias.alias);
+  std::vector<std::string> meant;
+  for (const std::string& name : base::nearest(wanted, names, most)) meant.push_back(fmt::format("\"{}\"", name));
+  throw base::ScenarioError(
+      fmt::format("explain: unknown name \"{}\"; {}`simgrad list` shows the components, `simgrad explain scenario` "
+                  "the keys of a scenario",
+                  wanted, meant.empty() ? "" : fmt::format("did you mean {}? ", base::joined(meant, " or "))));
+}
+
+void explain(const std::string& wanted) {
+  Explanation explanation;
+  bool found = explanation.of(wanted);
+  if (!found && normalized(wanted) != wanted) found = explanation.of(normalized(wanted));
+  if (explain_alias(wanted, explanation) || found) return;
   // Accepts a section's full name: cluster.failures.
   if (const auto dot = wanted.rfind('.'); dot != std::string::npos && is_section(wanted.substr(dot + 1)))
     return explain(wanted.substr(dot + 1));
-  std::vector<std::string> once;
+  const std::vector<std::string> known = known_names();
+  std::vector<std::string> longer;
   for (const std::string& name : known)
-    if (std::ranges::find(once, name) == once.end()) once.push_back(name);
-  throw base::ScenarioError(fmt::format("explain: unknown name \"{}\"{}", wanted, base::suggestion(wanted, once)));
+    if (wanted.size() > 1 && name.starts_with(normalized(wanted)) && name.find('.') == std::string::npos)
+      longer.push_back(name);
+  if (longer.empty()) refuse_name(wanted, known);
+  constexpr std::size_t most = 12;
+  if (longer.size() > most) longer.resize(most);
+  if (longer.size() > 1)
+    throw base::ScenarioError(
+        fmt::format("explain: \"{}\" begins several names: {}; explain one of them", wanted, base::joined(longer)));
+  explanation.of(longer.front());
 }
 
 }  // namespace
 
 void add_explain(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("explain", "Explains the options of one name: unit, default, range, cost, source");
+  auto* command = app.add_subcommand(
+      "explain",
+      "Explains a name: a component's options (unit, default, range), cost and source; an option; a field of results");
   auto wanted = std::make_shared<std::string>();
-  command->add_option("name", *wanted, "A strategy, model, section, ...: any name that `list` shows; or an option")
+  command
+      ->add_option("name", *wanted,
+                   "A strategy, model, section, ...: any name that `list` shows; an option; a column of a result file")
       ->required();
   auto scenario = std::make_shared<std::string>();
   command->add_option("scenario", *scenario,

@@ -12,8 +12,12 @@ namespace simgrad::cli {
 namespace {
 
 void print(const Kind& kind) {
-  fmt::print("{} ({})\n", kind.name, kind.where);
+  // One heading for each place of a scenario that chooses among the items below.
+  const std::string* place = nullptr;
   for (const Item& item : kind.items) {
+    const std::string& where = item.where.empty() ? kind.where : item.where;
+    if (!place || where != *place) fmt::print("{} ({})\n", kind.name, where);
+    place = &where;
     fmt::print("  {:<20} {}\n", item.about.kind, item.about.summary);
     if (!item.about.cost.empty()) fmt::print("  {:<20} cost: {}\n", "", item.about.cost);
     if (!item.about.source.empty()) fmt::print("  {:<20} source: {}\n", "", item.about.source);

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "outputs/report/files.h"
 #include "outputs/report/page.h"
 #include "scenario/document.h"
@@ -19,6 +20,7 @@ struct ReportOptions {
   std::string directory;
   std::string out;
   std::string page;
+  std::string language;
 };
 
 /// Reads the page's template before anything else.
@@ -60,7 +62,9 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_option("--out", options->out, "The page's file (default DIR/report.html)")->type_name("FILE");
   command->add_option("--template", options->page, "Another page, with @simgrad-data@ in the place of the data")
       ->type_name("FILE");
+  add_language(*command, options->language);
   command->callback([options, &exit_code] {
+    speak(options->language);
     write_report(*options);
     exit_code = Exit::ok;
   });

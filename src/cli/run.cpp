@@ -5,17 +5,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/say.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/selection.h"
 #include "cli/tracing.h"
+#include "experiment/run/estimate.h"
 #include "experiment/run/runner.h"
 #include "outputs/report/page.h"
 #include "outputs/terminal/plot.h"
@@ -32,7 +36,9 @@ struct RunOptions {
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
+  bool no_why = false;
   Tracing tracing;
+  std::string language;
 };
 
 outputs::TableStyle style() {
@@ -93,6 +99,20 @@ bool written_page(const outputs::Results& results, const std::string& out, std::
   return true;
 }
 
+/// Says that the directory has results, which this run replaces.
+void tell_of_earlier_results(const std::string& out) {
+  std::error_code none;
+  if (std::filesystem::is_regular_file(out + "/results.json", none))
+    base::say(
+        fmt::format("simgrad: {} has the results of an earlier run, which this run replaces; --out keeps both", out));
+}
+
+/// The sentence on an interrupt: finished runs, if there are some.
+std::string interrupted_text(const outputs::Results& results, const std::string& out) {
+  if (results.runs.empty()) return "simgrad: interrupted before a run was finished; no results are written";
+  return fmt::format("simgrad: interrupted; the finished runs are in {}", out);
+}
+
 Exit run_experiment(RunOptions& options) {
   const experiment::Plan plan = plan_of(options.chosen);
   print_warnings(plan);
@@ -101,30 +121,38 @@ Exit run_experiment(RunOptions& options) {
     if (recordings.more())
       throw base::ScenarioError(
           "--dry-run runs nothing, so there is nothing to show for --trace or --events; leave one of them out");
+    constexpr double trials_s = 2.0;
+    const std::string estimated =
+        options.quiet ? "" : experiment::text(experiment::estimate(plan, options.jobs, options.threads, trials_s));
     fmt::print("{}", runs_text(plan));
+    if (!estimated.empty()) base::say("simgrad: " + estimated);
     return Exit::ok;
   }
   if (options.out.empty()) options.out = "out/" + plan.name;
+  if (!options.quiet) tell_of_earlier_results(options.out);
   Progress progress(options.quiet);
-  const auto show = [&](int done, int all, double share) { progress.show(done, all, share); };
+  const auto show = [&](const experiment::Advance& advance) { progress.show(advance); };
   std::vector<std::string> unwritten;
   const outputs::Results results =
       experiment::run_plan(plan, {.out = options.out,
                                   .jobs = options.jobs,
                                   .threads = options.threads,
+                                  .counterfactuals = !options.no_why,
                                   .recordings = recordings,
                                   .unwritten = [&](const std::string& fault) { unwritten.push_back(fault); },
-                                  .progress = show});
+                                  .progress = show,
+                                  .tell = [&](const std::string& text) { progress.tell(text); }});
   progress.clear();
   print_results(results, options, recordings);
   const bool has_page = written_page(results, options.out, unwritten);
-  if (!options.quiet && !options.json && !recordings.events && unwritten.empty())
-    fmt::print("Results: {}/results.json, runs.csv, curves.csv, ranks.csv, links.csv{}\n", options.out,
+  const bool something = results.complete || !results.runs.empty();
+  if (something && !options.quiet && !options.json && !recordings.events && unwritten.empty())
+    fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}\n", options.out,
                has_page ? ", report.html" : "");
   if (outputs::page().empty() && !options.quiet) base::say(no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
   for (const std::string& fault : unwritten) base::say(fault);
-  if (!results.complete) base::say(fmt::format("simgrad: interrupted; the finished runs are in {}", options.out));
+  if (!results.complete) base::say(interrupted_text(results, options.out));
   return unwritten.empty() ? exit_of(results) : Exit::environment;
 }
 
@@ -138,12 +166,22 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   add_pace(*command, options->jobs, options->threads);
   auto* const events = add_tracing(*command, options->tracing);
-  auto* dry_run = command->add_flag("--dry-run", options->dry_run, "Only lists the runs");
+  auto* dry_run = command->add_flag(
+      "--dry-run", options->dry_run,
+      "Only lists the runs, and estimates their real time and the size of their files by short trials");
   command->add_flag("--json", options->json, "results.json on stdout, and nothing else")
       ->excludes(dry_run)
       ->excludes(events);
   command->add_flag("--quiet", options->quiet, "Prints neither table nor progress, but errors")->excludes(events);
-  command->callback([options, &exit_code] { exit_code = run_experiment(*options); });
+  command->add_flag(
+      "--no-why", options->no_why,
+      "Does not try what would make the runs faster (twice the bandwidth, no stragglers, ...), which takes "
+      "up to a fifth of the experiment's time, or a tenth of a second");
+  add_language(*command, options->language);
+  command->callback([options, &exit_code] {
+    speak(options->language);
+    exit_code = run_experiment(*options);
+  });
 }
 
 }  // namespace simgrad::cli

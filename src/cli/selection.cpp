@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/say.h"
+#include "training/program.h"
 
 namespace simgrad::cli {
 
@@ -72,9 +73,15 @@ experiment::Plan plan_of(Chosen& chosen) {
 
 void print_warnings(const experiment::Plan& plan) {
   std::set<std::string> said;
-  for (const auto& run : plan.runs)
-    for (const std::string& text : run.strategy->warnings(run.workers, run.seed))
-      if (said.insert(run.label + text).second) base::say(fmt::format("simgrad: warning: {}: {}", run.label, text));
+  const auto say = [&](const experiment::RunPlan& run, const char* what, const std::string& text) {
+    if (!text.empty() && said.insert(run.label + text).second)
+      base::say(fmt::format("simgrad: {}: {}: {}", what, run.label, text));
+  };
+  for (const auto& run : plan.runs) {
+    for (const std::string& text : run.strategy->warnings(run.workers, run.seed)) say(run, "warning", text);
+    if (const auto steps = run.settings->stop.steps)
+      say(run, "note", training::about_steps(run.strategy->traits(static_cast<int>(run.workers)), *steps));
+  }
 }
 
 std::string runs_text(const experiment::Plan& plan) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/say.h"
 #include "cli/cli.h"
 #include "cli/selection.h"
 #include "experiment/run/runner.h"
@@ -23,7 +24,8 @@ void add_validate(CLI::App& app, int& exit_code) {
   command->callback([chosen, all_data, &exit_code] {
     const experiment::Plan plan = plan_of(*chosen);
     constexpr std::uintmax_t small_bytes = 64 << 20;
-    experiment::check_files(plan, *all_data ? std::numeric_limits<std::uintmax_t>::max() : small_bytes);
+    experiment::check_files(plan, *all_data ? std::numeric_limits<std::uintmax_t>::max() : small_bytes,
+                            [](const std::string& note) { base::say("simgrad: " + note); });
     print_warnings(plan);
     fmt::print("{}\n# {} run{}, {} baseline{}\n", scenario::toml(plan.scenario), plan.runs.size(),
                plan.runs.size() == 1 ? "" : "s", plan.baselines.size(), plan.baselines.size() == 1 ? "" : "s");

@@ -83,9 +83,9 @@ Tensor record_call(const cluster::Communicator& comm, std::string_view name, std
   cluster::CollectiveCalls& calls = comm.collective(name, bytes, [&](const AlphaBetaGamma& costs) {
     return timing()->alone_s(costs, static_cast<std::size_t>(comm.size()));
   });
-  calls.arrive(comm.rank(), comm.now());
+  calls.arrive(comm.rank(), comm.now(), comm.actor());
   Tensor result = by_messages();
-  calls.leave(comm.rank(), comm.now());
+  calls.leave(comm.rank(), comm.now(), comm.actor());
   return result;
 }
 

@@ -38,7 +38,12 @@ std::string separator_fault(const std::string& separator) {
 class Reading {
  public:
   Reading(const Csv& options, const CsvTable& table, const Request& request)
-      : options_(options), request_(request), table_(table), target_(target_column()), columns_(read_columns(table)) {}
+      : options_(options),
+        request_(request),
+        table_(table),
+        ignored_(ignored_columns()),
+        target_(target_column()),
+        columns_(read_columns(table)) {}
 
   Dataset dataset() {
     check_cells();
@@ -47,6 +52,7 @@ class Reading {
     Dataset set = shaped();
     fill_features(set);
     fill_targets(set);
+    set.notes = notes();
     return set;
   }
 
@@ -62,6 +68,10 @@ class Reading {
     return std::isnan(number(row, j)) && parse_cell(table_.cell(row, j)).kind == Cell::Kind::missing;
   }
 
+  bool ignored(std::int64_t j) const { return ignored_[static_cast<std::size_t>(j)]; }
+  bool feature(std::int64_t j) const { return j != target_ && !ignored(j); }
+
+  std::vector<bool> ignored_columns() const;
   std::int64_t target_column() const;
   void check_cells() const;
   std::string cell_fault(std::int64_t j) const;
@@ -71,23 +81,47 @@ class Reading {
   Dataset shaped() const;
   void fill_features(Dataset& set) const;
   void fill_targets(Dataset& set) const;
+  std::vector<std::string> notes() const;
 
   const Csv& options_;
   const Request& request_;
   const CsvTable& table_;
-  std::int64_t target_;
+  std::vector<bool> ignored_;  ///< by column
+  std::int64_t target_;        ///< -1: none
   Columns columns_;
   std::vector<std::int64_t> rows_;  ///< the table's rows that the data set keeps
 };
 
+std::vector<bool> Reading::ignored_columns() const {
+  std::vector<bool> all(static_cast<std::size_t>(table_.columns), false);
+  for (const std::string& name : options_.ignore)
+    all[static_cast<std::size_t>(find_column(table_, name, "ignored", at(table_.names_line)))] = true;
+  if (std::ranges::count(all, false) == 0)
+    throw base::ScenarioError(
+        fmt::format("{}: every column is to be ignored, expected some to remain", at(table_.names_line)));
+  return all;
+}
+
 std::int64_t Reading::target_column() const {
   if (request_.task == Task::clustering && !options_.target) return -1;
-  if (table_.columns < 2)
+  const auto rest = std::ranges::count(ignored_, false);
+  if (table_.columns > 1 && rest < 2)
+    throw base::ScenarioError(fmt::format("{}: one column is not ignored, expected a target and at least one feature",
+                                          at(table_.names_line)));
+  if (rest < 2)
     throw base::ScenarioError(
         fmt::format("{}: one column, expected a target and at least one feature; is {} the right separator?",
                     at(table_.names_line), shown(options_.separator)));
-  if (!options_.target) return table_.columns - 1;
-  return find_column(table_, *options_.target, "target", at(table_.names_line));
+  if (!options_.target) {
+    std::int64_t last = table_.columns - 1;
+    while (ignored(last)) --last;
+    return last;
+  }
+  const std::int64_t target = find_column(table_, *options_.target, "target", at(table_.names_line));
+  if (ignored(target))
+    throw base::ScenarioError(fmt::format("{}: column {} is the target and to be ignored; leave it out of \"ignore\"",
+                                          at(table_.names_line), shown(name(target))));
+  return target;
 }
 
 /// The fault of a column's cells, missing cells aside, or empty.
@@ -115,7 +149,7 @@ std::string Reading::missing_fault() const {
   std::int64_t first = -1;
   for (std::int64_t j = 0; j < table_.columns; ++j) {
     const Seen& seen = column(j).missing;
-    if (seen.count > 0 && (first < 0 || seen.first_row < column(first).missing.first_row)) first = j;
+    if (!ignored(j) && seen.count > 0 && (first < 0 || seen.first_row < column(first).missing.first_row)) first = j;
   }
   if (first < 0) return {};
   const Seen& seen = column(first).missing;
@@ -127,7 +161,7 @@ std::string Reading::missing_fault() const {
 void Reading::check_cells() const {
   std::vector<std::string> faults;
   for (std::int64_t j = 0; j < table_.columns && faults.size() < faults_most; ++j)
-    if (std::string fault = cell_fault(j); !fault.empty()) faults.push_back(std::move(fault));
+    if (std::string fault = ignored(j) ? "" : cell_fault(j); !fault.empty()) faults.push_back(std::move(fault));
   if (options_.missing == Csv::Missing::refuse)
     if (std::string fault = missing_fault(); !fault.empty()) faults.push_back(std::move(fault));
   if (!faults.empty()) throw base::ScenarioError(std::move(faults));
@@ -136,7 +170,7 @@ void Reading::check_cells() const {
 void Reading::choose_rows() {
   const auto complete = [&](std::int64_t row) {
     for (std::int64_t j = 0; j < table_.columns; ++j)
-      if (missing(row, j)) return false;
+      if (!ignored(j) && missing(row, j)) return false;
     return true;
   };
   for (std::int64_t row = 0; row < table_.rows(); ++row)
@@ -150,23 +184,24 @@ void Reading::choose_rows() {
 
 void Reading::settle_columns() {
   for (std::int64_t j = 0; j < table_.columns; ++j) {
-    if (j == target_) continue;
+    if (!feature(j)) continue;
     if (std::all_of(rows_.begin(), rows_.end(), [&](std::int64_t row) { return missing(row, j); }))
       throw base::ScenarioError(
-          fmt::format("{}: column {} has no value in any row with a target, expected some; remove it",
-                      at(table_.names_line), shown(name(j))));
+          fmt::format("{}: column {} has no value in any row with a target, expected some; leave it out "
+                      "by [data] ignore = [{}]",
+                      at(table_.names_line), shown(name(j)), shown(name(j))));
     if (!settle_column(columns_, j, table_, rows_))
       throw base::ScenarioError(
           fmt::format("{}: column {} holds more than {} different texts, expected a category to encode one-hot; an "
-                      "identifier does not help to predict: remove it",
-                      at(table_.names_line), shown(name(j)), values_most));
+                      "identifier does not help to predict: leave it out by [data] ignore = [{}]",
+                      at(table_.names_line), shown(name(j)), values_most, shown(name(j))));
   }
 }
 
 Dataset Reading::shaped() const {
   std::vector<std::string> names;
   for (std::int64_t j = 0; j < table_.columns; ++j) {
-    if (j == target_) continue;
+    if (!feature(j)) continue;
     if (!column(j).text()) names.push_back(name(j));
     for (const std::string_view value : column(j).values.values())
       names.push_back(fmt::format("{}={}", name(j), value));
@@ -182,7 +217,7 @@ void Reading::fill_features(Dataset& set) const {
   double* next = set.features.data();
   for (const std::int64_t row : rows_)
     for (std::int64_t j = 0; j < table_.columns; ++j) {
-      if (j == target_) continue;
+      if (!feature(j)) continue;
       const Column& held = column(j);
       const bool gap = missing(row, j);
       if (!held.text()) {
@@ -214,6 +249,17 @@ void Reading::fill_targets(Dataset& set) const {
     set.targets = std::move(labels);
 }
 
+std::vector<std::string> Reading::notes() const {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> all;
+  for (std::int64_t j = 0; j < table_.columns && all.size() < most; ++j)
+    if (const std::string note = feature(j) ? remark(columns_, j, table_, rows_) : ""; !note.empty())
+      all.push_back(fmt::format("{}: column {} {}{}; to leave it out: [data] ignore = [{}]", at(table_.names_line),
+                                shown(name(j)), note, note.starts_with("has one") ? "" : ", like an identifier",
+                                shown(name(j))));
+  return all;
+}
+
 }  // namespace
 
 void Csv::describe(base::Describer& d) {
@@ -222,6 +268,9 @@ void Csv::describe(base::Describer& d) {
                   "the column to predict, by its name or its zero-based index; default the last (with k_means none)");
   d.name_or_index("user", user, "the column of users, for recommendation only; default the first");
   d.name_or_index("item", item, "the column of items, for recommendation only; default the second");
+  d.names_or_indices("ignore", ignore,
+                     "columns that are no features, such as an identifier: by name or zero-based index, as in "
+                     "[\"id\", 3]");
   d.flag("header", header, "whether the first line holds the columns' names");
   d.text("separator", separator, "the byte between two cells");
   d.choice("missing", missing, missing_choices, "cells that are empty, ?, NA or nan");
@@ -236,7 +285,12 @@ Dataset Csv::read(std::string text, const Request& request) const {
     throw base::ScenarioError(fmt::format("{}: {}", path, fault));
   clean_text(text, path);
   const CsvTable table = csv_table(text, separator[0], header, path);
-  if (request.task == Task::recommendation) return csv_ratings(*this, table);
+  if (request.task == Task::recommendation) {
+    if (!ignore.empty())
+      throw base::ScenarioError(
+          fmt::format("{}: ratings read the columns user, item and target alone; leave \"ignore\" out", path));
+    return csv_ratings(*this, table);
+  }
   if (user || item)
     throw base::ScenarioError(
         fmt::format("{}: {} = {} is only for ratings, which the model does not predict; leave it out", path,

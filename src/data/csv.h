@@ -3,12 +3,13 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/source.h"
 
 namespace simgrad::data {
 
-/// Features are all columns but the target, in the file's order.
+/// Features are all columns but the target and those to ignore, in the file's order.
 ///
 /// A column is a text column if most of its present cells are not numbers. It becomes one feature for each value,
 /// "column=value", in the order of the values: 1 where the row has the value and 0 elsewhere. A single text among
@@ -29,6 +30,7 @@ struct Csv : Source {
   std::optional<std::string> target;  ///< a column's name, else its zero-based index; default the last column
   std::optional<std::string> user;    ///< likewise; default the first column
   std::optional<std::string> item;    ///< likewise; default the second column
+  std::vector<std::string> ignore;    ///< columns that are no features, by name or zero-based index
   bool header = true;
   std::string separator = ",";  ///< one byte
   Missing missing = Missing::refuse;

@@ -96,4 +96,28 @@ bool settle_column(Columns& columns, std::int64_t j, const CsvTable& table, cons
   return true;
 }
 
+std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table,
+                   const std::vector<std::int64_t>& rows) {
+  constexpr std::size_t rows_least = 20;  // fewer numbers differ by chance
+  const Column& held = columns.all[static_cast<std::size_t>(j)];
+  if (held.text()) {
+    if (held.values.size() <= 1) return "has one value in all rows";
+    return held.values.size() == rows.size() && rows.size() >= rows_least ? "has another text in every row" : "";
+  }
+  std::vector<double> numbers;
+  bool whole = true, constant = true;
+  for (const std::int64_t row : rows) {
+    const double value = columns.numbers[static_cast<std::size_t>(row * table.columns + j)];
+    if (std::isnan(value)) continue;
+    numbers.push_back(value);
+    constant = constant && value == numbers.front();
+    whole = whole && value == std::trunc(value);
+    if (!whole && !constant) return {};  // measured quantities often differ in every row
+  }
+  if (constant) return "has one value in all rows";
+  if (numbers.size() < rows_least || numbers.size() < rows.size()) return {};
+  std::ranges::sort(numbers);
+  return std::ranges::adjacent_find(numbers) == numbers.end() ? "has another whole number in every row" : "";
+}
+
 }  // namespace simgrad::data

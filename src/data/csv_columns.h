@@ -49,4 +49,9 @@ Columns read_columns(const CsvTable& table);
 /// False if a text column has more than `values_most` values.
 bool settle_column(Columns& columns, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows);
 
+/// A remark on a settled column that is constant or looks like an identifier over these rows ("has one value in all
+/// rows"), or empty.
+std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table,
+                   const std::vector<std::int64_t>& rows);
+
 }  // namespace simgrad::data

@@ -36,6 +36,7 @@ struct Dataset {
   std::vector<std::string> feature_names;  ///< columns; empty where the rows are sparse
   std::string target_name;
   std::vector<std::string> class_names;  ///< classes
+  std::vector<std::string> notes;        ///< for the reader: a column that looks like an identifier, say
 
   std::span<const double> row(std::int64_t i) const {
     return {features.data() + i * columns, static_cast<std::size_t>(columns)};

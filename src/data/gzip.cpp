@@ -65,10 +65,16 @@ class Inflation {
 bool gzipped(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
 std::string inflated(std::string_view bytes, std::size_t most, const std::string& path) {
+  // The file says what it holds, but only its bytes prove it: memory grows with them.
+  constexpr std::size_t first = 1 << 16;
   Inflation inflation(bytes);
-  std::string result(most, '\0');
-  result.resize(inflation.fill(result.data(), most, path));
-  return result;
+  std::string result;
+  for (std::size_t room = std::min(most, first);; room = result.size() > most / 2 ? most : 2 * result.size()) {
+    const std::size_t done = result.size();
+    result.resize(room);
+    result.resize(done + inflation.fill(result.data() + done, room - done, path));
+    if (result.size() < room || room == most) return result;
+  }
 }
 
 }  // namespace simgrad::data

@@ -57,6 +57,7 @@ Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
   part.feature_names = all.feature_names;
   part.target_name = all.target_name;
   part.class_names = all.class_names;
+  part.notes = all.notes;
   part.in_time = all.in_time;
   part.targets.reserve(rows.size());
   for (const std::int64_t row : rows) part.targets.push_back(all.targets[static_cast<std::size_t>(row)]);

@@ -42,7 +42,9 @@ std::vector<Layer> SparseModel::dense_layers(const Problem& problem, std::int64_
 
 void SparseModel::check_sparse(const Problem& problem, const Samples& rows, std::span<const double> w) const {
   check_shapes(problem, rows, w);
-  base::check(rows.starts && rows.keys, "a sparse model has sparse rows");
+  // Rows that are all zeros have no keys.
+  base::check(rows.starts && (rows.keys || rows.starts[rows.count] == rows.starts[0]),
+              "a sparse model has sparse rows");
 }
 
 void SparseModel::gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 
+#include "outputs/leaders.h"
+#include "outputs/report/data/conditions.h"
 #include "outputs/summary.h"
 #include "outputs/text/text_layout.h"
 
@@ -14,41 +17,14 @@ namespace simgrad::outputs {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Group = std::vector<const Run*>;
 
-/// Mean and spread of the numbers that runs have.
-class Sample {
- public:
-  void add(std::optional<double> x) {
-    if (x && std::isfinite(*x)) values_.push_back(*x);
-  }
-  std::optional<double> mean() const {
-    if (values_.empty()) return std::nullopt;
-    // The sum is of differences from the first number: the mean of equal numbers is that number, to the last bit.
-    const double first = values_.front();
-    double excess = 0.0;
-    for (const double x : values_) excess += x - first;
-    return first + excess / static_cast<double>(values_.size());
-  }
-  std::optional<double> relative_deviation() const {
-    if (values_.size() < 2 || *mean() == 0.0) return std::nullopt;
-    double squares = 0.0;
-    for (const double x : values_) squares += (x - *mean()) * (x - *mean());
-    return std::sqrt(squares / static_cast<double>(values_.size() - 1)) / *mean();
-  }
-
- private:
-  std::vector<double> values_;
-};
-
-/// Returns the mean of a number over the runs that did not fail.
+/// Returns the mean of a number over the runs that have it.
 template <class Number>
 std::optional<double> mean(const Group& runs, Number number) {
-  Sample sample;
-  for (const Run* run : runs) {
-    if (run->record.status != record::Status::failed) sample.add(number(*run));
-  }
-  return sample.mean();
+  std::vector<double> numbers;
+  for (const Run* run : runs)
+    if (const std::optional<double> x = number(*run); x && std::isfinite(*x)) numbers.push_back(*x);
+  return numbers.empty() ? std::nullopt : std::optional(interval(numbers).mean);
 }
 
 std::optional<std::array<double, 4>> mean_parts(const Group& runs) {
@@ -66,7 +42,7 @@ std::optional<std::array<double, 4>> mean_parts(const Group& runs) {
 
 std::optional<double> samples_per_s(const Run& run) {
   if (!(run.record.simulated_s > 0.0)) return std::nullopt;
-  return static_cast<double>(run.record.samples) / run.record.simulated_s;
+  return samples_seen(run.record) / run.record.simulated_s;
 }
 
 /// Returns whether the baseline takes no time, because computing takes none: a speed-up over it means nothing.
@@ -75,22 +51,38 @@ bool idle_baseline(const Group& runs) {
   return speedup && *speedup < 1e-9;
 }
 
-Row row_of(const Group& runs) {
-  const Run& first = *runs.front();
-  Row row;
-  row.label = first.label;
-  row.parameters = first.parameters;
-  row.workers = first.workers;
-  Sample times;
-  for (const Run* run : runs) {
-    ++row.seeds;
-    row.reached += run->record.time_to_target_s ? 1 : 0;
-    row.diverged += run->record.status == record::Status::diverged ? 1 : 0;
-    row.failed += run->record.status == record::Status::failed ? 1 : 0;
-    times.add(run->record.time_to_target_s);
+SeedNumbers seed_numbers(const Run& run) {
+  const double samples = samples_seen(run.record);
+  const auto per_sample = [&](std::optional<double> total) {
+    return total && samples > 0.0 ? std::optional(*total / samples) : std::nullopt;
+  };
+  const bool reached = run.record.time_to_target_s.has_value();
+  return {.seed = run.seed,
+          .time_to_target_s = run.record.time_to_target_s,
+          .simulated_s = run.record.simulated_s,
+          .s_per_sample = run.record.simulated_s > 0.0 ? per_sample(run.record.simulated_s) : std::nullopt,
+          .cost_to_target_usd = reached ? run.bill.cost_to_target_usd : std::nullopt,
+          .cost_usd = run.bill.cost_usd,
+          .usd_per_sample = per_sample(run.bill.cost_usd),
+          .energy_j = run.bill.energy_j,
+          .j_per_sample = per_sample(run.bill.energy_j)};
+}
+
+/// Returns the final loss if it is near the loss that the run had after three quarters of its steps.
+std::optional<double> levelled_off(const Run& run) {
+  constexpr double near = 0.01;
+  const auto& final_loss = run.record.final_loss;
+  if (!final_loss || !(*final_loss > 0.0) || run.record.curve.size() < 5) return std::nullopt;
+  for (const record::Evaluation& each : run.record.curve) {
+    if (4 * each.step < 3 * run.record.steps) continue;
+    if (!each.loss || !(std::abs(*each.loss - *final_loss) <= near * *final_loss)) return std::nullopt;
   }
-  row.time_to_target_s = times.mean();
-  row.time_to_target_spread = times.relative_deviation();
+  return final_loss;
+}
+
+/// Sets the numbers that are means over the runs.
+void set_means(Row& row, const Group& runs) {
+  row.time_to_target_s = mean(runs, [](const Run& run) { return run.record.time_to_target_s; });
   row.simulated_s = mean(runs, [](const Run& run) { return run.record.simulated_s; });
   if (!idle_baseline(runs)) {
     row.speedup_throughput = mean(runs, [](const Run& run) { return run.speedup_throughput; });
@@ -106,15 +98,52 @@ Row row_of(const Group& runs) {
   row.final_loss = mean(runs, [](const Run& run) { return run.record.final_loss; });
   row.final_metric = mean(runs, [](const Run& run) { return final_metric(run.record); });
   row.parts_s = mean_parts(runs);
+  row.steps = mean(runs, [](const Run& run) { return static_cast<double>(run.record.steps); });
+  row.samples = mean(runs, [](const Run& run) { return static_cast<double>(run.record.samples); });
+  row.samples_seen = mean(runs, [](const Run& run) { return samples_seen(run.record); });
+  if (std::ranges::all_of(runs, [](const Run* run) { return levelled_off(*run).has_value(); }))
+    row.levelled_off = mean(runs, levelled_off);
+}
+
+Row row_of(const Group& runs) {
+  const Run& first = *runs.front();
+  Row row;
+  row.label = first.label;
+  row.parameters = first.parameters;
+  row.workers = first.workers;
+  for (const Run* run : runs) {
+    ++row.seeds;
+    row.reached += run->record.time_to_target_s ? 1 : 0;
+    row.diverged += run->record.status == record::Status::diverged ? 1 : 0;
+    row.failed += run->record.status == record::Status::failed ? 1 : 0;
+  }
+  const Group sound = sound_runs(runs);
+  set_means(row, sound);
+  for (const Run* run : sound) row.by_seed.push_back(seed_numbers(*run));
+  const Interval times = seeds_interval(row, &SeedNumbers::time_to_target_s);
+  if (std::isfinite(times.high)) row.time_to_target_margin_s = times.high - times.mean;
   return row;
 }
 
-/// Stable: the order of the first run of each grid point, and of each label within it.
+/// Whether two grid points are written alike, as the report and the CSV files tell points apart; 1 and 1.0 are equal as
+/// values of JSON.
+bool same_point(const Json& one, const Json& other) { return one == other && compact(one) == compact(other); }
+
 std::vector<Row> rows_of(const std::vector<Run>& runs) {
+  std::vector<Row> rows;
+  for (const Group& group : groups_of(runs)) rows.push_back(row_of(group));
+  return rows;
+}
+
+std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+}  // namespace
+
+std::vector<Group> groups_of(const std::vector<Run>& runs) {
   std::vector<std::vector<Group>> points;
   for (const Run& run : runs) {
     auto point = std::find_if(points.begin(), points.end(),
-                              [&](const auto& groups) { return groups[0][0]->parameters == run.parameters; });
+                              [&](const auto& groups) { return same_point(groups[0][0]->parameters, run.parameters); });
     if (point == points.end())
       point = points.insert(points.end(), {Group{&run}});
     else {
@@ -125,16 +154,10 @@ std::vector<Row> rows_of(const std::vector<Run>& runs) {
         group->push_back(&run);
     }
   }
-  std::vector<Row> rows;
-  for (const auto& groups : points) {
-    for (const Group& group : groups) rows.push_back(row_of(group));
-  }
-  return rows;
+  std::vector<Group> all;
+  for (const auto& groups : points) all.insert(all.end(), groups.begin(), groups.end());
+  return all;
 }
-
-std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
-
-}  // namespace
 
 Comparison comparison(const Results& results) {
   Comparison c;
@@ -155,6 +178,8 @@ Comparison comparison(const Results& results) {
   const bool in_grid = std::find(c.parameters.begin(), c.parameters.end(), "stop.loss") != c.parameters.end();
   c.has_target = c.has_target || in_grid || (loss && loss->is_number());
   if (loss && loss->is_number() && !in_grid) c.target = loss->get<double>();
+  c.speed_by_chance = std::ranges::any_of(
+      c.rows, [&](const Row& row) { return report::conditions(results.scenario, row.parameters).by_chance(); });
   return c;
 }
 
@@ -197,20 +222,19 @@ std::array<int, 4> apportioned(const std::array<double, 4>& parts, int total) {
   return cells;
 }
 
-namespace {
-
-/// Returns the row with the least number, among rows that reached the target with every seed.
-const Row* least(const Comparison& comparison, std::optional<double> Row::*number) {
-  const Row* best = nullptr;
-  for (const Row& row : comparison.rows)
-    if (row.*number && row.all_reached() && (!best || *(row.*number) < *(best->*number))) best = &row;
-  return best;
+Group sound_runs(const Group& runs) {
+  const auto with = [&](auto status_matters) {
+    Group found;
+    std::ranges::copy_if(runs, std::back_inserter(found), status_matters);
+    return found;
+  };
+  using enum record::Status;
+  auto sound = with([](const Run* run) { return run->record.status == reached || run->record.status == stopped; });
+  return sound.empty() ? with([](const Run* run) { return run->record.status == diverged; }) : sound;
 }
 
-}  // namespace
-
-const Row* fastest(const Comparison& comparison) { return least(comparison, &Row::time_to_target_s); }
-
-const Row* cheapest(const Comparison& comparison) { return least(comparison, &Row::cost_to_target_usd); }
+double samples_seen(const record::Record& record) {
+  return static_cast<double>(record.samples_seen.value_or(record.samples));
+}
 
 }  // namespace simgrad::outputs

@@ -11,6 +11,19 @@
 
 namespace simgrad::outputs {
 
+/// The numbers of one seed's run by which strategies are compared. Samples are those that the final state has seen.
+struct SeedNumbers {
+  std::uint64_t seed = 1;
+  std::optional<double> time_to_target_s;
+  std::optional<double> simulated_s;
+  std::optional<double> s_per_sample;  ///< simulated
+  std::optional<double> cost_to_target_usd;
+  std::optional<double> cost_usd;
+  std::optional<double> usd_per_sample;
+  std::optional<double> energy_j;  ///< a run that reaches its target ends there
+  std::optional<double> j_per_sample;
+};
+
 struct Row {
   std::string label;
   nlohmann::ordered_json parameters;
@@ -22,14 +35,15 @@ struct Row {
   std::int64_t diverged = 0;
   std::int64_t failed = 0;
 
-  // Means over the runs that did not fail and have the number; nothing if none has.
+  // Means over the runs that have the number and neither failed nor diverged, or over the diverged ones if all others
+  // failed; nothing if none has the number.
   std::optional<double> simulated_s;
   std::optional<double> time_to_target_s;
-  std::optional<double> time_to_target_spread;  ///< sample standard deviation / mean; needs two seeds
+  std::optional<double> time_to_target_margin_s;  ///< half of the 95 % interval of the mean; needs two seeds
   std::optional<double> speedup_throughput;
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
-  std::optional<double> samples_per_s;
+  std::optional<double> samples_per_s;  ///< of the samples that the final state has seen
   std::optional<double> cost_usd;
   std::optional<double> cost_to_target_usd;
   std::optional<double> energy_j;
@@ -38,6 +52,13 @@ struct Row {
   std::optional<double> final_loss;
   std::optional<double> final_metric;
   std::optional<std::array<double, 4>> parts_s;  ///< compute, communicate, wait, down
+  std::optional<double> steps;
+  std::optional<double> samples;       ///< computed
+  std::optional<double> samples_seen;  ///< in the final state
+  std::optional<double>
+      levelled_off;  ///< the loss, if it has changed by less than 1 % in the last quarter of the steps
+
+  std::vector<SeedNumbers> by_seed;  ///< of the runs that the means are over
 
   bool all_reached() const { return reached == seeds; }
   bool sound() const { return failed == 0 && diverged == 0; }
@@ -48,6 +69,7 @@ struct Comparison {
   std::vector<Row> baselines;
   std::vector<std::string> parameters;  ///< the grid's keys, in the order of first use
   bool has_target = false;
+  bool speed_by_chance = false;  ///< the seed decides times, too: stragglers, jitter, other traffic, failures
   std::optional<double> target;  ///< the loss, if it is the same for all runs
   std::string metric_name;       ///< empty if runs have none or several
 };
@@ -67,9 +89,14 @@ std::string point_text(const nlohmann::ordered_json& parameters);
 /// cell. The cells add up to `total`, or to 0 if the parts add up to 0.
 std::array<int, 4> apportioned(const std::array<double, 4>& parts, int total);
 
-/// Returns the row with the least time to the target, among rows that reached it with every seed; null if none did.
-const Row* fastest(const Comparison& comparison);
-/// Returns the row with the least cost to the target, among the same rows; null if none has a cost.
-const Row* cheapest(const Comparison& comparison);
+/// The runs of one (grid point, label), one per seed.
+using Group = std::vector<const Run*>;
+/// Returns the runs by row: grid points in the order of their first run, labels likewise.
+std::vector<Group> groups_of(const std::vector<Run>& runs);
+
+/// Returns the runs that a row's numbers are about: those that neither failed nor diverged, or else the diverged ones.
+Group sound_runs(const Group& runs);
+/// Returns the samples that the run's final state has seen.
+double samples_seen(const record::Record& record);
 
 }  // namespace simgrad::outputs

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "outputs/describe_run.h"
+#include "outputs/point_summary.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -23,10 +24,16 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
+/// A text that a spreadsheet would compute as a formula stands behind an apostrophe. Numbers are no texts.
+std::string guarded(std::string text) {
+  constexpr std::string_view formulas = "=+-@\t\r";
+  return !text.empty() && formulas.find(text.front()) != std::string_view::npos ? "'" + std::move(text) : text;
+}
+
 std::string cell(const Json& value) {
   if (value.is_null()) return "";
   // Through compact, as in results.json, for the sake of bytes that are not UTF-8; then without JSON's escapes.
-  if (value.is_string()) return quoted(Json::parse(compact(value)).get<std::string>());
+  if (value.is_string()) return quoted(guarded(Json::parse(compact(value)).get<std::string>()));
   return quoted(compact(value));
 }
 
@@ -194,6 +201,25 @@ class CsvFile {
 std::string runs_csv(const Results& results) {
   CsvFile<Run> file(results, parameter_names(results), "param.");
   return file.text([](const Run& run) { return std::span(&run, 1); });
+}
+
+std::string summary_csv(const Results& results) {
+  const Names keys = parameter_names(results);
+  std::vector<Json> header;
+  for (const std::string& key : keys) header.emplace_back("param." + key);
+  for (const char* name : {"label", "strategy", "workers", "seeds", "reached", "diverged", "failed"})
+    header.emplace_back(name);
+  for (const SummarisedNumber& number : summarised_numbers())
+    for (const char* end : {"", "_low", "_high"}) header.emplace_back(std::string(number.name) + end);
+  std::string text = line(header);
+  for (const Json& row : point_summaries(results)) {
+    std::vector<Json> cells;
+    for (const std::string& key : keys) cells.push_back(row["parameters"].value(key, Json()));
+    for (const auto& [name, value] : row.items())
+      if (name != "parameters") cells.push_back(value);
+    text += line(cells);
+  }
+  return text;
 }
 
 std::string curves_csv(const Results& results) {

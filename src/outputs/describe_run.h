@@ -35,6 +35,15 @@ void describe_lists(Given& record, Visitor& v) {
   v.items("link_utilisation", record.link_bins, some);
 }
 
+/// The parts of the four activities, means over the workers.
+template <class Visitor>
+void describe_parts(const record::Record& record, Visitor& v) {
+  const auto by_part = time_by_part(record);
+  for (std::size_t k = 0; k < record::time_parts; ++k)
+    if (const auto part = static_cast<record::TimePart>(k); part != record::TimePart::down)
+      v.computed(record::field_name(part), by_part ? std::optional((*by_part)[part]) : std::nullopt);
+}
+
 template <record::Maybe<Run> Given, class Visitor>
 void describe(Given& run, Visitor& v) {
   using enum record::Presence;
@@ -43,6 +52,9 @@ void describe(Given& run, Visitor& v) {
   const auto part_s = [&](std::size_t k) { return parts_s ? std::optional((*parts_s)[k]) : std::nullopt; };
   std::optional<double> consensus_distance;
   if (!record.curve.empty()) consensus_distance = record.curve.back().consensus_distance;
+
+  std::optional<double> bytes_to_target;
+  if (record.time_to_target_s) bytes_to_target = static_cast<double>(record.bytes);  // the run ends there
 
   v.value("id", run.id);
   v.value("strategy", run.strategy);
@@ -81,12 +93,15 @@ void describe(Given& run, Visitor& v) {
   v.value("recovery_s", record.recovery_s);
   v.value("checkpoint_s", record.checkpoint_s);
   v.value("goodput", record.goodput);
+  v.value("samples_seen", record.samples_seen, newer);
   v.text_or_null("network_model", record.network_model);
+  v.computed("bytes_to_target", bytes_to_target);
   describe(run.bill, v, false);
   v.value("notes", record.notes);
   v.value("interference", run.interference, some);
   v.value("server_imbalance", record.server_imbalance, some);
   v.value("cache_hit_rate", record.cache_hit_rate, some);
+  describe_parts(record, v);
   describe_lists(record, v);
 }
 

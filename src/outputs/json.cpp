@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "outputs/describe_run.h"
+#include "outputs/point_summary.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -57,21 +58,31 @@ class JsonWriter {
   std::size_t index_;
 };
 
-/// One run a line: two files can be compared line by line, and grep finds a run.
-std::string lines_of(const std::vector<Run>& runs) {
+template <class Item>
+Json object_of(const Item& item) {
+  Json json = Json::object();
+  JsonWriter writer(json, 0);
+  describe(item, writer);
+  return json;
+}
+
+/// One object a line: two files can be compared line by line, and grep finds a run.
+std::string lines_of(const std::vector<Json>& objects) {
   std::string text;
-  for (const Run& run : runs) text += (text.empty() ? "\n    " : ",\n    ") + compact(to_json(run));
-  return runs.empty() ? "[]" : "[" + text + "\n  ]";
+  for (const Json& object : objects) text += (text.empty() ? "\n    " : ",\n    ") + compact(object);
+  return objects.empty() ? "[]" : "[" + text + "\n  ]";
+}
+
+template <class Item>
+std::string lines_of(const std::vector<Item>& items) {
+  std::vector<Json> objects;
+  for (const Item& item : items) objects.push_back(object_of(item));
+  return lines_of(objects);
 }
 
 }  // namespace
 
-Json to_json(const Run& run) {
-  Json json = Json::object();
-  JsonWriter writer(json, 0);
-  describe(run, writer);
-  return json;
-}
+Json to_json(const Run& run) { return object_of(run); }
 
 std::string results_json(const Results& results) {
   const Json scenario = results.scenario.is_null() ? Json::object() : results.scenario;
@@ -84,7 +95,11 @@ std::string results_json(const Results& results) {
   if (!results.command.empty()) text += fmt::format("  \"command\": {},\n", compact(results.command));
   text += fmt::format("  \"scenario\": {},\n", compact(scenario));
   text += fmt::format("  \"runs\": {},\n", lines_of(results.runs));
-  text += fmt::format("  \"baselines\": {}\n}}\n", lines_of(results.baselines));
+  text += fmt::format("  \"baselines\": {},\n", lines_of(results.baselines));
+  text += fmt::format("  \"summary\": {}", lines_of(point_summaries(results)));
+  if (!results.counterfactuals.empty())
+    text += fmt::format(",\n  \"counterfactuals\": {}", lines_of(results.counterfactuals));
+  text += "\n}\n";
   return text;
 }
 

@@ -1,4 +1,5 @@
 /// results.json and the record of one run, read back.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -87,6 +88,14 @@ class JsonReader {
   const Reader& object_;
 };
 
+/// Refuses an id that is no file's name: timelines and traces are files called by it.
+void require_file_name(const std::string& id, std::string_view list, std::size_t index) {
+  const bool path = id.find_first_of(std::string_view("/\0", 2)) != std::string::npos;
+  if (path || id.empty() || id == "." || id == "..")
+    throw base::EnvironmentError(
+        fmt::format("{}[{}]: \"id\" is \"{}\", expected a file's name", list, index, id.substr(0, 40)));
+}
+
 }  // namespace
 
 Run run_from_json(const Json& json) {
@@ -100,22 +109,21 @@ Run run_from_json(const Json& json) {
 Results results_from_json(const Json& json) {
   const Reader results(json, "results");
   if (results.integer<int>("schema") != schema) results.refuse("schema", results.at("schema"), "1");
-  return {.name = results.text("name"),
-          .title = results.text("title"),
-          .version = results.text("version"),
-          .complete = results.flag("complete"),
-          .command = results.text_or("command", ""),
-          .scenario = results.object("scenario"),
-          .runs = JsonReader::items_from<Run>(results, "runs"),
-          .baselines = JsonReader::items_from<Run>(results, "baselines")};
-}
-
-Json parse_json(const std::string& text) {
-  try {
-    return Json::parse(text);
-  } catch (const nlohmann::json::exception& fault) {
-    throw base::EnvironmentError(fmt::format("not JSON, or cut short: {}", fault.what()));
-  }
+  Results read{.name = results.text("name"),
+               .title = results.text("title"),
+               .version = results.text("version"),
+               .complete = results.flag("complete"),
+               .command = results.text_or("command", ""),
+               .scenario = results.object("scenario"),
+               .runs = JsonReader::items_from<Run>(results, "runs"),
+               .baselines = JsonReader::items_from<Run>(results, "baselines"),
+               .counterfactuals = results.has("counterfactuals")
+                                      ? JsonReader::items_from<Counterfactual>(results, "counterfactuals")
+                                      : std::vector<Counterfactual>()};
+  for (const std::vector<Run>* all : {&read.runs, &read.baselines})
+    for (std::size_t i = 0; i < all->size(); ++i)
+      require_file_name((*all)[i].id, all == &read.runs ? "runs" : "baselines", i);
+  return read;
 }
 
 }  // namespace simgrad::outputs

@@ -20,6 +20,7 @@ struct Curve {
       if (diverges) break;
       points.insert_or_assign(each.step, CurvePoint{each.simulated_s, *each.loss});
     }
+    diverges = diverges || run.record.status == record::Status::diverged;
   }
 
   std::optional<CurvePoint> at(std::int64_t step) const {

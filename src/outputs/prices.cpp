@@ -28,6 +28,19 @@ void add(std::optional<double>& sum, double term) { sum = sum.value_or(0.0) + te
 
 std::optional<double> first(std::optional<double> a, std::optional<double> b) { return a ? a : b; }
 
+/// A host's power: of its class in [prices], its own, or that of all hosts in [prices].
+struct Power {
+  std::optional<double> idle_w, busy_w;
+
+  Power(const record::HostUse& host, const Prices& prices) {
+    const HostPrice* its = prices.of_host(host.host_class);
+    idle_w = first(its ? its->idle_w : std::nullopt, first(host.idle_w, prices.idle_w));
+    busy_w = first(its ? its->busy_w : std::nullopt, first(host.busy_w, prices.busy_w));
+  }
+  bool known() const { return idle_w && busy_w; }
+  bool operator==(const Power&) const = default;
+};
+
 class Accountant {
  public:
   Accountant(const record::Record& record, const Prices& prices) : record_(record), prices_(prices) {}
@@ -51,11 +64,10 @@ class Accountant {
       const double paid_s = host.spot ? up_s : record_.simulated_s;
       pay_by_activity(index, *price * paid_s / seconds_an_hour, paid_s, host.spot);
     }
-    const auto idle_w = first(its ? its->idle_w : std::nullopt, first(host.idle_w, prices_.idle_w));
-    const auto busy_w = first(its ? its->busy_w : std::nullopt, first(host.busy_w, prices_.busy_w));
-    if (!idle_w || !busy_w) return;
-    add(bill_.energy_idle_j, *idle_w * up_s);
-    add(bill_.energy_busy_j, (*busy_w - *idle_w) * host.busy_s);
+    const Power power(host, prices_);
+    if (!power.known()) return;
+    add(bill_.energy_idle_j, *power.idle_w * up_s);
+    add(bill_.energy_busy_j, (*power.busy_w - *power.idle_w) * host.busy_s);
   }
 
   std::optional<double> price_of(const record::HostUse& host, const HostPrice* its) const {
@@ -101,6 +113,7 @@ class Accountant {
     if (!bill_.energy_j) return;
     bill_.energy_overhead_j = (prices_.pue - 1.0) * *bill_.energy_j;
     add(bill_.energy_j, *bill_.energy_overhead_j);
+    if (record_.time_to_target_s) bill_.energy_to_target_j = bill_.energy_j;
     if (prices_.carbon_g_per_kwh) bill_.co2e_g = *bill_.energy_j / joules_a_kwh * *prices_.carbon_g_per_kwh;
   }
 
@@ -177,10 +190,30 @@ const std::vector<std::pair<std::string_view, std::optional<double> Bill::*>>& B
       {"energy_busy_j", &Bill::energy_busy_j},
       {"energy_links_j", &Bill::energy_links_j},
       {"energy_overhead_j", &Bill::energy_overhead_j},
+      {"energy_to_target_j", &Bill::energy_to_target_j},
       {"co2e_g", &Bill::co2e_g}};
   return all;
 }
 
 Bill bill(const record::Record& record, const Prices& prices) { return Accountant(record, prices).bill(); }
+
+void bill_curve(record::Record& record, const Prices& prices) {
+  for (record::Evaluation& each : record.curve) each.energy_j.reset();
+  if (record.hosts.empty()) return;
+  const Power power(record.hosts.front(), prices);
+  const bool differ =
+      std::ranges::any_of(record.hosts, [&](const record::HostUse& host) { return Power(host, prices) != power; });
+  const bool by_links = std::ranges::any_of(record.links, [&](const record::LinkUse& link) {
+    const LinkPrice* its = prices.of_link(link.link_class);
+    return its && its->joules_per_byte;
+  });
+  if (!power.known() || differ || by_links) return;
+  const auto hosts = static_cast<double>(record.hosts.size());
+  for (record::Evaluation& each : record.curve) {
+    if (!each.hosts_busy_s || !each.hosts_down_s) continue;  // written by an older release
+    const double up_s = hosts * each.simulated_s - *each.hosts_down_s;
+    each.energy_j = prices.pue * (*power.idle_w * up_s + (*power.busy_w - *power.idle_w) * *each.hosts_busy_s);
+  }
+}
 
 }  // namespace simgrad::outputs

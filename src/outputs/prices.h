@@ -67,7 +67,8 @@ struct Bill {
   std::optional<double> energy_idle_j;       ///< idle power of the hosts while they are up
   std::optional<double> energy_busy_j;       ///< additional power of computing
   std::optional<double> energy_links_j;
-  std::optional<double> energy_overhead_j;  ///< cooling and the like: (PUE - 1) times the other energies
+  std::optional<double> energy_overhead_j;   ///< cooling and the like: (PUE - 1) times the other energies
+  std::optional<double> energy_to_target_j;  ///< energy_j of a run that reached its target: the run ends there
   std::optional<double> co2e_g;
 
   /// Returns every field with its name, in this order.
@@ -79,5 +80,9 @@ struct Bill {
 /// is common. Source: X. Fan, W.-D. Weber, L. A. Barroso, Power Provisioning for a Warehouse-sized Computer, ISCA 2007
 /// (linear power); The Green Grid, PUE: A Comprehensive Examination of the Metric, 2012.
 Bill bill(const record::Record& record, const Prices& prices);
+
+/// Fills in the energy until each evaluation. It stays null where hosts differ in power, or links take energy: the
+/// record has no such sums over time.
+void bill_curve(record::Record& record, const Prices& prices);
 
 }  // namespace simgrad::outputs

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "outputs/counterfactual.h"
 #include "outputs/prices.h"
 #include "record/record.h"
 
@@ -39,6 +40,7 @@ struct Results {
   nlohmann::ordered_json scenario;  ///< resolved
   std::vector<Run> runs;
   std::vector<Run> baselines;
+  std::vector<Counterfactual> counterfactuals = {};  ///< of some runs, in the order of their importance
 };
 
 /// A run as JSON with everything in it (curve, ranks and links too), and back.
@@ -48,14 +50,17 @@ struct Results {
 nlohmann::ordered_json to_json(const Run& run);
 Run run_from_json(const nlohmann::ordered_json& json);
 Results results_from_json(const nlohmann::ordered_json& json);
-/// Errors: base::EnvironmentError with the line and column of the fault.
-nlohmann::ordered_json parse_json(const std::string& text);
+/// file: for errors.  Errors: base::EnvironmentError `file:line:column: ...`, also for a number beyond the range of
+/// doubles, and for lists and objects nested more than 256 deep.
+nlohmann::ordered_json parse_json(const std::string& text, const std::string& file = "JSON");
 
 /// results.json; the same text is the document of --json.  One run a line.  Equal results give equal bytes.
 std::string results_json(const Results& results);
 /// The numbers of results.json, letter for letter; null is an empty cell; RFC 4180 quoting, lines end in "\n".
 /// Baselines are in none of these files.
 std::string runs_csv(const Results& results);
+/// A row a (grid point, label): numbers of runs, means and 95 % intervals over the seeds (point_summary.h).
+std::string summary_csv(const Results& results);
 std::string curves_csv(const Results& results);
 std::string ranks_csv(const Results& results);
 std::string links_csv(const Results& results);

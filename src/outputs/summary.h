@@ -43,6 +43,10 @@ std::string compact(const nlohmann::ordered_json& json);
 /// Nothing where no worker was recorded.
 std::optional<std::array<double, 4>> time_parts(const record::Record& record);
 
+/// The parts of a worker's seconds, as means over the workers. Nothing where no worker was recorded, or where the file
+/// is of a release that had no parts.
+std::optional<record::TimeParts> time_by_part(const record::Record& record);
+
 /// The metric of the last evaluation.
 std::optional<double> final_metric(const record::Record& record);
 

@@ -36,6 +36,11 @@ void describe(Given& evaluation, Visitor& v) {
   v.value("loss", evaluation.loss);
   v.metric("metric", evaluation.metric);
   v.value("consensus_distance", evaluation.consensus_distance);
+  v.value("bytes", evaluation.bytes, Presence::newer);
+  v.value("flops", evaluation.flops, Presence::newer);
+  v.value("energy_j", evaluation.energy_j, Presence::newer);
+  v.value("hosts_busy_s", evaluation.hosts_busy_s, Presence::detail);
+  v.value("hosts_down_s", evaluation.hosts_down_s, Presence::detail);
 }
 
 template <Maybe<RankUse> Given, class Visitor>
@@ -50,6 +55,10 @@ void describe(Given& rank, Visitor& v) {
   v.value("bytes_received", rank.bytes_received);
   v.value("host_class", rank.host_class, Presence::newer);
   v.value("host", rank.host, Presence::detail);
+  for (std::size_t k = 0; k < time_parts; ++k)
+    if (const auto part = static_cast<TimePart>(k); part != TimePart::down)
+      v.value(field_name(part), rank.parts[part], Presence::newer);
+  v.value("staleness_mean", rank.staleness_mean, Presence::newer);
 }
 
 template <Maybe<HostUse> Given, class Visitor>

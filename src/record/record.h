@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "record/time_part.h"
 #include "record/timeline.h"
 
 namespace simgrad::record {
@@ -18,10 +19,16 @@ std::string_view name(Status status);
 struct Evaluation {
   std::int64_t step = 0;
   double simulated_s = 0.0;
-  std::int64_t samples = 0;                  ///< gradient samples computed so far
-  std::optional<double> loss;                ///< null in a timing-only run
-  std::optional<double> metric;              ///< accuracy or r2
-  std::optional<double> consensus_distance;  ///< sqrt(mean |w_i - mean w|^2) over replicas; null where there is one w
+  std::int64_t samples = 0;           ///< gradient samples computed so far
+  std::optional<double> loss = {};    ///< null in a timing-only run
+  std::optional<double> metric = {};  ///< accuracy or r2
+  std::optional<double> consensus_distance =
+      {};                                   ///< sqrt(mean |w_i - mean w|^2) over the workers' replicas; null if none
+  std::optional<std::int64_t> bytes = {};   ///< payload of the messages that have been received; null in older files
+  std::optional<double> flops = {};         ///< those computed to the end, without the stretch of stragglers
+  std::optional<double> hosts_busy_s = {};  ///< the hosts' seconds of computing, added up
+  std::optional<double> hosts_down_s = {};  ///< and of being down
+  std::optional<double> energy_j = {};      ///< at the scenario's prices; null where hosts differ in power
 };
 
 /// One rank's virtual time by activity, whose four parts add up to the run's time, and its traffic.
@@ -35,6 +42,8 @@ struct RankUse {
   std::int64_t bytes_received = 0;
   std::string host_class = "host";  ///< the class of the rank's host
   std::int64_t host = 0;            ///< the index of the rank's host in Record::hosts
+  TimeParts parts = {};             ///< of the four, to each of which they add up; zeros in files of older releases
+  std::optional<double> staleness_mean = {};  ///< of this worker's gradients; null where nothing is stale
 };
 
 /// The use of one host, which is reserved for the whole run.
@@ -92,12 +101,17 @@ struct Record {
   std::string error;  ///< only when failed
   double simulated_s = 0.0;
   std::int64_t steps = 0;
-  std::int64_t samples = 0;
+  std::int64_t samples = 0;  ///< gradient samples computed
+  /// Samples whose gradients are in the final state: without work that a recovery went back on. Null in records of
+  /// older releases, which do not tell: then all of them.
+  std::optional<std::int64_t> samples_seen = {};
   double epochs = 0.0;
   std::optional<double> final_loss;
   std::optional<double> time_to_target_s;
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
+  /// Updates that were applied to the parameters between the read at which a gradient was computed and its
+  /// application; null where nothing is stale.
   std::optional<double> staleness_mean;
   std::optional<double> staleness_max;
   std::optional<double> spectral_gap;
@@ -108,7 +122,7 @@ struct Record {
   std::optional<double> goodput;                ///< the share of the time that is none of the three
   std::optional<double> server_imbalance = {};  ///< servers by key: the busiest one's bytes over the mean
   std::optional<double> cache_hit_rate = {};    ///< the share of the keys needed that a cache had
-  std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of gradients by staleness
+  std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness
   std::string metric_name;                                     ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;
   std::vector<std::string> notes;  ///< for the reader: a recovery, a warning

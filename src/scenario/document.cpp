@@ -31,6 +31,12 @@ void Faults::add(const Faults& others) {
   for (const Fault& fault : others.faults_) add(fault.position, fault.message);
 }
 
+void Faults::add(const Faults& others, const std::vector<Position>& places) {
+  for (const Fault& fault : others.faults_)
+    if (std::ranges::any_of(places, [&](const Position& place) { return place.text() == fault.position.text(); }))
+      add(fault.position, fault.message);
+}
+
 void Faults::raise_if_any() const {
   if (faults_.empty()) return;
   std::vector<const Fault*> sorted;
@@ -63,6 +69,18 @@ Table* table_at(Table& root, std::string_view key) {
   Entry* entry = root.find(key.substr(0, dot));
   Table* table = entry ? entry->node.as<Table>() : nullptr;
   return table && dot != std::string_view::npos ? table_at(*table, key.substr(dot + 1)) : table;
+}
+
+/// Adds the places of a value and of all that it holds.
+void add_places(const Node& node, std::vector<Position>& places) {
+  places.push_back(node.position);
+  if (const auto* array = node.as<Array>())
+    for (const Node& item : *array) add_places(item, places);
+  if (const auto* table = node.as<Table>())
+    for (const Entry& entry : table->entries) {
+      places.push_back(entry.position);
+      add_places(entry.node, places);
+    }
 }
 
 }  // namespace
@@ -157,10 +175,28 @@ Position Document::position(std::string_view key) const {
 }
 
 void Document::read_into(base::Described& options, Faults& faults) const {
-  Reading reading{.faults = faults, .directory = std::filesystem::path(impl_->name).parent_path()};
+  Reading reading{.faults = faults,
+                  .directory = std::filesystem::path(impl_->name).parent_path(),
+                  .all_keys = [&options] { return keys(options); }};
   Reader reader(impl_->root, impl_->beginning(), "", reading);
   options.describe(reader);
   reader.refuse_unknown_keys();
+}
+
+void Document::check_values(base::Described& options, const std::vector<std::string>& keys, Faults& faults) const {
+  std::vector<Position> places;
+  for (const std::string& key : keys) {
+    if (const Found found = find(impl_->root, key); found.node) add_places(*found.node, places);
+    // A section on the way may be no table.
+    for (auto dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1))
+      if (const Found way = find(impl_->root, key.substr(0, dot));
+          way.node && !way.node->as<Table>() && !way.node->as<Array>())
+        add_places(*way.node, places);
+  }
+  if (places.empty()) return;
+  Faults all;
+  read_into(options, all);
+  faults.add(all, places);
 }
 
 }  // namespace simgrad::scenario

@@ -26,6 +26,8 @@ class Faults {
  public:
   void add(const Position& position, std::string message);
   void add(const Faults& others);
+  /// Adds those of the others that stand at one of the places.
+  void add(const Faults& others, const std::vector<Position>& places);
   bool empty() const { return faults_.empty(); }
   void raise_if_any() const;  ///< base::ScenarioError
 
@@ -96,6 +98,10 @@ class Document {
   /// and adds a fault for every unknown key (with the key that was probably meant), wrong type, value out of range,
   /// missing unit, unknown kind.
   void read_into(base::Described& options, Faults& faults) const;
+  /// Reads the document into `options`, and adds the faults of the values at the dotted keys: wrong types, units and
+  /// kinds, values out of range; also of a section on the way that is no table. For values that no run has, because the
+  /// command line or a grid replaces them.
+  void check_values(base::Described& options, const std::vector<std::string>& keys, Faults& faults) const;
 
  private:
   class Impl;

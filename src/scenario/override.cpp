@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/text.h"
+#include "scenario/depth.h"
 #include "scenario/node.h"
 
 namespace simgrad::scenario {
@@ -65,7 +66,7 @@ void assign(Node& node, std::string_view name, Parts parts, const Node& value);
 void assign(Table& table, Parts parts, const Node& value) {
   const std::string& key = parts.front();
   Entry* entry = table.find(key);
-  if (!entry) entry = &table.entries.emplace_back(key, value.position, Node{Table{}, value.position});
+  if (!entry) entry = &table.entries.emplace_back(Entry{key, value.position, Node{Table{}, value.position}});
   // A key on the way keeps its position: only the last key is the command line's.
   if (parts.size() == 1) entry->position = value.position;
   assign(entry->node, key, parts.subspan(1), value);
@@ -159,7 +160,6 @@ void assign(Table& root, std::string_view key, const Node& value) {
     refuse(value.position,
            fmt::format("malformed key {}; expected names with dots between, as in cluster.workers", toml_string(key)));
   // The limit is that of a file's nesting; each level is a recursive call.
-  constexpr std::size_t depth_most = 256;
   if (parts->size() > depth_most) refuse(value.position, fmt::format("nested more than {} deep", depth_most));
   assign(root, Parts(*parts), value);
 }

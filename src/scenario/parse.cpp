@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "scenario/depth.h"
 #include "scenario/node.h"
 
 namespace simgrad::scenario {
@@ -17,12 +18,9 @@ Position position_of(const toml::source_region& region, const std::string& name)
   return {name, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-/// The limit of toml++ for brackets. It has none for dotted keys, but our stack has.
-constexpr int depth_most = 256;
+Node converted(const toml::node& node, const std::string& name, std::size_t depth);
 
-Node converted(const toml::node& node, const std::string& name, int depth);
-
-Table converted_table(const toml::table& table, const std::string& name, int depth) {
+Table converted_table(const toml::table& table, const std::string& name, std::size_t depth) {
   Table result;
   result.entries.reserve(table.size());
   for (const auto& [key, value] : table)
@@ -34,7 +32,7 @@ Table converted_table(const toml::table& table, const std::string& name, int dep
   return result;
 }
 
-Node converted(const toml::node& node, const std::string& name, int depth) {
+Node converted(const toml::node& node, const std::string& name, std::size_t depth) {
   Node result{.content = false, .position = position_of(node.source(), name)};
   if (depth > depth_most)
     throw base::ScenarioError(fmt::format("{}: nested more than {} deep", result.position.text(), depth_most));
@@ -58,7 +56,21 @@ Node converted(const toml::node& node, const std::string& name, int depth) {
   return result;
 }
 
-toml::table parsed(std::string_view text, std::string_view name) { return toml::parse(text, name); }
+/// Refuses keys that are nested deeper than the destructors of toml++ may be.
+void require_shallow(std::string_view text, const std::string& name) {
+  const std::size_t at = too_deep_key(text);
+  if (at == std::string_view::npos) return;
+  const std::string_view before = text.substr(0, at);
+  const auto line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
+  const auto column = static_cast<int>(at - (before.rfind('\n') + 1)) + 1;
+  throw base::ScenarioError(
+      fmt::format("{}: nested more than {} deep", Position{name, line, column}.text(), depth_most));
+}
+
+toml::table parsed(std::string_view text, const std::string& name) {
+  require_shallow(text, name);
+  return toml::parse(text, name);
+}
 
 /// A message of toml++, such as "Error while parsing decimal integer: expected digit, saw 'G'", with its usual cause.
 std::string explained(std::string_view description) {

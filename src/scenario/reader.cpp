@@ -11,6 +11,12 @@
 
 namespace simgrad::scenario {
 
+std::string_view bare_title(std::string_view title) {
+  while (title.starts_with('[')) title.remove_prefix(1);
+  while (title.ends_with(']')) title.remove_suffix(1);
+  return title;
+}
+
 const Node* Reader::take(std::string_view key) {
   known_.emplace_back(key);
   const Entry* entry = table_.find(key);
@@ -26,11 +32,28 @@ void Reader::wrong(std::string_view key, const Node& node, std::string_view expe
   fault(key, node.position, fmt::format("{} must be {}, found {}", key, expected, shown(node)));
 }
 
+std::string Reader::meant_by(const std::string& key) const {
+  // In the root and in a section a key of another section is meant more probably than one that is spelt differently.
+  // Tables of lists and of components have keys that depend on their kind, which are not looked for.
+  constexpr std::size_t most = 3;
+  const std::string_view section = bare_title(title_);
+  const bool searched = reading_.all_keys && !title_.starts_with("[[") && section.find('.') == std::string_view::npos;
+  std::vector<std::string> elsewhere;
+  for (std::string& name : searched ? reading_.all_keys() : std::vector<std::string>())
+    if (name.ends_with("." + key) && (section.empty() || !name.starts_with(fmt::format("{}.", section))) &&
+        std::ranges::find(elsewhere, name) == elsewhere.end())
+      elsewhere.push_back(std::move(name));
+  // The nearest to the root are the most usual: cluster.bandwidth before cluster.topology.bandwidth.
+  std::ranges::stable_sort(elsewhere, {}, [](const std::string& name) { return std::ranges::count(name, '.'); });
+  if (elsewhere.size() > most) elsewhere.resize(most);
+  return elsewhere.empty() ? base::closest(key, known_) : base::joined(elsewhere, "\" or \"");
+}
+
 void Reader::refuse_unknown_keys() {
   if (all_known_) return;
   for (const Entry& entry : table_.entries) {
     if (std::ranges::find(known_, entry.key) != known_.end()) continue;
-    const std::string meant = base::closest(entry.key, known_);
+    const std::string meant = meant_by(entry.key);
     reading_.faults.add(entry.position, fmt::format("unknown key {}{}{}; {}", toml_string(entry.key),
                                                     title_.empty() ? "" : " in ", title_,
                                                     meant.empty() ? fmt::format("known: {}", base::joined(known_))
@@ -81,7 +104,8 @@ std::optional<double> Reader::quantity_in(std::string_view key, const Node& node
                                           const base::Bounds& bounds) {
   const auto [measures, example] = base::unit_name(unit);
   if (node.as<std::int64_t>() || node.as<double>()) {
-    fault(key, node.position, fmt::format("{} needs a unit, as in \"{}\"; found {}", measures, example, shown(node)));
+    fault(key, node.position,
+          fmt::format("{}: {} needs a unit, as in \"{}\"; found {}", key, measures, example, shown(node)));
     return std::nullopt;
   }
   const auto* text = node.as<std::string>();
@@ -94,7 +118,7 @@ std::optional<double> Reader::quantity_in(std::string_view key, const Node& node
     if (bounds.contains(value)) return value;
     wrong(key, node, range(bounds, unit));
   } catch (const std::invalid_argument& error) {
-    fault(key, node.position, error.what());
+    fault(key, node.position, fmt::format("{}: {}", key, error.what()));
   }
   return std::nullopt;
 }
@@ -159,15 +183,32 @@ void Reader::text(std::string_view key, std::string& value, std::string_view) {
   if (const Node* node = take(key)) value = text_in(key, *node).value_or(value);
 }
 
+std::optional<std::string> Reader::name_or_index_in(std::string_view key, const Node& node, std::string_view expected) {
+  if (const auto* name = node.as<std::string>()) return *name;
+  if (const auto* index = node.as<std::int64_t>(); index && *index >= 0) return std::to_string(*index);
+  wrong(key, node, expected);
+  return std::nullopt;
+}
+
 void Reader::name_or_index(std::string_view key, std::optional<std::string>& value, std::string_view) {
   const Node* node = take(key);
   if (!node) return;
-  if (const auto* name = node->as<std::string>())
-    value = *name;
-  else if (const auto* index = node->as<std::int64_t>(); index && *index >= 0)
-    value = std::to_string(*index);
+  if (auto read = name_or_index_in(key, *node, "a name or an index from 0")) value = std::move(read);
+}
+
+void Reader::names_or_indices(std::string_view key, std::vector<std::string>& values, std::string_view) {
+  const Node* node = take(key);
+  if (!node) return;
+  constexpr std::string_view expected = "a list of names or of indices from 0";
+  std::vector<std::string> read;
+  const auto add = [&](const Node& item) {
+    if (auto name = name_or_index_in(key, item, expected)) read.push_back(*std::move(name));
+  };
+  if (const auto* list = node->as<Array>())
+    for (const Node& item : *list) add(item);
   else
-    wrong(key, *node, "a name or an index from 0");
+    add(*node);
+  values = std::move(read);
 }
 
 void Reader::text(std::string_view key, std::optional<std::string>& value, std::string_view) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "scenario/node.h"
 
@@ -11,7 +14,12 @@ namespace simgrad::scenario {
 struct Reading {
   Faults& faults;
   std::filesystem::path directory;  ///< the scenario file's
+  /// Every dotted key of the scenario, for suggestions; asked only where a key is unknown.
+  std::function<std::vector<std::string>()> all_keys = {};
 };
+
+/// The title without its brackets, as in "strategy" for "[[strategy]]".
+std::string_view bare_title(std::string_view title);
 
 /// Reads one table. Keys that `describe` has not named by its end are unknown.
 class Reader final : public base::Describer {
@@ -32,6 +40,7 @@ class Reader final : public base::Describer {
   void path(std::string_view key, std::string& value, std::string_view meaning) override;
   void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning,
                base::Bounds bounds) override;
+  void names_or_indices(std::string_view key, std::vector<std::string>& values, std::string_view meaning) override;
   void integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,
                base::Bounds bounds) override;
   void number(std::string_view key, std::optional<double>& value, std::string_view meaning,
@@ -70,12 +79,16 @@ class Reader final : public base::Describer {
   std::optional<double> quantity_in(std::string_view key, const Node& node, base::Unit unit,
                                     const base::Bounds& bounds);
   std::optional<std::string> text_in(std::string_view key, const Node& node);
+  std::optional<std::string> name_or_index_in(std::string_view key, const Node& node, std::string_view expected);
 
   /// Chooses the kind that `node` names; false, and a fault, if there is no such kind.
   bool choose(std::string_view key, const Node& node, std::string_view noun, base::AnySlot& slot);
   void missing(std::string_view key, const Position& position, std::string_view title, const base::AnySlot& slot);
   void describe_component(std::string_view key, const Table& table, const Position& position, base::AnySlot& slot);
   std::string title_of(std::string_view key) const;
+  /// The known key that an unknown one probably means: of this table, or a dotted one of another. Empty if none is
+  /// near.
+  std::string meant_by(const std::string& key) const;
   std::string_view noun(std::string_view key) const;
 
   const Table& table_;

@@ -11,13 +11,6 @@ namespace {
 
 const Table empty_table{};
 
-/// The title without its brackets, as in "strategy" for "[[strategy]]".
-std::string_view bare_title(std::string_view title) {
-  while (title.starts_with('[')) title.remove_prefix(1);
-  while (title.ends_with(']')) title.remove_suffix(1);
-  return title;
-}
-
 void collect(const Table& table, const std::string& prefix, std::vector<std::pair<std::string, std::string>>& values) {
   for (const Entry& entry : table.entries) {
     const std::string key = prefix.empty() ? entry.key : fmt::format("{}.{}", prefix, entry.key);

@@ -86,6 +86,11 @@ void Walker::numbers(std::string_view key, std::vector<double>& values, std::str
   leaf({key, values, "list of numbers", range(bounds), meaning});
 }
 
+/// An empty list is left out, as an optional value that is not there.
+void Walker::names_or_indices(std::string_view key, std::vector<std::string>& values, std::string_view meaning) {
+  leaf({key, values.empty() ? Json() : Json(values), "list of names or indices", "", meaning});
+}
+
 void Walker::pairs(std::string_view key, std::vector<std::pair<std::string, std::string>>& values,
                    std::string_view meaning) {
   Json object;

@@ -33,6 +33,7 @@ class Walker : public base::Describer {
   }
   void path(std::string_view key, std::string& value, std::string_view meaning) final;
   void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning, base::Bounds bounds) final;
+  void names_or_indices(std::string_view key, std::vector<std::string>& values, std::string_view meaning) final;
   void integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,
                base::Bounds bounds) final;
   void number(std::string_view key, std::optional<double>& value, std::string_view meaning, base::Bounds bounds) final;

@@ -100,7 +100,8 @@ void StopOptions::describe(base::Describer& d) {
   d.number("loss", loss, "the target: the run ends at the first evaluation at or below it");
   d.number("epochs", epochs, "passes over the training rows", {.least = 0.0, .most = 1e9, .positive = true});
   d.integer("samples", samples, "gradient samples", Bounds::between(1, 1e15));
-  d.integer("steps", steps, "updates", Bounds::between(1, 1e12));
+  d.integer("steps", steps, "updates; easgd counts exchanges with the centre, federated_averaging rounds",
+            Bounds::between(1, 1e12));
   d.quantity("time", time_s, Unit::seconds, "simulated", {.least = 0.0, .most = 1e9, .positive = true});
   constexpr std::array rules{"loss", "epochs", "samples", "steps", "time"};
   if (std::ranges::none_of(rules, [&](const char* rule) { return d.given(rule); }))

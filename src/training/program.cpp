@@ -1,5 +1,7 @@
 #include "training/program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -27,6 +29,10 @@ std::vector<int> Traits::places(int P) const {
 int Traits::hosts_needed(int P) const {
   const std::vector<int> all = places(P);
   return 1 + *std::max_element(all.begin(), all.end());
+}
+
+std::string about_steps(const Traits& traits, std::int64_t steps) {
+  return traits.step_is.empty() ? "" : fmt::format("stop.steps = {}: a step is {}", steps, traits.step_is);
 }
 
 }  // namespace simgrad::training

@@ -63,6 +63,10 @@ struct Traits {
   bool many_to_many = false;
   /// The values of cluster.failures.recovery that a scenario may choose.
   std::vector<cluster::Recovery> recoveries = recoveries_by_generation();
+  /// Whether workers of servers show replicas of their own, whose distance is evaluated with the servers' state.
+  bool replicas_beside_servers = false;
+  /// The meaning of a step where it is not an update by every worker's gradient: "one exchange ...". Empty: it is.
+  std::string step_is = {};
   /// Makes the evaluated state of the replicas; empty: their mean.
   Assembly assembly = {};
   /// Whether updates are the optimizer's, at its learning rate; else options of the optimizer are refused.
@@ -79,6 +83,9 @@ struct Traits {
   std::vector<int> places(int P) const;
   int hosts_needed(int P) const;
 };
+
+/// A sentence about the meaning of stop.steps, where a step is no update by every worker; else empty.
+std::string about_steps(const Traits& traits, std::int64_t steps);
 
 struct Program {
   std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers

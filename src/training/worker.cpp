@@ -44,10 +44,7 @@ void Participant::compute(double flops, Work work) const {
   session_.world().ranks().compute(world_rank(), flops, work);
 }
 
-double Participant::flops_in(double seconds) const {
-  const cluster::World& world = session_.world();
-  return seconds * world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
-}
+void Participant::count_less(double flops) const { session_.world().ranks().count_flops(-flops); }
 
 bool Participant::continues(const State& state) const {
   set_step(state.step);
@@ -136,6 +133,10 @@ std::function<void(const State&)> Worker::shows() const {
 }
 
 State& Worker::shared_memory() const { return session().shared().memory(session().generation()); }
+SharedTable& Worker::shared_table() const {
+  return session().shared().table(session().generation(), learning(), optimizer());
+}
+void Worker::show_replica(const Tensor& w) const { session().shared().show_replica(world_rank(), w); }
 std::int64_t Worker::updates() const { return session().progress().updates(); }
 bool Worker::ends_after(std::int64_t step) const { return session().last_step(step); }
 void Worker::report_spectral_gap(double gap) const { session().tally().set_spectral_gap(gap); }
@@ -176,7 +177,7 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
     backward_flops += layer.backward_flops;
   }
   const auto pass = [&](double flops_a_row, Work work) {
-    compute(stretched(flops_a_row * count, (forward_flops + backward_flops) * count, step), work);
+    compute_stretched(flops_a_row * count, (forward_flops + backward_flops) * count, step, work);
   };
   pass(forward_flops, Work::forward);
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
@@ -225,9 +226,15 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
   return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
 }
 
+void Worker::compute_stretched(double flops, double whole, std::int64_t step, Work work) const {
+  const double longer = stretched(flops, whole, step);
+  compute(longer, work);
+  count_less(longer - flops);
+}
+
 void Worker::pass_over_rows(double flops, std::int64_t step) {
   read_rows(rows());
-  compute(stretched(flops, flops, step), Work::gradient);
+  compute_stretched(flops, flops, step, Work::gradient);
   session().tally().add_computed(rows());
 }
 
@@ -235,17 +242,30 @@ std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor
   set_step(iteration_);
   const double flops = learning().gradient_flops(rank(), workers());
   read_rows(rows());
-  if (!news.compute(stretched(flops, flops, iteration_))) {
+  const double longer = stretched(flops, flops, iteration_);
+  if (!news.compute(longer)) {
     ++given_up_;
     return {};
   }
   given_up_ = 0;
+  count_less(longer - flops);
   return learning().gradient(w, share(iteration_++));
 }
 
 void Worker::count(std::int64_t staleness) const {
   session().tally().add_samples(rows());
-  session().tally().add_staleness(staleness);
+  session().tally().add_update();
+  session().tally().add_staleness(world_rank(), staleness);
+}
+
+std::int64_t Worker::counted() const { return session().tally().updates(); }
+
+Worker::CountAge Worker::counts_ages() const {
+  return [&session = session(), members = session().generation().members()](int member, std::int64_t read_at) {
+    if (session.world().ended()) return;
+    session.tally().add_staleness((*members)[static_cast<std::size_t>(member)],
+                                  session.tally().updates() - read_at - 1);
+  };
 }
 
 State Worker::start_alone(const Tensor& w, std::int64_t step) {
@@ -269,11 +289,17 @@ void Worker::update_in_round(State& state, const Tensor& g, double round) const 
 void Server::count(int worker, std::optional<std::int64_t> staleness) const {
   if (shard() != 0) return;
   session().tally().add_samples(rows(worker));
-  if (staleness) session().tally().add_staleness(*staleness);
+  if (staleness) session().tally().add_staleness(comm().world_rank(worker), *staleness);
 }
 
-void Server::count_staleness(std::int64_t updates) const {
-  if (shard() == 0) session().tally().add_staleness(updates);
+void Server::show_replica(int worker, const Tensor& w) const {
+  session().shared().show_replica(comm().world_rank(worker), w);
+}
+
+void Server::drop_replicas() const { session().shared().drop_replicas(); }
+
+void Server::count_staleness(int worker, std::int64_t updates) const {
+  if (shard() == 0) session().tally().add_staleness(comm().world_rank(worker), updates);
 }
 
 }  // namespace simgrad::training

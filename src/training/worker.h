@@ -33,6 +33,7 @@ class Store;
 struct Share;
 struct SparseBatch;
 struct SparseOptions;
+struct SharedTable;
 
 /// The common part of workers and servers.
 class Participant {
@@ -81,8 +82,8 @@ class Participant {
   void charge(double flops, record::Work work = record::Work::reduce) const { comm_.charge_reduction(flops, work); }
   /// Charges flops that the host's other ranks may slow down.
   void compute(double flops, record::Work work) const;
-  /// The flops that this rank could do in that time, alone on its cores.
-  double flops_in(double seconds) const;
+  /// Takes flops off the record's that only stand for time: of a straggler.
+  void count_less(double flops) const;
   /// Adds a sentence to the run's notes.
   void note(std::string text) const;
 
@@ -158,8 +159,16 @@ class Worker : public Participant {
 
   /// The state; the worker that has made an update reports it.
   State& shared_memory() const;
+  /// The same, as a table of a sparse model. Only where `updates_rows` (strategies/sparse_single.h).
+  SharedTable& shared_table() const;
   /// An update is made by this worker's gradient: its rows count as samples, its age as staleness.
   void count(std::int64_t staleness) const;
+  /// The updates that replicas have made by their own gradients, as counted above.
+  std::int64_t counted() const;
+  /// A function that counts the age of a member's gradient as another replica applies it: the updates since `read_at`
+  /// of them were counted, without the gradient's own. An actor beside the rank may call it.
+  using CountAge = std::function<void(int member, std::int64_t read_at)>;
+  CountAge counts_ages() const;
 
   // Replicas that step alone.
 
@@ -201,6 +210,10 @@ class Worker : public Participant {
   /// moment may call it.
   std::function<void(const State&)> shows() const;
 
+  /// Shows the training this worker's replica, where servers hold the state that is trained: the distance of the
+  /// replicas is evaluated with that state.
+  void show_replica(const values::Tensor& w) const;
+
   /// The number of rows by now, where they come in during the training; else nothing.
   std::optional<std::int64_t> arrived() const;
   /// The first server's place in comm(), and the number of servers.
@@ -210,6 +223,8 @@ class Worker : public Participant {
  private:
   /// This rank's share of that step's batch, of the rows that have come in by now.
   Share share(std::int64_t step) const;
+  /// Computes flops, stretched, of which the record counts those that are not the stragglers'.
+  void compute_stretched(double flops, double whole, std::int64_t step, record::Work work) const;
   /// Charges flops of a pass over that step's rows.
   void pass_over_rows(double flops, std::int64_t step);
 
@@ -229,8 +244,11 @@ class Server : public Participant {
   /// A worker's gradient is applied: its rows count as samples, its age as staleness. Every server of a shard calls it;
   /// only the first server's call counts.
   void count(int worker, std::optional<std::int64_t> staleness = {}) const;
-  /// Counts the age of a gradient whose rows are counted elsewhere.
-  void count_staleness(std::int64_t updates) const;
+  /// Shows the training a worker's replica, as the worker's show_replica does; and drops all that were shown.
+  void show_replica(int worker, const values::Tensor& w) const;
+  void drop_replicas() const;
+  /// Counts the age of a worker's gradient whose rows are counted elsewhere.
+  void count_staleness(int worker, std::int64_t updates) const;
 };
 
 }  // namespace simgrad::training

@@ -4,6 +4,7 @@
 /// A pump never waits, so TBB can park the pool's threads. A pump that takes work starts another pump if more work is
 /// left.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/errors.h"
@@ -28,6 +29,8 @@ void compute(Node& node, std::string_view name, std::span<const Tensor> inputs, 
     for (const Tensor& input : inputs) numbers.push_back(Node::of(input).numbers());
     node.buffer = lender ? std::move(lender->buffer) : Buffer(node.size);
     kernel(numbers, {node.buffer.data(), static_cast<std::size_t>(node.size)});
+  } catch (const std::bad_alloc&) {
+    fail("not enough memory");
   } catch (const std::exception& thrown) {
     fail(thrown.what());
   } catch (...) {

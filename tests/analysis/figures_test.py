@@ -55,6 +55,14 @@ class Files(support.Scratch):
         self.assertEqual((called.returncode, called.stdout), (2, ""))
         self.assertEqual(called.stderr.count("\n"), 1)
 
+    def test_a_package_that_is_missing_is_named_in_one_sentence(self):
+        for name in [*SCRIPTS, "lesson_figures"]:
+            # Without site-packages neither matplotlib nor pandas is there.
+            called = subprocess.run([sys.executable, "-B", "-S", str(support.ANALYSIS / (name + ".py")), str(self.path)],
+                                    capture_output=True, text=True, timeout=60)
+            self.assertEqual((called.returncode, called.stdout), (2, ""))
+            self.assertRegex(called.stderr, r"^figures need the Python package \w+: [^\n]*\n$")
+
     def test_svg_beside_the_results_by_default_and_pdf_and_png_on_request(self):
         self.copy_csv_files()
         self.assertEqual(script("plot_time", self.path)[1], f"{self.path / 'time.svg'}\n")

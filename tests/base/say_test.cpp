@@ -15,6 +15,20 @@ TEST_CASE("control characters and bytes that are not UTF-8 are shown as escapes,
   CHECK(printable_lines("\xc2\x9b!") == "\\xc2\\x9b!");  // a control sequence in one character
 }
 
+TEST_CASE("marks that turn the direction of writing, and spellings that are longer than needed, are shown as escapes") {
+  CHECK(printable_lines("a\xe2\x80\xae"
+                        "b") ==
+        "a\\xe2\\x80\\xae"
+        "b");  // U+202E, right to left from here on
+  CHECK(printable_lines("\xe2\x81\xa6\xe2\x80\x8f") == "\\xe2\\x81\\xa6\\xe2\\x80\\x8f");
+  CHECK(printable_lines("\xe2\x80\xa8") == "\\xe2\\x80\\xa8");  // U+2028, a line end
+  CHECK(printable_lines("\xe0\x80\x9b") == "\\xe0\\x80\\x9b");  // an escape character in three bytes
+  CHECK(printable_lines("\xf0\x80\x80\x9b") == "\\xf0\\x80\\x80\\x9b");
+  CHECK(printable_lines("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // half of a surrogate pair
+  CHECK(printable_lines("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
+  CHECK(printable_lines("\xe2\x80\x93 \xe2\x82\xac") == "\xe2\x80\x93 \xe2\x82\xac");
+}
+
 TEST_CASE("a line is cut behind a thousand bytes, and the next one is whole") {
   const std::string longest(1000, 'x');
   std::string text(5000, 'x');

@@ -34,6 +34,16 @@ TEST_CASE("case is ignored but for ties") {
   CHECK(closest("GOSSIP", strategies) == "gossip");
 }
 
+TEST_CASE("the nearest names come first, then those that contain the typed one, each once and a few only") {
+  const std::vector<std::string> known{"cluster.latency", "latency", "bandwidth", "latency", "lateness"};
+  using Names = std::vector<std::string>;
+  CHECK(nearest("latancy", known, 5) == Names{"latency"});  // 1 edit; "lateness" has 4 of 8 letters
+  CHECK(nearest("latency", known, 5) == Names{"latency", "cluster.latency"});
+  CHECK(nearest("latency", known, 1) == Names{"latency"});
+  CHECK(nearest("xyz", known, 5).empty());
+  CHECK(nearest("", known, 5).empty());
+}
+
 TEST_CASE("the first of equally close names is suggested") {
   const std::vector<std::string> known{"bsp", "ssp", "asp"};
   CHECK(closest("sp", known) == "bsp");

@@ -43,18 +43,19 @@ TEST_CASE("numbers of workers that no cluster has are refused") {
 }
 
 TEST_CASE("quantities without a unit, with a wrong one, or out of range are refused") {
-  check({{"\"1GF\"", "10", "x.toml:6:9: a speed needs a unit, as in \"10GF\"; found 10"},
+  check({{"\"1GF\"", "10", "x.toml:6:9: speed: a speed needs a unit, as in \"10GF\"; found 10"},
          {"\"1GF\"", "\"0F\"", "x.toml:6:9: speed must be above 0"},
-         {"\"1GF\"", "\"1GHz\"", "x.toml:6:9: unknown unit \"GHz\" in \"1GHz\""},
+         {"\"1GF\"", "\"1GHz\"", "x.toml:6:9: speed: unknown unit \"GHz\" in \"1GHz\""},
          {"\"1Gbps\"", "\"0bps\"", "x.toml:7:13: bandwidth must be above 0"},
-         {"\"1Gbps\"", "\"1Gb\"", "x.toml:7:13: unknown unit \"Gb\" in \"1Gb\"; did you mean \"1Gbps\"?"},
+         {"\"1Gbps\"", "\"1Gb\"", "x.toml:7:13: bandwidth: unknown unit \"Gb\" in \"1Gb\"; did you mean \"1Gbps\"?"},
          {"\"1Gbps\"", "\"-1Gbps\"", "x.toml:7:13: bandwidth must be above 0"},
-         {"\"1Gbps\"", "\"1e400bps\"", "x.toml:7:13: \"1e400bps\" is beyond the range of a number"},
-         {"\"1Gbps\"", "\"inf bps\"", "x.toml:7:13: expected a bandwidth, as in \"10Gbps\"; found \"inf bps\""},
+         {"\"1Gbps\"", "\"1e400bps\"", "x.toml:7:13: bandwidth: \"1e400bps\" is beyond the range of a number"},
+         {"\"1Gbps\"", "\"inf bps\"",
+          "x.toml:7:13: bandwidth: expected a bandwidth, as in \"10Gbps\"; found \"inf bps\""},
          {"\"50us\"", "\"-1us\"", "x.toml:8:11: latency must be "},
-         {"\"50us\"", "50", "x.toml:8:11: a time needs a unit, as in \"50us\"; found 50"},
-         {"\"50us\"", "\"50\"", "x.toml:8:11: a time needs a unit, as in \"50us\"; found \"50\""},
-         {"\"50us\"", "\"\"", "x.toml:8:11: expected a time, as in \"50us\"; found \"\""}});
+         {"\"50us\"", "50", "x.toml:8:11: latency: a time needs a unit, as in \"50us\"; found 50"},
+         {"\"50us\"", "\"50\"", "x.toml:8:11: latency: a time needs a unit, as in \"50us\"; found \"50\""},
+         {"\"50us\"", "\"\"", "x.toml:8:11: latency: expected a time, as in \"50us\"; found \"\""}});
 }
 
 TEST_CASE("amounts of data that nothing holds, or that are none, are refused before they are made") {
@@ -95,7 +96,7 @@ TEST_CASE("rules that never stop, or at once, are refused") {
          {"steps = 10", "samples = 1e18", "x.toml:22:11: samples must be from 1 to "},
          {"steps = 10", "time = \"0s\"", "x.toml:22:8: time must be above 0"},
          {"steps = 10", "time = \"1e300s\"", "x.toml:22:8: time must be above 0 and at most "},
-         {"steps = 10", "time = 10", "x.toml:22:8: a time needs a unit, as in \"50us\"; found 10"},
+         {"steps = 10", "time = 10", "x.toml:22:8: time: a time needs a unit, as in \"50us\"; found 10"},
          {"steps = 10", "steps = 10\nloss = nan", "x.toml:23:8: loss must be a finite number, found nan"},
          {"steps = 10", "steps = 10\nloss = inf", "x.toml:23:8: loss must be a finite number, found inf"},
          {"steps = 10", "loss = 0.1", "x.toml:22:1: a target alone may never be reached; add epochs"},
@@ -160,7 +161,7 @@ TEST_CASE("all faults of a file are told in one pass, from top to bottom, those 
                                "[stop]\nstpes = 10\nloss = nan") +
                               "[grid]\n\"training.learning_rate\" = [0.1, 0]\n\"cluster.latency\" = 3\n");
   check_refused(scratch,
-                {"x.toml:5:11: workers must be", "x.toml:7:13: a bandwidth needs a unit",
+                {"x.toml:5:11: workers must be", "x.toml:7:13: bandwidth: a bandwidth needs a unit",
                  "x.toml:22:1: unknown key \"stpes\" in [stop]; did you mean \"steps\"?",
                  "x.toml:23:8: loss must be a finite number", "x.toml:28:34: learning_rate must be above 0",
                  "x.toml:29:21: \"cluster.latency\" in [grid] must be a list of values, as in [1, 2, 4], found 3",

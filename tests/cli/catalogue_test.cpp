@@ -171,10 +171,14 @@ TEST_CASE("explain network_model explains all of them") {
 
 TEST_CASE("unknown names of list and explain are told what was probably meant, and end with 2") {
   const Scratch scratch;
-  const Called explained = program("explain mapreduc", scratch);
+  const Called explained = program("explain latancy", scratch);
   CHECK(explained.exit_code == 2);
-  CHECK(explained.err.starts_with("explain: unknown name \"mapreduc\"; did you mean \"mapreduce\"? Known: "));
+  CHECK(explained.err ==
+        "explain: unknown name \"latancy\"; did you mean \"latency\"? `simgrad list` shows the components, `simgrad "
+        "explain scenario` the keys of a scenario\n");
   CHECK(explained.out.empty());
+  CHECK(
+      program("explain param", scratch).err.starts_with("explain: \"param\" begins several names: parameter_server, "));
   const Called listed = program("list modles", scratch);
   CHECK(listed.exit_code == 2);
   CHECK(listed.err.starts_with("list: unknown kind \"modles\"; did you mean \"models\"? Known: strategies, "));
@@ -193,7 +197,72 @@ TEST_CASE("an option is explained by its name, for everything that has it") {
 TEST_CASE("a collective is said to be chosen where it is, and nowhere else") {
   CHECK(contains(said("explain ring"), "ring ([[strategy]] algorithm)\n"));
   CHECK(contains(said("explain chain"), "chain ([[strategy]] broadcast (mapreduce))\n"));
-  CHECK(contains(said("explain reduce_scatter"), "reduce_scatter (used by others)\n"));
+  CHECK(contains(said("explain reduce_scatter"), "reduce_scatter (used by strategies, not chosen in a scenario)\n"));
+}
+
+TEST_CASE("the collectives that no scenario chooses are listed under a heading that says so") {
+  const std::string list = said("list collectives");
+  const auto at = [&](const std::string& part) { return list.find(part); };
+  CHECK(at("collectives ([[strategy]] algorithm)\n") < at("\n  ring "));
+  CHECK(at("\n  ring ") < at("collectives (used by strategies, not chosen in a scenario)\n"));
+  CHECK(at("collectives (used by strategies, not chosen in a scenario)\n") < at("\n  reduce_scatter "));
+}
+
+TEST_CASE("a name that means several things is explained in all of its senses") {
+  const std::string text = said("explain efficiency");
+  CHECK(contains(text, "efficiency: an option of cluster (a section of a scenario)\n"));
+  CHECK(contains(text,
+                 "efficiency: a field of a run in runs.csv and results.json\n      speedup_throughput / workers\n"));
+  CHECK(contains(said("explain momentum"), "momentum (training.optimizer)\n"));
+  CHECK(contains(said("explain momentum"), "momentum: an option of momentum (training.optimizer)\n"));
+}
+
+TEST_CASE("every column of the result files and every field of results.json is explained") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "[stop]", "[prices]\nworker = \"1$/h\"\n[stop]"));
+  REQUIRE(program("run x.toml --quiet --grid cluster.workers=2,4", scratch).exit_code == 0);
+  std::set<std::string> names;
+  for (const char* file : {"runs.csv", "curves.csv", "ranks.csv", "links.csv"}) {
+    std::string head = lines_of(contents(scratch.path() + "/out/x/" + file)).at(0) + ",";
+    for (; !head.empty(); head.erase(0, head.find(',') + 1)) names.insert(head.substr(0, head.find(',')));
+  }
+  const Json results = results_in(scratch);
+  for (const auto& [name, value] : results.items()) names.insert(name);
+  for (const auto& [name, value] : results["runs"][0].items()) {
+    names.insert(name);
+    if (value.is_array() && !value.empty() && value[0].is_object())
+      for (const auto& [inner, number] : value[0].items()) names.insert(inner);
+  }
+  names.erase("param.cluster.workers");
+  for (const std::string& name : names) {
+    INFO(name);
+    CHECK(contains(said("explain " + name), name + ": a field of "));
+  }
+}
+
+TEST_CASE("usual names of other systems lead to those that are listed") {
+  std::set<std::string> known;
+  for (const std::string& kind : kinds) known.merge(listed(kind));
+  for (const auto& [alias, name] : std::vector<std::pair<std::string, std::string>>{{"ddp", "allreduce"},
+                                                                                    {"ps", "parameter_server"},
+                                                                                    {"FedAvg", "federated_averaging"},
+                                                                                    {"horovod", "allreduce"},
+                                                                                    {"logistic", "logistic_regression"},
+                                                                                    {"D-PSGD", "gossip"}}) {
+    INFO(alias);
+    CHECK(known.contains(name));
+    const std::string text = said("explain " + alias);
+    CHECK(contains(text, alias + ": see " + name + "; "));
+    CHECK(contains(text, "\n" + name + " ("));
+  }
+  CHECK(said("explain mapreduc") == said("explain mapreduce"));  // the beginning of one name
+}
+
+TEST_CASE("the letters of a cost line are explained below it, as the kind means them") {
+  CHECK(contains(said("explain rabenseifner"),
+                 "\n  letters: lg the logarithm to base 2; P the number of members; alpha "));
+  CHECK(contains(said("explain least_squares"), "\n  letters: d the number of features, the bias included\n"));
+  CHECK(contains(said("explain adam"), "\n  letters: d the number of parameters\n"));
 }
 
 TEST_CASE("explain network_model times messages on the default cluster, or on a scenario's links") {

@@ -59,6 +59,21 @@ void check_interrupted_by(void (Process::*send)(int) const, int signal) {
 
 }  // namespace
 
+TEST_CASE("an interrupt before the first run has ended says that there are no results") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  Process process({"run", "x.toml", "--no-baseline", "--set", "stop.steps=900000000"}, scratch);
+  REQUIRE(soon([&] {
+    const auto children = process.children();
+    return children.size() == 1 && cpu_s(children.front()) > 0.1;
+  }));
+  process.send(SIGINT);
+  CHECK(process.wait() == 130);
+  CHECK(contains(contents(scratch.path() + "/err"), "interrupted before a run was finished; no results are written"));
+  CHECK_FALSE(contains(contents(scratch.path() + "/err"), "Results: "));
+  CHECK_FALSE(fs::exists(scratch.path() + "/out/x/results.json"));
+}
+
 TEST_CASE("Ctrl-C ends with 130, leaves finished runs in place, and ends the others") {
   check_interrupted_by(&Process::send_group, SIGINT);
 }

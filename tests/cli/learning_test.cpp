@@ -61,7 +61,10 @@ TEST_CASE("a perceptron on a file has to be told what to predict") {
   scratch.write("x.toml", file);
   check_refused(scratch,
                 {"x.toml:15:1: the data source \"csv\" may hold numbers or classes; say which of them perceptron is "
-                 "to predict: task = \"regression\" or task = \"classification\""});
+                 "to predict: [model] task = \"regression\" or task = \"classification\" (model.task)"});
+  scratch.write("x.toml", with(file, source, source + "\ntask = \"regression\""));
+  CHECK(contains(program("validate x.toml", scratch).err,
+                 "unknown key \"task\" in [data]; did you mean \"model.task\"?"));
   scratch.write("x.toml", with(file, "kind = \"perceptron\"", "kind = \"perceptron\"\ntask = \"regression\""));
   CHECK(program("run x.toml", scratch).exit_code == 0);
 }

@@ -14,7 +14,7 @@ const std::string diverging =
 
 }  // namespace
 
-TEST_CASE("a run that diverges is a result: exit 0, the status, the step, a loss of null") {
+TEST_CASE("a run that diverges is a result: exit 0, the status, the step, an early end") {
   const Scratch scratch;
   scratch.write("x.toml", diverging);
   const Called called = program("run x.toml", scratch);
@@ -23,10 +23,10 @@ TEST_CASE("a run that diverges is a result: exit 0, the status, the step, a loss
   const Json results = results_in(scratch);
   const Json& run = results["runs"][0];
   CHECK(run["status"] == "diverged");
-  CHECK(run["final_loss"].is_null());
+  const double first = run["curve"][0]["loss"];
+  CHECK(run["final_loss"].get<double>() > 1e12 * first);
   CHECK(run["error"].is_null());
   const Json& last = run["curve"].back();
-  CHECK(last["loss"].is_null());
   REQUIRE(run["notes"].size() == 1);
   CHECK(contains(run["notes"][0].get<std::string>(), "step " + last["step"].dump()));
   CHECK(run["steps"] == last["step"]);

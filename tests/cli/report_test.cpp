@@ -75,7 +75,8 @@ TEST_CASE("run writes report.html and names it, or says once how to get it") {
   const Called run = call("simgrad run x.toml", scratch.path());
   CHECK(run.exit_code == 0);
   if (fs::exists(scratch.path() + "/out/x/report.html")) {
-    CHECK(has(run.out, "Results: out/x/results.json, runs.csv, curves.csv, ranks.csv, links.csv, report.html\n"));
+    CHECK(has(run.out,
+              "Results: out/x/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv, report.html\n"));
     CHECK_FALSE(has(run.err, "Node"));
     const std::string page = contents(scratch.path() + "/out/x/report.html");
     CHECK_FALSE(has(page, "@simgrad-data@"));
@@ -107,12 +108,12 @@ TEST_CASE("report refuses results that are missing, damaged or of another kind, 
     scratch.write("out/x/results.json", text);
     const Called called = report();
     CHECK(called.exit_code == 2);
-    CHECK(called.err.starts_with("out/x/results.json: "));
+    CHECK(called.err.starts_with("out/x/results.json:"));
     CHECK(has(called.err, said));
     CHECK_FALSE(fs::exists(scratch.path() + "/out/x/report.html"));
   };
-  damaged(good.substr(0, good.size() / 2), "line ");
-  damaged("", "line 1");
+  damaged(good.substr(0, good.size() / 2), "not JSON, or cut short: found end of input");
+  damaged("", "results.json:1:1: ");
   damaged("{}", "\"schema\" is missing");
   damaged("{\"schema\": 7}", "\"schema\" is 7, expected 1");
   Json json = Json::parse(good);

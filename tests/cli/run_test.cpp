@@ -1,4 +1,5 @@
 // The output of a run: its files, their fields, the streams, the exit code.
+#include <regex>
 #include <set>
 
 #include "catch.h"
@@ -84,8 +85,8 @@ TEST_CASE("a run writes its files, by default under out/ and the stem of the sce
   CHECK(names_in(scratch.path() + "/out") == std::set<std::string>{"x"});
   std::set<std::string> written = names_in(scratch.path() + "/out/x");
   written.erase("report.html");  // there is none where simgrad was built without Node
-  CHECK(written ==
-        std::set<std::string>{"results.json", "runs.csv", "curves.csv", "ranks.csv", "links.csv", "runs", "timelines"});
+  CHECK(written == std::set<std::string>{"results.json", "runs.csv", "summary.csv", "curves.csv", "ranks.csv",
+                                         "links.csv", "runs", "timelines"});
   const Json results = results_in(scratch);
   std::set<std::string> records;
   for (const char* list : {"runs", "baselines"})
@@ -105,7 +106,7 @@ TEST_CASE("option --out names the directory, which is made with those above it")
 TEST_CASE("results.json has the fields of the contract, in its order, for runs and baselines") {
   const Json results = results_of(small);
   CHECK(keys_of(results) == std::vector<std::string>{"schema", "version", "name", "title", "complete", "command",
-                                                     "scenario", "runs", "baselines"});
+                                                     "scenario", "runs", "baselines", "summary", "counterfactuals"});
   CHECK(results["schema"] == 1);
   CHECK(results["name"] == "x");
   CHECK(results["title"] == "small");
@@ -132,7 +133,10 @@ TEST_CASE("the CSV files have the columns of the contract, and one column for ea
   CHECK(first(cells_of(head_of(scratch, "runs.csv")), columns.size()) == columns);
   CHECK(contains(head_of(scratch, "curves.csv"), "run,step,simulated_s,samples,loss"));
   CHECK(head_of(scratch, "ranks.csv") ==
-        "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received,host_class");
+        "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received,host_class,compute_gradient_s,"
+        "compute_reduction_s,compute_update_s,compute_encoding_s,compute_other_s,communicate_transfer_s,"
+        "communicate_storage_s,wait_gradient_s,wait_worker_s,wait_server_s,wait_transfer_s,wait_turn_s,wait_storage_s,"
+        "wait_checkpoint_s,wait_recovery_s,wait_other_s,staleness_mean");
   CHECK(head_of(scratch, "links.csv") == "run,link,bytes,utilisation,link_class");
 
   const Json results = results_in(scratch);
@@ -208,7 +212,7 @@ TEST_CASE("a table and where the files are go to stdout, progress to stderr alon
   CHECK(contains(called.out, "out/x/results.json"));
   CHECK_FALSE(contains(called.out, "\x1b"));
   CHECK_FALSE(contains(called.out, " of 2 runs"));
-  CHECK(lines_of(called.err).back() == "2 of 2 runs, 100 %");
+  CHECK(lines_of(called.err).back() == "2 of 2 runs done");
 }
 
 TEST_CASE("option --quiet says nothing when all is well, and errors all the same") {
@@ -236,8 +240,48 @@ TEST_CASE("option --dry-run lists the runs, simulates nothing and writes nothing
   REQUIRE(lines.size() == 6);
   CHECK(contains(lines[0], "  baseline  seed=1"));
   CHECK(contains(lines[5], "  allreduce  cluster.workers=2  seed=2"));
-  CHECK(called.err.empty());
+  CHECK(std::regex_match(called.err, std::regex("simgrad: 6 runs to simulate: about [0-9.]+ (ns|us|ms|s) of real time, "
+                                                "and [0-9.]+ kB of files beside the report\n")));
   CHECK(names_in(scratch.path()) == std::set<std::string>{"x.toml"});
+}
+
+TEST_CASE("the file sizes that --dry-run estimates are those of the run, within a factor of two") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "steps = 10", "steps = 2000"));
+  const Called called = program("run x.toml --dry-run", scratch);
+  std::smatch found;
+  REQUIRE(std::regex_search(called.err, found, std::regex("and ([0-9.]+) (kB|MB) of files")));
+  const double estimated = std::stod(found[1]) * (found[2] == "kB" ? 1e3 : 1e6);
+  REQUIRE(program("run x.toml --quiet", scratch).exit_code == 0);
+  double bytes = 0.0;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch.path() + "/out"))
+    if (entry.is_regular_file() && entry.path().extension() != ".html") bytes += static_cast<double>(entry.file_size());
+  CHECK(estimated < 2.0 * bytes);
+  CHECK(estimated > 0.5 * bytes);
+}
+
+TEST_CASE("a second run into a directory says that it replaces the results there") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string text = "out/x has the results of an earlier run, which this run replaces; --out keeps both";
+  CHECK_FALSE(contains(program("run x.toml", scratch).err, text));
+  CHECK(contains(program("run x.toml", scratch).err, text));
+  CHECK(program("run x.toml --quiet", scratch).err.empty());
+}
+
+TEST_CASE("a loss that is evaluated much more than learnt from is told once, with the key that changes it") {
+  const Scratch scratch;
+  std::string text = with(with(small, "samples = 200", "samples = 20000"), "features = 5", "features = 100");
+  text = with(text, "learning_rate = 0.1", "learning_rate = 0.01\nbatch_size = 4");
+  scratch.write("x.toml", with(text, "steps = 10", "steps = 3000"));
+  const std::string advice = " evaluations of the loss took ", key = "set evaluate.every_steps to more than 1";
+  const Called called = program("run x.toml --no-baseline --threads 0", scratch);
+  const auto at = called.err.find(advice);
+  INFO(called.err);
+  CHECK(at != std::string::npos);
+  CHECK(called.err.find(advice, at + 1) == std::string::npos);
+  CHECK(contains(called.err, key));
+  CHECK_FALSE(contains(program("run x.toml --no-baseline --set evaluate.every_steps=1000", scratch).err, advice));
 }
 
 TEST_CASE("the ids that --dry-run lists are those of the runs") {

@@ -157,6 +157,47 @@ TEST_CASE("an unknown --strategy is told from the labels and kinds there are") {
         "parameter_server, async, gossip\n");
 }
 
+TEST_CASE("a value of the file is checked even if the grid or the command line replaces it") {
+  const Scratch scratch;
+  const auto refused = [&](const std::string& text, const std::string& arguments, const std::string& error) {
+    scratch.write("x.toml", text);
+    const Called called = program("validate x.toml " + arguments, scratch);
+    INFO(arguments);
+    CHECK(called.exit_code == 2);
+    CHECK(called.err == error + "\n");
+  };
+  const std::string text = with(small, "workers = 4", "workers = \"4\"");
+  const std::string fault = "x.toml:5:11: workers must be an integer, found \"4\"";
+  refused(text, "--set cluster.workers=2", fault);
+  refused(text, "--grid cluster.workers=2,4", fault);
+  refused(text + "[grid]\n\"cluster.workers\" = [2, 4]\n", "", fault);
+  refused(with(small, "\"1Gbps\"", "\"1Gb\""), "--set cluster.bandwidth=1Gbps",
+          "x.toml:7:13: bandwidth: unknown unit \"Gb\" in \"1Gb\"; did you mean \"1Gbps\"?");
+  scratch.write("x.toml", small);
+  CHECK(program("validate x.toml --set cluster.workers=2", scratch).exit_code == 0);
+}
+
+TEST_CASE("a section that is a number is blamed, not the key that is laid over it") {
+  const Scratch scratch;
+  std::string text = "training = 3\n" + small;
+  text = with(text, "[training]\nlearning_rate = 0.1\n", "");
+  scratch.write("x.toml", text);
+  for (const char* arguments : {"", "--set training.learning_rate=1", "--grid training.learning_rate=1,2"}) {
+    INFO(arguments);
+    const Called called = program(std::string("validate x.toml ") + arguments, scratch);
+    CHECK(called.exit_code == 2);
+    CHECK(called.err == "x.toml:1:12: training must be a table, found 3\n");
+  }
+}
+
+TEST_CASE("a key without its section is looked for in all sections") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const Called called = program("validate x.toml --set bandwidth=1Gbps", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK(called.err.starts_with("--set bandwidth=1Gbps: unknown key \"bandwidth\"; did you mean \"cluster.bandwidth\""));
+}
+
 TEST_CASE("malformed --set, --grid and --seeds are told with what was expected") {
   const Scratch scratch;
   scratch.write("x.toml", small);
@@ -179,6 +220,8 @@ TEST_CASE("malformed --set, --grid and --seeds are told with what was expected")
   refused("--set clutser.workers=3", "--set clutser.workers=3: unknown key \"clutser\"; did you mean \"cluster\"?");
   refused("--grid cluster.workers=", "--grid cluster.workers=: a value is empty");
   refused("--grid cluster.workers=1,1", "--grid cluster.workers=1,1: \"cluster.workers\" takes the value 1 twice");
+  refused("--grid training.learning_rate=1,1.0",
+          "--grid training.learning_rate=1,1.0: \"training.learning_rate\" takes the value 1.0 twice");
   refused("--grid cluster.wrokers=1,2",
           "--grid cluster.wrokers=1,2: unknown key \"wrokers\" in [cluster]; did you mean \"workers\"?");
   refused("--seeds 3..1", "--seeds 3..1: 3..1 is empty or too long; expected a..b with a <= b");
@@ -195,7 +238,7 @@ TEST_CASE("a grid of too many points is refused before it fills the memory") {
   const Called called =
       program("run x.toml --grid seed=" + values + " --grid training.checkpoint_every_steps=" + values, scratch);
   CHECK(called.exit_code == 2);
-  CHECK(called.err == "the grid has more than 100000 points; expected fewer\n");
+  CHECK(called.err == "the grid has more than 20000 points; expected fewer\n");
 }
 
 }  // namespace selection_test

@@ -247,4 +247,20 @@ TEST_CASE("probing a platform that is not one says what is wrong and where") {
   CHECK(error.find(broken.path() + ":5") != std::string::npos);
 }
 
+TEST_CASE("probing a platform refuses prices and power that are none, as a run would") {
+  const auto fault = [](const std::string& properties) {
+    const PlatformFile file("<host id=\"a\" speed=\"1Gf\">" + properties + "</host>\n");
+    const std::string error = cluster::probe_platform(file.path()).error;
+    return error.starts_with(file.path() + ": ") ? error.substr(file.path().size() + 2) : error;
+  };
+  CHECK(fault(R"(<prop id="price" value="12"/>)") ==
+        R"(host "a", property "price": a price by the hour needs a unit, as in "2.48$/h"; found "12")");
+  CHECK(fault(R"(<prop id="watts_idle" value="-1W"/>)") ==
+        R"(host "a", property "watts_idle": found "-1W", expected at least 0)");
+  CHECK(fault(R"(<prop id="watts_idle" value="9W"/><prop id="watts_busy" value="8W"/>)") ==
+        R"(host "a", property "watts_busy": found 8 W, expected at least the 9 W of watts_idle)");
+  CHECK(fault(R"(<prop id="price" value="0$/h"/><prop id="watts_idle" value="8W"/><prop id="watts_busy" value="8W"/>)")
+            .empty());
+}
+
 }  // namespace platform_test

@@ -50,6 +50,13 @@ TEST_CASE("SimGrid's profile format: dates, factors, comments, and how they repe
   CHECK(first(read("5 0\n8 1\nLOOPAFTER 10\n"), 0, 4) == Pairs{{5, 0}, {8, 1}, {23, 0}, {26, 1}});
 }
 
+TEST_CASE("repetitions end where doubles do not tell one date from the next") {
+  // 1e308 + 1e308 is infinite; the dates of the first round are 0 and 5.
+  CHECK(first(read("0 1\n5 0.5\nPERIODICITY 1e308\n"), 0, 9) == Pairs{{0, 1}, {5, 0.5}, {1e308, 1}});
+  CHECK(fault("1e20 0.5\nPERIODICITY 1e-9\n") ==
+        "speeds.txt:2: a period of 1e-09 s is nothing beside the date 1e+20 s; expected a longer one");
+}
+
 TEST_CASE("CSV: of all hosts, or of each rank") {
   CHECK(first(read("date,factor\n0,0.5\n3,1\n"), 5, 9) == Pairs{{0, 0.5}, {3, 1}});
   const SpeedFile file = read("date, factor, rank\n0,0.5,1\n1,0.25,2\n3,1,1\n");

@@ -48,6 +48,7 @@ struct Group {
     double compute_s = 0.0;  ///< from the beginning of the world
     double communicate_s = 0.0;
     double wait_s = 0.0;
+    std::vector<double> parts;  ///< of the three
   };
   struct Outcome {
     std::vector<Member> members;
@@ -75,6 +76,7 @@ struct Group {
       member.compute_s = flat.at(at++);
       member.communicate_s = flat.at(at++);
       member.wait_s = flat.at(at++);
+      for (std::size_t k = 0; k < record::time_parts; ++k) member.parts.push_back(flat.at(at++));
       for (std::int64_t length = whole(); length > 0; --length) member.result.push_back(flat.at(at++));
     }
     outcome.messages = whole();
@@ -128,6 +130,8 @@ struct Group {
       flat.insert(flat.end(), {ends[i], static_cast<double>(record.ranks[i].bytes_sent),
                                static_cast<double>(record.ranks[i].bytes_received)});
       flat.insert(flat.end(), {record.ranks[i].compute_s, record.ranks[i].communicate_s, record.ranks[i].wait_s});
+      for (std::size_t k = 0; k < record::time_parts; ++k)
+        flat.push_back(record.ranks[i].parts[static_cast<record::TimePart>(k)]);
       const bool any = numbers && results[i];
       const auto value = any ? results[i].value() : std::span<const double>();
       flat.push_back(static_cast<double>(value.size()));
@@ -152,6 +156,21 @@ inline void check_equal(const Group::Outcome& a, const Group::Outcome& b) {
     CHECK(a.members[r].compute_s == near(b.members[r].compute_s));
     CHECK(a.members[r].communicate_s == near(b.members[r].communicate_s));
     CHECK(a.members[r].wait_s == near(b.members[r].wait_s));
+    // Whether a member waits for another's sums or for its messages is told apart message by message only.
+    const auto within = [](record::TimePart part) {
+      return part == record::TimePart::wait_worker || part == record::TimePart::wait_transfer ||
+             part == record::TimePart::wait_other;
+    };
+    double within_a = 0.0, within_b = 0.0;
+    for (std::size_t k = 0; k < record::time_parts; ++k) {
+      const auto part = static_cast<record::TimePart>(k);
+      CAPTURE(record::field_name(part));
+      if (within(part))
+        within_a += a.members[r].parts[k], within_b += b.members[r].parts[k];
+      else
+        CHECK(a.members[r].parts[k] == near(b.members[r].parts[k]));
+    }
+    CHECK(within_a == near(within_b));
     CHECK(a.members[r].bytes_sent == b.members[r].bytes_sent);
     CHECK(a.members[r].bytes_received == b.members[r].bytes_received);
   }

@@ -36,6 +36,44 @@ Csv with(auto change) {
 
 }  // namespace
 
+TEST_CASE("columns to ignore are no features, whatever they hold, and the last of the others is the target") {
+  const std::string text = "id,a,name,b,y,comment\n7,1,?,2,3,x\n8,4,ann,5,6,\n";
+  const Dataset set = read(text, with([](Csv& csv) { csv.ignore = {"id", "2", "comment"}; }));
+  CHECK(set.feature_names == Names{"a", "b"});
+  CHECK(set.features == Numbers{1, 2, 4, 5});
+  CHECK(set.targets == Numbers{3, 6});
+}
+
+TEST_CASE("columns to ignore that are not there, are the target, or leave nothing are refused") {
+  const std::string text = "id,a,y\n1,2,3\n";
+  const auto ignoring = [](Names names) { return with([&](Csv& csv) { csv.ignore = std::move(names); }); };
+  CHECK(refusal(text, ignoring({"ids"})) ==
+        "t.csv:1: unknown ignored column \"ids\"; did you mean \"id\"? Known: id, a, y");
+  CHECK(refusal(text, with([](Csv& csv) {
+                  csv.ignore = {"y"};
+                  csv.target = "y";
+                })) == "t.csv:1: column \"y\" is the target and to be ignored; leave it out of \"ignore\"");
+  CHECK(refusal(text, ignoring({"id", "a"})) ==
+        "t.csv:1: one column is not ignored, expected a target and at least one feature");
+  CHECK(refusal(text, ignoring({"id", "a", "y"})) == "t.csv:1: every column is to be ignored, expected some to remain");
+  CHECK(refusal(text, ignoring({"id"}), Task::recommendation) ==
+        "t.csv: ratings read the columns user, item and target alone; leave \"ignore\" out");
+}
+
+TEST_CASE("columns that are constant or look like an identifier are noted, with the option that leaves them out") {
+  std::string text = "id,size,one,city,y\n";
+  for (int row = 0; row < 20; ++row)
+    text += std::to_string(100 + row) + "," + std::to_string(row) + ".5,7," + (row % 2 == 0 ? "a" : "b") + ",1\n";
+  CHECK(
+      read(text).notes ==
+      Names{"t.csv:1: column \"id\" has another whole number in every row, like an identifier; to leave it out: [data] "
+            "ignore = [\"id\"]",
+            "t.csv:1: column \"one\" has one value in all rows; to leave it out: [data] ignore = [\"one\"]"});
+  CHECK(read(text, with([](Csv& csv) { csv.ignore = {"id", "one"}; })).notes.empty());
+  // Few rows differ by chance.
+  CHECK(read("id,x,y\n1,5,1\n2,6,1\n3,5,1\n").notes.empty());
+}
+
 TEST_CASE("a CSV file is read from its path") {
   const Folder folder;
   Csv csv;

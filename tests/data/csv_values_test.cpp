@@ -88,7 +88,7 @@ TEST_CASE("a column with more than 1000 texts is refused with advice") {
   CHECK(read(text).columns == 1000);
   CHECK(refusal(text + "id1000,1\n") ==
         "t.csv:1: column \"id\" holds more than 1000 different texts, expected a category to encode one-hot; an "
-        "identifier does not help to predict: remove it");
+        "identifier does not help to predict: leave it out by [data] ignore = [\"id\"]");
 }
 
 TEST_CASE("every spelling of a missing cell is refused by default with line, column and count") {
@@ -137,9 +137,11 @@ TEST_CASE("mean drops the rows without a target, and they do not count for the m
 
 TEST_CASE("mean refuses a column without any value") {
   CHECK(refusal("a,b,y\n1,,1\n2,,2\n", Missing::mean) ==
-        "t.csv:1: column \"b\" has no value in any row with a target, expected some; remove it");
+        "t.csv:1: column \"b\" has no value in any row with a target, expected some; leave it out by [data] ignore = "
+        "[\"b\"]");
   CHECK(refusal("a,b,y\n1,,1\n2,5,\n", Missing::mean) ==
-        "t.csv:1: column \"b\" has no value in any row with a target, expected some; remove it");
+        "t.csv:1: column \"b\" has no value in any row with a target, expected some; leave it out by [data] ignore = "
+        "[\"b\"]");
 }
 
 TEST_CASE("class labels that are texts are numbered in their order") {

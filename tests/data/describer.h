@@ -28,6 +28,7 @@ class Notes final : public base::Describer {
   void number(Key key, std::optional<double>&, Meaning, base::Bounds b) override { note(key, b); }
   void quantity(Key key, std::optional<double>&, base::Unit, Meaning, base::Bounds b) override { note(key, b); }
   void text(Key key, std::optional<std::string>&, Meaning) override { note(key); }
+  void names_or_indices(Key key, std::vector<std::string>&, Meaning) override { note(key); }
   void name_or_index(Key key, std::optional<std::string>&, Meaning) override { note(key); }
   void integer_or(Key key, std::optional<std::int64_t>&, std::string_view, Meaning, base::Bounds b) override {
     note(key, b);

@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "data/binary_files.h"
 #include "data/files.h"
+#include "data/gzip.h"
 
 namespace idx_test {
 
@@ -128,6 +129,13 @@ TEST_CASE("compressed IDX files that are damaged or end early are refused, all c
   damaged[damaged.size() - 8] ^= 1;  // in the check sum
   CHECK(refusal(damaged, labels).starts_with("t.idx: the compressed data are damaged (incorrect data check)"));
   CHECK(refusal("\x1f\x8bxxxxxxxxxxx", labels).starts_with("t.idx: the compressed data are damaged"));
+}
+
+TEST_CASE("memory for what is compressed grows with what is there, not with what is claimed") {
+  // Room for 2^62 bytes, as a header may claim, would not be had.
+  const std::string all = data::inflated(images_gz, std::size_t{1} << 62, "t.idx");
+  CHECK(all == data::inflated(images_gz, 1 << 16, "t.idx"));
+  CHECK(data::inflated(images_gz, 5, "t.idx") == all.substr(0, 5));
 }
 
 TEST_CASE("gzip members one behind the other are one file, and padding behind them is ignored") {

@@ -54,6 +54,13 @@ TEST_CASE("comments, query ids, blank lines and CRLF mean nothing in a LIBSVM fi
   CHECK(set.targets == Numbers{1, 2});
 }
 
+TEST_CASE("indices that count from 0 are noted, since those of the format count from 1") {
+  CHECK(read("1 0:5\n2 1:1\n").notes ==
+        std::vector<std::string>{
+            "t.svm: an index is 0, though LIBSVM's indices begin at 1: all indices are taken to count from 0"});
+  CHECK(read("1 1:5\n2 2:1\n").notes.empty());
+}
+
 TEST_CASE("a LIBSVM line without entries is a row of zeros") { CHECK(read("1 1:5\n2\n").features == Numbers{5, 0}); }
 
 TEST_CASE("labels -1 and +1 become the classes 0 and 1") {

@@ -46,8 +46,9 @@ TEST_CASE("the data section describes its options and those of the source") {
   CHECK(notes_of(options).keys == Names{"source", "noise", "correlation", "zero_weights", "samples", "features",
                                         "test_fraction", "standardize", "standardize_target"});
   Options file = file_options("csv", "t.csv");
-  CHECK(notes_of(file).keys == Names{"source", "path", "target", "user", "item", "header", "separator", "missing",
-                                     "samples", "features", "test_fraction", "standardize", "standardize_target"});
+  CHECK(notes_of(file).keys == Names{"source", "path", "target", "user", "item", "ignore", "header", "separator",
+                                     "missing", "samples", "features", "test_fraction", "standardize",
+                                     "standardize_target"});
 }
 
 TEST_CASE("the default values of every source are within their bounds") {

@@ -26,7 +26,7 @@ Children::Ended end_of(Children& children) {
 
 TEST_CASE("a child that returns has no error, and takes some time") {
   Children children(1);
-  children.start(7, [](double*) { return usleep(20'000), std::string(); });
+  children.start(7, [](simgrad::training::Pulse*) { return usleep(20'000), std::string(); });
   CHECK(children.full());
   const auto ended = end_of(children);
   CHECK(ended.task == 7);
@@ -37,17 +37,17 @@ TEST_CASE("a child that returns has no error, and takes some time") {
 
 TEST_CASE("the text of a child's exception is its error") {
   Children children(1);
-  children.start(0, [](double*) -> std::string { throw std::runtime_error("rank 3, step 2"); });
+  children.start(0, [](simgrad::training::Pulse*) -> std::string { throw std::runtime_error("rank 3, step 2"); });
   CHECK(end_of(children).error == "rank 3, step 2");
-  children.start(0, [](double*) -> std::string { throw std::runtime_error(""); });
+  children.start(0, [](simgrad::training::Pulse*) -> std::string { throw std::runtime_error(""); });
   CHECK(end_of(children).error == "an error without a text");
-  children.start(0, [](double*) -> std::string { throw 3; });
+  children.start(0, [](simgrad::training::Pulse*) -> std::string { throw 3; });
   CHECK(end_of(children).error == "an unknown error");
 }
 
 TEST_CASE("a child's result comes back, however long") {
   Children children(1);
-  children.start(0, [](double*) { return std::string(1'000'000, 'x'); });
+  children.start(0, [](simgrad::training::Pulse*) { return std::string(1'000'000, 'x'); });
   const auto ended = end_of(children);
   CHECK(ended.error.empty());
   CHECK(ended.answer == std::string(1'000'000, 'x'));
@@ -55,23 +55,24 @@ TEST_CASE("a child's result comes back, however long") {
 
 TEST_CASE("a long error is cut, and the child still ends") {
   Children children(1);
-  children.start(0, [](double*) -> std::string { throw std::runtime_error(std::string(1'000'000, 'x')); });
+  children.start(
+      0, [](simgrad::training::Pulse*) -> std::string { throw std::runtime_error(std::string(1'000'000, 'x')); });
   CHECK(end_of(children).error == std::string(4000, 'x'));
 }
 
 TEST_CASE("a child that dies of a signal, or leaves, says so") {
   Children children(1);
-  children.start(0, [](double*) { return kill(getpid(), SIGKILL), std::string(); });
+  children.start(0, [](simgrad::training::Pulse*) { return kill(getpid(), SIGKILL), std::string(); });
   CHECK(end_of(children).error == "the simulating process died of signal 9 (Killed)");
-  children.start(0, [](double*) -> std::string { _exit(3); });
+  children.start(0, [](simgrad::training::Pulse*) -> std::string { _exit(3); });
   CHECK(end_of(children).error == "the simulating process ended with 3");
 }
 
 TEST_CASE("children end in their own order, and as many run as there are jobs") {
   Children children(2);
-  children.start(0, [](double*) { return usleep(300'000), std::string(); });
+  children.start(0, [](simgrad::training::Pulse*) { return usleep(300'000), std::string(); });
   CHECK_FALSE(children.full());
-  children.start(1, [](double*) { return std::string(); });
+  children.start(1, [](simgrad::training::Pulse*) { return std::string(); });
   CHECK(children.full());
   CHECK(end_of(children).task == 1);
   CHECK_FALSE(children.full());
@@ -81,7 +82,7 @@ TEST_CASE("children end in their own order, and as many run as there are jobs") 
 TEST_CASE("waiting for a child ends after the time given, and at once without children") {
   Children children(1);
   CHECK_FALSE(children.reap(20.0));
-  children.start(0, [](double*) { return sleep(20), std::string(); });
+  children.start(0, [](simgrad::training::Pulse*) { return sleep(20), std::string(); });
   CHECK_FALSE(children.reap(0.01));
   CHECK_FALSE(children.empty());
 }
@@ -89,8 +90,8 @@ TEST_CASE("waiting for a child ends after the time given, and at once without ch
 TEST_CASE("the progress of all children is seen as it is written, and is nothing again when they have ended") {
   Children children(2);
   for (const double share : {0.25, 0.5})
-    children.start(0, [share](double* progress) {
-      *progress = share;
+    children.start(0, [share](simgrad::training::Pulse* pulse) {
+      pulse->share = share;
       sleep(20);
       return std::string();
     });
@@ -103,7 +104,7 @@ TEST_CASE("a pool that goes away ends its children") {
   REQUIRE(pipe(ends) == 0);
   {
     Children children(1);
-    children.start(0, [](double*) { return sleep(20), std::string(); });
+    children.start(0, [](simgrad::training::Pulse*) { return sleep(20), std::string(); });
   }
   close(ends[1]);
   // The child had the writing end too: the pipe ends only when the child has.

@@ -58,6 +58,17 @@ TEST_CASE("an expectation needs a known metric and a bound that something can me
       Faults{
           "18:1: a tolerance is a share of \"equals\", and a share of zero is zero; use at_most and at_least instead"});
   CHECK(faults(expects("metric = \"steps\"\nequals = 0\n")).empty());
+}
+
+TEST_CASE("a relative expectation names a strategy and grid points that there are") {
+  const std::string start = "metric = \"steps\"\nat_most = 2\n";
+  CHECK(faults(expects(start + "relative_to = \"allreduce\"\n")).empty());
+  CHECK(faults(expects(start + "relative_where = { \"cluster.workers\" = 2 }\n")).empty());
+  CHECK(faults(expects(start + "relative_to = \"allreduc\"\n"))
+            .at(0)
+            .starts_with("18:1: no strategy of the scenario is called \"allreduc\"; did you mean \"allreduce\"?"));
+  CHECK(faults(expects(start + "relative_where = { \"cluster.workers\" = 3 }\n")) ==
+        Faults{"18:1: the grid has no point with cluster.workers = 3; it takes 2, 4"});
   CHECK(faults(expects("metric = \"wall_s\"\nat_most = 60\n")) ==
         Faults{"16:1: wall_s depends on the machine; expect a number of the simulation, such as simulated_s"});
   CHECK(faults(expects("metric = \"steps\"\nequals = 2\ntolerance = -1\n"))

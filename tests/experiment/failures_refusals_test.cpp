@@ -98,6 +98,12 @@ TEST_CASE("slow links and ends of other traffic that are not there are refused a
   CHECK(faults_of(ring_allreduce,
                   {.sets = {"cluster.slow_links=[{link=\"nic-3\",factor=0.5},{link=\"nic-2_UP\",factor=0.5}]"}}) ==
         "accepted");
+  // Its servers' links are not there for strategies without servers.
+  const std::string link = "cluster.slow_links=[{link=\"nic-4\",factor=0.5}]";
+  CHECK(faults_of(server, {.sets = {link}}) == "accepted");
+  CHECK(says(faults_of(server + ring_allreduce, {.sets = {link}}),
+             "there is no link \"nic-4\" for allreduce, which has hosts 0 to 3"));
+  CHECK(faults_of(server + ring_allreduce, {.sets = {link}, .strategies = {"parameter_server"}}) == "accepted");
   const std::string flow = "cluster.background=[{from=1,to=4}]";
   CHECK(says(faults_of(ring_allreduce, {.sets = {flow}}), "there is no host 4 for allreduce, which has hosts 0 to 3"));
   CHECK(faults_of(server, {.sets = {flow}}) == "accepted");

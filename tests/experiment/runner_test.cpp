@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/run/finished_runs.h"
+#include "experiment/run/simulate.h"
 #include "experiment/scenario.h"
 
 namespace runner_test {
@@ -78,11 +79,11 @@ TEST_CASE("a plan that is run gives its runs in their order, tells its progress,
   const Plan plan = planned(small + ring_allreduce + single + "[grid]\n\"cluster.workers\" = [2, 1]\n");
   std::vector<double> shares;
   int all = 0;
-  const auto results = run_plan(
-      plan, {.out = scratch.path() + "/out", .jobs = 2, .threads = 0, .progress = [&](int, int of, double share) {
-               all = of;
-               shares.push_back(share);
-             }});
+  const auto results =
+      run_plan(plan, {.out = scratch.path() + "/out", .jobs = 2, .threads = 0, .progress = [&](const Advance& advance) {
+                        all = advance.all;
+                        shares.push_back(advance.share);
+                      }});
   REQUIRE(results.runs.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) CHECK(results.runs[i].id == plan.runs[i].id);
   CHECK(results.complete);
@@ -114,6 +115,28 @@ TEST_CASE("data that do not suit are refused before anything is simulated or wri
   CHECK_THROWS_WITH(run_plan(plan, {.out = scratch.path() + "/out", .jobs = 1, .threads = 0, .progress = {}}),
                     scratch.path() + "/x.toml:2:1: 3 workers for 2 training rows; expected at most one worker a row");
   CHECK_FALSE(std::filesystem::exists(scratch.path() + "/out"));
+}
+
+TEST_CASE("data that change between the runs of several seeds fail the runs that would read them") {
+  const tests::Scratch scratch;
+  scratch.write("d.csv", "a,b\n1,2\n3,4\n5,6\n7,9\n");
+  const std::string text =
+      "[cluster]\nworkers = 1\n[data]\nsource = \"csv\"\npath = \"d.csv\"\n"
+      "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" +
+      ring_allreduce;
+  const Plan plan = make_plan(scratch.write("x.toml", text), {.seeds = "1..3", .baselines = false});
+  CHECK(load_data(plan.runs[1]) != nullptr);
+  scratch.write("d.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n");
+  CHECK_THROWS_WITH(load_data(plan.runs[1]), scratch.path() +
+                                                 "/d.csv: the data have changed since the scenario was read; start "
+                                                 "again, so that all runs have the same");
+  // Changed after the first run has begun, the others fail and say so.
+  scratch.write("d.csv", "a,b\n1,2\n3,4\n5,6\n7,9\n");
+  const auto change = [&](const Advance&) { scratch.write("d.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n"); };
+  const auto results = run_plan(plan, {.out = scratch.path() + "/out", .jobs = 1, .threads = 0, .progress = change});
+  CHECK(results.runs[0].record.error == "");
+  for (const std::size_t late : {1, 2})
+    CHECK(results.runs[late].record.error.find("have changed") != std::string::npos);
 }
 
 }  // namespace runner_test

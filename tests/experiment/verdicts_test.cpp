@@ -52,18 +52,24 @@ std::vector<std::string> said(const Expectation& expectation, const outputs::Res
 
 using Texts = std::vector<std::string>;
 
+/// Seeds 1 and 2 differ by 0.5: s = 0.5 / sqrt(2), so the margin is t(1) s / sqrt(2) = 12.706 x 0.25.
+const std::string margin = " ± 3.2 over 2 seeds";
+const std::string unsure = "; other seeds may decide otherwise";
+
 }  // namespace
 
 TEST_CASE("an expectation is of the mean over the seeds, for every label and grid point that it matches") {
   Expectation most = expectation("simulated_s");
   // Ring: (4.5 + 5) / 2 and (2.5 + 3) / 2; tree: (6.5 + 7) / 2 and (3.5 + 4) / 2.
   most.at_most = 3.75;
-  CHECK(said(most, results()) == Texts{"FAILED ring: simulated_s at most 3.75, workers=2 | found 4.75",
-                                       "FAILED tree: simulated_s at most 3.75, workers=2 | found 6.75",
-                                       "ok ring: simulated_s at most 3.75, workers=4 | found 2.75",
-                                       "ok tree: simulated_s at most 3.75, workers=4 | found 3.75"});
+  CHECK(said(most, results()) ==
+        Texts{"FAILED ring: simulated_s at most 3.75, workers=2 | found 4.75" + margin + unsure,
+              "FAILED tree: simulated_s at most 3.75, workers=2 | found 6.75" + margin + unsure,
+              "ok ring: simulated_s at most 3.75, workers=4 | found 2.75" + margin + unsure,
+              "ok tree: simulated_s at most 3.75, workers=4 | found 3.75" + margin + unsure});
   most.at_most = 3.7;  // the first seed alone would hold it
-  CHECK(said(most, results()).back() == "FAILED tree: simulated_s at most 3.7, workers=4 | found 3.75");
+  CHECK(said(most, results()).back() ==
+        "FAILED tree: simulated_s at most 3.7, workers=4 | found 3.75" + margin + unsure);
 }
 
 TEST_CASE("a strategy is matched by label, else by kind, and `where` by value") {
@@ -71,10 +77,35 @@ TEST_CASE("a strategy is matched by label, else by kind, and `where` by value") 
   least.at_least = 3.0;
   least.where = {{"cluster.workers", "4.0"}};  // as good as 4
   least.strategy = "tree";
-  CHECK(said(least, results()) == Texts{"ok tree: simulated_s at least 3, workers=4 | found 3.75"});
+  CHECK(said(least, results()) == Texts{"ok tree: simulated_s at least 3, workers=4 | found 3.75" + margin + unsure});
   least.strategy = "allreduce";
-  CHECK(said(least, results()) == Texts{"FAILED ring: simulated_s at least 3, workers=4 | found 2.75",
-                                        "ok tree: simulated_s at least 3, workers=4 | found 3.75"});
+  CHECK(said(least, results()) == Texts{"FAILED ring: simulated_s at least 3, workers=4 | found 2.75" + margin + unsure,
+                                        "ok tree: simulated_s at least 3, workers=4 | found 3.75" + margin + unsure});
+}
+
+TEST_CASE("a relative expectation is about the means' ratio, and no run is compared with itself") {
+  Expectation most = expectation("simulated_s");
+  most.relative_to = "tree";
+  most.at_most = 0.72;
+  // Ring over tree: 4.75 / 6.75 and 2.75 / 3.75.
+  CHECK(said(most, results()) ==
+        Texts{"ok ring: simulated_s at most 0.72 x that of tree, workers=2 | found 0.703704 (4.75 / 6.75)",
+              "FAILED ring: simulated_s at most 0.72 x that of tree, workers=4 | found 0.733333 (2.75 / 3.75)"});
+  most.strategy = "tree";
+  CHECK(said(most, results()).at(0).starts_with("FAILED tree: simulated_s at most 0.72 x that of tree | no run there"));
+}
+
+TEST_CASE("a relative expectation with relative_where compares a strategy with itself at another grid point") {
+  Expectation half = expectation("simulated_s");
+  half.strategy = "ring";
+  half.where = {{"cluster.workers", "4"}};
+  half.relative_where = {{"cluster.workers", "2"}};
+  half.at_least = 0.6;
+  CHECK(said(half, results()) == Texts{"FAILED ring: simulated_s at least 0.6 x that of cluster.workers=2, workers=4 | "
+                                       "found 0.578947 (2.75 / 4.75)"});
+  half.relative_where = {{"cluster.workers", "8"}};
+  CHECK(said(half, results()) == Texts{"untested ring: simulated_s at least 0.6 x that of cluster.workers=8, workers=4 "
+                                       "| there are no runs to compare with, ring at workers=8"});
 }
 
 TEST_CASE("a run that failed meets no expectation, though its numbers are zeros") {
@@ -103,11 +134,40 @@ TEST_CASE("a null is a failure that says why, and for which seed") {
   loss.at_most = 1.0;
   all.runs.pop_back();
   all.runs[0].record.status = record::Status::diverged;
-  CHECK(said(loss, all) ==
-        Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run diverged (seed 1)"});
+  CHECK(said(loss, all) == Texts{"FAILED ring: final_loss at most 1, workers=2 | the run diverged in step 0 (seed 1)"});
   all.runs[0].record.status = record::Status::stopped;
   CHECK(said(loss, all) ==
         Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run has no such number (seed 1)"});
+}
+
+TEST_CASE("a run that diverged meets no expectation, and its step is told") {
+  Expectation fast = expectation("simulated_s");
+  fast.at_most = 10.0;
+  outputs::Results all;
+  all.runs = {run("ring", 2, 1, 1.0), run("ring", 2, 2, 1.0)};
+  all.runs[1].record.status = record::Status::diverged;
+  all.runs[1].record.curve.resize(2);
+  all.runs[1].record.curve[1].step = 40;
+  CHECK(said(fast, all) ==
+        Texts{"FAILED ring: simulated_s at most 10, workers=2 | the run diverged in step 40 (seed 2)"});
+  Expectation target = expectation("time_to_target_s");
+  target.at_most = 10.0;
+  all.runs[0].record.time_to_target_s = 0.5;
+  CHECK(said(target, all) ==
+        Texts{"FAILED ring: time_to_target_s at most 10, workers=2 | the run diverged in step 40 (seed 2)"});
+}
+
+TEST_CASE("an expectation over seeds has the interval of its mean, and says where chance may reverse it") {
+  Expectation most = expectation("simulated_s");
+  outputs::Results all;
+  for (const double s : {3.9, 4.0, 4.1}) all.runs.push_back(run("ring", 2, all.runs.size() + 1, s));
+  // t(2) 0.1 / sqrt(3) = 0.248
+  most.at_most = 4.2;
+  CHECK(said(most, all) ==
+        Texts{"ok ring: simulated_s at most 4.2, workers=2 | found 4 ± 0.25 over 3 seeds; other seeds may decide "
+              "otherwise"});
+  most.at_most = 4.3;
+  CHECK(said(most, all) == Texts{"ok ring: simulated_s at most 4.3, workers=2 | found 4 ± 0.25 over 3 seeds"});
 }
 
 TEST_CASE("equal means within the tolerance, of rounding if none is given") {

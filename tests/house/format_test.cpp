@@ -50,7 +50,8 @@ std::size_t indentation(std::string_view line) { return std::min(line.find_first
 bool is_function(const std::string& head) {
   static const std::regex other(
       R"(^\s*(namespace|struct|class|union|enum|extern|if|for|while|switch|else|do|catch)\b.*)");
-  return head.find('(') != std::string::npos && !std::regex_match(head, other);
+  const bool table = head.starts_with("constexpr auto ");
+  return head.find('(') != std::string::npos && !table && !std::regex_match(head, other);
 }
 
 /// The functions of formatted source, wherever they stand: a block begins with a line that ends in a brace, and ends

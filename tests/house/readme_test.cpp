@@ -46,12 +46,21 @@ TEST_CASE("every command in the README runs") {
   CHECK(ran >= 8);
 }
 
-TEST_CASE("the README names every scenario") {
-  const std::string text = text_of("README.md");
-  for (const fs::path& path : scenario_files()) {
-    INFO(path);
-    CHECK(text.find("scenarios/" + path.filename().string()) != std::string::npos);
+TEST_CASE("the README of scenarios names every scenario, in both languages") {
+  for (const char* page : {"scenarios/README.md", "scenarios/README.zh.md"}) {
+    const std::string text = text_of(page);
+    for (const fs::path& path : scenario_files()) {
+      INFO(page << ": " << path);
+      CHECK(text.find("](" + path.filename().string() + ")") != std::string::npos);
+    }
   }
+}
+
+TEST_CASE("the picture of the README is a small PNG") {
+  const std::string picture = contents((source_dir() / "docs/report.png").string());
+  CHECK(text_of("README.md").find("](docs/report.png)") != std::string::npos);
+  CHECK(picture.starts_with("\x89PNG\r\n"));
+  CHECK(picture.size() < 150'000);
 }
 
 TEST_CASE("the README shows the table that the demo prints") {

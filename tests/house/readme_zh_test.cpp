@@ -100,4 +100,11 @@ TEST_CASE("the READMEs link to each other, and what they link to is there") {
   }
 }
 
+TEST_CASE("the Chinese list of scenarios has the rows and links of the English one") {
+  const std::string english_list = text_of("scenarios/README.md"), chinese_list = text_of("scenarios/README.zh.md");
+  check_translation(english_list, chinese_list);
+  check_links(english_list, "scenarios");
+  check_links(chinese_list, "scenarios");
+}
+
 }  // namespace readme_zh_test

@@ -35,6 +35,7 @@ class OptionLister final : public simgrad::base::Describer {
   void text(Text, std::string&, Text) override { FAIL(); }
   void path(Text, std::string&, Text) override { FAIL(); }
   void numbers(Text, std::vector<double>&, Text, Bounds) override { FAIL(); }
+  void names_or_indices(Text, std::vector<std::string>&, Text) override { FAIL(); }
   void integer(Text, std::optional<std::int64_t>&, Text, Bounds) override { FAIL(); }
   void number(Text, std::optional<double>&, Text, Bounds) override { FAIL(); }
   void quantity(Text, std::optional<double>&, simgrad::base::Unit, Text, Bounds) override { FAIL(); }

@@ -4,6 +4,8 @@
 #include <random>
 
 #include "catch.h"
+#include "outputs/leaders.h"
+#include "outputs/statistics.h"
 #include "outputs/terminal/table_footer.h"
 #include "sample.h"
 
@@ -50,14 +52,14 @@ TEST_CASE("rows are grid points in the order of their first run, labels likewise
   CHECK(comparison(results).rows[0].seeds == 2);
 }
 
-TEST_CASE("a row's numbers are means over its seeds, its spread the sample deviation over the mean") {
+TEST_CASE("a row's numbers are means over its seeds, its margin half of the 95 % interval") {
   Results results;
   for (const double time : {1.0, 3.0})
     results.runs.push_back(reached(sample_run("a", 2, {time, 0.0, 0.0, 0.0}), 0.1, 3.0));
   const Row row = comparison(results).rows.at(0);
   CHECK(*row.time_to_target_s == 2.0);
-  // sqrt(((1 - 2)^2 + (3 - 2)^2) / (2 - 1)) / 2
-  CHECK(*row.time_to_target_spread == Approx(std::sqrt(2.0) / 2.0).epsilon(1e-12));
+  // t s / sqrt(2), where s^2 = ((1 - 2)^2 + (3 - 2)^2) / (2 - 1)
+  CHECK(*row.time_to_target_margin_s == Approx(student_t95(1)).epsilon(1e-9));
   // (3 / 1 + 3 / 3) / 2
   CHECK(*row.speedup_time_to_target == 2.0);
 }
@@ -70,7 +72,7 @@ TEST_CASE("a grid's keys are shortened unless two end alike") {
 TEST_CASE("the sentence names the fastest, its lead over one worker and its time's largest part first") {
   CHECK(sentence_of(six_runs()) ==
         "Fastest to the target: allreduce at workers=8, after 1.50 s, 5.33x as fast as one worker; its time is 66% "
-        "computing, 17% communicating, 10% waiting, 7% down.");
+        "computing, 17% communicating, 10% waiting, 7% down. One seed: the order may be chance.");
 }
 
 TEST_CASE("the sentence says so when one worker alone is faster, and when another has the highest throughput") {
@@ -98,7 +100,7 @@ TEST_CASE("a strategy that reached the target with some seeds only is not the fa
   Results results;
   results.runs = {reached(sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), 0.1, 2.0),
                   sample_run("a", 2, {1.0, 0.0, 0.0, 0.0})};
-  CHECK(fastest(comparison(results)) == nullptr);
+  CHECK(ranked(comparison(results), by_time_to_target).empty());
   CHECK(sentence_of(results) == "No strategy reached the target with every seed.");
 }
 

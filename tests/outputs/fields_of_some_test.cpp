@@ -19,10 +19,10 @@ TEST_CASE("a field of some runs is a column where one has it, is empty for the o
     for (int i = 0; i < number; ++i) from = csv.find('\n', from) + 1;
     return csv.substr(from, csv.find('\n', from) - from);
   };
-  CHECK(line(0).ends_with(",cache_hit_rate"));
+  CHECK(line(0).find(",cache_hit_rate,") != std::string::npos);
   CHECK(line(0).find("server_imbalance") == std::string::npos);
-  CHECK(line(1).ends_with(","));
-  CHECK(line(2).ends_with(",0.25"));
+  CHECK(line(1).find(",0.25,") == std::string::npos);
+  CHECK(line(2).find(",0.25,") != std::string::npos);
   const Run back = run_from_json(to_json(results.runs[1]));
   CHECK(back.record.cache_hit_rate == 0.25);
   CHECK(!back.record.server_imbalance);

@@ -70,16 +70,17 @@ TEST_CASE("a file that cannot be written or read is named with the system's reas
   CHECK_THROWS_AS(write_all({}, folder / "file/out"), base::EnvironmentError);
 }
 
-TEST_CASE("write_all makes the directory and the five files, the same bytes each time") {
+TEST_CASE("write_all makes the directory and the six files, the same bytes each time") {
   const Folder folder;
   write_all(six_runs(), folder / "deep/out");
   CHECK(read_file(folder / "deep/out/results.json") == results_json(six_runs()));
   CHECK(read_file(folder / "deep/out/runs.csv") == runs_csv(six_runs()));
+  CHECK(read_file(folder / "deep/out/summary.csv") == summary_csv(six_runs()));
   CHECK(read_file(folder / "deep/out/curves.csv") == curves_csv(six_runs()));
   CHECK(read_file(folder / "deep/out/ranks.csv") == ranks_csv(six_runs()));
   CHECK(read_file(folder / "deep/out/links.csv") == links_csv(six_runs()));
   write_all(six_runs(), folder / "deep/out");
-  CHECK(std::distance(fs::directory_iterator(folder / "deep/out"), fs::directory_iterator()) == 5);
+  CHECK(std::distance(fs::directory_iterator(folder / "deep/out"), fs::directory_iterator()) == 6);
 }
 
 }  // namespace files_test

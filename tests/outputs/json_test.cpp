@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "catch.h"
+#include "outputs/summary.h"
 #include "sample.h"
 
 namespace json_test {
@@ -35,6 +36,7 @@ Run full_run() {
       .simulated_s = 4.0,
       .steps = 5,
       .samples = 600,
+      .samples_seen = 500,
       .epochs = 6.5,
       .final_loss = 0.03125,
       .time_to_target_s = 3.5,
@@ -70,6 +72,14 @@ Run full_run() {
   run.bill.cost_usd = 0.5;
   run.bill.co2e_g = 2.0;
   return run;
+}
+
+/// The names of the parts of time, in their order: `"compute_gradient_s":null,` and so on.
+std::string parts_text(const std::string& value, const std::string& last) {
+  std::string text;
+  for (std::size_t k = 0; k + 1 < record::time_parts; ++k)
+    text += (k == 0 ? "\"" : ",\"") + std::string(record::field_name(static_cast<record::TimePart>(k))) + "\":" + value;
+  return text + last;
 }
 
 std::vector<std::string> keys(const Json& object) {
@@ -128,7 +138,9 @@ TEST_CASE("a run has the contract's fields in the contract's order, then the add
                                                          "recovery_s",
                                                          "checkpoint_s",
                                                          "goodput",
+                                                         "samples_seen",
                                                          "network_model",
+                                                         "bytes_to_target",
                                                          "cost_compute_usd",
                                                          "cost_communicate_usd",
                                                          "cost_wait_usd",
@@ -140,8 +152,25 @@ TEST_CASE("a run has the contract's fields in the contract's order, then the add
                                                          "energy_busy_j",
                                                          "energy_links_j",
                                                          "energy_overhead_j",
+                                                         "energy_to_target_j",
                                                          "co2e_g",
                                                          "notes",
+                                                         "compute_gradient_s",
+                                                         "compute_reduction_s",
+                                                         "compute_update_s",
+                                                         "compute_encoding_s",
+                                                         "compute_other_s",
+                                                         "communicate_transfer_s",
+                                                         "communicate_storage_s",
+                                                         "wait_gradient_s",
+                                                         "wait_worker_s",
+                                                         "wait_server_s",
+                                                         "wait_transfer_s",
+                                                         "wait_turn_s",
+                                                         "wait_storage_s",
+                                                         "wait_checkpoint_s",
+                                                         "wait_recovery_s",
+                                                         "wait_other_s",
                                                          "curve",
                                                          "ranks",
                                                          "hosts",
@@ -176,29 +205,50 @@ TEST_CASE("results.json of one small run, byte for byte") {
         R"("messages":80,"staleness_mean":0.9,"staleness_max":1.0,"cost_usd":0.5,)"
         R"("energy_j":null,"wall_s":0.1,"error":null,"workers":2,"metric_name":"accuracy",)"
         R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,)"
-        R"("crashes":2,"lost_s":0.125,"recovery_s":0.25,"checkpoint_s":0.0625,"goodput":0.5,)"
-        R"("network_model":"ideal","cost_compute_usd":null,"cost_communicate_usd":null,)"
+        R"("crashes":2,"lost_s":0.125,"recovery_s":0.25,"checkpoint_s":0.0625,"goodput":0.5,"samples_seen":500,)"
+        R"("network_model":"ideal","bytes_to_target":7000.0,"cost_compute_usd":null,"cost_communicate_usd":null,)"
         R"("cost_wait_usd":null,"cost_down_usd":null,"cost_egress_usd":null,)"
         R"("cost_storage_usd":null,"cost_to_target_usd":null,"energy_idle_j":null,)"
-        R"("energy_busy_j":null,"energy_links_j":null,"energy_overhead_j":null,"co2e_g":2.0,)"
-        R"("notes":["one","two, and three"],"staleness_counts":[[0,3],[1,7]],)"
-        R"("curve":[{"step":0,"simulated_s":0.0,"samples":0,"loss":1.0,"metric":null,)"
-        R"("consensus_distance":null},{"step":5,"simulated_s":4.0,"samples":600,)"
-        R"("loss":0.03125,"metric":0.96875,"consensus_distance":1e-07}],)"
-        R"("ranks":[{"rank":0,"role":"worker","compute_s":1.0,"communicate_s":2.0,)"
-        R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11,"host_class":"host","host":0},)"
-        R"({"rank":1,"role":"worker","compute_s":2.0,"communicate_s":1.0,"wait_s":0.5,)"
-        R"("down_s":0.5,"bytes_sent":12,"bytes_received":13,"host_class":"host","host":0},{"rank":2,"role":"server",)"
-        R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
-        R"("bytes_received":15,"host_class":"gpu","host":0}],)"
-        R"("hosts":[{"host_class":"gpu","busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
-        R"("price_usd_per_h":2.5,"idle_w":100.0,"busy_w":null}],"stored_bytes":640,)"
-        R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
-        R"("link_class":"nic"}],"wires":[{"link":"up-0","from":"host-0","to":"switch-0"}],)"
-        R"("collectives":[{"name":"ring","members":2,"bytes":80,"calls":5,"predicted_s":0.25,)"
-        R"("simulated_s":0.5,"skew_s":0.125}]}
+        R"("energy_busy_j":null,"energy_links_j":null,"energy_overhead_j":null,"energy_to_target_j":null,"co2e_g":2.0,)"
+        R"("notes":["one","two, and three"],)" +
+            parts_text("null", R"(,"staleness_counts":[[0,3],[1,7]],)") +
+            R"("curve":[{"step":0,"simulated_s":0.0,"samples":0,"loss":1.0,"metric":null,)"
+            R"("consensus_distance":null,"bytes":null,"flops":null,"energy_j":null,"hosts_busy_s":null,)"
+            R"("hosts_down_s":null},)"
+            R"({"step":5,"simulated_s":4.0,"samples":600,"loss":0.03125,"metric":0.96875,"consensus_distance":1e-07,)"
+            R"("bytes":null,"flops":null,"energy_j":null,"hosts_busy_s":null,"hosts_down_s":null}],)"
+            R"("ranks":[{"rank":0,"role":"worker","compute_s":1.0,"communicate_s":2.0,)"
+            R"("wait_s":1.0,"down_s":0.0,"bytes_sent":10,"bytes_received":11,"host_class":"host","host":0,)" +
+            parts_text("0.0", R"(,"staleness_mean":null},)") +
+            R"({"rank":1,"role":"worker","compute_s":2.0,"communicate_s":1.0,"wait_s":0.5,)"
+            R"("down_s":0.5,"bytes_sent":12,"bytes_received":13,"host_class":"host","host":0,)" +
+            parts_text("0.0", R"(,"staleness_mean":null},{"rank":2,"role":"server",)") +
+            R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
+            R"("bytes_received":15,"host_class":"gpu","host":0,)" +
+            parts_text("0.0", R"(,"staleness_mean":null}],)") +
+            R"("hosts":[{"host_class":"gpu","busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
+            R"("price_usd_per_h":2.5,"idle_w":100.0,"busy_w":null}],"stored_bytes":640,)"
+            R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
+            R"("link_class":"nic"}],"wires":[{"link":"up-0","from":"host-0","to":"switch-0"}],)"
+            R"("collectives":[{"name":"ring","members":2,"bytes":80,"calls":5,"predicted_s":0.25,)"
+            R"("simulated_s":0.5,"skew_s":0.125}]}
   ],
-  "baselines": []
+  "baselines": [],
+  "summary": [
+    {"parameters":{"cluster.workers":2,"cluster.latency":"50us"},)"
+            R"("label":"async \"PS\", fast","strategy":"parameter_server","workers":2,"seeds":1,)"
+            R"("reached":1,"diverged":0,"failed":0,)"
+            R"("simulated_s":4.0,"simulated_s_low":null,"simulated_s_high":null,)"
+            R"("time_to_target_s":3.5,"time_to_target_s_low":null,"time_to_target_s_high":null,)"
+            R"("cost_usd":0.5,"cost_usd_low":null,"cost_usd_high":null,)"
+            R"("cost_to_target_usd":null,"cost_to_target_usd_low":null,"cost_to_target_usd_high":null,)"
+            R"("energy_j":null,"energy_j_low":null,"energy_j_high":null,)"
+            R"("samples_per_s":125.0,"samples_per_s_low":null,"samples_per_s_high":null,)"
+            R"("speedup_throughput":1.75,"speedup_throughput_low":null,"speedup_throughput_high":null,)"
+            R"("speedup_time_to_target":1.5,"speedup_time_to_target_low":null,"speedup_time_to_target_high":null,)"
+            R"("efficiency":0.875,"efficiency_low":null,"efficiency_high":null,)"
+            R"("final_loss":0.03125,"final_loss_low":null,"final_loss_high":null}
+  ]
 }
 )");
 }
@@ -212,6 +262,29 @@ TEST_CASE("a run without recorded workers has nulls for where its time went, not
   const Json json = to_json(failed(sample_run("a", 2, {}), "lost"));
   for (const char* part : {"compute_s", "communicate_s", "wait_s", "down_s"}) CHECK(json[part].is_null());
   CHECK(json["error"] == "lost");
+}
+
+TEST_CASE("the parts of time are means over the workers, and null in a run of a release without parts") {
+  Run run = sample_run("a", 2, {1.0, 0.5, 0.5, 0.0});
+  CHECK(to_json(run)["compute_gradient_s"].is_null());
+  run.record.ranks[0].parts[record::TimePart::wait_server] = 0.5;
+  for (auto& rank : run.record.ranks) {
+    rank.parts[record::TimePart::compute_gradient] = 1.0;
+    rank.parts[record::TimePart::communicate_storage] = 0.5;
+  }
+  run.record.ranks[1].parts[record::TimePart::wait_turn] = 0.5;
+  const Json json = to_json(run);
+  CHECK(json["compute_gradient_s"] == 1.0);
+  CHECK(json["communicate_storage_s"] == 0.5);
+  CHECK(json["wait_server_s"] == 0.25);  // (0.5 + 0) / 2
+  CHECK(json["ranks"][1]["wait_turn_s"] == 0.5);
+  Json older = json;
+  for (Json& rank : older["ranks"])
+    for (std::size_t k = 0; k + 1 < record::time_parts; ++k)
+      rank.erase(std::string(record::field_name(static_cast<record::TimePart>(k))));
+  const Run read = run_from_json(older);
+  CHECK(read.record.ranks[0].compute_s == 1.0);
+  CHECK_FALSE(time_by_part(read.record));
 }
 
 TEST_CASE("a run read back is the run that was written") {
@@ -286,6 +359,35 @@ TEST_CASE("damage is refused with the place, what was found and what was expecte
   run["ranks"][0] = 7;
   CHECK(fault_of(run) == "ranks[0]: found 7, expected an object");
   CHECK(fault_of(Json()) == "run: found null, expected an object");
+}
+
+TEST_CASE("a text that is no JSON is refused with line and column, what was found and what was expected") {
+  const auto refusal = [](const std::string& text) {
+    try {
+      parse_json(text, "r.json");
+    } catch (const base::EnvironmentError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(refusal("{\"a\": 1]") == "r.json:1:8: not JSON, or cut short: found ']', expected '}'");
+  CHECK(refusal("[1,\n 2") == "r.json:2:3: not JSON, or cut short: found end of input, expected ']'");
+  CHECK(refusal("[\"\xff\"]").starts_with("r.json:1:3: not JSON, or cut short: found an invalid string"));
+  CHECK(refusal("[1e999]") == "r.json: found a number beyond the range of doubles, expected at most 1.8e308");
+  // Brackets in texts do not count.
+  const std::string deep = std::string(256, '['), text = "[\"\\\"" + std::string(1000, '[') + "\"]";
+  CHECK(refusal(deep + std::string(256, ']')) == "accepted");
+  CHECK(refusal("[" + deep) == "r.json:1:257: nested more than 256 deep, expected less");
+  CHECK(refusal(text) == "accepted");
+}
+
+TEST_CASE("ids that are no names of files are refused: a report would read outside of its directory") {
+  for (const char* id : {"../../x", "a/b", ".", ""}) {
+    Results results = six_runs();
+    results.runs[1].id = id;
+    CHECK_THROWS_WITH(results_from_json(parse_json(results_json(results))),
+                      std::string("runs[1]: \"id\" is \"") + id + "\", expected a file's name");
+  }
 }
 
 TEST_CASE("any member of a run may be damaged in any way without a crash") {

@@ -9,7 +9,7 @@ using namespace simgrad::outputs;
 
 TEST_CASE("a suite per scenario, a case per expectation, with their numbers above") {
   const std::vector<TestSuite> suites = {{.name = "a.toml",
-                                          .cases = {{.name = "ring: steps 10"},
+                                          .cases = {{.name = "ring: steps 10", .output = "found 10", .time_s = 0.25},
                                                     {.name = "ring: loss at most 1", .failure = "found 2"},
                                                     {.name = "tree, seed 1", .error = "rank 3 was lost"},
                                                     {.name = "ring: steps 10, workers=4", .skipped = "no such point"}}},
@@ -17,7 +17,9 @@ TEST_CASE("a suite per scenario, a case per expectation, with their numbers abov
   CHECK(junit(suites) == R"(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="4" failures="1" errors="1" skipped="1">
   <testsuite name="a.toml" tests="4" failures="1" errors="1" skipped="1">
-    <testcase classname="a.toml" name="ring: steps 10"/>
+    <testcase classname="a.toml" name="ring: steps 10" time="0.250">
+      <system-out>found 10</system-out>
+    </testcase>
     <testcase classname="a.toml" name="ring: loss at most 1">
       <failure message="found 2"/>
     </testcase>

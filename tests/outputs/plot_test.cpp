@@ -152,6 +152,21 @@ TEST_CASE("a curve that diverges leaves the plot at ten times its first loss, so
   CHECK(all[9].ends_with("a"));
 }
 
+TEST_CASE("the legend has the step at which a curve diverges, and how many of its seeds do") {
+  const auto wild = [](int k) { return k < 5 ? 1.0 : INFINITY; };
+  const auto large = [](int k) { return k < 3 ? 1.0 : 1001.0; };
+  Run one = falling("ring", 1.0, 8, linear);
+  Run two = falling("ring", 1.0, 8, wild);
+  one.seed = 1;
+  two.seed = 2;
+  CHECK(lines(plot(of({one, two}), {.width = 60})).back() == "  a ring (1 of 2 seeds diverged at step 5)");
+  CHECK(lines(plot(of({falling("wild", 1.0, 8, wild)}), {.width = 60})).back() == "  a wild (diverged at step 5)");
+  CHECK(lines(plot(of({falling("large", 1.0, 8, large)}), {.width = 60})).back() == "  a large (diverged at step 3)");
+  for (int width = 30; width <= 60; ++width)
+    for (const std::string& line : lines(plot(of({falling(std::string(40, 'x'), 1.0, 8, wild)}), {.width = width})))
+      CHECK(display_width(line) <= static_cast<std::size_t>(width));
+}
+
 TEST_CASE("on a logarithmic time axis the first loss is at its beginning, and a lone point is a dot") {
   // Each has two evaluations, at 0 and at its end; the third diverges at once.
   Run wild = falling("wild", 1.0, 1, [](int k) { return k == 0 ? 0.5 : INFINITY; });
@@ -163,7 +178,7 @@ TEST_CASE("on a logarithmic time axis the first loss is at its beginning, and a 
   for (std::size_t r = 1; r < 10; ++r) curve += all[r];
   CHECK(std::ranges::count(curve, 'a') >= 1);
   CHECK(std::ranges::count(curve, 'b') > 40);
-  CHECK(all.back() == "  a fast   b slow   c wild");
+  CHECK(all.back() == "  a fast   b slow   c wild (diverged at step 1)");
 }
 
 TEST_CASE("losses that differ by an ulp are a line") {

@@ -153,4 +153,41 @@ TEST_CASE("a price of the cluster's host comes after the class's price, and befo
   CHECK(b.energy_j.value() == Approx(10.0 * 3500.0 + 10.0 * 3000.0).epsilon(1e-9));
 }
 
+TEST_CASE("the energy until an evaluation is that of its busy and down seconds, and the last one is the bill's") {
+  record::Record record;
+  record.status = record::Status::reached;
+  record.simulated_s = 100.0;
+  record.time_to_target_s = 100.0;
+  record.hosts = {host_of("host", 60, 10, false), host_of("host", 30, 0, true)};
+  record.curve.resize(3);
+  record.curve[1].step = 1;
+  record.curve[1].simulated_s = 40.0;
+  record.curve[2].step = 2;
+  record.curve[2].simulated_s = 100.0;
+  const double busy[] = {0.0, 50.0, 90.0}, down[] = {0.0, 10.0, 10.0};
+  for (std::size_t k = 0; k < 3; ++k) {
+    record.curve[k].hosts_busy_s = busy[k];
+    record.curve[k].hosts_down_s = down[k];
+  }
+  Prices prices;
+  bill_curve(record, prices);
+  CHECK(!record.curve[1].energy_j);  // no watts
+  prices.idle_w = 100.0;
+  prices.busy_w = 300.0;
+  prices.pue = 1.5;
+  bill_curve(record, prices);
+  for (std::size_t k = 0; k < 3; ++k)
+    CHECK(*record.curve[k].energy_j ==
+          Approx(1.5 * (100.0 * (2 * record.curve[k].simulated_s - down[k]) + 200.0 * busy[k])).epsilon(1e-12));
+  CHECK(*record.curve[2].energy_j == Approx(*bill(record, prices).energy_j).epsilon(1e-12));
+  CHECK(bill(record, prices).energy_to_target_j == bill(record, prices).energy_j);
+  record.time_to_target_s.reset();
+  CHECK(!bill(record, prices).energy_to_target_j);
+  record.hosts[1].idle_w = 50.0;
+  record.hosts[1].busy_w = 60.0;
+  prices.idle_w = prices.busy_w = {};
+  bill_curve(record, prices);
+  CHECK(!record.curve[1].energy_j);  // hosts differ
+}
+
 }  // namespace prices_test

@@ -1,9 +1,11 @@
 // Curves over seeds, and the disagreement of replicas.
 #include <cmath>
+#include <limits>
 
 #include "catch.h"
+#include "outputs/divergence.h"
 #include "outputs/report/charts/curves.h"
-#include "outputs/report/data/statistics.h"
+#include "outputs/statistics.h"
 #include "report_sample.h"
 
 namespace report_curves_test {
@@ -90,6 +92,57 @@ TEST_CASE("where one seed's loss is not finite there is no mean") {
   CHECK(std::isnan(curve.loss_low[1]));
 }
 
+TEST_CASE("a curve diverges at the first loss that is not finite, or that stays a thousand times the first") {
+  using Losses = std::vector<std::optional<double>>;
+  const double inf = std::numeric_limits<double>::infinity();
+  // Losses, and the number of evaluations before divergence.
+  const std::vector<std::pair<Losses, std::size_t>> cases = {{{1.0, 0.5, 0.25}, 3},
+                                                             {{1.0, 2.0, inf, 3.0}, 2},
+                                                             {{1.0, 2.0, {}, {}}, 2},
+                                                             {{1.0, 999.0, 1001.0, 1e9}, 2},
+                                                             {{1.0, 1e9, 2.0}, 3},
+                                                             {{{}, {}}, 2},
+                                                             {{inf, 1.0}, 0},
+                                                             {{1e308, 1e308}, 2},
+                                                             {{0.0, 1e99}, 2},
+                                                             {{0.0, 1.0, 1e101}, 2},
+                                                             {{-1.0, -1e50, -1e300}, 3},
+                                                             {{1e-300, 1e-298, 1e-296}, 2},
+                                                             {{}, 0}};
+  for (const auto& [losses, sensible] : cases) {
+    CAPTURE(losses.size(), sensible);
+    CHECK(sensible_evaluations(trained(losses.empty() ? Losses{1.0} : losses).record.curve) ==
+          (losses.empty() ? 1 : sensible));
+  }
+  CHECK(sensible_evaluations({}) == 0);
+}
+
+TEST_CASE("the divergence of a case is that of its first seed to diverge, and its points are those before it") {
+  const Run good = with_seed(trained({1.0, 0.5, 0.25, 0.125}), 1);
+  const Run bad = with_seed(trained({1.0, 2.0, 4.0, {}}), 2);
+  const Run worse = with_seed(trained({1.0, 5.0, {}, {}}), 3);
+  CHECK_FALSE(series_of(results_of({good})).diverged);
+  const Series curve = series_of(results_of({good, bad, worse}));
+  REQUIRE(curve.diverged);
+  CHECK(curve.diverged->step == 2);
+  CHECK(curve.diverged->seeds == 2);
+  CHECK(curve.diverged->points == 2);
+  CHECK(curve.step == std::vector<double>{0, 1, 2, 3});
+}
+
+TEST_CASE("a curve that is cut spends its points on the time before divergence") {
+  std::vector<std::optional<double>> losses;
+  for (int k = 0; k < 400; ++k) losses.push_back(k < 100 ? 1.0 / (1 + k) : std::pow(10.0, k - 90.0));
+  const Series curve = series_of(results_of({trained(losses)}), 40);
+  REQUIRE(curve.diverged);
+  // The loss at step 100 is 1e10, above a thousand times the first one; all later ones are larger.
+  CHECK(curve.diverged->step == 100);
+  CHECK(curve.diverged->points >= 20);
+  REQUIRE(curve.step.size() == curve.diverged->points + 1);
+  CHECK(curve.step[curve.diverged->points - 1] == 99);
+  CHECK(curve.step.back() == 399);
+}
+
 TEST_CASE("a long curve is cut to so many points and keeps its ends") {
   std::vector<std::optional<double>> losses(50'000);
   for (std::size_t k = 0; k < losses.size(); ++k) losses[k] = 1.0 / static_cast<double>(k + 1);
@@ -122,7 +175,7 @@ TEST_CASE("without a target the curves' sentence names the lowest and the highes
 
 TEST_CASE("curves of which all diverged say so, and those without losses are not drawn") {
   CHECK(curves(report_model(results_of({diverged(trained({1.0, {}}))})))->sentence ==
-        "No run ends with a finite loss: every run diverged or failed.");
+        "No case ends with a finite loss for every seed.");
   CHECK_FALSE(curves(report_model(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
   CHECK_FALSE(curves(report_model(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
   CHECK_FALSE(curves(report_model(results_of({}))));

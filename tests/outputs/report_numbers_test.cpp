@@ -6,11 +6,13 @@
 #include "catch.h"
 #include "outputs/report/data/decimation.h"
 #include "outputs/report/data/phrases.h"
-#include "outputs/report/data/statistics.h"
 #include "outputs/report/data/writer.h"
+#include "outputs/statistics.h"
+#include "outputs/text/text_layout.h"
 
 namespace report_numbers_test {
 
+using namespace simgrad::outputs;
 using namespace simgrad::outputs::report;
 
 namespace {
@@ -130,8 +132,8 @@ TEST_CASE("ratios have two or three digits, and lists an end") {
   CHECK(listed({"a", "b"}) == "a and b");
   CHECK(listed({"a", "b", "c"}) == "a, b and c");
   CHECK(listed({"a", "b", "c", "d"}, 2) == "a, b and 2 more");
-  CHECK(counted(1, "run") == "1 run");
-  CHECK(counted(0, "run") == "0 runs");
+  CHECK(counted(1, "{} run", "{} runs") == "1 run");
+  CHECK(counted(0, "{} run", "{} runs") == "0 runs");
 }
 
 }  // namespace report_numbers_test

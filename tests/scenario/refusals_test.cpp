@@ -122,11 +122,11 @@ TEST_CASE("a value out of its range is refused with the range") {
 
 TEST_CASE("a quantity needs its unit") {
   CHECK(faults("cluster.bandwidth = 10") ==
-        Lines{R"(dir/a.toml:1:21: a bandwidth needs a unit, as in "10Gbps"; found 10)"});
+        Lines{R"(dir/a.toml:1:21: bandwidth: a bandwidth needs a unit, as in "10Gbps"; found 10)"});
   CHECK(faults("cluster.bandwidth = \"10\"") ==
-        Lines{R"(dir/a.toml:1:21: a bandwidth needs a unit, as in "10Gbps"; found "10")"});
+        Lines{R"(dir/a.toml:1:21: bandwidth: a bandwidth needs a unit, as in "10Gbps"; found "10")"});
   CHECK(faults("cluster.bandwidth = \"10GBs\"") ==
-        Lines{R"(dir/a.toml:1:21: unknown unit "GBs" in "10GBs"; did you mean "10GBps"?)"});
+        Lines{R"(dir/a.toml:1:21: bandwidth: unknown unit "GBs" in "10GBs"; did you mean "10GBps"?)"});
   CHECK(faults("cluster.latency = true") ==
         Lines{R"(dir/a.toml:1:19: latency must be a time, as in "50us", found true)"});
 }
@@ -209,6 +209,19 @@ TEST_CASE("a long text is cut short in a fault, between characters") {
   REQUIRE(lines.size() == 1);
   // The quote and 39 letters of two bytes fit into 80.
   CHECK(lines[0] == "dir/a.toml:1:19: workers must be an integer, found \"" + text.substr(0, 78) + "...");
+}
+
+TEST_CASE("keys of more than 256 parts are refused before they are nested, dots in texts and numbers are none") {
+  std::string parts = "a", dots;
+  for (int i = 0; i < 256; ++i) parts += ".a", dots += ".";
+  for (const std::string& text : {parts + " = 1", "[" + parts + "]", "x = { " + parts + " = 1 }"}) {
+    const Lines lines = faults("# " + dots + "\n" + text);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].starts_with("dir/a.toml:2:"));
+    CHECK(lines[0].ends_with("nested more than 256 deep"));
+  }
+  const Lines lines = faults("title = \"\\\"" + dots + "\"\nb = '" + dots + "'\nc = \"\"\"\n" + dots + "\"\n\"\"\"\n");
+  for (const std::string& line : lines) CHECK(line.find("256 deep") == std::string::npos);
 }
 
 }  // namespace refusals_test

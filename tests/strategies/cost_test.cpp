@@ -1,5 +1,6 @@
 // Every strategy takes the time of its cost line on the ideal star, sends its bytes, and accounts for all of it.
 #include <algorithm>
+#include <cmath>
 
 #include "strategies/programs.h"
 
@@ -158,6 +159,37 @@ TEST_CASE("a link's bytes and utilisation are those of the messages that crossed
     CHECK(link.bytes == bytes);
     CHECK(link.utilisation == Approx(static_cast<double>(bytes) / (B * record.simulated_s)).epsilon(1e-12));
   }
+}
+
+TEST_CASE("each evaluation has the bytes, the flops and the busy seconds until then, computed or message by message") {
+  for (const auto by : {cluster::Collectives::automatic, cluster::Collectives::messages}) {
+    Trial trial{.program = ring_allreduce(), .workers = 4, .rows = 48, .features = 8};
+    trial.flops_a_row = 1e4;
+    trial.cluster.collectives = by;
+    trial.stop.steps = 5;
+    const record::Record record = trial.run().record;
+    REQUIRE(record.curve.size() == 6);
+    for (std::size_t k = 0; k <= 5; ++k) {
+      const auto steps = static_cast<double>(k);
+      // 2 (P - 1) parts of M / P a rank; all rows' gradients, P - 1 additions of d numbers, P updates of 2 d flops.
+      CHECK(record.curve[k].bytes == static_cast<std::int64_t>(k) * 4 * 6 * 2 * 8);
+      CHECK(record.curve[k].flops.value() == steps * (48 * 1e4 + 3 * 8 + 4 * 2 * 8));
+      CHECK(record.curve[k].hosts_busy_s.value() == Approx(*record.curve[k].flops / speed).epsilon(1e-9));
+      CHECK(record.curve[k].hosts_down_s == 0.0);
+    }
+    CHECK(record.curve.back().bytes == record.bytes);
+  }
+}
+
+TEST_CASE("a straggler's stretch is busy time, and no flops") {
+  Trial trial{.program = ring_allreduce(), .workers = 2, .rows = 48, .features = 8};
+  trial.flops_a_row = 1e4;
+  trial.stop.steps = 3;
+  const record::Record even = trial.run().record;
+  trial.cluster.stragglers.choose("log_normal");
+  const record::Record stretched = trial.run().record;
+  CHECK(stretched.curve.back().flops.value() == Approx(*even.curve.back().flops).epsilon(1e-12));
+  CHECK(std::abs(*stretched.curve.back().hosts_busy_s / *even.curve.back().hosts_busy_s - 1.0) > 1e-3);
 }
 
 }  // namespace cost_test

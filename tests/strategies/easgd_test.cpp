@@ -1,4 +1,6 @@
 // Elastic averaging: replicas and a centre that pull at each other.
+#include <cmath>
+
 #include "strategies/programs.h"
 
 namespace easgd_test {
@@ -25,7 +27,8 @@ TEST_CASE(
     const data::Dataset set = trial.data().train;
     const double a = 0.6 / 3;
     std::vector<double> centre(6);
-    std::vector<std::vector<double>> x(3, centre);
+    std::vector<std::vector<double>> x(3, centre), stepped = x;
+    CHECK(outcome.record.curve[0].consensus_distance == 0.0);
     REQUIRE(outcome.evaluated.size() == 13);
     for (std::size_t round = 1; round <= 12; ++round) {
       const std::vector<double> before = centre;
@@ -34,6 +37,7 @@ TEST_CASE(
           const auto g = gradient_of(trial, set, {static_cast<std::int64_t>(r) * 20, 20, {}}, x[r], 1.0 / 20.0);
           for (std::size_t i = 0; i < 6; ++i) x[r][i] -= trial.training.learning_rate * g[i];
         }
+        stepped[r] = x[r];
         for (std::size_t i = 0; i < 6; ++i) {
           const double difference = x[r][i] - before[i];
           centre[i] += a * difference;
@@ -41,7 +45,14 @@ TEST_CASE(
         }
       }
       CAPTURE(period, round);
+      // When the centre has moved, its answers are under way: the replicas have stepped, and are not pulled yet.
       CHECK(relative_distance(outcome.evaluated[round], centre) < 1e-12);
+      double squares = 0.0;
+      for (std::size_t i = 0; i < 6; ++i) {
+        const double mean = (stepped[0][i] + stepped[1][i] + stepped[2][i]) / 3.0;
+        for (const auto& each : stepped) squares += (each[i] - mean) * (each[i] - mean);
+      }
+      CHECK(outcome.record.curve[round].consensus_distance.value() == Approx(std::sqrt(squares / 3.0)).epsilon(1e-9));
     }
     CHECK(outcome.record.samples == 12 * period * 60);
   }
@@ -85,6 +96,23 @@ TEST_CASE("asynchronous easgd keeps a slow worker from holding up the others") {
   trial.stop.samples = asynchronous.samples;
   const record::Record synchronous = trial.run().record;
   CHECK(asynchronous.simulated_s < 0.3 * synchronous.simulated_s);
+}
+
+TEST_CASE("easgd says that its steps are exchanges, and that one worker is not the sequential algorithm") {
+  const auto notes_of = [](const Trial& trial) { return trial.run().record.notes; };
+  CHECK(
+      notes_of(elastic(4, 3, 0.9, false, 8)) ==
+      std::vector<std::string>{"stop.steps = 8: a step is one exchange of one worker with the centre, after period = 3 "
+                               "gradients of that worker"});
+  CHECK(notes_of(elastic(4, 1, 0.9, true, 8)) ==
+        std::vector<std::string>{
+            "stop.steps = 8: a step is one exchange of all workers with the centre, after period = 1 gradient"});
+  Trial alone = elastic(1, 1, 0.5, false, 8);
+  alone.stop = {};
+  alone.stop.samples = 8 * 60;
+  REQUIRE(notes_of(alone).size() == 1);
+  CHECK(notes_of(alone).front().starts_with("easgd with one worker is not the sequential algorithm"));
+  CHECK(!alone.run().record.curve.back().consensus_distance);
 }
 
 }  // namespace easgd_test

@@ -1,4 +1,5 @@
 // Federated averaging: some workers train the server's model, their mean by rows is the next one.
+#include <cmath>
 #include <set>
 
 #include "strategies/programs.h"
@@ -132,6 +133,53 @@ TEST_CASE("rounds go on without the lost, and with them again once they are back
   const std::int64_t missing = 60 * 2 * 80 - outcome.record.samples;  // those of the lost worker's rounds
   CHECK(missing >= 12 * 2 * 20);
   CHECK(missing <= 24 * 2 * 20);
+}
+
+TEST_CASE("the distance of a round's models is that before they are averaged") {
+  const Trial trial = clients(averaging(1), 4);
+  const Outcome outcome = trial.run();
+  const data::Dataset set = trial.data().train;
+  std::vector<double> w(6);
+  for (std::size_t round = 1; round <= 4; ++round) {
+    double squares = 0.0;
+    std::vector<double> mean(6);
+    std::vector<std::vector<double>> models;
+    for (const auto& [first, count] : shards(trial)) {
+      models.push_back(w);
+      const auto g = gradient_of(trial, set, {first, count, {}}, w, 1.0 / static_cast<double>(count));
+      for (std::size_t i = 0; i < 6; ++i) {
+        models.back()[i] -= trial.training.learning_rate * g[i];
+        mean[i] += models.back()[i] / 4.0;
+      }
+    }
+    for (const auto& each : models)
+      for (std::size_t i = 0; i < 6; ++i) squares += (each[i] - mean[i]) * (each[i] - mean[i]);
+    CHECK(outcome.record.curve[round].consensus_distance.value() == Approx(std::sqrt(squares / 4.0)).epsilon(1e-9));
+    w = mean;
+  }
+  REQUIRE(outcome.record.notes.size() == 1);
+  CHECK(outcome.record.notes.front().starts_with("stop.steps = 4: a step is one round"));
+}
+
+TEST_CASE("a round that the time limit cuts counts no samples, and a lost worker's model counts none of its own") {
+  Trial trial = clients(averaging(3), 5);
+  trial.flops_a_row = 1e5;
+  const record::Record whole = trial.run().record;
+  trial.stop = {};
+  trial.stop.time_s = whole.curve[4].simulated_s + 0.9 * (whole.curve[5].simulated_s - whole.curve[4].simulated_s);
+  const record::Record cut = trial.run().record;
+  CHECK(cut.steps == 4);
+  CHECK(cut.samples == 4 * 3 * 80);
+  trial.stop = {};
+  trial.stop.steps = 5;
+  cluster::Crash crash;
+  crash.rank = 2;
+  crash.at_s = whole.curve[2].simulated_s + 0.5 * (whole.curve[3].simulated_s - whole.curve[2].simulated_s);
+  trial.cluster.failures.crashes = {crash};
+  trial.cluster.failures.recovery = cluster::Recovery::keep_going;
+  const record::Record lost = trial.run().record;
+  CHECK(lost.steps == 5);
+  CHECK(lost.samples == 2 * 3 * 80 + 3 * 3 * 60);  // of four workers for two rounds, of three for the others
 }
 
 }  // namespace federated_averaging_test

@@ -1,4 +1,4 @@
-// Cost and benefit of checkpoints.
+// Cost and benefit of checkpoints, and the work that a crash makes worthless.
 #include <fmt/format.h>
 
 #include "cluster/failures/processes.h"
@@ -150,6 +150,55 @@ TEST_CASE("what a rank's work under way was worth to those that go on without it
   CHECK(outcome.record.crashes == 1);
   CHECK_FALSE(outcome.record.lost_s);
   CHECK_FALSE(outcome.record.goodput);
+}
+
+TEST_CASE("after a restart the state has seen the steps' batches, and lost work is not among them") {
+  for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
+    CAPTURE(name);
+    const Trial trial = fragile(program);
+    CHECK(trial.run().record.samples_seen == steps * trial.rows);
+    // In step 10: two steps since the checkpoint of step 8 are done again, and the one that was interrupted.
+    const double at_s = 9 * step_s + communicating_s;
+    const Outcome restarted = with_crashes(trial, {crash(2, at_s)}).run();
+    check_sound(restarted.record);
+    CHECK(restarted.record.samples_seen == steps * trial.rows);
+    CHECK(restarted.record.samples > steps * trial.rows);
+    const Outcome waited = with_crashes(trial, {crash(2, at_s)}, Recovery::wait).run();
+    CHECK(waited.record.samples_seen == steps * trial.rows);
+    // The more that is computed again, the slower: seen samples a second fall with the time alone.
+    CHECK(restarted.record.simulated_s > waited.record.simulated_s);
+  }
+}
+
+TEST_CASE("two crashes in a row lose the samples of both") {
+  const auto [name, program, step_s, communicating_s] = synchronous()[2];
+  const Trial trial = fragile(program);
+  const double first_s = 10.5 * step_s;
+  const double second_s = first_s + repair_s + 3.5 * step_s;  // in step 12, of the second attempt
+  const Outcome outcome = with_crashes(trial, {crash(2, first_s), crash(1, second_s)}).run();
+  check_sound(outcome.record);
+  CHECK(outcome.record.samples_seen == steps * trial.rows);
+  // Steps 9 and 10 and a part of 11, then 9 to 11 and a part of 12.
+  CHECK(outcome.record.samples >= (steps + 5) * trial.rows);
+}
+
+TEST_CASE("a server that counts gradients as they come has seen those since its checkpoint once") {
+  Trial trial = fragile(parameter_server(Consistency::asp));
+  const Outcome undisturbed = trial.run();
+  CHECK(undisturbed.record.samples_seen == undisturbed.record.samples);
+  const double at_s = undisturbed.record.curve[10].simulated_s + 1e-5;
+  const Outcome outcome = with_crashes(trial, {crash(2, at_s)}).run();
+  check_sound(outcome.record);
+  // Each update is a rank's gradient of 12 rows.
+  CHECK(outcome.record.samples_seen == 12 * outcome.record.steps);
+  CHECK(outcome.record.samples > *outcome.record.samples_seen);
+}
+
+TEST_CASE("replicas that go on without the lost one lose nothing") {
+  Trial trial = fragile(gossip("ring", GossipUpdate::combine_then_adapt));
+  const Outcome outcome = with_crashes(trial, {crash(2, 5 * gossip_s)}, Recovery::keep_going).run();
+  check_sound(outcome.record);
+  CHECK(outcome.record.samples_seen == outcome.record.samples);
 }
 
 }  // namespace goodput_test

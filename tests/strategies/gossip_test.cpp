@@ -8,6 +8,7 @@
 #include "strategies/gossip/graphs/powers.h"
 #include "strategies/gossip/mixing/matrix_file.h"
 #include "strategies/gossip/mixing/spectrum.h"
+#include "strategies/gossip/sgp.h"
 #include "strategies/replicas.h"
 
 namespace gossip_test {
@@ -122,6 +123,7 @@ TEST_CASE(
                   .workers = 6,
                   .rows = 48,
                   .features = 2000};
+      trial.training.learning_rate = 1e-4;  // it must not diverge, which would end it
       trial.flops_a_row = flops_a_row;
       trial.stop.steps = 20;
       const double degree = graph == "ring" ? 2 : 5;
@@ -193,6 +195,27 @@ TEST_CASE("after the loss of ranks a hypercube is what is left of it") {
   CHECK(outcome.record.error.empty());
   CHECK(outcome.record.steps == 400);
   CHECK(outcome.record.curve.back().consensus_distance.value() < 1e-12);
+}
+
+TEST_CASE("epochs are over all samples asked for, however many replicas are lost while the others go on") {
+  for (const auto& program : {made<Gossip>(), made<strategies::Sgp>()}) {
+    Trial trial{.program = program, .workers = 4, .rows = 48, .features = 5};
+    trial.flops_a_row = 1e5;
+    trial.stop.epochs = 30;
+    trial.cluster.failures.recovery = cluster::Recovery::keep_going;
+    const record::Record whole = trial.run().record;
+    CHECK(whole.steps == 30);
+    CHECK(whole.samples == 30 * 48);
+    trial.cluster.failures.crashes.resize(1);
+    trial.cluster.failures.crashes[0].rank = 1;
+    trial.cluster.failures.crashes[0].at_s = whole.curve[10].simulated_s + 1e-6;
+    const record::Record record = trial.run().record;
+    REQUIRE(record.error.empty());
+    // Ten epochs by four workers, then 36 samples a step: 480 + 27 x 36 = 1452 is the first sum from 1440 on.
+    CHECK(record.steps == 10 + 27);
+    CHECK(record.samples == 10 * 48 + 27 * 36);
+    CHECK(record.epochs >= 30.0);
+  }
 }
 
 }  // namespace gossip_test

@@ -1,7 +1,9 @@
 // Cores of one host on one shared memory.
 #include <algorithm>
+#include <cmath>
 
 #include "strategies/programs.h"
+#include "strategies/sparse_trial.h"
 
 namespace hogwild_test {
 
@@ -100,6 +102,93 @@ TEST_CASE("hogwild's samples and staleness are those of the updates in the state
   CHECK(record.curve.back().samples == 5 * 50);
   // Ages of the five: 0, 1, 2, 3, and 3.
   CHECK(*record.staleness_mean == Approx(9.0 / 5.0).epsilon(1e-12));
+}
+
+TEST_CASE("on a sparse model hogwild of one core is the sequential algorithm by rows, bit for bit and to the second") {
+  for (const char* optimizer : {"sgd", "adagrad"}) {
+    SparseTrial trial = hogwild();
+    trial.workers = 1;
+    trial.training.optimizer.choose(optimizer);
+    const Outcome core = trial.run();
+    trial.program = single();
+    const Outcome sequential = trial.run();
+    CAPTURE(optimizer);
+    CHECK(core.evaluated == sequential.evaluated);
+    CHECK(core.record.simulated_s == Approx(sequential.record.simulated_s).epsilon(1e-12));
+    CHECK(core.record.samples == sequential.record.samples);
+    CHECK(core.record.notes.empty());
+  }
+}
+
+namespace {
+
+/// Row i has key i alone, of very many.
+SparseTrial a_key_a_row(int P, std::int64_t updates) {
+  data::Dataset set;
+  set.rows = 8;
+  set.columns = 5000;
+  set.classes = 2;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    set.sparse.starts.push_back(i);
+    set.sparse.keys.push_back(i);
+    set.targets.push_back(i % 2);
+  }
+  set.sparse.starts.push_back(8);
+  SparseTrial trial = hogwild();
+  trial.data = set;
+  trial.workers = P;
+  trial.batch = 8;
+  trial.stop.steps = updates;
+  return trial;
+}
+
+}  // namespace
+
+TEST_CASE("hogwild's cores pay for the keys of their batches alone, and leave the other parameters as they are") {
+  for (const int P : {1, 2, 4}) {
+    const SparseTrial trial = a_key_a_row(P, 10 * P);
+    const Outcome outcome = trial.run();
+    // Keys are disjoint, so that the cores do not disturb each other: each is gradient descent on its own rows. 4 flops
+    // an entry and 2 a key that changes, of 8 / P rows.
+    const double rows = 8.0 / P;
+    CAPTURE(P);
+    CHECK(outcome.record.simulated_s == Approx(10 * (4 * rows + 2 * rows) / speed).epsilon(1e-9));
+    std::vector<double> w(5000);
+    for (int step = 0; step < 10; ++step)
+      for (std::size_t i = 0; i < 8; ++i) {
+        const double p = 1.0 / (1.0 + std::exp(-w[i]));
+        w[i] -= trial.training.learning_rate * (p - static_cast<double>(i % 2)) / 8.0;
+      }
+    CHECK(relative_distance(outcome.final_parameters(), w) < 1e-12);
+    CHECK(*outcome.record.staleness_mean == Approx(P - 1).margin(0.05 * P));
+  }
+}
+
+TEST_CASE("an optimizer that moves every parameter makes hogwild's updates dense, and the run says so") {
+  SparseTrial trial = a_key_a_row(2, 6);
+  trial.training.optimizer.choose("momentum");
+  const record::Record record = trial.run().record;
+  REQUIRE(record.notes.size() == 1);
+  CHECK(record.notes.front().starts_with("hogwild: every update moves all parameters"));
+  // 3 updates a core, of all 5000 parameters: 4 d flops each with momentum.
+  CHECK(record.simulated_s > 3 * 4 * 5000 / speed);
+}
+
+TEST_CASE("when hogwild's host crashes in a sparse training, it goes on from the last checkpoint's table") {
+  SparseTrial trial = a_key_a_row(2, 40);
+  const Outcome whole = trial.run();
+  trial.training.checkpoint_every_steps = 10;
+  cluster::Crash crash;
+  crash.rank = 1;
+  crash.at_s = 0.6 * whole.record.simulated_s;
+  crash.repair_s = 1.0;
+  trial.cluster.failures.crashes = {crash};
+  const Outcome outcome = trial.run();
+  CHECK(outcome.record.error.empty());
+  CHECK(outcome.record.steps == 40);
+  for (const auto& rank : outcome.record.ranks) CHECK(rank.down_s == Approx(1.0).epsilon(1e-9));
+  // Disjoint keys: whoever repeats which update, the losses fall as they did.
+  CHECK(*outcome.record.final_loss == Approx(*whole.record.final_loss).epsilon(0.05));
 }
 
 }  // namespace hogwild_test

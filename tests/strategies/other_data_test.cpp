@@ -147,6 +147,7 @@ TEST_CASE(
     "a step of d2 takes 2 d flops more than gossip's, one of gradient tracking twice the bytes and 3 + 2 degree more") {
   Trial trial = other_rows(d2(), 10);
   trial.features = 2000;
+  trial.training.learning_rate = 1e-4;  // it must not diverge, which would end it
   const double M = trial.message_bytes(), d = 2000 / speed;
   CHECK(trial.run().record.simulated_s ==
         Approx(10 * (trial.gradient_s() + alpha + 2 * M / B + (5 + 2 + 2) * d)).epsilon(1e-9));

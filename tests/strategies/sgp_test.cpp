@@ -34,7 +34,9 @@ TEST_CASE("one-peer exponential push averages exactly after log2 P steps") {
       if (row.step >= rounds) CHECK(row.consensus_distance.value() < 1e-15);
     }
     CHECK(relative_distance(outcome.final_parameters(), one_step(trial)) < 1e-12);
-    CHECK(outcome.record.spectral_gap == 1.0);
+    // Of two ranks one step averages exactly. Of more, log2 P steps do: no gap says how much one of them does.
+    CHECK(outcome.record.spectral_gap == (P == 2 ? std::optional(1.0) : std::nullopt));
+    CHECK(outcome.record.notes.size() == (P == 2 ? 0 : 1));
   }
 }
 
@@ -60,6 +62,7 @@ TEST_CASE("push-sum weights put the mean right where degrees differ, overlapped 
 TEST_CASE("push with one peer takes t_c + alpha + (M + 8) beta + 3 d + update, overlapped the longer of the two") {
   for (const double flops_a_row : {1e3, 1e6}) {
     Trial trial{.program = push(true, false), .workers = 8, .rows = 48, .features = 2000};
+    trial.training.learning_rate = 1e-4;  // it must not diverge, which would end it
     trial.flops_a_row = flops_a_row;
     trial.stop.steps = 20;
     const double transfer = alpha + (trial.message_bytes() + 8) / B, rest = trial.gradient_s() + 5 * 2000 / speed;
@@ -73,6 +76,7 @@ TEST_CASE("push with one peer takes t_c + alpha + (M + 8) beta + 3 d + update, o
 
 TEST_CASE("push to all targets of a directed graph takes a share for each") {
   Trial trial{.program = push(false, false), .workers = 8, .rows = 48, .features = 2000};
+  trial.training.learning_rate = 1e-4;  // it must not diverge, which would end it
   trial.stop.steps = 20;
   const double transfer = alpha + 3 * (trial.message_bytes() + 8) / B;  // to i + 1, i + 2, i + 4
   CHECK(trial.run().record.simulated_s ==

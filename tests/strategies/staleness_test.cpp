@@ -46,6 +46,10 @@ TEST_CASE("a worker at a quarter of the speed is staler than the others") {
   // two gradients of the other two and one of the slow one.
   CHECK(record.staleness_max.value() >= 11);
   CHECK(record.staleness_max.value() <= 13);
+  // By worker: the slow one's gradients are the oldest, and the means, weighted by gradients, make the whole's.
+  CHECK(record.ranks[3].staleness_mean.value() > 10.0);
+  for (const std::size_t fast : {0u, 1u, 2u}) CHECK(record.ranks[fast].staleness_mean.value() < 3.0);
+  CHECK(!record.ranks[4].staleness_mean);
 }
 
 TEST_CASE("synchronous strategies have no staleness") {
@@ -54,7 +58,9 @@ TEST_CASE("synchronous strategies have no staleness") {
     if (!program.traits(4).lockstep()) continue;
     trial.program = program;
     CAPTURE(name);
-    CHECK(!trial.run().record.staleness_mean);
+    const record::Record record = trial.run().record;
+    CHECK(!record.staleness_mean);
+    for (const record::RankUse& rank : record.ranks) CHECK(!rank.staleness_mean);
   }
 }
 

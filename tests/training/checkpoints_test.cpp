@@ -50,9 +50,10 @@ TEST_CASE("a checkpoint that is complete before the crash is noticed saves what 
   Losses losses;
   losses.secured(10.0);
   losses.crashed(14.0);  // while it is written, from 13 to 15
-  losses.wrote(15.0, 2.0);
   losses.secured(15.0);
+  losses.wrote(15.0, 2.0);
   losses.resumed(20.0, 1.0, true);
+  CHECK(losses.checkpoint_s() == 2.0);
   // Useful until 13, written until 15, recovery until 21.
   CHECK(losses.lost_s() == 0.0);
   CHECK(losses.recovery_s(30.0) == Approx(21 - 15));
@@ -106,6 +107,19 @@ TEST_CASE("a recovery whose ranks have lost their memory loses all work since th
     CHECK(losses.lost_s() == Approx(remembered ? 1.0 + 1.0 : 1.0 + (19.0 - 10.0)));
     CHECK(losses.recovery_s(40.0) == Approx(6.0 + 4.0));
   }
+}
+
+TEST_CASE("a checkpoint that ends between a crash and its recovery counts no moment twice where ranks remember") {
+  Losses losses;
+  losses.secured(10.0);  // remembered; the checkpoint of that step is written from 9.5, by the first rank, to 12.5
+  losses.crashed(12.0);
+  losses.stored(12.5);
+  losses.wrote(12.5, 3.0);
+  losses.resumed(14.0, 1.0, true);
+  // Written from 9.5 to 10, then lost until 12, then recovering until 15.
+  CHECK(losses.checkpoint_s() == 0.5);
+  CHECK(losses.lost_s() == 2.0);
+  CHECK(losses.recovery_s(20.0) == 3.0);
 }
 
 }  // namespace checkpoints_test

@@ -45,7 +45,8 @@ TEST_CASE("by time alone no step is due") {
 TEST_CASE("an evaluation is a row with the step, the time and the samples, and the replicas' distance to their mean") {
   SessionParts parts;
   Curve curve(parts.learning, every(1), [](const auto& replicas) {
-    return Curve::Whole{.w = simgrad::training::mean(replicas), .mean_of_replicas = true};
+    const auto mean = simgrad::training::mean(replicas);
+    return Curve::Whole{.w = mean, .replicas = replicas, .mean = mean};
   });
   CHECK_FALSE(curve.has_state());
   curve.reach({2, {parts.state({0, 0, 0, 0}, 2).w, parts.state({2, 2, 2, 2}, 2).w}, 24});

@@ -1,6 +1,7 @@
 // The ranks of a generation, and the state that each begins with.
 #include "training/session/generation.h"
 
+#include "cluster/ranks/peer_lost.h"
 #include "training/session_parts.h"
 
 namespace generation_test {
@@ -85,6 +86,21 @@ TEST_CASE("a round is one gradient of every worker") {
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 2.0);  // 6 x 1 / 3
   parts.traits.gradients_an_update = 0;
   CHECK(parts.generation({true, true, true}, 3, Holder::workers).rounds(6) == 6.0);
+}
+
+TEST_CASE("a start state that crashes have erased names the rank whose memory went last") {
+  SessionParts parts;
+  Snapshots kept;
+  for (const int rank : {0, 1}) kept.keep(rank, parts.state({1, 2, 3, 4}, 3), 2);
+  const Generation generation = parts.generation({true, true}, 2, Holder::workers, &kept);
+  kept.forget(0);
+  kept.forget(1);  // meanwhile rank 0 is back
+  try {
+    generation.start_state(0);
+    FAIL("a state of nobody");
+  } catch (const simgrad::cluster::PeerLost& lost) {
+    CHECK(lost.rank() == 1);
+  }
 }
 
 }  // namespace generation_test

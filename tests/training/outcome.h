@@ -113,12 +113,14 @@ void carry(Archive& a, Seen& x) {
 }
 template <class Archive>
 void carry(Archive& a, record::Evaluation& x) {
-  a(x.step), a(x.simulated_s), a(x.samples), a(x.loss), a(x.metric), a(x.consensus_distance);
+  a(x.step), a(x.simulated_s), a(x.samples), a(x.loss), a(x.metric), a(x.consensus_distance), a(x.bytes), a(x.flops),
+      a(x.hosts_busy_s), a(x.hosts_down_s);
 }
 template <class Archive>
 void carry(Archive& a, record::RankUse& x) {
   a(x.role), a(x.compute_s), a(x.communicate_s), a(x.wait_s), a(x.down_s), a(x.bytes_sent), a(x.bytes_received),
-      a(x.host_class);
+      a(x.host_class), a(x.staleness_mean);
+  for (std::size_t k = 0; k < record::time_parts; ++k) a(x.parts[static_cast<record::TimePart>(k)]);
 }
 template <class Archive>
 void carry(Archive& a, record::LinkUse& x) {
@@ -130,7 +132,8 @@ void carry(Archive& a, record::LinkBin& x) {
 }
 template <class Archive>
 void carry(Archive& a, record::Record& x) {
-  a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.epochs), a(x.final_loss);
+  a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.samples_seen), a(x.epochs);
+  a(x.final_loss);
   a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
   a(x.crashes), a(x.lost_s), a(x.recovery_s), a(x.checkpoint_s), a(x.goodput), a(x.server_imbalance),
       a(x.cache_hit_rate);

@@ -90,7 +90,7 @@ TEST_CASE("without lockstep the first to report counts the samples, and they can
 
 TEST_CASE("steps go on without a worker that is lost, and with it from the step that it joins") {
   Reports reports;
-  KeepGoing progress(reports.hooks(), reports.learning.batches(), reports.replicas);
+  KeepGoing progress(reports.hooks(), reports.learning.batches(), reports.rules, reports.replicas);
   reports.begin(progress);
   for (int rank = 0; rank < P; ++rank) reports.arrive(progress, rank, rank, 0);
   reports.arrive(progress, 0, 0.0, 1);
@@ -148,6 +148,31 @@ TEST_CASE("each asynchronous replica writes a step that was chosen once, when it
   CHECK(progress.due_checkpoint(0, state, chosen).value().step == 1);
   CHECK_FALSE(progress.due_checkpoint(0, state, chosen));
   CHECK(progress.due_checkpoint(2, state, chosen).value().step == 1);
+}
+
+TEST_CASE("replicas that go on without a lost one need more steps for as many samples, and those undone do not count") {
+  Reports reports;
+  StopOptions stop;
+  stop.samples = 40;
+  reports.rules = StopRules(stop, 24, {});
+  KeepGoing progress(reports.hooks(), reports.learning.batches(), reports.rules, reports.replicas);
+  reports.begin(progress);
+  const auto all_arrive = [&](std::int64_t step) {
+    for (int rank = 0; rank < P; ++rank)
+      if (reports.replicas.active(rank)) reports.arrive(progress, rank, 0.0, step);
+  };
+  for (std::int64_t step = 0; step <= 2; ++step) all_arrive(step);
+  CHECK(reports.observed.back().samples == 2 * 12);
+  progress.go_back(1, 24);
+  reports.begin(progress);  // of step 2's 12 samples nothing is left
+  reports.replicas.lose(1);
+  progress.lose(1);
+  for (std::int64_t step = 2; step <= 4; ++step) all_arrive(step);
+  // Two of three parts a step: 12 + 3 x 8 = 36 < 40.
+  CHECK(reports.observed.back().samples == 24 + 3 * 8);
+  CHECK_FALSE(reports.rules.last_step(4));
+  all_arrive(5);
+  CHECK(reports.rules.last_step(5));
 }
 
 }  // namespace progress_test

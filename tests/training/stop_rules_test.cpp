@@ -73,14 +73,18 @@ TEST_CASE("samples count when they are computed in lockstep, else when they are 
 
 TEST_CASE("stalenesses count until the end, and the eleventh failure is only counted") {
   Tally tally(false);
-  for (const std::int64_t updates : {0, 3, 3}) tally.add_staleness(updates);
+  for (const std::int64_t updates : {0, 3, 3}) tally.add_staleness(updates > 0 ? 1 : 0, updates);
   for (int i = 0; i < 12; ++i) tally.note_failure("rank 0 crashed");
   tally.end();
-  tally.add_staleness(100);
+  tally.add_staleness(0, 100);
   simgrad::record::Record record;
+  record.ranks.resize(3);
   tally.fill(record);
   CHECK(record.staleness_mean == 2.0);  // (0 + 3 + 3) / 3
   CHECK(record.staleness_max == 3.0);
+  CHECK(record.ranks[0].staleness_mean == 0.0);
+  CHECK(record.ranks[1].staleness_mean == 3.0);
+  CHECK(!record.ranks[2].staleness_mean);
   CHECK(record.staleness_counts.at(3) == 2);
   CHECK(record.notes.size() == 11);
   CHECK(record.notes.back() == "and 2 more crashes and resumptions");

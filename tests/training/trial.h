@@ -57,12 +57,17 @@ inline cluster::Options ideal_star() {
   return options;
 }
 
-/// compute + communicate + wait + down = simulated, of every rank.
+/// compute + communicate + wait + down = simulated, of every rank, and the parts of each add up to it.
 inline void check_partition_of_time(const record::Record& record) {
   for (const record::RankUse& use : record.ranks) {
     CHECK(use.compute_s + use.communicate_s + use.wait_s + use.down_s ==
           Approx(record.simulated_s).epsilon(1e-12).margin(1e-15));
     CHECK(std::min({use.compute_s, use.communicate_s, use.wait_s, use.down_s}) >= 0.0);
+    CHECK(use.parts.sum(record::Activity::compute) == Approx(use.compute_s).epsilon(1e-12).margin(1e-15));
+    CHECK(use.parts.sum(record::Activity::communicate) == Approx(use.communicate_s).epsilon(1e-12).margin(1e-15));
+    CHECK(use.parts.sum(record::Activity::wait) == Approx(use.wait_s).epsilon(1e-12).margin(1e-15));
+    CHECK(use.parts[record::TimePart::down] == use.down_s);
+    for (std::size_t k = 0; k < record::time_parts; ++k) CHECK(use.parts[static_cast<record::TimePart>(k)] >= 0.0);
   }
 }
 

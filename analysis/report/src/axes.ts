@@ -1,6 +1,9 @@
 // Axes, grids and tooltips in the page's style.
 import { h } from './dom';
 import type { Option } from './echarts';
+import { t } from './language';
+import { measure } from './measure';
+import { cutNames, twoLineNames } from './names';
 import { variable } from './theme';
 
 export interface AxisSettings {
@@ -10,34 +13,24 @@ export interface AxisSettings {
 
 const line = (): Option => ({ lineStyle: { color: variable('axis'), width: 1 } });
 
-/** Returns round numbers for a logarithmic axis from least to most: 1, 2, 5, 10, ... for few decades, else powers of ten. */
-export function logTicks(least: number, most: number): number[] {
-  const decades = Math.log10(most / least);
-  const all: number[] = [];
-  const step = Math.max(1, Math.ceil(decades / 8));
-  for (let power = Math.floor(Math.log10(least)); power <= Math.ceil(Math.log10(most)); ++power)
-    for (const lead of decades < 1.2 ? [1, 1.5, 2, 3, 5, 7] : decades < 3.2 ? [1, 2, 5] : [1])
-      if (power % step === 0 || decades < 3.2) all.push(lead * 10 ** power);
-  return all.filter((tick) => tick >= least * 0.999 && tick <= most * 1.001);
-}
-
 /** Returns an axis of numbers (linear or logarithmic) or of categories, with its name at its end, written horizontally. */
 export function axis(settings: AxisSettings, vertical: boolean): Option {
   const { name, log, format, categories, min, max, scale, grid = true, splits, ticks } = settings;
+  const { axisLabel, ...extra } = (settings.extra ?? {}) as { axisLabel?: Option };
   return {
     type: categories ? 'category' : log ? 'log' : 'value',
     ...(categories ? { data: categories } : { min, max, scale: scale ?? false, splitNumber: splits ?? (vertical ? 5 : 6) }),
-    name,
+    name: t(name),
     nameLocation: vertical ? 'end' : 'middle',
     nameGap: vertical ? 12 : 26,
     nameTextStyle: { color: variable('quiet'), fontSize: 12, align: vertical ? 'left' : 'center', padding: 0 },
     axisLine: { show: !vertical || !!categories, onZero: false, ...line() },
     axisTick: { show: !vertical && !categories, ...line(), ...(ticks ? { customValues: ticks } : {}) },
-    axisLabel: { color: variable('quiet'), hideOverlap: true, textMargin: [0, 3], fontSize: 11.5, ...(categories ? {} : { formatter: (x: number) => format(x) }), ...(ticks ? { customValues: ticks } : {}) },
+    axisLabel: { color: variable('quiet'), ...(axisLabel ? {} : { hideOverlap: true, textMargin: [0, 3] }), fontSize: 11.5, lineHeight: 14, ...(categories ? {} : { formatter: (x: number) => format(x) }), ...(ticks ? { customValues: ticks } : {}), ...axisLabel },
     splitLine: { show: grid && !categories, lineStyle: { color: variable('rule'), width: 1 } },
     minorSplitLine: { show: false },
     axisPointer: { label: { show: false } },
-    ...settings.extra,
+    ...extra,
   };
 }
 
@@ -60,6 +53,13 @@ export function tip(head: string, lines: { colour?: string; name: string; value:
     ...lines.map(({ colour, name, value }) => h('div', { class: 'line' },
       colour ? h('i', { style: `background:${colour}` }) : h('i', {}), h('span', {}, name), h('b', {}, value))),
     foot ? h('p', {}, foot) : null);
+}
+
+/** Returns the axis of horizontal bars: a name per bar, in the given order, cut so that different names stay different. tall: bars have room for two lines. size: of the letters. */
+export function bars(names: string[], wide: boolean, tall: boolean, size = wide ? 12 : 11): Option {
+  const shown = wide || !tall ? cutNames(names, measure(size), wide ? 240 : 125) : twoLineNames(names);
+  return axis({ name: '', format: String, categories: names, grid: false, extra: { inverse: true, axisTick: { show: false },
+    axisLabel: { color: variable('ink'), fontSize: size, lineHeight: 13, interval: 0, formatter: (_: string, i: number) => shown[i] ?? '' } } }, true);
 }
 
 /** Ctrl and the wheel zoom, and dragging pans. The wheel alone scrolls the page. */

@@ -6,10 +6,14 @@ export type N = number | null;
 /** The numbers of a chart: shown as a table, downloaded as CSV. */
 export interface Table { columns: { name: string; unit: string }[]; rows: (string | N)[][] }
 
-export interface Chart { sentence: string; table: Table }
+/** about: the strategy and the grid point that the sentence speaks of. */
+export interface Chart { sentence: string; table: Table; about?: Row | null }
 
 /** A strategy at a grid point. */
 export interface Row { strategy: number; point: number }
+
+/** The first step at which a seed has diverged, the number of such seeds, and the number of points before that step. */
+export interface Divergence { step: number; seeds: number; points: number }
 
 export interface CurveSeries extends Row {
   seeds: number;
@@ -17,6 +21,7 @@ export interface CurveSeries extends Row {
   loss: N[]; loss_low: N[] | null; loss_high: N[] | null;
   metric: N[] | null; metric_low: N[] | null; metric_high: N[] | null;
   consensus: N[] | null;
+  diverged?: Divergence | null;
 }
 export interface Curves extends Chart { series: CurveSeries[] }
 
@@ -28,9 +33,13 @@ export interface Speedup extends Chart { series: SpeedupSeries[]; measure: 'thro
 
 /** Seconds of compute, communicate, wait, down. */
 export type Parts = [number, number, number, number];
+/** A part of the time: its words, its number among all parts, and the one of the four that it belongs to. */
+export interface TimePart { name: string; part: number; of: number }
+/** detail: the parts that occur; none in results of older releases. The detail of a row has a number for each. */
 export interface Time extends Chart {
-  rows: (Row & { parts: Parts })[];
-  ranks: (Row & { names: string[]; parts: Parts[] })[];
+  detail: TimePart[];
+  rows: (Row & { parts: Parts; detail: number[] })[];
+  ranks: (Row & { names: string[]; parts: Parts[]; detail: number[][] })[];
 }
 
 export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean; front_energy: boolean }  // front: of cost and time; front_energy: of energy and time
@@ -38,14 +47,14 @@ export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_tar
 
 export interface Staleness extends Chart { rows: (Row & { values: number[]; counts: number[] })[] }
 
-export interface Link { name: string; from: string | null; to: string | null; bytes: number; utilisation: N }
+export interface Link { name: string; text?: string; from: string | null; to: string | null; bytes: number; utilisation: N }
 export interface Heat { names: string[]; edges_s: number[]; values: N[][]; what: 'utilisation' | 'bytes_per_s' }
-export interface Links extends Chart { rows: (Row & { links: Link[]; heat: Heat | null })[] }
+export interface Links extends Chart { rows: (Row & { links: Link[]; hosts?: { name: string; text: string }[]; heat: Heat | null })[] }  // hosts: their ranks
 
 /** The beginning of a run, as columns: bar i is in lane[i], from from[i] to to[i]. kind: 0 compute, 1 communicate, 2 wait, 3 down. */
 export interface GanttRun extends Row {
   seed: number; from_s: number; to_s: number; whole: boolean;
-  lanes: string[]; names: string[];
+  lanes: string[]; ranks?: number[]; names: string[];  // ranks: the rank of each lane
   lane: number[]; kind: number[]; name: number[]; from: number[]; to: number[]; step: N[]; peer: N[]; bytes: N[];
 }
 export interface Gantt extends Chart { runs: GanttRun[] }
@@ -56,19 +65,29 @@ export interface CollectiveRow extends Row {
 }
 export interface Collectives extends Chart { rows: CollectiveRow[] }
 
+/** A mean over the seeds, and half of its 95 % interval. */
+export type WithMargin = [mean: N, margin: N];
+export interface PointsRow extends Row {
+  values: string[];  // of the grid's keys
+  time_s: WithMargin; cost_usd: WithMargin; energy_j: WithMargin;
+  speedup: N; efficiency: N; seeds: number; reached: number; status: string; final_loss: N; binds: string;
+}
+export interface PointsTable extends Chart { keys: string[]; to_target: boolean; rows: PointsRow[] }
+
 export interface Summary {
   headline: string;
-  winners: { by: 'time' | 'cost' | 'energy'; label: string; point: string; text: string }[];
+  winners: { by: 'time' | 'cost' | 'energy'; label: string; point: string; text: string; lead?: 'clear' | 'equal' | 'unclear' | 'one_seed' }[];
   bottleneck: { name: string; text: string } | null;  // the reason why the fastest is not faster
   notes: string[];
 }
 
 export interface Report {
-  schema: number; name: string; title: string; version: string; complete: boolean;
+  schema: number; language?: string; name: string; title: string; version: string; complete: boolean;
   summary: Summary;
   strategies: { label: string; kind: string }[];
   points: { text: string; workers: number; parameters: Record<string, unknown> }[];
   target: N; metric_name: string; has_cost: boolean; has_energy: boolean;
+  points_table?: PointsTable | null;
   curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; pareto: Pareto | null;
   staleness: Staleness | null; links: Links | null; gantt: Gantt | null; collectives: Collectives | null;
   foot: { scenario_toml: string; seeds: number[]; command: string; version: string };

@@ -10,7 +10,9 @@ import type { Report } from './data';
 import { h } from './dom';
 import { foot } from './foot';
 import { gantt } from './gantt/gantt';
+import { setLanguage, t } from './language';
 import { plots } from './plot';
+import { pointsTable } from './points_table';
 import { choosePoint, state } from './state';
 import { summaryCard } from './summary_card';
 import { onTheme, dark, toggleTheme, watchTheme } from './theme';
@@ -19,6 +21,7 @@ import { onTheme, dark, toggleTheme, watchTheme } from './theme';
 function charts(report: Report): HTMLElement[] {
   const file = report.name.replace(/[^\w.-]+/g, '_') || 'simgrad';
   const all: (HTMLElement | null)[] = [
+    report.points_table ? pointsTable(report, report.points_table, file) : null,
     report.curves && curves(report, report.curves, file),
     report.time && time(report, report.time, file),
     report.speedup && speedup(report, report.speedup, file),
@@ -34,13 +37,13 @@ function charts(report: Report): HTMLElement[] {
 
 function contents(cards: HTMLElement[]): HTMLElement {
   const entry = (id: string, text: string): HTMLElement => h('li', {}, h('a', { href: `#${id}` }, text));
-  return h('nav', { 'aria-label': 'Contents' }, h('ul', {},
-    ...cards.map((card) => entry(card.id, card.querySelector('h2')!.textContent ?? '')), entry('reproduce', 'Reproduce the results')));
+  return h('nav', { 'aria-label': t('Contents') }, h('ul', {},
+    ...cards.map((card) => entry(card.id, card.querySelector('h2')!.textContent ?? '')), entry('reproduce', t('Reproduce the results'))));
 }
 
 function themeButton(): HTMLElement {
   const button = h('button', { type: 'button', class: 'plain theme', onclick: toggleTheme });
-  const show = (): void => { button.textContent = dark() ? 'Light' : 'Dark'; button.setAttribute('aria-label', `Switch to ${dark() ? 'light' : 'dark'} colours`); };
+  const show = (): void => { button.textContent = dark() ? t('Light') : t('Dark'); button.setAttribute('aria-label', dark() ? t('Switch to light colours') : t('Switch to dark colours')); };
   show();
   onTheme(show);
   return button;
@@ -53,7 +56,7 @@ function page(report: Report): HTMLElement[] {
   return [
     h('header', { class: 'top' }, h('div', {}, h('p', { class: 'brand' }, `simgrad ${report.version}`), h('h1', {}, report.title || report.name)), themeButton()),
     h('main', {},
-      report.complete ? h('span', { hidden: true }) : h('p', { class: 'warning', role: 'status' }, 'This experiment is not complete: the charts show the runs that have finished.'),
+      report.complete ? h('span', { hidden: true }) : h('p', { class: 'warning', role: 'status' }, t('This experiment is not complete: the charts show the runs that have finished.')),
       summaryCard(report), contents(cards), ...cards),
     foot(report),
   ];
@@ -68,14 +71,16 @@ function start(): void {
     report = JSON.parse(text) as Report;
     if (report.schema !== 1) throw new Error(`the data have schema ${String(report.schema)}, this page reads schema 1`);
   } catch (error) {
-    host.replaceChildren(h('p', { class: 'warning', role: 'alert' }, `This page has no data that it can draw: ${(error as Error).message}`));
+    host.replaceChildren(h('p', { class: 'warning', role: 'alert' }, t('This page has no data that it can draw: {0}', (error as Error).message)));
     return;
   }
+  setLanguage(report.language);
   host.replaceChildren(...page(report));
   const drawAll = (): void => { for (const plot of plots.values()) plot.draw(); };
+  const draw = (id: string): void => plots.get(id)?.draw();
   // For tests: the data and the options of the charts.
   Object.defineProperty(window, 'simgrad', {
-    value: Object.freeze({ report, state, drawAll, ids: () => [...plots.keys()], option: (id: string) => plots.get(id)?.option() ?? null }),
+    value: Object.freeze({ report, state, drawAll, draw, ids: () => [...plots.keys()], option: (id: string) => plots.get(id)?.option() ?? null }),
   });
 }
 

@@ -6,13 +6,30 @@ import { dark } from './theme';
 const light = ['#0072b2', '#d55e00', '#008f68', '#b8508e', '#c77f00', '#2b8fc9', '#333a45', '#938200'];
 const bright = ['#4aa3e0', '#f0803c', '#2fc296', '#d98bbd', '#f0b232', '#7cc8f2', '#d6dce5', '#e5d94c'];
 
+const channels = (text: string): number[] => [0, 1, 2].map((i) => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16));
+/** Returns the colour at a share of the way from one to the other. */
+function mixed(from: string, to: string, share: number): string {
+  const [a, b] = [channels(from), channels(to)];
+  return `#${a.map((x, i) => Math.round(x + share * (b[i] - x)).toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The ninth to the sixteenth strategy have the same hues nearer to the ink, the next eight nearer still; the grey one goes the other way. */
+const nearer = [0, 0.38, 0.66];
+
+/** Returns the colours of the first 24 strategies; further ones begin again, with other dashes and markers. */
+export function strategyColours(onDark: boolean): string[] {
+  const grey = 6;
+  return nearer.flatMap((share) => (onDark ? bright : light).map((base, i) =>
+    i === grey ? mixed(base, onDark ? '#6f7b8c' : '#8b97a8', share * 1.4) : mixed(base, onDark ? '#ffffff' : '#101418', share * (onDark ? 1 : 0.95))));
+}
+const all = [strategyColours(false), strategyColours(true)];
+
 /** Returns the colour of a strategy in the present theme. */
-export const colour = (strategy: number): string => (dark() ? bright : light)[strategy % light.length];
+export const colour = (strategy: number): string => all[dark() ? 1 : 0][strategy % all[0].length];
 
 const dashes: (number[] | 'solid')[] = ['solid', [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [9, 3, 2, 3, 2, 3], [1, 2]];
-/** Returns the dash of a strategy. From the ninth strategy on, colours repeat with other dashes. */
+/** Returns the dash of a strategy. From the ninth strategy on, hues repeat with other dashes. */
 export const dash = (strategy: number): number[] | 'solid' => dashes[(strategy + Math.floor(strategy / light.length)) % dashes.length];
-
 /** Markers as SVG paths in a box from -5 to 5: disc, square, triangle, diamond, cross, triangle on its tip, star, hexagon. */
 const outlines = [
   'M-4.4 0a4.4 4.4 0 1 0 8.8 0a4.4 4.4 0 1 0 -8.8 0Z', 'M-3.9-3.9H3.9V3.9H-3.9Z', 'M0-4.6L5 4H-5Z', 'M0-5.2L5.2 0L0 5.2L-5.2 0Z',
@@ -23,10 +40,18 @@ export const outline = (strategy: number): string => outlines[(strategy + Math.f
 /** Returns the marker in the form that ECharts reads. */
 export const symbol = (strategy: number): string => `path://${outline(strategy)}`;
 
-/** Compute, communicate, wait, down. */
-const partsLight = ['#0072b2', '#e08a00', '#c3cad4', '#9c2f10'];
-const partsBright = ['#3d97d6', '#f0a830', '#4d5765', '#e2643a'];
-export const partColours = (): string[] => (dark() ? partsBright : partsLight);
+/** Compute, communicate, wait, down: hues that no strategy has. */
+export const activityColours = (onDark: boolean): string[] => (onDark ? ['#9d92f0', '#f5e08a', '#4d5765', '#e0506a'] : ['#6a5acd', '#f2d75c', '#c3cad4', '#8f1f3f']);
+export const partColours = (): string[] => activityColours(dark());
+
+/** The parts of the four, in the order of record/time_part.h: five of computing, two of communicating, nine of waiting, down. */
+const detailLight = ['#6a5acd', '#8f83dc', '#b5acea', '#463a9e', '#d4cff3', '#f2d75c', '#a8882a',
+  '#7f95b2', '#a8b8cc', '#b089b3', '#dcc49c', '#8fbfae', '#cbc58a', '#dba9b8', '#d39a83', '#d5dae1', '#8f1f3f'];
+const detailBright = ['#9d92f0', '#b7aef5', '#d2ccf9', '#6f62c9', '#e4e0fc', '#f5e08a', '#b59a3c',
+  '#6c84a5', '#506179', '#86608a', '#85704c', '#4f7d6d', '#77713f', '#8c5b68', '#965c4a', '#414a57', '#e0506a'];
+export const detailColours = (): string[] => (dark() ? detailBright : detailLight);
+/** The colour of reading and writing, in the timeline. */
+export const storageColour = (): string => detailColours()[6];
 
 /** Hatches of the four parts; the first has none. */
 export function decal(part: number): object | undefined {

@@ -1,14 +1,27 @@
-// The legend of the four parts of time: colours, and hatches or heights that distinguish them without colour.
-import { parts } from './data';
+// The legends of the parts of time: colours, and hatches or heights that distinguish the four without colour.
+import { parts, type TimePart } from './data';
 import { h } from './dom';
-import { partColours } from './palette';
+import { t } from './language';
+import { detailColours, partColours, storageColour } from './palette';
 import { onTheme } from './theme';
 
-/** signs: a class of style.css per part. */
-export function partsKey(signs: string[]): HTMLElement {
-  const boxes = parts.map((_, i) => h('i', { class: signs[i] }));
-  const paint = (): void => boxes.forEach((box, i) => { box.style.setProperty('--part', partColours()[i]); });
+interface Key { name: string; sign: string; colour: () => string }
+
+function legend(keys: Key[]): HTMLElement {
+  const boxes = keys.map(({ sign }) => h('i', { class: sign }));
+  const paint = (): void => boxes.forEach((box, i) => { box.style.setProperty('--part', keys[i].colour()); });
   paint();
   onTheme(paint);
-  return h('div', { class: 'legend parts' }, ...parts.map((name, i) => h('span', { class: 'key' }, boxes[i], h('span', {}, name))));
+  return h('div', { class: 'legend parts' }, ...keys.map(({ name }, i) => h('span', { class: 'key' }, boxes[i], h('span', {}, t(name)))));
 }
+
+/** signs: a class of style.css per part.  storage: whether reading and writing has a colour of its own. */
+export function partsKey(signs: string[], storage = false): HTMLElement {
+  const keys = parts.map((name, i) => ({ name: name as string, sign: signs[i], colour: () => partColours()[i] }));
+  if (storage) keys.splice(2, 0, { name: 'storage', sign: signs[1], colour: storageColour });
+  return legend(keys);
+}
+
+/** The parts of the four. */
+export const detailKey = (detail: TimePart[], signs: string[]): HTMLElement =>
+  legend(detail.map(({ name, part, of }) => ({ name, sign: signs[of], colour: () => detailColours()[part] })));

@@ -14,7 +14,7 @@ if (!executablePath) {
 
 export const template = readFileSync(process.env.SIMGRAD_PAGE, 'utf8');
 
-const browser = await load('playwright-core').chromium.launch({
+export const browser = await load('playwright-core').chromium.launch({
   executablePath,
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });

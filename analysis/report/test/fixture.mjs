@@ -62,7 +62,7 @@ export function fixture({ strategies = 4, sizes = [1, 2, 4, 8, 16], evaluations 
     return { strategy, text: '', workers: sizes, speedup: exact.map((x) => x * (1 + 0.05 * (lot() - 0.5))), low: exact.map((x) => x * 0.93), high: exact.map((x) => x * 1.07),
       efficiency: exact.map((x, i) => x / sizes[i]), amdahl: { serial, workers: sizes, speedup: exact } };
   });
-  const parts = rows.map(({ strategy, point, workers }) => ({ strategy, point, parts: [9 / workers, 0.4 * strategy + 0.05 * workers, 0.3 + 0.02 * workers * strategy, strategy === 2 ? 0.4 : 0] }));
+  const parts = rows.map(({ strategy, point, workers }) => ({ strategy, point, detail: [], parts: [9 / workers, 0.4 * strategy + 0.05 * workers, 0.3 + 0.02 * workers * strategy, strategy === 2 ? 0.4 : 0] }));
   const pareto = rows.map(({ strategy, point, workers }) => ({ strategy, point, time_s: 10 / workers + 0.6 * strategy + 0.4, cost_usd: 0.01 * (10 + workers * (1 + strategy)), energy_j: 3000 * (1 + 0.1 * workers + strategy), front: false, front_energy: false }));
   const unbeaten = (row, paid) => !pareto.some((other) => other !== row && other.time_s <= row.time_s && other[paid] <= row[paid] && (other.time_s < row.time_s || other[paid] < row[paid]));
   for (const row of pareto) Object.assign(row, { front: unbeaten(row, 'cost_usd'), front_energy: unbeaten(row, 'energy_j') });
@@ -80,7 +80,7 @@ export function fixture({ strategies = 4, sizes = [1, 2, 4, 8, 16], evaluations 
     consensus: series.some(({ consensus }) => consensus) ? chart('The workers agree within 0.004 in the end.', [['strategy', '']], S.map((s) => [name(s)])) : null,
     speedup: { ...chart(`${name(0)} scales best: 11 times faster on 16 workers.`, [['strategy', ''], ['workers', ''], ['speed-up', '']], speedup.flatMap((each) => each.workers.map((P, i) => [name(each.strategy), P, each.speedup[i]]))), series: speedup, measure: 'throughput' },
     time: { ...chart(`${name(2 % strategies)} waits for most of its time, because its server's link is full.`, [['strategy', ''], ['point', ''], ['compute', 's'], ['communicate', 's'], ['wait', 's'], ['down', 's']], parts.map((row) => [name(row.strategy), points[row.point].text, ...row.parts])),
-      rows: parts, ranks: parts.map(({ strategy, point, parts: each }) => ({ strategy, point, names: Array.from({ length: sizes[point] }, (_, r) => `rank ${r} (host-${r})`), parts: Array.from({ length: sizes[point] }, () => each.map((x) => x * (0.8 + 0.4 * lot()))) })) },
+      detail: [], rows: parts, ranks: parts.map(({ strategy, point, parts: each }) => ({ strategy, point, detail: [], names: Array.from({ length: sizes[point] }, (_, r) => `rank ${r} (host-${r})`), parts: Array.from({ length: sizes[point] }, () => each.map((x) => x * (0.8 + 0.4 * lot()))) })) },
     pareto: { ...chart('More machines buy time at a growing price.', [['strategy', ''], ['point', ''], ['time', 's'], ['cost', 'USD']], pareto.map((row) => [name(row.strategy), points[row.point].text, row.time_s, row.cost_usd])), rows: pareto, time_is: 'time_to_target' },
     staleness: { ...chart('Half of the gradients are 15 updates old or older.', [['strategy', ''], ['staleness', 'updates'], ['gradients', '']], [[name(2 % strategies), 15, 100]]),
       rows: rows.filter(({ strategy }) => strategy === 2 || strategy === 5).map(({ strategy, point, workers }) => ({ strategy, point, values: Array.from({ length: 2 * workers }, (_, i) => i), counts: Array.from({ length: 2 * workers }, (_, i) => Math.round(1000 * Math.exp(-((i - workers + 1) ** 2) / (2 + workers)))) })) },

@@ -1,10 +1,13 @@
 // Parts that need no browser: numbers as text, CSV, lanes, the window of time, the network's layout, labels.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { sources } from './modules.mjs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { here, sources } from './modules.mjs';
 
-const { bytes, csv, firstAfter, barAt, layout, number, nudges, parted, percent, seconds, shortNames, slices, ticks, tracks, twoLines, View, whole } =
-  await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/nudge', 'names');
+globalThis.window ??= { matchMedia: () => ({ matches: false }) };  // read when the theme's file is loaded
+const { activityColours, chinese, cutNames, linearTicks, logRange, logTicks, placeAtEnd, placeBeside, points, strangeRange, strategyColours, twoLineNames, bytes, csv, firstAfter, barAt, layout, number, percent, seconds, shortNames, slices, ticks, tracks, twoLines, View, whole } =
+  await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/beside', 'charts/lines', 'chinese', 'palette', 'ticks', 'names');
 
 const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-');
 
@@ -27,7 +30,7 @@ test('CSV keeps all digits, quotes what must be quoted, and holds no formula', (
 });
 
 /** Two lanes; in lane 0 bars [0, 1], [1, 3], [5, 6], given in disorder; in lane 1 [2, 4]. */
-const run = { lanes: ['a', 'b'], lane: [0, 1, 0, 0], kind: [0, 1, 2, 0], from: [5, 2, 1, 0], to: [6, 4, 3, 1] };
+const run = { lanes: ['a', 'b'], lane: [0, 1, 0, 0], kind: [0, 1, 2, 0], names: ['read', 'push'], name: [0, 0, 0, 0], peer: [null, null, null, null], from: [5, 2, 1, 0], to: [6, 4, 3, 1] };
 
 test('a lane finds its bars by time', () => {
   const all = tracks(run);
@@ -35,6 +38,12 @@ test('a lane finds its bars by time', () => {
   assert.deepEqual([-1, 0.5, 1, 2.9, 3, 6].map((t) => firstAfter(all, 0, t)), [0, 0, 1, 1, 2, 3]);
   assert.deepEqual([0.5, 2, 4, 5.5, 7].map((t) => barAt(all, 0, t, 0)), [3, 2, -1, 0, -1]);
   assert.equal(barAt(all, 0, 4.95, 0.1), 0);
+});
+
+test('reading is a storage, a message of that name is not, and neither is waiting for it', () => {
+  assert.deepEqual(tracks(run).stores, [false, true, false, false]);
+  assert.deepEqual(tracks({ ...run, peer: [null, 3, null, null] }).stores, [false, false, false, false]);
+  assert.deepEqual(tracks({ ...run, name: [1, 1, 1, 1] }).stores, [false, false, false, false]);
 });
 
 test('slices of time add up to the bars', () => {
@@ -80,15 +89,86 @@ test('labels are cut to what tells them apart', () => {
 
 test('long names have two lines', () => {
   assert.deepEqual(['ring', 'ring, oversubscription=16', 'parameter_server(consistency=ssp, staleness=1)', 'a'.repeat(40)].map((name) => twoLines(name)),
-    ['ring', 'ring,\noversubscription=16', 'parameter_server\n(consistency=ssp, …', `${'a'.repeat(19)}\n${'a'.repeat(18)}…`]);
+    ['ring', 'ring,\noversubscription=16', 'parameter_server\n…=ssp, staleness=1)', `${'a'.repeat(19)}\n…${'a'.repeat(18)}`]);
 });
 
-test('labels in one column are moved apart, others stay', () => {
-  const moved = nudges([{ x: 0, y: 10, width: 50 }, { x: 10, y: 12, width: 50 }, { x: 200, y: 11, width: 50 }], 14);
-  assert.ok(Math.abs(12 + moved[1] - (10 + moved[0]) - 14) < 0.1);
-  assert.equal(moved[2], 0);
-  const above = nudges([{ x: 0, y: 95, width: 50 }, { x: 0, y: 95, width: 50 }], 14, 100);
-  assert.deepEqual([95 + above[0], 95 + above[1]].map(Math.round), [86, 100]);
-  const crowd = (count) => Array.from({ length: count }, () => ({ x: 0, y: 50, width: 50 }));
-  assert.deepEqual([4, 20].map((count) => parted(crowd(count), nudges(crowd(count), 14), 12)), [true, false]);
+test('different names stay different when they are cut', () => {
+  const names = [1, 2].flatMap((i) => [`parameter_server(staleness=${i}), at 100Mbps`, `parameter_server(staleness=${i}), at 1Gbps`]);
+  for (const most of [8, 12, 20, 30, 60])
+    for (const cut of [cutNames(names, (text) => text.length, most), twoLineNames(names, most)]) {
+      assert.equal(new Set(cut).size, 4, cut.join());
+      assert.ok(cut.every((name) => name.split('\n').every((line) => line.length <= most)), cut.join());
+    }
+  assert.deepEqual(cutNames(['short'], (text) => text.length, 5), ['short']);
+});
+
+test('a label beside a point is within the chart and on no other label', () => {
+  const [size, frame] = [{ width: 50, height: 12 }, { width: 200, height: 100 }];
+  const at = (x, y) => ({ x, y, width: 10, height: 10 });
+  // Right of the point with a gap of 7; left of it at the right edge; nowhere if all places are taken.
+  assert.deepEqual(placeBeside(at(20, 40), size, frame, []), { x: 37, y: 39, ...size });
+  assert.deepEqual(placeBeside(at(180, 40), size, frame, []), { x: 123, y: 39, ...size });
+  assert.equal(placeBeside(at(20, 40), size, frame, [{ x: 37, y: 39, ...size }]).y, 25);
+  assert.equal(placeBeside(at(20, 40), size, frame, [{ x: 0, y: 0, ...frame }]), null);
+});
+
+test('names at the ends of lines give way to each other by half a line, and none leaves the chart', () => {
+  const [size, frame, end] = [{ width: 50, height: 12 }, { width: 200, height: 100 }, { x: 100, y: 50, width: 0, height: 0 }];
+  const taken = [];
+  for (let i = 0; i < 4; ++i) taken.push(placeAtEnd(end, size, frame, taken));
+  assert.deepEqual(taken.map(({ y }) => y), [43, 29, 57, 71]);  // 14 pixels a name
+  assert.equal(placeAtEnd({ ...end, y: 96 }, size, frame, []).y, 82);
+});
+
+test('ticks are few and round, whatever the range', () => {
+  assert.deepEqual(logTicks(0.9, 11000), [1, 10, 100, 1000, 10000]);
+  assert.deepEqual(logTicks(1, 10), [1, 1.5, 2, 3, 5, 7, 10]);
+  for (const [least, most] of [[1e-305, 1e305], [1e-300, 1e-299], [1, 1.0001], [5e307, 1e308], [1e303, Infinity], [0, 1], [-1, 1], [NaN, 1], [2, 1], [1, 1]]) {
+    const ticks = logTicks(least, most);
+    assert.ok(ticks.length <= 24 && ticks.every((tick) => Number.isFinite(tick) && tick > 0), `${least} ${most}: ${ticks}`);
+    if (least > 0 && most > least && most < Infinity) assert.ok(ticks.length > 1, `${least} ${most}: ${ticks}`);
+  }
+  assert.deepEqual(linearTicks(0, 1e-300, 4), [0, 5e-301, 1e-300]);
+  assert.deepEqual(linearTicks(0, 1.2, 6), [0, 0.2, 0.4, 0.6, 0.8, 1, 1.2]);
+  for (const values of [[1e308, 1e308], [1e-300], [0, 0], [-1e300, 1e300], [3, 3 + 1e-15]]) {
+    const range = strangeRange(values, 5, false);
+    if (range) assert.ok(range.max > range.min && Number.isFinite(range.max) && range.ticks.length <= 14);
+  }
+  assert.equal(strangeRange([0, 1], 5, false), null);
+  assert.deepEqual([logRange([]), logRange([0, -1]), logRange([NaN, Infinity])], [null, null, null]);
+});
+
+test('a line is drawn up to divergence, and without numbers that no axis can show', () => {
+  const line = (y, more = {}) => ({ strategy: 0, text: '', x: y.map((_, i) => i), y, ...more });
+  assert.deepEqual(points(line([1, 2, null, NaN, Infinity, 1e308, -1, 0, 3]), false, false), [[0, 1], [1, 2], [6, -1], [7, 0], [8, 3]]);
+  assert.deepEqual(points(line([1, 2, null, NaN, Infinity, 1e308, -1, 0, 1e-300]), false, true), [[0, 1], [1, 2], [8, 1e-300]]);
+  assert.deepEqual(points(line([1, 2, 3], { points: 2 }), true, false), [[1, 2]]);
+});
+
+test('24 strategies have 24 colours, and none of them is an activity\u2019s', () => {
+  const rgb = (text) => [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
+  // "Redmean", a weighted distance in sRGB: T. Riemersma, Colour metric.
+  const far = (a, b) => {
+    const [[r, g, c], [s, h, d]] = [rgb(a), rgb(b)];
+    const mean = (r + s) / 2;
+    return Math.sqrt((2 + mean / 256) * (r - s) ** 2 + 4 * (g - h) ** 2 + (2 + (255 - mean) / 256) * (c - d) ** 2);
+  };
+  for (const onDark of [false, true]) {
+    const all = strategyColours(onDark);
+    assert.equal(new Set(all).size, 24);
+    for (const [i, a] of all.entries()) for (const b of all.slice(i + 1)) assert.ok(far(a, b) > 20, `${a} ${b}`);
+    for (const a of all.slice(0, 8)) for (const b of activityColours(onDark)) assert.ok(far(a, b) > 75, `${a} ${b}: ${far(a, b)}`);
+  }
+});
+
+test('every text of the page has a Chinese one, with its values', () => {
+  const folder = join(here, '../src');
+  const files = readdirSync(folder, { recursive: true }).map(String).filter((file) => file.endsWith('.ts'));
+  const texts = new Set(files.flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)].map(([, text]) => text)));
+  assert.ok(texts.size > 100);
+  for (const text of [...texts, 'compute', 'communicate', 'wait', 'down']) {
+    assert.ok(chinese[text], `"${text}" has no Chinese text`);
+    const values = (of) => [...of.matchAll(/\{\d\}/g)].map(([value]) => value).sort();
+    assert.deepEqual(values(chinese[text]), values(text), text);
+  }
 });

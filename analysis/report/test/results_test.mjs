@@ -78,10 +78,30 @@ test('the page is the one that was bundled, byte for byte, with the data in its 
   assert.ok(html.startsWith(before) && html.endsWith(behind));
 });
 
+test('the table of all results has each mean and half of its interval, as in the summary of results.json', async () => {
+  const rows = await page.locator('#points tbody tr').all();
+  assert.equal(rows.length, results.summary.length);
+  for (const [i, { label, time_to_target_s, time_to_target_s_high, reached, seeds }] of results.summary.entries()) {
+    assert.ok((await rows[i].textContent()).includes(`${reached} of ${seeds}`));
+    const { strategy, time_s } = report.points_table.rows[i];
+    assert.equal(labels[strategy], label);
+    near(time_s[0], time_to_target_s);
+    near(time_s[1], time_to_target_s_high - time_to_target_s);
+  }
+});
+
 test('where the time went', async () => {
   const { series, yAxis } = await option(page, 'time');
-  yAxis[0].data.forEach((label, i) => ['compute_s', 'communicate_s', 'wait_s', 'down_s'].forEach((part, k) =>
-    near(series[k].data[i], mean(runs(label).map((run) => run[part])))));
+  // A bar's parts add up to the four, and each is the runs'.
+  const { detail } = report.time;
+  yAxis[0].data.forEach((label, i) => {
+    ['compute_s', 'communicate_s', 'wait_s', 'down_s'].forEach((four, k) =>
+      near(detail.reduce((sum, { of }, part) => sum + (of === k ? series[part].data[i] : 0), 0), mean(runs(label).map((run) => run[four]))));
+    detail.forEach(({ name }, part) => {
+      const field = { gradients: 'compute_gradient_s', sums: 'compute_reduction_s', transfers: 'communicate_transfer_s', "waiting for a server's processor": 'wait_server_s' }[name];
+      if (field) near(series[part].data[i], mean(runs(label).map((run) => run[field])));
+    });
+  });
 });
 
 test('the curves begin and end where the runs do, and go through their evaluations', async () => {
@@ -105,7 +125,7 @@ test('speed-up and efficiency', async () => {
     for (const workers of [2, 4]) {
       const line = (drawn) => drawn.series.find(({ id }) => id?.startsWith('line-') && id.endsWith(label)).data;
       near(line(up).find(([x]) => x === workers)[1], mean(runs(label, workers).map((run) => run[of])));
-      near(line(efficiency).find(([x]) => x === workers)[1], mean(runs(label, workers).map((run) => run.efficiency)));
+      near(line(efficiency).find(([x]) => x === workers)[1], mean(runs(label, workers).map((run) => run[of])) / workers);
     }
 });
 

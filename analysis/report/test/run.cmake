@@ -1,4 +1,5 @@
-# cmake -DTEST=FILE -DMODULES=DIR -DPAGE=FILE -DPROGRAM=FILE -P run.cmake: runs a test of the page, or says why not.
+# cmake -DTEST=FILE -DWORDS=LIST -DMODULES=DIR -DPAGE=FILE -DPROGRAM=FILE -P run.cmake: runs a test of the page with these
+# arguments, or says why not.
 cmake_minimum_required(VERSION 3.25)
 find_program(node NAMES node nodejs)
 if(NOT node OR NOT EXISTS ${MODULES}/installed)
@@ -12,7 +13,7 @@ endif()
 set(ENV{SIMGRAD_NODE_MODULES} ${MODULES})
 set(ENV{SIMGRAD_PAGE} ${PAGE})
 set(ENV{SIMGRAD_PROGRAM} ${PROGRAM})
-execute_process(COMMAND ${node} ${TEST} RESULT_VARIABLE failed)
+execute_process(COMMAND ${node} ${TEST} ${WORDS} RESULT_VARIABLE failed)
 if(failed EQUAL 77)
   return()
 endif()

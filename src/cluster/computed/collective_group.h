@@ -5,6 +5,7 @@
 
 #include "base/by_rank.h"
 #include "cluster/computed/computed_collectives.h"
+#include "cluster/recording/history.h"
 
 namespace simgrad::cluster {
 
@@ -13,13 +14,16 @@ struct ComputedCollectives::Collective {
   Collective(std::shared_ptr<const CollectiveTiming> its_timing, int members)
       : timing(std::move(its_timing)),
         arrivals(static_cast<std::size_t>(members), std::numeric_limits<double>::infinity()),
+        since(static_cast<std::size_t>(members)),
         tensors(static_cast<std::size_t>(members)),
         inside(members, false) {}
 
   std::shared_ptr<const CollectiveTiming> timing;
   std::vector<double> arrivals;
+  std::vector<SinceCollective> since;   ///< by member
   std::vector<values::Tensor> tensors;  ///< the members' inputs, then their results
   std::vector<MemberTiming> timings;
+  Lateness lateness;  ///< of the last arrival
   base::ByRank<char> inside;
   int arrived = 0;
   int left = 0;
@@ -31,6 +35,7 @@ struct ComputedCollectives::Group {
   struct Times {
     std::shared_ptr<const CollectiveTiming> timing;
     std::int64_t times = 0;
+    std::int64_t bytes = 0;  ///< of each time
   };
 
   Members members;

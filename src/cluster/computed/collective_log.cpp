@@ -1,6 +1,11 @@
 #include "cluster/computed/collective_log.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "cluster/ranks/actor_state.h"
+#include "cluster/ranks/timekeeper.h"
+#include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
 
@@ -53,19 +58,60 @@ CollectiveCalls::CollectiveCalls(Members members, std::string_view name, std::in
            .bytes = bytes,
            .predicted_s = predicted_s},
       arrived_(static_cast<int>(members_->size()), 0),
-      left_(static_cast<int>(members_->size()), 0) {}
+      left_(static_cast<int>(members_->size()), 0),
+      arrivals_(static_cast<int>(members_->size())) {}
 
-void CollectiveCalls::arrive(int member, double now) {
+void CollectiveCalls::arrive(int member, double now, ActorState* actor) {
   const std::int64_t call = arrived_[member]++;
   if (call == first_open_ + static_cast<std::int64_t>(open_.size())) open_.emplace_back();
   Open& its = open(call);
   ++its.come;
   its.sum_s += now;
   its.last_s = now;
+  if (!actor) return;
+  arrivals_[member] = {now, actor->parts(now), actor->since_collective(now), actor};
+  if (its.come == use_.members) its.lateness = {now, arrivals_[member].since};
 }
 
-void CollectiveCalls::leave(int member, double now) {
+void CollectiveCalls::explain(Arrival& arrival, const Lateness& lateness, double now) const {
+  ActorState& actor = *std::exchange(arrival.actor, nullptr);
+  const double wait_s = actor.parts(now).sum(record::Activity::wait) - arrival.parts.sum(record::Activity::wait);
+  actor.replace_causes(arrival.parts, lateness.causes(arrival.at_s, arrival.since, wait_s));
+  actor.left_collective(now);
+}
+
+void CollectiveCalls::cut(const World& world, double now) {
+  for (int member = 0; member < arrivals_.size(); ++member) {
+    if (!arrivals_[member].actor) continue;
+    const std::int64_t call = arrived_[member] - 1;
+    const Open& its = open(call);
+    if (its.come == use_.members) {
+      explain(arrivals_[member], its.lateness, now);
+      continue;
+    }
+    int missing = 0;
+    while (arrived_[missing] > call) ++missing;
+    const ActorState& last = world.timekeeper().main((*members_)[static_cast<std::size_t>(missing)]);
+    explain(arrivals_[member], {now, last.account().since_collective()}, now);
+  }
+}
+
+void CollectiveCalls::forget_actors() {
+  for (Arrival& arrival : arrivals_) arrival.actor = nullptr;
+}
+
+void CollectiveLog::cut(const World& world, double now) {
+  for (CollectiveCalls* calls : order_) calls->cut(world, now);
+}
+
+void CollectiveLog::forget_actors() {
+  for (CollectiveCalls* calls : order_) calls->forget_actors();
+}
+
+void CollectiveCalls::leave(int member, double now, ActorState* actor) {
   Open& its = open(left_[member]++);
+  if (actor && arrivals_[member].actor == actor && its.come == use_.members)
+    explain(arrivals_[member], its.lateness, now);
   if (++its.gone < use_.members) return;
   add(its.sum_s / static_cast<double>(use_.members), its.last_s, now);
   for (; !open_.empty() && open_.front().gone == use_.members; ++first_open_) open_.pop_front();

@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "base/by_rank.h"
+#include "cluster/recording/history.h"
 #include "record/record.h"
 
 namespace simgrad::cluster {
 
+class ActorState;
 class CollectiveCalls;
+class World;
 
 /// The collectives of a world. A call that is broken off, by a failure or by the end of the training, does not count.
 class CollectiveLog {
@@ -29,6 +32,9 @@ class CollectiveLog {
   /// member's input.
   CollectiveCalls& calls(const Members& members, int generation, std::string_view name, std::int64_t bytes,
                          const Prediction& prediction);
+
+  void cut(const World& world, double now);
+  void forget_actors();
 
   /// Sums over groups of equal size.
   std::vector<record::CollectiveUse> uses() const;
@@ -47,8 +53,15 @@ class CollectiveCalls {
 
   CollectiveCalls(Members members, std::string_view name, std::int64_t bytes, double predicted_s);
 
-  void arrive(int member, double now);
-  void leave(int member, double now);
+  /// actor: whose time is the member's; null: nobody's is kept.  A member's waiting in a call in which nobody ends
+  /// before all have arrived is put down to the last arrival as it leaves.
+  void arrive(int member, double now, ActorState* actor = nullptr);
+  void leave(int member, double now, ActorState* actor = nullptr);
+  /// At the end of the training: puts the waiting in calls under way down to the last arrival, or to a member that has
+  /// not come.
+  void cut(const World& world, double now);
+  /// The actors of calls under way are gone.
+  void forget_actors();
   /// A whole call.
   void add(double mean_arrival_s, double last_arrival_s, double end_s);
 
@@ -61,12 +74,21 @@ class CollectiveCalls {
     int gone = 0;
     double sum_s = 0.0;  ///< sum of the arrivals
     double last_s = 0.0;
+    Lateness lateness;
   };
+  struct Arrival {
+    double at_s = 0.0;
+    record::TimeParts parts;  ///< the actor's, before the call
+    SinceCollective since;
+    ActorState* actor = nullptr;  ///< null: no waiting is to be put down
+  };
+  void explain(Arrival& arrival, const Lateness& lateness, double now) const;
   Open& open(std::int64_t call) { return open_[static_cast<std::size_t>(call - first_open_)]; }
 
   Members members_;                            ///< kept, so that no other communicator's members get the same address
   record::CollectiveUse use_;                  ///< with sums instead of means
   base::ByRank<std::int64_t> arrived_, left_;  ///< calls, of each member
+  base::ByRank<Arrival> arrivals_;             ///< each member's last
   std::deque<Open> open_;
   std::int64_t first_open_ = 0;
 };

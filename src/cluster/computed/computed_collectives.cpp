@@ -1,6 +1,7 @@
 #include "cluster/computed/computed_collectives.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
@@ -9,6 +10,7 @@
 #include "cluster/computed/collective_log.h"
 #include "cluster/computed/idle_costs.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/scopes.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
@@ -58,14 +60,18 @@ Tensor ComputedCollectives::take_part(const Members& members, int generation, in
                          {.kind = BlockedOn::Kind::collective});
     blocked.label({});
     collective->arrivals[self] = world_.now();
+    collective->since[self] = world_.timekeeper().main(all.world_rank(self)).since_collective(world_.now());
     if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
     collective->tensors[self] = std::move(brought);
     collective->inside[position] = true;
-    if (std::cmp_equal(++collective->arrived, members->size())) complete(all, *collective);
+    if (std::cmp_equal(++collective->arrived, members->size())) complete(all, *collective, self);
     all.wake[self]->acquire();
     collective->inside[position] = false;
     const MemberTiming& timing = collective->timings[self];
-    blocked.divided(timing.compute_s, timing.communicate_s);
+    const double arrival_s = collective->arrivals[self];
+    const double wait_s = world_.now() - arrival_s - timing.compute_s - timing.communicate_s;
+    blocked.divided(timing.compute_s, timing.communicate_s,
+                    collective->lateness.causes(arrival_s, collective->since[self], wait_s));
   }
   if (std::cmp_equal(++collective->left, members->size())) {
     count(all, generation, *collective);
@@ -74,8 +80,9 @@ Tensor ComputedCollectives::take_part(const Members& members, int generation, in
   return std::move(collective->tensors[self]);
 }
 
-void ComputedCollectives::complete(Group& all, Collective& collective) const {
+void ComputedCollectives::complete(Group& all, Collective& collective, std::size_t arriver) const {
   all.open.reset();
+  collective.lateness = {world_.now(), collective.since[arriver]};
   collective.timings = collective.timing->timings(all.costs, collective.arrivals, CollectiveTiming::uncut);
   if (world_.recording().running()) record(all, collective);
   collective.tensors = collective.timing->results(std::move(collective.tensors));
@@ -97,7 +104,13 @@ void ComputedCollectives::complete(Group& all, Collective& collective) const {
 void ComputedCollectives::count(Group& all, int generation, const Collective& collective) const {
   Group::Times& over = all.over[collective.timing->signature()];
   over.timing = collective.timing;
-  ++over.times;
+  if (over.times++ == 0)
+    for (const auto& [ends, sent] : over.timing->sent(all.costs, collective.arrivals, CollectiveTiming::uncut))
+      over.bytes += sent.bytes;
+  world_.traffic().count(over.bytes);
+  for (std::size_t m = 0; m < collective.timings.size(); ++m)
+    if (const double a_flop_s = all.costs.seconds_per_flop[m]; a_flop_s > 0.0)
+      world_.ranks().count_flops(std::round(collective.timings[m].compute_s / a_flop_s));
   const auto members = static_cast<double>(all.members->size());
   const double mean_s = std::accumulate(collective.arrivals.begin(), collective.arrivals.end(), 0.0) / members;
   const auto alone_s = [&] { return collective.timing->alone_s(all.costs, all.members->size()); };
@@ -110,9 +123,18 @@ void ComputedCollectives::cut(double now) {
   for (const auto& [key, all] : groups_)
     for (const std::shared_ptr<Collective>& collective : all->live) {
       const auto timings = collective->timing->timings(all->costs, collective->arrivals, now);
-      for (std::size_t m = 0; m < timings.size(); ++m)
-        if (collective->inside[static_cast<int>(m)])
-          world_.timekeeper().cut_collective(all->world_rank(m), timings[m].compute_s, timings[m].communicate_s);
+      const auto missing = std::ranges::find(collective->arrivals, CollectiveTiming::uncut);
+      if (missing != collective->arrivals.end()) {
+        const auto last = static_cast<std::size_t>(missing - collective->arrivals.begin());
+        collective->lateness = {now, world_.timekeeper().main(all->world_rank(last)).since_collective(now)};
+      }
+      for (std::size_t m = 0; m < timings.size(); ++m) {
+        if (!collective->inside[static_cast<int>(m)]) continue;
+        const double arrival_s = collective->arrivals[m];
+        const double wait_s = now - arrival_s - timings[m].compute_s - timings[m].communicate_s;
+        world_.timekeeper().cut_collective(all->world_rank(m), timings[m].compute_s, timings[m].communicate_s,
+                                           collective->lateness.causes(arrival_s, collective->since[m], wait_s));
+      }
       for (const auto& [ends, sent] : collective->timing->sent(all->costs, collective->arrivals, now))
         all->sent_when_cut[ends] += sent;
     }
@@ -127,7 +149,8 @@ void ComputedCollectives::dissolve() {
 }
 
 void ComputedCollectives::post(Traffic& traffic) const {
-  for (const auto& [key, all] : groups_) {
+  for (const auto& entry : groups_) {
+    const auto& all = entry.second;
     const auto post_all = [&](const SentByPair& by_member, std::int64_t times) {
       for (const auto& [ends, sent] : by_member)
         traffic.post(all->world_rank(static_cast<std::size_t>(ends.first)),

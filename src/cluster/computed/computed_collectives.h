@@ -51,7 +51,7 @@ class ComputedCollectives {
   struct Group;
 
   Group& group(const Members& members, int generation);
-  void complete(Group& group, Collective& collective) const;
+  void complete(Group& group, Collective& collective, std::size_t arriver) const;
   void count(Group& group, int generation, const Collective& collective) const;
   void record(const Group& group, const Collective& collective) const;
 

@@ -74,8 +74,10 @@ class FairSharing {
   /// Sets the weight of a flow that SimGrid is creating.
   void add(Action& flow, double latency_s) {
     // SimGrid sets its own weight when the latency is paid, or 1 if there is none; ours must come after it: two of its
-    // precisions later.
-    latent_[&flow] = Timer::set(sg4::Engine::get_clock() + latency_s + 2e-12, [this, &flow] {
+    // precisions later, or from 2^15 s on, where numbers lie farther apart, at the next one.
+    const double paid_s = sg4::Engine::get_clock() + latency_s;
+    const double later_s = std::max(paid_s + 2e-12, std::nextafter(paid_s, std::numeric_limits<double>::infinity()));
+    latent_[&flow] = Timer::set(later_s, [this, &flow] {
       if (latent_.erase(&flow) == 0) return;
       flow.set_sharing_penalty(2.0 * penalty_);  // if the weight did not change, SimGrid would forget the flow's end
       flow.set_sharing_penalty(penalty_);

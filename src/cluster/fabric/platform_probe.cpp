@@ -13,6 +13,7 @@
 #include "base/child_process.h"
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/host_properties.h"
 
 namespace simgrad::cluster {
 
@@ -30,7 +31,10 @@ void require_positive(const char* what, const std::string& name, const char* qua
 /// Asks the platform for all that ranks need: speeds, bandwidths, and routes between hosts. SimGrid ends the process
 /// where a route is missing, and its last words become the error.
 void require_usable(const std::vector<sg4::Host*>& hosts) {
-  for (const sg4::Host* host : hosts) require_positive("host", host->get_name(), "speed", host->get_speed(), "flop/s");
+  for (const sg4::Host* host : hosts) {
+    require_positive("host", host->get_name(), "speed", host->get_speed(), "flop/s");
+    properties_of(*host);
+  }
   for (const sg4::Link* link : sg4::Engine::get_instance()->get_all_links()) {
     require_positive("link", link->get_name(), "bandwidth", link->get_bandwidth(), "B/s");
     if (!(link->get_latency() >= 0.0) || !std::isfinite(link->get_latency()))

@@ -1,6 +1,8 @@
 /// An actor's state: the operation that blocks it, and where its time goes.
 #pragma once
 
+#include <vector>
+
 #include "cluster/ranks/account.h"
 
 namespace simgrid::s4u {
@@ -8,6 +10,8 @@ class Comm;
 }
 
 namespace simgrad::cluster {
+
+class ActorState;
 
 /// Start of the transfer in virtual time; negative if there is none, or if it has not started.
 double transfer_start_s(const simgrid::s4u::Comm* transfer);
@@ -22,6 +26,9 @@ struct BlockedOn {
   bool ends_by_itself = false;
   int peer = anybody;
   simgrid::s4u::Comm* transfer = nullptr;
+  /// Where the actor at the other end is named: in the channel, which knows it once it has called.
+  const ActorState* const* other_end = nullptr;
+  const ActorState* awaited = nullptr;  ///< the actor that is waited for, where there is no channel
 
   bool receives_from_anybody() const { return kind == Kind::receiving && peer == anybody; }
 };
@@ -39,14 +46,44 @@ class ActorState {
   /// The actor's wait will end by itself from now on.
   void ends_by_itself() { blocked_on_.ends_by_itself = true; }
   /// Adds all time up to `now` to the present state, and records it.
-  void settle(double now) { account_.settle(now, transfer_start_s(blocked_on_.transfer)); }
+  void settle(double now) { settle(now, transfer_start_s(blocked_on_.transfer)); }
+  /// Idle time of this side actor is its rank's main actor's.
+  void stands_beside(const ActorState& main) { beside_ = &main; }
+  /// The causes that this actor was, from `from_s` to `to_s`, for one that waited for it.
+  std::vector<Stretch> past(double from_s, double to_s) const;
+  /// The cause of idle time from now on, and within a checkpoint or a recovery of all waiting for this actor.
+  void set_within(record::TimePart within, double now);
+  /// The parts of its time up to `now`.
+  const record::TimeParts& parts(double now) {
+    add_until(now);
+    return account_.parts();
+  }
+  SinceCollective since_collective(double now) {
+    add_until(now);
+    return account_.since_collective();
+  }
+  void left_collective(double now) { account_.left_collective(now); }
+  /// Puts the seconds of waiting since `before` down to other causes.
+  void replace_causes(const record::TimeParts& before, const record::TimeParts& causes) {
+    account_.replace_causes(before, causes);
+  }
 
  private:
   friend class BusyScope;
   friend class BlockedScope;
   friend class Timekeeper;
+  void enter(Account::State state, double now, record::TimePart part = record::TimePart::communicate_transfer);
+  void leave(double now, double transfer_start_s = -1.0);
+  void settle(double now, double transfer_start_s);
+  void add_until(double now);
+  /// The causes of the waiting in the present state, until then.
+  std::vector<Stretch> causes(double until_s) const;
+  void add_past(double from_s, double to_s, int depth, std::vector<Stretch>& to) const;
+  void add_awaited(double from_s, double to_s, int depth, std::vector<Stretch>& to) const;
+
   Account account_;
   BlockedOn blocked_on_;
+  const ActorState* beside_ = nullptr;
 };
 
 }  // namespace simgrad::cluster

@@ -12,6 +12,7 @@
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/messenger.h"
 #include "cluster/ranks/ranks.h"
+#include "cluster/ranks/scopes.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
@@ -97,6 +98,7 @@ Pending Communicator::start_send(int target, Packet packet) const {
   require_alive(target);
   Message& message = world_->messenger().new_message();
   message.channel = &to(target);
+  message.channel->sender = actor_;
   const auto bytes = message.channel->local ? 0 : static_cast<std::uint64_t>(packet.bytes());
   message.packet = std::move(packet);
   if (world_->recording().asked_for()) {
@@ -107,7 +109,7 @@ Pending Communicator::start_send(int target, Packet packet) const {
                        ? track->within()
                        : world_->recording().transfer_work(source, world_rank(target), record::Work::send);
   }
-  Pending pending(*this, target, nullptr, static_cast<std::int64_t>(bytes));
+  Pending pending(*this, target, nullptr, &message.channel->receiver, static_cast<std::int64_t>(bytes));
   const sg4::CommPtr transfer = message.channel->mailbox->put_init(&message, bytes);
   const auto& limit = world_->cluster().options().flow_limit_bytes_per_s;
   if (limit && !message.channel->local) transfer->set_rate(*limit);
@@ -122,8 +124,10 @@ Pending Communicator::start_send(int target, Packet packet) const {
 Pending Communicator::start_receive(int source) const {
   require_alive(source);
   Message** const landing = world_->messenger().new_landing();
-  Pending pending(*this, source, landing, 0);
-  pending.started(*from(source).mailbox->get_async<Message>(landing));
+  Channel& channel = from(source);
+  channel.receiver = actor_;
+  Pending pending(*this, source, landing, &channel.sender, 0);
+  pending.started(*channel.mailbox->get_async<Message>(landing));
   return pending;
 }
 
@@ -142,7 +146,9 @@ Pending Communicator::start_send_unless_lost(int target, Packet packet) const {
 void Communicator::await_detection(int member) const {
   const double lost_at_s = world_->membership().lost_at_s(world_rank(member));
   const double known_s = lost_at_s + world_->cluster().options().failures.detection_s;
-  if (known_s > now()) sg4::this_actor::sleep_for(known_s - now());
+  if (!(known_s > now())) return;
+  const WithinScope recovering(world_->cluster(), actor_, record::TimePart::wait_recovery);
+  sg4::this_actor::sleep_for(known_s - now());
 }
 
 void Communicator::charge_reduction(double flops, record::Work work) const {

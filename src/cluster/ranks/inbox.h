@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "cluster/ranks/account.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/peer_actors.h"
 
@@ -35,12 +36,15 @@ class Inbox {
   /// Computes, but gives up when a message comes in or is there already. Returns whether it finished.
   /// Virtual time: the flops', at the rank's speed, or until the message. The rank is alone on its cores.
   bool compute(double flops);
+  /// As compute(), of a disk in the rank's host that is busy for so long.
+  bool use_storage(double seconds);
 
  private:
   struct Queue;
   /// Queues an arrival, for which the rank may be waiting: from now on it is not stuck.
   static void put(const Communicator& communicator, Queue& queue, Arrival arrival, double transfer_start_s);
   std::optional<Arrival> take(std::optional<double> timeout_s);
+  bool undisturbed_for(double seconds, Account::State state, record::Work work);
   int world_rank() const { return communicator_.world_rank(communicator_.rank()); }
 
   const Communicator& communicator_;

@@ -27,8 +27,14 @@ Channel& Messenger::channel(int generation, int source, int target) {
     channel.source = source;
     channel.target = target;
     channel.local = world_.same_host(source, target);
+    name_main_actors(channel);
   }
   return channel;
+}
+
+void Messenger::name_main_actors(Channel& channel) const {
+  channel.sender = &world_.timekeeper().main(channel.source);
+  channel.receiver = &world_.timekeeper().main(channel.target);
 }
 
 std::string Messenger::mailbox_name(int generation, int source, int target) const {
@@ -86,6 +92,7 @@ void Messenger::count(Message& message) {
   if (world_.recording().running()) world_.recording().take(message);
   channel.sent += {bytes, 1};
   Traffic& traffic = world_.traffic();
+  traffic.count(bytes);
   if (!traffic.kept_over_time()) return;
   const double finish_s = message.transfer->get_finish_time();
   const double start_s = message.transfer->get_start_time();
@@ -111,6 +118,8 @@ void Messenger::release_abandoned() {
 }
 
 void Messenger::forget_host(int host) {
+  for (auto& [key, channel] : channels_)  // side actors are gone with it
+    if (world_.host(channel.source) == host || world_.host(channel.target) == host) name_main_actors(channel);
   for (Message& message : messages_)
     if (message.transfer &&
         (world_.host(message.channel->source) == host || world_.host(message.channel->target) == host)) {

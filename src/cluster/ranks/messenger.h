@@ -19,6 +19,7 @@ class Mailbox;
 
 namespace simgrad::cluster {
 
+class ActorState;
 class Traffic;
 class World;
 
@@ -29,6 +30,9 @@ struct Channel {
   int target = 0;
   bool local = false;  ///< both live on one host: nothing goes over a wire
   Sent sent;
+  /// The actors at its ends that called last; the ranks' main ones before. Null: one whose time is not kept.
+  const ActorState* sender = nullptr;
+  const ActorState* receiver = nullptr;
 };
 
 /// A packet on its way; lives until it has been received.
@@ -78,6 +82,7 @@ class Messenger {
   void post(Traffic& traffic) const;
 
  private:
+  void name_main_actors(Channel& channel) const;
   std::string mailbox_name(int generation, int source, int target) const;
   void count(Message& message);
   void count_if_started(Message& message);

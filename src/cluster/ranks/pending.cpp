@@ -17,9 +17,11 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-Pending::Pending(const Communicator& communicator, int peer, Message** landing, std::int64_t bytes)
+Pending::Pending(const Communicator& communicator, int peer, Message** landing, const ActorState* const* other_end,
+                 std::int64_t bytes)
     : communicator_(&communicator),
       landing_(landing),
+      other_end_(other_end),
       peer_(peer),
       incarnation_(communicator.world().membership().incarnation(communicator.world_rank(peer))),
       bytes_(bytes) {}
@@ -33,6 +35,7 @@ Pending::Pending(Pending&& other) noexcept
     : communicator_(other.communicator_),
       transfer_(std::exchange(other.transfer_, nullptr)),
       landing_(std::exchange(other.landing_, nullptr)),
+      other_end_(other.other_end_),
       peer_(other.peer_),
       incarnation_(other.incarnation_),
       bytes_(other.bytes_),
@@ -42,6 +45,7 @@ Pending& Pending::operator=(Pending&& other) noexcept {
   std::swap(communicator_, other.communicator_);
   std::swap(transfer_, other.transfer_);
   std::swap(landing_, other.landing_);
+  std::swap(other_end_, other.other_end_);
   std::swap(peer_, other.peer_);
   std::swap(incarnation_, other.incarnation_);
   std::swap(bytes_, other.bytes_);
@@ -61,7 +65,8 @@ void Pending::block(int peer) {
   {
     World& world = communicator_->world();
     const auto kind = landing_ ? BlockedOn::Kind::receiving : BlockedOn::Kind::sending;
-    BlockedScope blocked(world.cluster(), communicator_->actor(), {.kind = kind, .peer = peer, .transfer = transfer_});
+    BlockedScope blocked(world.cluster(), communicator_->actor(),
+                         {.kind = kind, .peer = peer, .transfer = transfer_, .other_end = other_end_});
     if (blocked.track()) {
       const int self = communicator_->world_rank(communicator_->rank());
       blocked.label({landing_ ? world.recording().transfer_work(peer, self, record::Work::receive)

@@ -13,6 +13,7 @@ class Comm;
 
 namespace simgrad::cluster {
 
+class ActorState;
 class Communicator;
 struct Message;
 
@@ -24,8 +25,10 @@ class Pending {
  public:
   /// Nothing is under way.
   Pending() = default;
-  /// A transfer that is about to start.  landing: of a receive; null of a send.  bytes: of a send.
-  Pending(const Communicator& communicator, int peer, Message** landing, std::int64_t bytes);
+  /// A transfer that is about to start.  landing: of a receive; null of a send.  other_end: where the channel names the
+  /// peer's actor.  bytes: of a send.
+  Pending(const Communicator& communicator, int peer, Message** landing, const ActorState* const* other_end,
+          std::int64_t bytes);
   Pending(Pending&& other) noexcept;
   Pending& operator=(Pending&& other) noexcept;
   ~Pending();
@@ -47,6 +50,7 @@ class Pending {
   const Communicator* communicator_ = nullptr;  ///< outlives its transfers
   simgrid::s4u::Comm* transfer_ = nullptr;
   Message** landing_ = nullptr;
+  const ActorState* const* other_end_ = nullptr;
   int peer_ = -1;
   int incarnation_ = 0;  ///< the peer's
   std::int64_t bytes_ = 0;

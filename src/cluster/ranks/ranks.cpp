@@ -115,6 +115,7 @@ void Ranks::run_guarded(int rank, bool main, const std::function<void()>& body) 
   } catch (const simgrid::ForcefulKillException&) {
     throw;  // SimGrid's own way of ending an actor
   } catch (const PeerLost& lost) {
+    if (main) timekeeper_.await_recovery(rank);
     if (on_peer_lost)
       on_peer_lost(lost.rank());
     else
@@ -166,6 +167,7 @@ void Ranks::compute(int rank, double flops, ActorState* actor, record::Work work
   } else {
     sg4::this_actor::sleep_for(alone_s);
   }
+  count_flops(flops);
 }
 
 }  // namespace simgrad::cluster

@@ -63,6 +63,9 @@ class Ranks {
   void compute(int rank, double flops, record::Work work = record::Work::compute) const;
   /// The calling actor of the rank computes.  actor: null where its time is not kept.
   void compute(int rank, double flops, ActorState* actor, record::Work work) const;
+  /// Flops that ranks have computed to the end; and flops to add to them, or to take off.
+  double flops_so_far() const { return flops_so_far_; }
+  void count_flops(double flops) const { flops_so_far_ += flops; }
   /// Seconds of such work alone on a host whose speed does not vary.
   double nominal_s(int rank, double flops) const;
   void set_relative_speed(int rank, double speed) { ranks_.at(rank).relative_speed = speed; }
@@ -96,6 +99,7 @@ class Ranks {
   std::vector<int> rank_of_actor_;                   ///< by SimGrid's actor number; -1: none of ours
   std::vector<std::int64_t> actors_;                 ///< those that have begun
   int killed_ = 0;                                   ///< how often all actors were killed
+  mutable double flops_so_far_ = 0.0;
 };
 
 }  // namespace simgrad::cluster

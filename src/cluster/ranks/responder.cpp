@@ -19,12 +19,8 @@ Pending Responder::start_send(int target, Packet packet) const {
 }
 
 PeerActors::Body Responder::body(int member) const {
-  std::shared_ptr<ActorState> actor;  // kept where somebody records
-  TimelineRecording& recording = communicator_.world().recording();
-  if (recording.asked_for()) {
-    actor = std::make_shared<ActorState>();
-    recording.add_side_actor(communicator_.world_rank(communicator_.rank()), actor);
-  }
+  const auto actor = std::make_shared<ActorState>();  // those who wait for an answer look at it
+  communicator_.world().recording().add_side_actor(communicator_.world_rank(communicator_.rank()), actor);
   return [respond = respond_, actor, answers = communicator_.for_side_actor(actor.get()),
           questions = questions_.for_side_actor(actor.get()), member] {
     Pending answering;

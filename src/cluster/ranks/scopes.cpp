@@ -7,12 +7,50 @@
 
 namespace simgrad::cluster {
 
+using record::TimePart;
+using record::Work;
+
 double transfer_start_s(const simgrid::s4u::Comm* transfer) { return transfer ? transfer->get_start_time() : -1.0; }
+
+namespace {
+
+/// The part of time that busy work is.
+TimePart part_of(Account::State state, Work work) {
+  if (state == Account::State::communicating) return TimePart::communicate_storage;
+  switch (work) {
+    case Work::gradient:
+    case Work::forward:
+    case Work::backward:
+      return TimePart::compute_gradient;
+    case Work::reduce:
+    case Work::average:
+      return TimePart::compute_reduction;
+    case Work::update:
+      return TimePart::compute_update;
+    case Work::encode:
+      return TimePart::compute_encoding;
+    default:
+      return TimePart::compute_other;
+  }
+}
+
+}  // namespace
+
+WithinScope::WithinScope(const Cluster& clock, ActorState* actor, TimePart within)
+    : clock_(clock),
+      actor_(actor && actor->account().within() == TimePart::wait_other ? actor : nullptr),
+      exceptions_(std::uncaught_exceptions()) {
+  if (actor_) actor_->set_within(within, clock_.now());
+}
+
+WithinScope::~WithinScope() {
+  if (actor_ && std::uncaught_exceptions() == exceptions_) actor_->set_within(TimePart::wait_other, clock_.now());
+}
 
 BusyScope::BusyScope(const Cluster& clock, ActorState* actor, Account::State state, const SpanLabel& label)
     : clock_(clock), actor_(actor), exceptions_(std::uncaught_exceptions()) {
   if (!actor_) return;
-  actor_->account_.enter(state, clock_.now());
+  actor_->enter(state, clock_.now(), part_of(state, label.work));
   Track* const track = actor_->track();
   if (!track) return;
   if (state == Account::State::communicating)
@@ -22,26 +60,29 @@ BusyScope::BusyScope(const Cluster& clock, ActorState* actor, Account::State sta
 }
 
 BusyScope::~BusyScope() {
-  if (actor_ && std::uncaught_exceptions() == exceptions_) actor_->account_.leave(clock_.now());
+  if (actor_ && std::uncaught_exceptions() == exceptions_) actor_->leave(clock_.now());
 }
 
 BlockedScope::BlockedScope(const Cluster& clock, ActorState* actor, const BlockedOn& on)
     : clock_(clock), actor_(actor), exceptions_(std::uncaught_exceptions()) {
   if (!actor_) return;
-  actor_->account_.enter(Account::State::blocked, clock_.now());
+  actor_->enter(Account::State::blocked, clock_.now());
   actor_->blocked_on_ = on;
 }
 
 BlockedScope::~BlockedScope() {
   if (!actor_) return;
-  if (std::uncaught_exceptions() != exceptions_) {
+  const bool thrown = std::uncaught_exceptions() != exceptions_;
+  if (thrown) {
     if (actor_->blocked_on_.kind == BlockedOn::Kind::nothing) return;
     transfer_start_s_ = cluster::transfer_start_s(actor_->blocked_on_.transfer);
   }
   if (divided_)
-    actor_->account_.leave_divided(clock_.now(), compute_s_, communicate_s_);
-  else
+    actor_->account_.leave_collective(clock_.now(), compute_s_, communicate_s_, causes_);
+  else if (thrown)  // the actor is killed, and perhaps the one that it waited for is gone
     actor_->account_.leave(clock_.now(), transfer_start_s_);
+  else
+    actor_->leave(clock_.now(), transfer_start_s_);
   actor_->blocked_on_ = {};
 }
 

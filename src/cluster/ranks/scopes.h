@@ -10,7 +10,22 @@ namespace simgrad::cluster {
 
 class Cluster;
 
-/// While it lives, the calling actor computes or communicates.  actor: null where its time is not kept.
+/// While it lives, idle time has this cause, and so has, within a checkpoint or a recovery, all waiting for the calling
+/// actor; the outermost scope counts.  actor: null where its time is not kept.
+class WithinScope {
+ public:
+  WithinScope(const Cluster& clock, ActorState* actor, record::TimePart within);
+  ~WithinScope();
+  WithinScope(const WithinScope&) = delete;
+  WithinScope& operator=(const WithinScope&) = delete;
+
+ private:
+  const Cluster& clock_;
+  ActorState* actor_;
+  int exceptions_;
+};
+
+/// While it lives, the calling actor computes, or communicates with a storage.  actor: null where its time is not kept.
 class BusyScope {
  public:
   BusyScope(const Cluster& clock, ActorState* actor, Account::State state, const SpanLabel& label);
@@ -39,11 +54,16 @@ class BlockedScope {
   }
   /// Sets the start of the transfer that the actor was blocked on; negative: it never started.
   void started(double transfer_start_s) { transfer_start_s_ = transfer_start_s; }
-  /// Sets the seconds of computing and communicating in this scope; the rest is waiting.
-  void divided(double compute_s, double communicate_s) {
+  /// Sets the actor that was waited for.
+  void awaited(const ActorState& actor) {
+    if (actor_) actor_->blocked_on_.awaited = &actor;
+  }
+  /// Sets the seconds of computing and communicating in this scope, and the causes of the rest, which is waiting.
+  void divided(double compute_s, double communicate_s, const record::TimeParts& causes) {
     divided_ = true;
     compute_s_ = compute_s;
     communicate_s_ = communicate_s;
+    causes_ = causes;
   }
 
  private:
@@ -54,6 +74,7 @@ class BlockedScope {
   double transfer_start_s_ = -1.0;
   double compute_s_ = 0.0;
   double communicate_s_ = 0.0;
+  record::TimeParts causes_;
 };
 
 }  // namespace simgrad::cluster

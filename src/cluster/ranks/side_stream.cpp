@@ -31,6 +31,7 @@ SideStream::SideStream(const Communicator& communicator)
     : communicator_(communicator), queue_(std::make_shared<Queue>()) {
   const int rank = communicator.world_rank(communicator.rank());
   communicator.world().recording().add_side_actor(rank, std::shared_ptr<ActorState>(queue_, &queue_->actor));
+  queue_->actor.stands_beside(communicator.world().timekeeper().main(rank));
   const auto run = [queue = queue_, comm = communicator.for_side_actor(&queue_->actor)] {
     for (;;) {
       queue->filled->acquire();

@@ -1,5 +1,6 @@
 #include "cluster/ranks/storage.h"
 
+#include <cmath>
 #include <simgrid/s4u.hpp>
 
 #include "cluster/fabric/cluster.h"
@@ -16,6 +17,13 @@ Storage::Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, do
   // A disk of SimGrid belongs to a host; any will do, for its network is not used.
   shared_ = cluster.host(0)->create_disk("shared-storage", bandwidth_bytes_per_s, bandwidth_bytes_per_s);
   shared_->seal();
+}
+
+void use_disk(const Communicator& comm, double seconds, double bytes) {
+  if (!(seconds > 0.0)) return;
+  const BusyScope busy(comm.world().cluster(), comm.actor(), Account::State::communicating,
+                       {.work = record::Work::read, .bytes = std::llround(bytes)});
+  sg4::this_actor::sleep_for(seconds);
 }
 
 void Storage::read(const Communicator& comm, std::int64_t bytes) const {

@@ -33,4 +33,7 @@ class Storage {
   simgrid::s4u::Disk* shared_ = nullptr;
 };
 
+/// The calling actor reads or writes its host's disk for so long.
+void use_disk(const Communicator& comm, double seconds, double bytes);
+
 }  // namespace simgrad::cluster

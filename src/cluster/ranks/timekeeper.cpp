@@ -1,15 +1,21 @@
 #include "cluster/ranks/timekeeper.h"
 
+#include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "cluster/fabric/cluster.h"
 
 namespace simgrad::cluster {
 
+using record::TimePart;
+using record::TimeParts;
+
 void Timekeeper::begin() {
   const double now = clock_.now();
-  for (Rank& rank : ranks_) {
-    rank.state.account_.begin(now);
+  for (int r = 0; r < ranks_.size(); ++r) {
+    Rank& rank = ranks_[r];
+    rank.state.account_.begin(now, r >= workers_);
     if (Track* const track = rank.state.track()) track->mark_recorded(now);
   }
 }
@@ -17,13 +23,36 @@ void Timekeeper::begin() {
 void Timekeeper::follow(int rank, ActorState& side) {
   Rank& self = ranks_[rank];
   const double now = clock_.now();
-  side.account_.add_until(now, transfer_start_s(side.blocked_on_.transfer));
-  self.state.account_.enter(Account::State::blocked, now);
+  side.add_until(now);
+  self.state.enter(Account::State::blocked, now);
+  self.state.blocked_on_.awaited = &side;
   self.followed = &side;
   if (Track* const track = side.track()) track->buffer(true);
   self.followed_compute_s = side.account_.compute_s();
   self.followed_communicate_s = side.account_.communicate_s();
+  self.followed_parts = side.account_.parts();
 }
+
+namespace {
+
+/// A collective finds the causes of its waits at its end, also of waits before somebody followed: where a cause has
+/// less than it had then, the largest ones have too much.
+void keep_positive(TimeParts& parts) {
+  double missing_s = 0.0;
+  for (std::size_t k = 0; k < record::time_parts; ++k)
+    if (double& seconds = parts[static_cast<TimePart>(k)]; seconds < 0.0) missing_s -= std::exchange(seconds, 0.0);
+  while (missing_s > 0.0) {
+    TimePart most = record::first_part(record::Activity::wait);
+    for (auto k = static_cast<std::size_t>(most); k < static_cast<std::size_t>(TimePart::down); ++k)
+      if (parts[static_cast<TimePart>(k)] > parts[most]) most = static_cast<TimePart>(k);
+    const double taken_s = std::min(missing_s, parts[most]);
+    if (!(taken_s > 0.0)) return;
+    parts[most] -= taken_s;
+    missing_s -= taken_s;
+  }
+}
+
+}  // namespace
 
 void Timekeeper::settle(Rank& rank) {
   ActorState* const side = rank.followed;
@@ -34,30 +63,51 @@ void Timekeeper::settle(Rank& rank) {
     track->buffer(false);
   }
   rank.followed = nullptr;
-  rank.state.account_.leave_divided(clock_.now(), side->account_.compute_s() - rank.followed_compute_s,
-                                    side->account_.communicate_s() - rank.followed_communicate_s);
+  const double now = clock_.now();
+  TimeParts parts;
+  for (std::size_t k = 0; k < record::time_parts; ++k) {
+    const auto part = static_cast<TimePart>(k);
+    parts[part] = side->account_.parts()[part] - rank.followed_parts[part];
+  }
+  keep_positive(parts);
+  Account& account = rank.state.account_;
+  account.leave_followed(now, side->account_.compute_s() - rank.followed_compute_s,
+                         side->account_.communicate_s() - rank.followed_communicate_s, parts,
+                         side->past(account.since_s(), now));
+  rank.state.blocked_on_.awaited = nullptr;
 }
 
-void Timekeeper::close_all() {
+void Timekeeper::close_all(TimePart from_now_on) {
+  const ActorState* lost = nullptr;
+  for (const Rank& rank : ranks_)
+    if (!lost && rank.state.account_.state() == Account::State::down) lost = &rank.state;
   for (Rank& rank : ranks_) {
+    if (rank.state.blocked_on_.receives_from_anybody() && !rank.state.blocked_on_.awaited)
+      rank.state.blocked_on_.awaited = lost;
     settle(rank);
-    if (rank.state.account_.state() != Account::State::down) rank.state.account_.leave(clock_.now());
+    if (rank.state.account_.state() != Account::State::down) rank.state.leave(clock_.now());
     rank.state.blocked_on_ = {};
+    rank.state.account_.set_within(from_now_on);
   }
 }
 
 void Timekeeper::go_down(int rank) {
   Rank& self = ranks_[rank];
   settle(self);
-  self.state.account_.enter(Account::State::down, clock_.now());
+  self.state.enter(Account::State::down, clock_.now());
+  self.state.account_.set_within(TimePart::wait_recovery);
   if (Track* const track = self.state.track()) track->begin({.work = record::Work::crash});
   self.state.blocked_on_ = {};
 }
 
-void Timekeeper::come_up(int rank) { ranks_[rank].state.account_.leave(clock_.now()); }
+void Timekeeper::come_up(int rank) { ranks_[rank].state.leave(clock_.now()); }
 
-void Timekeeper::cut_collective(int rank, double compute_s, double communicate_s) {
-  ranks_[rank].state.account_.leave_divided(clock_.now(), compute_s, communicate_s);
+void Timekeeper::await_recovery(int rank) { ranks_[rank].state.set_within(TimePart::wait_recovery, clock_.now()); }
+
+void Timekeeper::begin_work(int rank) { ranks_[rank].state.set_within(TimePart::wait_other, clock_.now()); }
+
+void Timekeeper::cut_collective(int rank, double compute_s, double communicate_s, const TimeParts& causes) {
+  ranks_[rank].state.account_.leave_collective(clock_.now(), compute_s, communicate_s, causes);
 }
 
 FollowScope::FollowScope(Timekeeper& timekeeper, int rank, ActorState& side)

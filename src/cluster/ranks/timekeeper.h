@@ -10,7 +10,7 @@ class Cluster;
 
 class Timekeeper {
  public:
-  Timekeeper(const Cluster& clock, int ranks) : clock_(clock), ranks_(ranks) {}
+  Timekeeper(const Cluster& clock, int workers, int ranks) : clock_(clock), workers_(workers), ranks_(ranks) {}
 
   ActorState& main(int rank) { return ranks_[rank].state; }
   const ActorState& main(int rank) const { return ranks_[rank].state; }
@@ -28,10 +28,15 @@ class Timekeeper {
   void go_down(int rank);
   /// The rank is up again, and waits.
   void come_up(int rank);
-  /// Every rank that is not down waits from now on: its actor is about to be killed.
-  void close_all();
-  /// Cuts a collective under way, in which the rank has computed and communicated for so long.
-  void cut_collective(int rank, double compute_s, double communicate_s);
+  /// Every rank that is not down waits from now on, for that cause: its actor is about to be killed.
+  void close_all(record::TimePart from_now_on);
+  /// The rank waits for a recovery from now on.
+  void await_recovery(int rank);
+  /// The rank works from now on: idle time has no cause any more.
+  void begin_work(int rank);
+  /// Cuts a collective under way, in which the rank has computed and communicated for so long, and waited for these
+  /// causes.
+  void cut_collective(int rank, double compute_s, double communicate_s, const record::TimeParts& causes);
 
  private:
   friend class FollowScope;
@@ -40,11 +45,13 @@ class Timekeeper {
     ActorState* followed = nullptr;   ///< the side actor that it is blocked on, whose time is the rank's meanwhile
     double followed_compute_s = 0.0;  ///< the side actor's, before
     double followed_communicate_s = 0.0;
+    record::TimeParts followed_parts;
   };
   void follow(int rank, ActorState& side);
   void settle(Rank& rank);
 
   const Cluster& clock_;
+  int workers_;  ///< ranks from here on are servers
   base::ByRank<Rank> ranks_;
 };
 

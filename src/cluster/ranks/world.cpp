@@ -35,7 +35,7 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
       name_(std::move(name)),
       workers_(workers),
       size_(workers + servers),
-      timekeeper_(std::make_unique<Timekeeper>(cluster, size_)),
+      timekeeper_(std::make_unique<Timekeeper>(cluster, workers_, size_)),
       ranks_(std::make_unique<Ranks>(cluster, *timekeeper_, workers, servers,
                                      hosts.empty() ? own_hosts(size_) : std::move(hosts))),
       membership_(std::make_unique<Membership>(*this)),
@@ -62,7 +62,8 @@ void World::begin() {
 }
 
 void World::kill_actors() {
-  if (!ended_) timekeeper_->close_all();
+  if (!ended_) timekeeper_->close_all(record::TimePart::wait_recovery);
+  collective_log_->forget_actors();
   computed_collectives_->dissolve();
   messenger_->drop_all();
   ranks_->kill_all();
@@ -72,7 +73,8 @@ void World::end() {
   if (ended_) return;
   recording_->finish();
   computed_collectives_->cut(now());
-  timekeeper_->close_all();
+  timekeeper_->close_all(record::TimePart::wait_other);
+  collective_log_->cut(*this, now());
   messenger_->count_started();
   messenger_->post(*traffic_);
   computed_collectives_->post(*traffic_);

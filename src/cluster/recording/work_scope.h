@@ -8,7 +8,8 @@ namespace simgrad::cluster {
 class Communicator;
 class Track;
 
-/// While it lives, transfers and idle times of the calling actor are part of that work; the outermost one counts.
+/// While it lives, transfers and idle times of the calling actor are part of that work; the outermost one counts. A
+/// checkpoint, a restart and a turn are causes of waiting, too.
 class WorkScope {
  public:
   WorkScope(const Communicator& communicator, record::Work work);
@@ -21,6 +22,8 @@ class WorkScope {
 
   const Communicator& communicator_;
   Track* track_;  ///< null: nobody records, or its work is named already
+  bool is_cause_ = false;
+  int exceptions_;
 };
 
 }  // namespace simgrad::cluster

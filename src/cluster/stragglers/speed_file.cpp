@@ -27,7 +27,16 @@ class Repeated final : public SpeedChanges {
       ++round_;
     }
     const SpeedChange& change = once_[at_++];
-    return SpeedChange{change.at_s + static_cast<double>(round_) * period_s_.value_or(0.0), change.factor};
+    const double at_s = change.at_s + static_cast<double>(round_) * period_s_.value_or(0.0);
+    // So late that doubles do not tell one date from the next: nothing changes any more.
+    if (round_ > 0 && !(at_s > last_s_ && std::isfinite(at_s))) {
+      once_.clear();
+      period_s_.reset();
+      at_ = 0;
+      return {};
+    }
+    last_s_ = at_s;
+    return SpeedChange{at_s, change.factor};
   }
 
  private:
@@ -35,6 +44,7 @@ class Repeated final : public SpeedChanges {
   std::optional<double> period_s_;
   std::size_t at_ = 0;
   std::int64_t round_ = 0;
+  double last_s_ = 0.0;
 };
 
 /// One file as it is read, line by line.
@@ -145,6 +155,9 @@ class Parser {
     if (*file_read_.period_s <= last - once.front().at_s || *file_read_.period_s <= 0.0)
       refuse(fmt::format("a period of {} s, but the dates span {} s; expected a longer one", *file_read_.period_s,
                          last - once.front().at_s));
+    if (!(once.front().at_s + *file_read_.period_s > last))
+      refuse(fmt::format("a period of {} s is nothing beside the date {} s; expected a longer one",
+                         *file_read_.period_s, last));
     if (std::ranges::all_of(once, [](const SpeedChange& change) { return change.factor == 0.0; }))
       refuse("all factors are 0, for ever: the host would never compute");
   }

@@ -1,29 +1,18 @@
 /// The hosts of a run: the ranks on them, how busy they were, their prices in the cluster's options.
+#include <algorithm>
 #include <map>
-#include <simgrid/s4u.hpp>
-#include <stdexcept>
+#include <string>
 
-#include "base/errors.h"
-#include "base/units.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/host_properties.h"
 #include "cluster/ranks/ranks.h"
+#include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/usage/usage.h"
 
 namespace simgrad::cluster {
 
 namespace {
-
-/// A quantity of a platform's host, such as <prop id="price" value="2.48$/h"/>.
-std::optional<double> property(const simgrid::s4u::Host& host, const char* name, base::Unit unit) {
-  const char* text = host.get_property(name);
-  if (!text) return {};
-  try {
-    return base::parse_quantity(text, unit);
-  } catch (const std::invalid_argument& error) {
-    throw base::ScenarioError("host " + host.get_name() + " of the platform, property " + name + ": " + error.what());
-  }
-}
 
 /// A host before anything runs on it.
 record::HostUse described(const Cluster& cluster, int host) {
@@ -32,9 +21,10 @@ record::HostUse described(const Cluster& cluster, int host) {
   use.serves = true;
   const Options& options = cluster.options();
   if (!options.platform.empty()) {
-    use.price_usd_per_h = property(*cluster.host(host), "price", base::Unit::dollars_per_hour);
-    use.idle_w = property(*cluster.host(host), "watts_idle", base::Unit::watts);
-    use.busy_w = property(*cluster.host(host), "watts_busy", base::Unit::watts);
+    const HostProperties properties = properties_of(*cluster.host(host));
+    use.price_usd_per_h = properties.price_usd_per_h;
+    use.idle_w = properties.idle_w;
+    use.busy_w = properties.busy_w;
   } else if (const HostClass* its = class_of(options.host_classes, options.workers, host)) {
     use.price_usd_per_h = its->price_dollars_per_hour;
     use.idle_w = its->idle_watts;
@@ -49,6 +39,34 @@ bool rented_on_spot(const FailureOptions& failures, const std::string& host_clas
 }
 
 }  // namespace
+
+HostSeconds host_seconds(const World& world) {
+  struct Host {
+    HostSeconds seconds;
+    int cores = 0;
+  };
+  std::map<int, Host> hosts;
+  HostSeconds sum;
+  const double now = world.now();
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const Account& account = world.timekeeper().main(rank).account();
+    if (world.ranks().own_hosts() && !world.ranks().shares_cores(rank)) {
+      sum.busy_s += account.computed_s(now);
+      sum.down_s += account.been_down_s(now);
+      continue;
+    }
+    Host& host = hosts[world.host(rank)];
+    host.seconds.busy_s += account.computed_s(now);
+    host.seconds.down_s = account.been_down_s(now);
+    if (rank < world.workers()) ++host.cores;
+  }
+  for (const auto& [lives_on, host] : hosts) {
+    const auto shared = world.ranks().shared_cores_busy_s(lives_on, now);
+    sum.busy_s += shared ? *shared : host.seconds.busy_s / std::max(1, host.cores);
+    sum.down_s += host.seconds.down_s;
+  }
+  return sum;
+}
 
 void add_hosts(record::Record& record, const World& world) {
   std::map<int, std::size_t> place;

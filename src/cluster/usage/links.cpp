@@ -62,8 +62,9 @@ void add_link_bins(record::Record& record, const World& world) {
   for (const auto& [name, use] : by_link)
     for (std::size_t i = 0; i < use.second.size() && static_cast<double>(i) * width < end_s; ++i) {
       const double from = static_cast<double>(i) * width, to = std::min(from + width, end_s);
-      record.link_bins.push_back(
-          {name, from, to, use.second[i], use.second[i] / (cluster.bandwidth(*use.first) * (to - from))});
+      // A transfer's bytes count evenly over its duration, though it was faster while fewer others shared the link.
+      const double share = std::min(use.second[i] / (cluster.bandwidth(*use.first) * (to - from)), 1.0);
+      record.link_bins.push_back({name, from, to, use.second[i], share});
     }
 }
 

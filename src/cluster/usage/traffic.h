@@ -1,6 +1,7 @@
 /// The ledger of all bytes: by pair of ranks, and over time where somebody asks.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "cluster/fabric/background.h"
@@ -17,6 +18,9 @@ class Traffic {
   explicit Traffic(const Cluster& cluster);
 
   void post(int source, int target, const Sent& sent);
+  /// Counts bytes of a message, or of a collective that was computed, as soon as it is over.
+  void count(std::int64_t bytes) { bytes_so_far_ += bytes; }
+  std::int64_t bytes_so_far() const { return bytes_so_far_; }
   /// By ranks; a pair may have sent no byte.
   const SentByPair& by_ranks() const { return by_ranks_; }
 
@@ -36,6 +40,7 @@ class Traffic {
  private:
   const Cluster& cluster_;
   SentByPair by_ranks_;
+  std::int64_t bytes_so_far_ = 0;
   std::unique_ptr<LinkBins> bins_;
   Background::Carried background_before_;
   Background::Carried background_;

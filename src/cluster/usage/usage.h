@@ -7,6 +7,13 @@ namespace simgrad::cluster {
 
 class World;
 
+/// The seconds that all hosts of a world together have computed, and been down, until now.
+struct HostSeconds {
+  double busy_s = 0.0;
+  double down_s = 0.0;
+};
+HostSeconds host_seconds(const World& world);
+
 /// ranks, bytes, messages, links, link_bins, wires, hosts and simulated_s of the record.
 record::Record usage_of(const World& world);
 

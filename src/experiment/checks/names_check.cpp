@@ -33,11 +33,10 @@ class NamesCheck {
     check("links", "no link", failures.links->only_class, [&] { return known_.link_classes(); });
   }
 
-  void slow_links() {
+  void slow_links(const std::vector<bool>& runs) {
     const std::vector<cluster::SlowLink>& slow = settings_.cluster.slow_links;
     for (std::size_t i = 0; i < slow.size(); ++i)
-      known_by(known_.links(), cluster::without_direction(slow[i].link), fmt::format("cluster.slow_links.{}.link", i),
-               "there is no link");
+      slow_link(slow[i].link, fmt::format("cluster.slow_links.{}.link", i), runs);
   }
 
   void other_traffic(const std::vector<bool>& runs) {
@@ -52,6 +51,24 @@ class NamesCheck {
                 const std::string& complaint) {
     if (!names.empty() && std::ranges::find(names, name) == names.end())
       faults_.add(place(document_, key), fmt::format("{} \"{}\"{}", complaint, name, base::suggestion(name, names)));
+  }
+
+  /// A strategy that needs fewer hosts than another has fewer links.
+  void slow_link(const std::string& link, const std::string& key, const std::vector<bool>& runs) {
+    const std::string name = cluster::without_direction(link);
+    const std::vector<std::string>& all = known_.links(known_.hosts());
+    if (!all.empty() && std::ranges::find(all, name) == all.end()) return known_by(all, name, key, "there is no link");
+    if (!settings_.jobs.empty() || !settings_.cluster.platform.empty()) return;
+    for (std::size_t i = 0; i < settings_.strategies.size(); ++i) {
+      if (!runs[i]) continue;
+      const std::int64_t hosts = settings_.strategies[i].hosts(settings_.cluster.workers);
+      const std::vector<std::string>& its = known_.links(hosts);
+      if (!its.empty() && std::ranges::find(its, name) == its.end())
+        return faults_.add(place(document_, key),
+                           fmt::format("there is no link \"{}\" for {}, which has hosts 0 to {}; expected a link that "
+                                       "every strategy's cluster has",
+                                       name, settings_.strategies[i].name(), hosts - 1));
+    }
   }
 
   void end_of_flow(const std::string& key, std::int64_t host, const std::vector<bool>& runs) {
@@ -90,6 +107,13 @@ const cluster::Classes& KnownNames::built() {
   return *built_;
 }
 
+const std::vector<std::string>& KnownNames::links(std::int64_t hosts) {
+  if (hosts == hosts_) return built().link_names;
+  const auto [at, fresh] = links_.try_emplace(hosts);
+  if (fresh) at->second = cluster::classes_of(cluster_, static_cast<int>(hosts)).link_names;
+  return at->second;
+}
+
 const std::vector<std::string>& KnownNames::host_classes() {
   return cluster_.platform.empty() ? host_classes_ : built().hosts;
 }
@@ -98,8 +122,9 @@ void check_names(const Settings& settings, KnownNames& known, const std::vector<
                  const Document& document, Faults& faults) {
   NamesCheck check(settings, known, document, faults);
   check.failures();
-  check.slow_links();
-  check.other_traffic(selected(settings, names));
+  const std::vector<bool> runs = selected(settings, names);
+  check.slow_links(runs);
+  check.other_traffic(runs);
 }
 
 }  // namespace simgrad::experiment

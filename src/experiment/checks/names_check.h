@@ -1,6 +1,8 @@
 /// The check that hosts and links which the scenario names exist.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +20,8 @@ class KnownNames {
 
   const std::vector<std::string>& host_classes();
   const std::vector<std::string>& link_classes() { return built().links; }
-  const std::vector<std::string>& links() { return built().link_names; }
+  /// The links of a cluster of so many hosts: topologies have links for each host.
+  const std::vector<std::string>& links(std::int64_t hosts);
   /// The number of hosts of the workers and of any strategy's servers.
   std::int64_t hosts() const { return hosts_; }
 
@@ -29,6 +32,7 @@ class KnownNames {
   std::int64_t hosts_;
   std::vector<std::string> host_classes_;
   std::optional<cluster::Classes> built_;
+  std::map<std::int64_t, std::vector<std::string>> links_;  ///< by the number of hosts
 };
 
 /// Adds a fault for failures of a class that the cluster does not have, for slow links and for hosts of other traffic

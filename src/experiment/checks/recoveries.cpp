@@ -43,9 +43,9 @@ bool has_server(const Settings& settings, const Crash& crash) {
 bool waits(Recovery recovery) { return recovery == Recovery::restart || recovery == Recovery::wait; }
 
 /// The tail of a fault that names other recoveries for a strategy that waits; empty if it has none.
-std::string or_another_way(const StrategyEntry& entry) {
+std::string or_another_way(const Settings& settings, const StrategyEntry& entry) {
   std::string ways;
-  for (const Recovery each : entry.strategy->traits(1).recoveries)
+  for (const Recovery each : entry.strategy->traits(static_cast<int>(settings.cluster.workers)).recoveries)
     if (!waits(each)) ways += fmt::format("{}\"{}\"", ways.empty() ? "" : " or ", name(each));
   return ways.empty() ? "" : fmt::format(", or let {} recover by {}", entry.name(), ways);
 }
@@ -58,12 +58,12 @@ void check_waiting(const Settings& settings, const StrategyEntry& entry, Faults&
     faults.add(settings.places.recovery,
                fmt::format("recovery \"{}\" waits for hosts that are never repaired; give cluster.failures.repair = "
                            "\"constant\" or \"exponential\"{}",
-                           name(recovery), or_another_way(entry)));
+                           name(recovery), or_another_way(settings, entry)));
   if (std::ranges::any_of(failures.crashes, [](const Crash& crash) { return !crash.repair_s; }))
     faults.add(
         settings.places.crashes,
         fmt::format("recovery \"{}\" waits for a host that is never repaired; give every crash a \"repair\" time{}",
-                    name(recovery), or_another_way(entry)));
+                    name(recovery), or_another_way(settings, entry)));
 }
 
 void check_rule(const Settings& settings, Faults& faults) {
@@ -119,7 +119,7 @@ void check_traced_recoveries(const Settings& settings, const std::vector<std::st
       faults.add(
           settings.places.recovery,
           fmt::format("recovery \"{}\" waits for host {}, which never comes back in {}; give its last line an up_at{}",
-                      name(recovery), host, failures.files().front(), or_another_way(entry)));
+                      name(recovery), host, failures.files().front(), or_another_way(settings, entry)));
       break;
     }
   }

@@ -19,7 +19,7 @@ namespace {
 /// Refuses options of the optimizer if no strategy uses the optimizer.
 void check_optimizer(const Settings& settings, const Document& document, Faults& faults) {
   for (const StrategyEntry& entry : settings.strategies)
-    if (!entry.strategy || entry.strategy->traits(1).optimizes) return;
+    if (!entry.strategy || entry.strategy->traits(static_cast<int>(settings.cluster.workers)).optimizes) return;
   const training::Options& training = settings.training;
   const auto refuse = [&](bool given, const char* key) {
     if (given)
@@ -52,7 +52,7 @@ void check_data(const Settings& settings, Faults& faults) {
   if (task_is_open(settings))
     return faults.add(settings.places.model,
                       fmt::format("the data source \"{}\" may hold numbers or classes; say which of them {} is to "
-                                  "predict: task = \"regression\" or task = \"classification\"",
+                                  "predict: [model] task = \"regression\" or task = \"classification\" (model.task)",
                                   settings.data.source.kind(), settings.model.model.kind()));
   if (const std::string text = data::task_refusal(settings.data, settings.task()); !text.empty())
     return faults.add(settings.places.data, text);

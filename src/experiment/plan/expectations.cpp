@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/text.h"
 #include "experiment/plan/places.h"
@@ -39,6 +40,10 @@ void Expectation::describe(base::Describer& d) {
   d.number("tolerance", tolerance, "the allowed distance from `equals`, as a share of `equals`; default 1e-9",
            base::Bounds::at_least(0));
   d.pairs("where", where, "the grid points: { \"cluster.workers\" = 8 }; default: all of them");
+  d.text("relative_to", relative_to,
+         "bounds are on the metric divided by that of this strategy, a label, else a kind, at the same grid point");
+  d.pairs("relative_where", relative_where,
+          "bounds are on the metric divided by that at the grid point which differs in these keys");
   if (metric.empty())
     d.refuse("metric", "an expectation needs a metric, such as speedup_throughput or final_loss");
   else if (const auto& known = outputs::numeric_fields(); !in(known, metric))
@@ -63,11 +68,29 @@ bool Expectation::holds(double value) const {
   return (!at_least || value >= *at_least) && (!at_most || value <= *at_most);
 }
 
-std::string Expectation::bound() const {
+namespace {
+
+std::string absolute_bound(const Expectation& e) {
+  const auto& [equals, tolerance, at_least, at_most] = std::tie(e.equals, e.tolerance, e.at_least, e.at_most);
   if (equals && tolerance && *tolerance > 0.0) return fmt::format("{} within {:.6g} %", *equals, 100.0 * *tolerance);
   if (equals) return fmt::format("{}", *equals);
   if (at_least && at_most) return fmt::format("between {} and {}", *at_least, *at_most);
   return at_least ? fmt::format("at least {}", *at_least) : fmt::format("at most {}", at_most.value_or(0.0));
+}
+
+}  // namespace
+
+std::string Expectation::bound() const {
+  if (!relative()) return absolute_bound(*this);
+  std::string point;
+  for (const auto& [key, toml] : relative_where) point += fmt::format("{}{}={}", point.empty() ? "" : ", ", key, toml);
+  return fmt::format("{} x that of {}{}{}", absolute_bound(*this), relative_to.value_or(""),
+                     relative_to && !point.empty() ? " with " : "", point);
+}
+
+Json Expectation::compared_with(Json parameters) const {
+  for (const auto& [key, toml] : relative_where) parameters[key] = scenario::json_of({.toml = toml, .position = {}});
+  return parameters;
 }
 
 bool Expectation::is_about(const Json& parameters) const {
@@ -86,23 +109,25 @@ class ExpectationCheck {
     for (const Settings* point : points) add_names(*point);
   }
 
-  void strategy(std::size_t index, const Expectation& expectation) {
-    if (!expectation.strategy || incomplete_ || in(known_, *expectation.strategy)) return;
-    faults_.add(place(index, "strategy"),
-                fmt::format("no strategy of the scenario is called \"{}\"{}", *expectation.strategy,
-                            base::suggestion(*expectation.strategy, known_)));
+  /// Checks the name that stands at the expectation's `strategy` or `relative_to`.
+  void strategy(std::size_t index, const char* option, const std::optional<std::string>& name) {
+    if (!name || incomplete_ || in(known_, *name)) return;
+    faults_.add(place(index, option),
+                fmt::format("no strategy of the scenario is called \"{}\"{}", *name, base::suggestion(*name, known_)));
   }
 
-  /// Checks one key of the expectation's `where`.
-  void where(std::size_t index, const std::string& key, const std::string& toml, const std::vector<Axis>& axes) {
+  /// Checks one key of the expectation's `where` or `relative_where`.
+  void where(std::size_t index, const char* option, const std::string& key, const std::string& toml,
+             const std::vector<Axis>& axes) {
     std::vector<std::string> keys;
     for (const Axis& axis : axes)
       if (!in(keys, axis.key)) keys.push_back(axis.key);
     if (keys.empty())
-      return faults_.add(place(index, "where"),
-                         "\"where\" names grid points, but the scenario has no [grid]; leave it out, or add a grid");
+      return faults_.add(
+          place(index, option),
+          fmt::format("\"{}\" names grid points, but the scenario has no [grid]; leave it out, or add a grid", option));
     if (!in(keys, key))
-      return faults_.add(place(index, "where"),
+      return faults_.add(place(index, option),
                          fmt::format("the grid has no key \"{}\"{}", key, base::suggestion(key, keys)));
     const Json wanted = scenario::json_of({.toml = toml, .position = {}});
     std::vector<std::string> values;
@@ -112,7 +137,7 @@ class ExpectationCheck {
         if (scenario::json_of(value) == wanted) return;
         if (!in(values, value.toml)) values.push_back(value.toml);
       }
-    faults_.add(place(index, "where"),
+    faults_.add(place(index, option),
                 fmt::format("the grid has no point with {} = {}; it takes {}", key, toml, base::joined(values)));
   }
 
@@ -151,8 +176,10 @@ void check_expectations(const std::vector<const Settings*>& points, const std::v
       faults.add(axis.position, "an expectation is about the whole grid, which cannot vary it; use its \"where\"");
   const std::vector<Expectation>& all = points.front()->expectations;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    check.strategy(i, all[i]);
-    for (const auto& [key, toml] : all[i].where) check.where(i, key, toml, axes);
+    check.strategy(i, "strategy", all[i].strategy);
+    check.strategy(i, "relative_to", all[i].relative_to);
+    for (const auto& [key, toml] : all[i].where) check.where(i, "where", key, toml, axes);
+    for (const auto& [key, toml] : all[i].relative_where) check.where(i, "relative_where", key, toml, axes);
   }
 }
 

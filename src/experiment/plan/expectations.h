@@ -23,14 +23,21 @@ struct Expectation : base::Described {
   std::optional<double> tolerance;  ///< allowed distance from `equals`, relative to `equals`
   /// The grid points concerned: keys of the grid, each with its value as TOML writes it; none: all points.
   std::vector<std::pair<std::string, std::string>> where;
+  /// The runs by whose value the metric is divided: those of this label, else kind, and at the grid point that differs
+  /// in these keys. Without a strategy those of the run's own label.
+  std::optional<std::string> relative_to;
+  std::vector<std::pair<std::string, std::string>> relative_where;
 
   void describe(base::Describer& d) override;
 
   bool holds(double value) const;
-  /// "at least 3", "between 1 and 2", "6 within 0.1 %".
+  bool relative() const { return relative_to || !relative_where.empty(); }
+  /// "at least 3", "between 1 and 2", "6 within 0.1 %", "at most 0.9 x that of ring".
   std::string bound() const;
   /// True if a grid point, as a run has it, matches `where`.
   bool is_about(const nlohmann::ordered_json& parameters) const;
+  /// The grid point to compare with, of a run at this one.
+  nlohmann::ordered_json compared_with(nlohmann::ordered_json parameters) const;
 };
 
 /// Adds a fault for every expectation of the document that could match no run: the scenario has no such strategy, or

@@ -161,17 +161,41 @@ std::vector<Axis> written_axes(Document document) {
   return document.take_grid(told_elsewhere);
 }
 
+/// Checks the values of the file that the command line or the grid replaces.
+void check_replaced(const Document& file, const std::vector<std::string>& sets, const std::vector<Axis>& axes,
+                    Faults& faults) {
+  std::vector<std::string> keys;
+  for (const std::string& set : sets) keys.emplace_back(assigned_key(set));
+  for (const Axis& axis : axes) keys.push_back(axis.key);
+  Settings unused;
+  file.check_values(unused, keys, faults);
+}
+
 }  // namespace
 
 Plan make_plan(const std::string& file, const Selection& selection) {
   Plan plan;
   if (!selection.seeds.empty()) plan.seeds = parse_seeds(selection.seeds);
   Document document = Document::read(file);
-  for (const std::string& set : selection.sets) document.set(set);
+  const Document unchanged = document;
   Faults faults;
+  check_replaced(unchanged, selection.sets, {}, faults);
+  try {
+    for (const std::string& set : selection.sets) document.set(set);
+  } catch (const ScenarioError&) {
+    faults.raise_if_any();  // the file's fault, where a value replaces a part of it that cannot be
+    throw;
+  }
   const std::vector<Axis> written = written_axes(document);
   plan.grid = all_axes(document, selection.sets, selection.grids, faults);
-  const std::vector<Point> points = expand(document, plan.grid);
+  check_replaced(unchanged, {}, plan.grid, faults);
+  std::vector<Point> points;
+  try {
+    points = expand(document, plan.grid);
+  } catch (const ScenarioError&) {
+    faults.raise_if_any();
+    throw;
+  }
   const AllSettings settings = read_points(points, selection.strategies, faults);
   check_expectations(settings, written, plan, document, faults);
   faults.raise_if_any();
@@ -179,6 +203,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   plan.name = std::filesystem::path(file).stem().string();
   plan.expectations = settings.front()->expectations;
   plan.title = settings.front()->title;
+  plan.document = std::make_shared<const Document>(document);
   plan.scenario = resolved(*settings.front(), plan.grid, std::filesystem::path(file).parent_path().string());
   add_runs(plan, points, settings, selection);
   return plan;

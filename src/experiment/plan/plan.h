@@ -42,6 +42,7 @@ struct Plan {
   std::string title;
   std::string command;              ///< the command that gives these results again; empty unless the caller sets it
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
+  std::shared_ptr<const scenario::Document> document;  ///< the file with --set laid over it, without its grid
   std::vector<scenario::Axis> grid;
   std::vector<std::uint64_t> seeds;  ///< given by --seeds; without the option a run has its grid point's seed
   std::vector<Expectation> expectations;

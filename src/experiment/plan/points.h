@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/plan/settings.h"
@@ -11,11 +12,17 @@
 
 namespace simgrad::experiment {
 
+/// A hash of each file, joined by "+".  Errors: EnvironmentError for a file that cannot be read.
+std::string contents_of(const std::vector<std::string>& files);
+
 /// One grid point: its document, and what it has of its own.
 struct Point {
   scenario::Document document;
   nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
 };
+
+/// The key of `--set key=value`.
+std::string_view assigned_key(std::string_view assignment);
 
 /// The document's [grid], which is taken out of it, and that of `--grid`. A key that the command line sets or
 /// varies is left out of the scenario's grid.

@@ -45,24 +45,24 @@ void watch_for_interrupts() {
 }
 
 Children::Children(int jobs) : jobs_(jobs), slot_taken_(static_cast<std::size_t>(jobs), false) {
-  void* shared = mmap(nullptr, sizeof(double) * static_cast<std::size_t>(jobs), PROT_READ | PROT_WRITE,
+  void* shared = mmap(nullptr, sizeof(training::Pulse) * static_cast<std::size_t>(jobs), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) throw base::EnvironmentError(fmt::format("no shared memory: {}", std::strerror(errno)));
-  progress_ = static_cast<double*>(shared);
+  pulses_ = static_cast<training::Pulse*>(shared);
 }
 
 Children::~Children() {
   running_.clear();
-  munmap(progress_, sizeof(double) * static_cast<std::size_t>(jobs_));
+  munmap(pulses_, sizeof(training::Pulse) * static_cast<std::size_t>(jobs_));
 }
 
-void Children::start(std::size_t task, const std::function<std::string(double*)>& body) {
+void Children::start(std::size_t task, const std::function<std::string(training::Pulse*)>& body) {
   const auto free = std::find(slot_taken_.begin(), slot_taken_.end(), false);
   base::check(free != slot_taken_.end(), "a job is free");
   const auto slot = static_cast<int>(free - slot_taken_.begin());
-  double* const progress = progress_ + slot;
-  *progress = 0.0;
-  base::ChildProcess process([&] { return body(progress); });
+  training::Pulse* const pulse = pulses_ + slot;
+  *pulse = {};
+  base::ChildProcess process([&] { return body(pulse); });
   *free = true;
   running_.push_back({std::move(process), task, slot, real_now_s()});
 }
@@ -70,7 +70,7 @@ void Children::start(std::size_t task, const std::function<std::string(double*)>
 Children::Ended Children::end(Child child) {
   slot_taken_[static_cast<std::size_t>(child.slot)] = false;
   base::ChildEnd end = child.process.wait();
-  Ended ended{.task = child.task, .wall_s = real_now_s() - child.started_s};
+  Ended ended{.task = child.task, .wall_s = real_now_s() - child.started_s, .pulse = pulses_[child.slot]};
   using Kind = base::ChildEnd::Kind;
   if (end.kind == Kind::died) ended.error = fmt::format("the simulating process {}", end.death);
   if (end.kind == Kind::threw) ended.error = end.text.substr(0, longest_error);
@@ -92,8 +92,15 @@ std::optional<Children::Ended> Children::reap(double wait_s) {
 
 double Children::progress() const {
   double sum = 0.0;
-  for (const Child& child : running_) sum += progress_[child.slot];
+  for (const Child& child : running_) sum += pulses_[child.slot].share;
   return sum;
+}
+
+std::vector<Children::Running> Children::running() const {
+  std::vector<Running> all;
+  for (const Child& child : running_)
+    all.push_back({.task = child.task, .elapsed_s = real_now_s() - child.started_s, .pulse = pulses_[child.slot]});
+  return all;
 }
 
 }  // namespace simgrad::experiment

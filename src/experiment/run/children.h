@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/child_process.h"
+#include "training/session/pulse.h"
 
 namespace simgrad::experiment {
 
@@ -21,19 +22,27 @@ class Children {
   bool full() const { return static_cast<int>(running_.size()) >= jobs_; }
   bool empty() const { return running_.empty(); }
 
-  /// Runs `body` in a child, which dies with the parent. `body` may write its progress, 0 .. 1, to the place it gets.
-  void start(std::size_t task, const std::function<std::string(double* progress)>& body);
+  /// Runs `body` in a child, which dies with the parent. `body` may write its signs of life to the place it gets.
+  void start(std::size_t task, const std::function<std::string(training::Pulse* pulse)>& body);
 
   struct Ended {
     std::size_t task = 0;
     std::string answer = {};  ///< the body's result
     std::string error = {};   ///< the text of the body's error, or how the process died; "" if the body returned
     double wall_s = 0.0;
+    training::Pulse pulse = {};  ///< the last one
   };
   /// Returns a child that has ended; waits up to `wait_s` for one, or until a signal arrives.
   std::optional<Ended> reap(double wait_s);
-  /// The sum of the running children's progress.
+  /// The sum of the running children's shares.
   double progress() const;
+
+  struct Running {
+    std::size_t task = 0;
+    double elapsed_s = 0.0;  ///< real time since its start
+    training::Pulse pulse;
+  };
+  std::vector<Running> running() const;
 
  private:
   struct Child {
@@ -45,7 +54,7 @@ class Children {
   Ended end(Child child);
 
   int jobs_;
-  double* progress_;  ///< one slot a job, shared with the children
+  training::Pulse* pulses_;  ///< one slot a job, shared with the children
   std::vector<bool> slot_taken_;
   std::vector<Child> running_;
 };

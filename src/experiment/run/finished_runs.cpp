@@ -12,7 +12,8 @@ namespace {
 bool has_failed(const record::Record& record) { return record.status == record::Status::failed; }
 
 double samples_per_s(const record::Record& record) {
-  return record.simulated_s > 0.0 ? static_cast<double>(record.samples) / record.simulated_s : 0.0;
+  const std::int64_t seen = record.samples_seen.value_or(record.samples);
+  return record.simulated_s > 0.0 ? static_cast<double>(seen) / record.simulated_s : 0.0;
 }
 
 }  // namespace
@@ -83,6 +84,7 @@ outputs::Run FinishedRuns::run(const RunPlan& plan) const {
   run.record = done.record;
   run.wall_s = done.wall_s;
   if (!has_failed(run.record)) run.bill = outputs::bill(run.record, plan.settings->prices);
+  outputs::bill_curve(run.record, plan.settings->prices);
   if (const auto baseline = work_of_baseline_.find(plan.baseline); baseline != work_of_baseline_.end())
     if (const record::Record* record = record_of(baseline->second)) compare_with_baseline(run, *record);
   if (const record::Record* record = record_of(plan.alone)) compare_with_alone(run, *record);

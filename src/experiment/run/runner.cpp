@@ -4,77 +4,31 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
-#include <system_error>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/errors.h"
 #include "base/files.h"
 #include "base/version.h"
-#include "experiment/checks/fit_check.h"
 #include "experiment/run/children.h"
+#include "experiment/run/counterfactuals.h"
+#include "experiment/run/data_cache.h"
 #include "experiment/run/finished_runs.h"
+#include "experiment/run/pace.h"
 #include "experiment/run/simulate.h"
+#include "experiment/run/slowness.h"
 #include "outputs/summary.h"
 
 namespace simgrad::experiment {
 
 namespace {
-
-/// The data of the present run. Runs are in an order that changes them seldom.
-class DataCache {
- public:
-  const Data& get(const RunPlan& run) {
-    if (const std::string key = run.data_key(); key != key_ || !loaded_) {
-      data_ = nullptr;  // before the next are loaded
-      data_ = load_data(run);
-      key_ = key;
-      loaded_ = true;
-    }
-    return data_;
-  }
-
- private:
-  std::string key_;
-  Data data_;
-  bool loaded_ = false;
-};
-
-/// Adds a fault of the data. The text of a file's fault has its position; other faults stand at [data].
-void add_fault(const Settings& settings, const std::string& text, scenario::Faults& faults) {
-  const std::vector<std::string> files = settings.data.source->files();
-  const bool placed = std::ranges::any_of(files, [&](const std::string& file) { return text.starts_with(file); });
-  faults.add(placed ? scenario::Position() : settings.places.data, text);
-}
-
-/// Loads every file, and makes every kind of data, once before the first run starts, so that their faults come first.
-void check_data(const std::vector<const RunPlan*>& runs, DataCache& data_cache) {
-  // Seeds draw different rows, but equally many: data that differ by their seed only are checked once.
-  std::map<std::string, std::vector<const RunPlan*>> users;
-  std::vector<std::string> order;
-  for (const RunPlan* run : runs) {
-    RunPlan unseeded = *run;
-    unseeded.seed = 0;
-    std::vector<const RunPlan*>& all = users[unseeded.data_key()];
-    if (all.empty()) order.push_back(unseeded.data_key());
-    all.push_back(run);
-  }
-  scenario::Faults faults;
-  for (auto key = order.rbegin(); key != order.rend(); ++key) {  // backwards: the first run's data stay in the cache
-    const Settings& first = *users[*key].front()->settings;
-    try {
-      const Data& data = data_cache.get(*users[*key].front());
-      if (!data) continue;
-      for (const RunPlan* run : users[*key]) check_fit(*run->settings, problem_of(*data), data->train.rows, faults);
-    } catch (const base::ScenarioError& error) {
-      for (const std::string& text : error.faults()) add_fault(first, text, faults);
-    }
-  }
-  faults.raise_if_any();
-}
 
 /// Moves runs with equal data together; keeps the order otherwise.
 void group_by_data(std::vector<const RunPlan*>& runs) {
@@ -89,11 +43,11 @@ void group_by_data(std::vector<const RunPlan*>& runs) {
 /// Simulates one piece of work in a child. Returns {"run": ..., "unwritten": "the fault of a recording's file, or
 /// none"}. runs: those of the plan that the work stands for.
 std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& runs, const Data& data, int threads,
-                      const RunnerOptions& options, double* progress) {
+                      const RunnerOptions& options, training::Pulse* pulse) {
   outputs::Run run = described(plan);
   const auto start = std::chrono::steady_clock::now();
   const auto limits = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits();
-  run.record = simulate(plan, data, threads, progress, limits);
+  run.record = simulate(plan, data, threads, pulse, limits);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   nlohmann::ordered_json answer{{"run", outputs::to_json(run)}, {"unwritten", ""}};
   try {
@@ -145,31 +99,33 @@ class Execution {
       runs_[run.work].push_back(&run);
     }
     group_by_data(queue_);
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    jobs_ = std::min(options.jobs > 0 ? options.jobs : cores, std::max(1, static_cast<int>(queue_.size())));
-    threads_ = options.threads >= 0 ? options.threads : cores / jobs_;
+    std::tie(jobs_, threads_) = jobs_and_threads(options.jobs, options.threads, queue_.size());
+    std::vector<std::string> groups;
+    for (const RunPlan* run : queue_) groups.push_back(fmt::format("{}/{}", run->label, run->workers));
+    pace_.emplace(std::move(groups), jobs_);
   }
 
   /// Runs everything, and writes the file of each run as soon as the run is final.
   void run() {
-    DataCache data_cache;
-    check_data(queue_, data_cache);
+    check_data(queue_, data_cache_, options_.tell);
     base::make_directory(options_.out + "/runs");
     prepare(options_.out, options_.recordings);
     Children children(jobs_);
     for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {
       if (next < queue_.size() && !children.full()) {
-        start(children, next, data_cache.get(*queue_[next]));
+        start(children, next);
         ++next;
       } else if (const auto ended = children.reap(0.2)) {
         collect(*ended);
       }
       report_progress(children);
+      tell_slow_runs(children);
     }
     while (const auto ended = children.reap(0.0)) collect(*ended);  // children that ended before the interrupt
   }
 
   const FinishedRuns& finished() const { return finished_; }
+  DataCache& data_cache() { return data_cache_; }
 
   /// Writes the files of finished runs that an interrupt has left without their comparisons.
   void write_others(const std::vector<outputs::Run>& runs) {
@@ -178,14 +134,24 @@ class Execution {
   }
 
  private:
-  void start(Children& children, std::size_t task, const Data& data) {
+  /// Starts a run in a child. Data that cannot be loaded any more are the failure of this run; others go on.
+  void start(Children& children, std::size_t task) {
     const RunPlan& plan = *queue_[task];
-    children.start(
-        task, [&](double* progress) { return simulated(plan, runs_[plan.work], data, threads_, options_, progress); });
+    Data data;
+    try {
+      data = data_cache_.get(plan);
+    } catch (const std::runtime_error& fault) {
+      return collect({.task = task, .error = fault.what()});
+    }
+    children.start(task, [&](training::Pulse* pulse) {
+      return simulated(plan, runs_[plan.work], data, threads_, options_, pulse);
+    });
   }
 
   void collect(const Children::Ended& ended) {
     const RunPlan& plan = *queue_[ended.task];
+    pace_->ended(ended.task, ended.wall_s);
+    tell_once(evaluation_advice(plan, ended.pulse));
     outputs::Run run = described(plan);
     if (ended.error.empty()) {
       const nlohmann::ordered_json answer = outputs::parse_json(ended.answer);
@@ -210,11 +176,25 @@ class Execution {
 
   void report_progress(const Children& children) {
     if (!options_.progress) return;
+    for (const Children::Running& run : children.running()) pace_->at(run.task, run.pulse.share, run.elapsed_s);
     const auto all = static_cast<int>(queue_.size());
     const auto done = static_cast<int>(finished_.size());
-    // A child that has finished its run has yet to end.
-    const double share = (done + children.progress()) / all;
-    options_.progress(done, all, done == all ? 1.0 : std::min(share, 0.99));
+    // A child that has finished its run has yet to end. A run that goes back to a checkpoint was further before.
+    const double share = done == all ? 1.0 : std::min((done + children.progress()) / all, 0.99);
+    share_ = std::max(share_, share);
+    options_.progress({.done = done, .all = all, .share = share_, .left_s = pace_->left_s()});
+  }
+
+  /// Tells what makes a run slow that has not got far; one such sentence an experiment is enough.
+  void tell_slow_runs(const Children& children) {
+    for (const Children::Running& run : children.running())
+      tell_once(slow_run(*queue_[run.task], run.pulse, run.elapsed_s, threads_));
+  }
+
+  void tell_once(const std::string& text) {
+    if (text.empty() || told_ || !options_.tell) return;
+    told_ = true;
+    options_.tell(text);
   }
 
   const RunnerOptions& options_;
@@ -223,29 +203,20 @@ class Execution {
   std::vector<const RunPlan*> queue_;
   std::map<std::string, std::vector<const RunPlan*>> runs_;  ///< by work: the plan's
   std::set<std::string> written_;                            ///< ids
+  std::optional<Pace> pace_;
+  DataCache data_cache_;
+  double share_ = 0.0;  ///< the greatest told
+  bool told_ = false;   ///< that a run is slow
   int jobs_ = 1;
   int threads_ = 0;
 };
 
 }  // namespace
 
-void check_files(const Plan& plan, std::uintmax_t most_bytes) {
-  std::vector<const RunPlan*> readable;
-  for (const RunPlan& run : plan.runs) {
-    const Settings& settings = *run.settings;
-    if (!settings.training.numbers || !settings.data.source) continue;
-    const std::vector<std::string> files = settings.data.source->files();
-    std::uintmax_t bytes = 0;
-    bool sized = !files.empty();
-    for (const std::string& file : files) {
-      std::error_code none;  // a pipe has no size
-      bytes += std::filesystem::file_size(file, none);
-      sized = sized && !none;
-    }
-    if (sized && bytes <= most_bytes) readable.push_back(&run);
-  }
-  DataCache data_cache;
-  check_data(readable, data_cache);
+std::pair<int, int> jobs_and_threads(int jobs, int threads, std::size_t runs) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int at_a_time = std::min(jobs > 0 ? jobs : cores, std::max(1, static_cast<int>(runs)));
+  return {at_a_time, threads >= 0 ? threads : cores / at_a_time};
 }
 
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
@@ -262,6 +233,8 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   results.runs = execution.finished().runs(plan.runs);
   results.baselines = execution.finished().runs(plan.baselines);
   results.complete = results.runs.size() == plan.runs.size() && results.baselines.size() == plan.baselines.size();
+  if (options.counterfactuals && results.complete)
+    results.counterfactuals = counterfactuals(plan, results, execution.data_cache(), options.jobs, options.threads);
   // An interrupt before any run is finished keeps the files of an earlier call.
   if (results.runs.empty() && interrupted()) return results;
   execution.write_others(results.runs);

@@ -1,9 +1,12 @@
 /// Runs a plan: one child process a run, some at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "experiment/plan/plan.h"
 #include "experiment/run/recordings.h"
@@ -11,22 +14,39 @@
 
 namespace simgrad::experiment {
 
+/// How far an experiment is.
+struct Advance {
+  int done = 0;                       ///< pieces of work: runs that do the same work count once, baselines too
+  int all = 0;                        ///< likewise
+  double share = 0.0;                 ///< of the work, 0 .. 1, never less than before
+  std::optional<double> left_s = {};  ///< the real time still to go, once that can be estimated
+};
+
 struct RunnerOptions {
-  std::string out;             ///< the directory of the results
-  int jobs = 0;                ///< runs at a time; 0: all cores
-  int threads = -1;            ///< for the numbers of one run; -1: cores / jobs
-  Recordings recordings = {};  ///< concern the plan's runs, not baselines
+  std::string out;               ///< the directory of the results
+  int jobs = 0;                  ///< runs at a time; 0: all cores
+  int threads = -1;              ///< for the numbers of one run; -1: cores / jobs
+  bool counterfactuals = false;  ///< also tries what would make the runs faster
+  Recordings recordings = {};    ///< concern the plan's runs, not baselines
   /// Called for each file that cannot be written after a simulation. Without this function the first such file is an
   /// error, raised after all other files are written.
   std::function<void(const std::string& fault)> unwritten = {};
-  /// Called from time to time with the number of runs done, the number of all, and the share of the whole, 0 .. 1.
-  std::function<void(int done, int all, double share)> progress;
+  /// Called from time to time.
+  std::function<void(const Advance& advance)> progress;
+  /// Called with remarks for the user: on the data, and on what makes a run slow.
+  std::function<void(const std::string& text)> tell = {};
 };
+
+/// The number of runs at a time and the threads for the numbers of one, out of those asked for (jobs 0, threads -1: by
+/// the machine's cores).
+std::pair<int, int> jobs_and_threads(int jobs, int threads, std::size_t runs);
 
 /// Reads the data files of a plan, and checks that they are well-formed and that models and strategies suit them.
 /// Data of more than `most_bytes` are left for the run.
 /// Errors: ScenarioError, EnvironmentError for a file that cannot be read.
-void check_files(const Plan& plan, std::uintmax_t most_bytes);
+/// tell: called for each remark about the data.
+void check_files(const Plan& plan, std::uintmax_t most_bytes,
+                 const std::function<void(const std::string& note)>& tell = {});
 
 /// Runs everything. Writes the file of each run as soon as it and the runs it is compared with are finished, and all
 /// results at the end. At an interrupt (SIGINT, SIGTERM, SIGHUP) the children end, finished runs stay, and the results

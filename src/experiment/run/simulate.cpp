@@ -1,18 +1,25 @@
 #include "experiment/run/simulate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/errors.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/gang_schedule.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
+#include "experiment/plan/points.h"
+#include "outputs/text/number_text.h"
 #include "training/session/training.h"
 
 namespace simgrad::experiment {
@@ -30,15 +37,32 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
           .seed = run.seed};
 }
 
+namespace {
+
+/// Refuses files that have changed since the ids of the runs were made of their contents.
+void require_unchanged(const Settings& settings) {
+  const std::vector<std::string> files = settings.data.source->files();
+  if (files.empty() || settings.data_contents.empty()) return;
+  if (contents_of(files) == settings.data_contents) return;
+  std::string names;
+  for (const std::string& file : files) names += (names.empty() ? "" : ", ") + file;
+  throw base::EnvironmentError(fmt::format(
+      "{}: the data have changed since the scenario was read; start again, so that all runs have the same", names));
+}
+
+}  // namespace
+
 Data load_data(const RunPlan& run) {
   const Settings& settings = *run.settings;
   if (!settings.training.numbers) return nullptr;
-  return std::make_shared<const data::Split>(
+  auto data = std::make_shared<const data::Split>(
       data::load(settings.data, {.task = settings.task(),
                                  .seed = run.seed,
                                  .shuffle = settings.training.partition->shuffled(),
                                  .bias = settings.model.model->constant_feature(),
                                  .sparse = settings.model.model->takes_sparse_rows()}));
+  require_unchanged(settings);
+  return data;
 }
 
 models::Problem problem_of(const data::Split& data) {
@@ -143,6 +167,8 @@ class Simulation {
     try {
       for (const Part& part : parts_) start(part);
       cluster_.run();
+    } catch (const std::bad_alloc&) {
+      error = "not enough memory";
     } catch (const std::exception& failure) {
       error = failure.what();
     }
@@ -208,17 +234,21 @@ class Simulation {
 
 }  // namespace
 
-record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
+record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
                         const std::vector<cluster::TimelineLimits>& limits) {
   Simulation simulation(run, data, threads);
   training::Training& own = simulation.training(run.job);
-  own.show_progress_in(progress);
+  own.show_progress_in(pulse);
   own.world().recording().start(limits);
   std::string error = simulation.run();
   const bool complete = own.world().ended();
   if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";
   simulation.end();
   record::Record record = own.take_record();
+  if (run.settings->cluster.failures.market == cluster::Market::spot && record.crashes.value_or(0) == 0)
+    record.notes.push_back(fmt::format(
+        "{}: no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
+        run.label, outputs::duration(record.simulated_s)));
   const bool of_another_job = complete && simulation.several();
   if (!error.empty() && !of_another_job) {
     record.status = record::Status::failed;

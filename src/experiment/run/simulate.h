@@ -9,6 +9,7 @@
 #include "experiment/plan/plan.h"
 #include "record/record.h"
 #include "training/learning/learning.h"
+#include "training/session/pulse.h"
 
 namespace simgrad::experiment {
 
@@ -26,9 +27,9 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 
 /// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything
 /// before. A run that fails (a deadlock, an exception in a rank, the watchdog) is a record that says so.
-/// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  progress: 0 .. 1, written as the
-/// run goes on; may be null.  limits: timelines to record.
-record::Record simulate(const RunPlan& run, const Data& data, int threads, double* progress,
+/// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  pulse: written as the run goes on;
+/// may be null.  limits: timelines to record.
+record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
                         const std::vector<cluster::TimelineLimits>& limits = {});
 
 }  // namespace simgrad::experiment

@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "outputs/comparison.h"
 #include "outputs/fields.h"
+#include "outputs/statistics.h"
 
 namespace simgrad::experiment {
 
@@ -40,10 +46,22 @@ Runs of_strategy(const Runs& point, const std::optional<std::string>& name) {
   return by_label.empty() ? by_kind : by_label;
 }
 
-std::string why_null(const Run& run, const std::string& metric) {
+/// Returns whether a number compares runs that have learnt: one that diverged is neither fast nor cheap.
+bool compares(std::string_view metric) {
+  for (const char* beginning : {"simulated_s", "time_to_target", "speedup_", "efficiency", "cost_", "energy_", "co2e_"})
+    if (metric.starts_with(beginning)) return true;
+  return false;
+}
+
+std::string divergence_text(const Run& run) {
+  const auto& curve = run.record.curve;
+  return fmt::format("the run diverged in step {} (seed {})", curve.empty() ? run.record.steps : curve.back().step,
+                     run.seed);
+}
+
+std::string why_null(const std::string& metric) {
   if (metric == "time_to_target_s" || metric.ends_with("_to_target") || metric.ends_with("_to_target_usd"))
     return "the target was not reached";
-  if (run.record.status == record::Status::diverged) return "the run diverged";
   return "the run has no such number";
 }
 
@@ -53,21 +71,70 @@ std::string shown(double value, const Expectation& expectation) {
   return !expectation.holds(value) && expectation.holds(std::stod(text)) ? fmt::format("{}", value) : text;
 }
 
-Verdict verdict(const Expectation& expectation, const std::string& name, const Runs& seeds) {
+/// Returns " ± 0.12 over 5 seeds" (95 %), and whether values that would reverse the outcome lie in that interval.
+std::string chance_text(const Expectation& expectation, const std::vector<double>& values) {
+  if (values.size() < 2) return "";
+  const outputs::Interval of_seeds = outputs::interval(values);
+  if (!std::isfinite(of_seeds.high) || !(of_seeds.high > of_seeds.low)) return "";
+  const bool holds = expectation.holds(of_seeds.mean);
+  const bool unsure = expectation.holds(of_seeds.low) != holds || expectation.holds(of_seeds.high) != holds;
+  return fmt::format(" ± {:.2g} over {} seeds{}", of_seeds.high - of_seeds.mean, values.size(),
+                     unsure ? "; other seeds may decide otherwise" : "");
+}
+
+/// The mean of the metric over the seeds, or the reason why there is none.
+struct MeanOfSeeds {
+  double value = 0.0;
+  std::string fault = {};
+  std::vector<double> values = {};  ///< by seed
+};
+
+MeanOfSeeds mean_of(const std::string& metric, const Runs& seeds) {
   // Relative to the first: the mean of equal numbers is that number, to the last bit.
-  double first = 0.0, excess = 0.0;
+  double excess = 0.0;
+  MeanOfSeeds mean;
   for (const Run* run : seeds) {
     if (run->record.status == record::Status::failed)  // its numbers describe no training
-      return {name, Outcome::failed, fmt::format("the run failed: {} (seed {})", run->record.error, run->seed)};
-    const auto value = outputs::field(*run, expectation.metric);
-    if (!value)
-      return {name, Outcome::failed,
-              fmt::format("found null: {} (seed {})", why_null(*run, expectation.metric), run->seed)};
-    if (run == seeds.front()) first = *value;
-    excess += *value - first;
+      return {.fault = fmt::format("the run failed: {} (seed {})", run->record.error, run->seed)};
+    const auto value = outputs::field(*run, metric);
+    if (run->record.status == record::Status::diverged && (!value || compares(metric)))
+      return {.fault = divergence_text(*run)};
+    if (!value) return {.fault = fmt::format("found null: {} (seed {})", why_null(metric), run->seed)};
+    mean.values.push_back(*value);
+    excess += *value - mean.values.front();
   }
-  const double mean = first + excess / static_cast<double>(seeds.size());
-  return {name, expectation.holds(mean) ? Outcome::held : Outcome::failed, "found " + shown(mean, expectation)};
+  mean.value = mean.values.front() + excess / static_cast<double>(seeds.size());
+  return mean;
+}
+
+double wall_s_of(const Runs& runs) {
+  double sum = 0.0;
+  for (const Run* run : runs) sum += run->wall_s;
+  return sum;
+}
+
+/// compared_with: the runs of a relative expectation's other side; null for an absolute one.
+Verdict verdict(const Expectation& expectation, const std::string& name, const Runs& seeds, const Runs* compared_with) {
+  Verdict found{.name = name, .outcome = Outcome::failed, .text = {}, .wall_s = wall_s_of(seeds)};
+  MeanOfSeeds mean = mean_of(expectation.metric, seeds);
+  found.text = mean.fault;
+  if (!mean.fault.empty()) return found;
+  double value = mean.value;
+  std::string parts;
+  if (compared_with) {
+    const MeanOfSeeds other = mean_of(expectation.metric, *compared_with);
+    found.wall_s += wall_s_of(*compared_with);
+    found.text = fmt::format("{}: {}", compared_with->front()->label, other.fault);
+    if (!other.fault.empty()) return found;
+    found.text = fmt::format("found {:.6g} / 0, which is no number", mean.value);
+    if (other.value == 0.0) return found;
+    value = mean.value / other.value;
+    parts = fmt::format(" ({:.6g} / {:.6g})", mean.value, other.value);
+    mean.values.clear();  // the interval of a ratio of means is not that of its parts
+  }
+  found.outcome = expectation.holds(value) ? Outcome::held : Outcome::failed;
+  found.text = "found " + shown(value, expectation) + parts + chance_text(expectation, mean.values);
+  return found;
 }
 
 std::string name_of(const Expectation& expectation, const std::string& label, const std::string& point) {
@@ -81,23 +148,51 @@ std::string where_text(const Expectation& expectation) {
   return outputs::point_text(parameters);
 }
 
+bool same_label(const Run& a, const Run& b) { return a.label == b.label; }
+
+/// The runs that a relative expectation compares those with; none, and the reason, if there are not just those of one
+/// label.
+Runs compared_with(const Expectation& expectation, const Run& run, const std::vector<Runs>& points,
+                   std::string& reason) {
+  const auto wanted = expectation.compared_with(run.parameters);
+  const auto point = std::ranges::find_if(points, [&](const Runs& each) { return each.front()->parameters == wanted; });
+  reason = fmt::format("there are no runs to compare with, {}{}", expectation.relative_to.value_or(run.label),
+                       wanted.empty() ? "" : " at " + outputs::point_text(wanted));
+  if (point == points.end()) return {};
+  const auto groups = grouped(of_strategy(*point, expectation.relative_to.value_or(run.label)), same_label);
+  if (groups.size() > 1)
+    reason = fmt::format("\"{}\" is the kind of several strategies; compare with one, by its label",
+                         *expectation.relative_to);
+  return groups.size() == 1 ? groups.front() : Runs();
+}
+
+/// The verdict on the runs of one label at one grid point; none if they would be compared with themselves.
+std::optional<Verdict> verdict_on(const Expectation& expectation, const Runs& seeds, const std::vector<Runs>& points) {
+  const Run& run = *seeds.front();
+  const std::string name = name_of(expectation, run.label, outputs::point_text(run.parameters));
+  if (!expectation.relative()) return verdict(expectation, name, seeds, nullptr);
+  std::string reason;
+  const Runs others = compared_with(expectation, run, points, reason);
+  if (others.empty()) return Verdict{.name = name, .outcome = Outcome::untested, .text = reason};
+  if (others.front() == seeds.front()) return std::nullopt;
+  return verdict(expectation, name, seeds, &others);
+}
+
 std::vector<Verdict> verdicts_of(const Expectation& expectation, const std::vector<Runs>& points) {
   std::vector<Verdict> found;
   bool any_point = false;
   for (const Runs& point : points) {
     if (!expectation.is_about(point.front()->parameters)) continue;
     any_point = true;
-    const auto same_label = [](const Run& a, const Run& b) { return a.label == b.label; };
-    for (const Runs& seeds : grouped(of_strategy(point, expectation.strategy), same_label)) {
-      const Run& run = *seeds.front();
-      found.push_back(
-          verdict(expectation, name_of(expectation, run.label, outputs::point_text(run.parameters)), seeds));
-    }
+    for (const Runs& seeds : grouped(of_strategy(point, expectation.strategy), same_label))
+      if (auto each = verdict_on(expectation, seeds, points)) found.push_back(*std::move(each));
   }
   if (found.empty())
-    found.push_back({name_of(expectation, expectation.strategy.value_or(""), where_text(expectation)),
-                     any_point ? Outcome::failed : Outcome::untested,
-                     any_point ? "no run there has that strategy" : "the command line leaves no such grid point"});
+    found.push_back({.name = name_of(expectation, expectation.strategy.value_or(""), where_text(expectation)),
+                     .outcome = any_point ? Outcome::failed : Outcome::untested,
+                     .text = !any_point               ? "the command line leaves no such grid point"
+                             : expectation.relative() ? "no run there has that strategy, or it is compared with itself"
+                                                      : "no run there has that strategy"});
   return found;
 }
 

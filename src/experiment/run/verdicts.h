@@ -16,12 +16,16 @@ enum class Outcome { held, failed, untested };
 struct Verdict {
   std::string name;  ///< "allreduce: speedup_throughput at least 3, workers=8"
   Outcome outcome = Outcome::held;
-  std::string text;  ///< "found 3.41", "found null: the target was not reached (seed 2)"
+  std::string text;     ///< "found 3.41", "found null: the target was not reached (seed 2)"
+  double wall_s = 0.0;  ///< real time of the runs that it is about
 };
 
 /// Tests each expectation at every grid point and for every label that it matches, on the mean over the seeds. An
 /// expectation is untested if the command line leaves none of its grid points. It has failed if it matches no run
-/// otherwise, if its metric is null for any seed, or if a run failed.
+/// otherwise, if its metric is null for any seed, or if a run failed. A run that diverged meets no expectation of its
+/// time, speed-up, cost or energy, nor of a number that it lacks. A relative expectation is about the mean over the
+/// seeds divided by that of the runs compared with; a run is not compared with itself. With several seeds the text has
+/// the 95 % interval of the mean, and says whether the interval reaches beyond the bound.
 std::vector<Verdict> verdicts(const std::vector<Expectation>& expectations, const outputs::Results& results);
 
 }  // namespace simgrad::experiment

@@ -73,6 +73,7 @@ void write_all(const Results& results, const std::string& directory) {
   if (fault) refuse(directory, "cannot be made", fault.value());
   const std::filesystem::path folder(directory);
   write_file(folder / "runs.csv", runs_csv(results));
+  write_file(folder / "summary.csv", summary_csv(results));
   write_file(folder / "curves.csv", curves_csv(results));
   write_file(folder / "ranks.csv", ranks_csv(results));
   write_file(folder / "links.csv", links_csv(results));

@@ -57,8 +57,10 @@ std::string case_text(const TestSuite& suite, const TestCase& test) {
   add("failure", test.failure);
   add("error", test.error);
   add("skipped", test.skipped);
-  const std::string start =
+  if (!test.output.empty()) inside += fmt::format("      <system-out>{}</system-out>\n", escaped(test.output));
+  std::string start =
       fmt::format("    <testcase classname=\"{}\" name=\"{}\"", escaped(suite.name), escaped(test.name));
+  if (test.time_s) start += fmt::format(" time=\"{:.3f}\"", *test.time_s);
   return inside.empty() ? start + "/>\n" : start + ">\n" + inside + "    </testcase>\n";
 }
 

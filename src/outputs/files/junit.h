@@ -1,6 +1,6 @@
 /// Test results as JUnit XML, for continuous integration.
-/// Source: the de facto format of Apache Ant's <junitreport> task. There are no times in it, so that equal results give
-/// equal bytes.
+/// Source: the de facto format of Apache Ant's <junitreport> task. Times are real time, as wall_s in results.json: the
+/// only thing in which the files of equal results differ.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,8 @@ struct TestCase {
   std::optional<std::string> failure = {};  ///< the value found and the value expected
   std::optional<std::string> error = {};    ///< why there was no value
   std::optional<std::string> skipped = {};  ///< why the case was not run
+  std::string output = {};                  ///< the value found
+  std::optional<double> time_s = {};        ///< real time
 };
 
 struct TestSuite {

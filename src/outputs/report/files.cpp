@@ -14,8 +14,14 @@ namespace {
 template <class Parse>
 auto parsed(const std::string& path, Parse parse) {
   const std::string text = read_file(path);
+  nlohmann::ordered_json json;
   try {
-    return parse(parse_json(text));
+    json = parse_json(text, path);
+  } catch (const base::EnvironmentError& fault) {
+    throw base::ScenarioError(fault.what());
+  }
+  try {
+    return parse(json);
   } catch (const base::EnvironmentError& fault) {
     throw base::ScenarioError(fmt::format("{}: {}", path, fault.what()));
   }

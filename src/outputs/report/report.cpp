@@ -9,11 +9,13 @@
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/charts/links.h"
 #include "outputs/report/charts/pareto.h"
+#include "outputs/report/charts/points_table.h"
 #include "outputs/report/charts/speedup.h"
 #include "outputs/report/charts/staleness.h"
 #include "outputs/report/charts/time.h"
 #include "outputs/report/sentences/summary_card.h"
 #include "outputs/summary.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -76,12 +78,14 @@ std::string data(const Results& results, const TimelineOf& timeline_of, const Fo
   Writer writer;
   writer.begin_object();
   writer.member("schema", 1);
+  writer.member("language", outputs::name(language()));
   writer.member("name", results.name);
   writer.member("title", results.title);
   writer.member("version", results.version);
   writer.member("complete", results.complete);
   writer.member("summary", summary_card(results, model));
   write_view(writer, model);
+  writer.member("points_table", points_table(model));
   writer.member("curves", curves(model));
   write_consensus(writer, consensus(model));
   writer.member("speedup", speedup(model));

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "outputs/leaders.h"
 #include "outputs/terminal/table_footer.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::outputs {
@@ -25,35 +27,43 @@ Cells number_cells(const std::vector<Row>& rows, std::optional<double> Row::*num
   return cells_of(rows, [&](const Row& row) { return row.*number ? std::string(text(*(row.*number))) : "-"; });
 }
 
-std::string outcome_text(const Row& row, bool has_target) {
-  if (row.reached > 0) {
-    std::string text = duration(*row.time_to_target_s);
-    if (row.time_to_target_spread) text += fmt::format(" ± {:.0f}%", 100.0 * *row.time_to_target_spread);
-    // A mean over some of the seeds must not pass for one over all.
-    return row.all_reached() ? text : fmt::format("{}, {} of {}", text, row.reached, row.seeds);
-  }
-  const auto partly = [&](std::string_view outcome, std::int64_t some) {
-    return some == row.seeds ? std::string(outcome) : fmt::format("{} of {} {}", some, row.seeds, outcome);
-  };
-  if (row.failed > 0) return partly("failed", row.failed);
-  if (row.diverged > 0) return partly("diverged", row.diverged);
-  return has_target ? "not reached" : "stopped";
+std::string steps_done(double steps) {
+  return steps == 1.0 ? tr("{} step done", count(steps)) : tr("{} steps done", count(steps));
 }
 
-std::string_view outcome_colour(const Row& row, const Row* best) {
-  if (&row == best) return "\033[1;32m";
+/// title: the header, or its two lines with a bar between them.
+Column titled(Column::Kind kind, const std::string& title, Cells cells) {
+  const std::size_t bar = title.find('|');
+  if (bar == std::string::npos) return {kind, "", title, std::move(cells)};
+  return {kind, title.substr(0, bar), title.substr(bar + 1), std::move(cells)};
+}
+
+std::string outcome_text(const Row& row, bool has_target) {
+  if (row.reached > 0) {
+    const std::string text = with_margin(*row.time_to_target_s, row.time_to_target_margin_s.value_or(nan), duration);
+    // A mean over some of the seeds must not pass for one over all.
+    return row.all_reached() ? text : tr("{}, {} of {}", text, row.reached, row.seeds);
+  }
+  if (row.failed > 0) return row.failed == row.seeds ? tr("failed") : tr("{} of {} failed", row.failed, row.seeds);
+  if (row.diverged > 0)
+    return row.diverged == row.seeds ? tr("diverged") : tr("{} of {} diverged", row.diverged, row.seeds);
+  if (has_target) return tr("not reached");
+  return row.steps ? steps_done(*row.steps) : tr("done");
+}
+
+/// best: the rows that no other is clearly ahead of.
+std::string_view outcome_colour(const Row& row, const std::vector<const Row*>& best) {
+  if (std::ranges::find(best, &row) != best.end()) return "\033[1;32m";
   if (!row.sound()) return "\033[31m";
   return row.reached > 0 ? "\033[32m" : "";
 }
 
 Column outcome_column(const Comparison& c) {
-  Column column{Column::outcome, "", "outcome",
-                cells_of(c.rows, [&](const Row& row) { return outcome_text(row, c.has_target); })};
-  if (c.has_target) {
-    column.above = "time to";
-    column.header = "target";
-  }
-  const Row* best = fastest(c);
+  Column column = titled(Column::outcome, c.has_target ? tr("time to|target") : tr("outcome"),
+                         cells_of(c.rows, [&](const Row& row) { return outcome_text(row, c.has_target); }));
+  const std::vector<const Row*> to_target = ranked(c, by_time_to_target);
+  std::vector<const Row*> best;
+  for (const std::size_t i : leaders(to_target, by_time_to_target).all) best.push_back(to_target[i]);
   for (const Row& row : c.rows) column.colours.push_back(outcome_colour(row, best));
   return column;
 }
@@ -92,7 +102,7 @@ void name_lone_speedup(std::vector<Column>& columns) {
   const auto is = [](Column::Kind kind) { return [kind](const Column& column) { return column.kind == kind; }; };
   const auto lone = std::find_if(columns.begin(), columns.end(), is(Column::to_target));
   if (lone != columns.end() && std::none_of(columns.begin(), columns.end(), is(Column::throughput)))
-    lone->header = "to target";
+    lone->header = tr("to target");
 }
 
 std::vector<Column> all_columns(const Comparison& c) {
@@ -102,32 +112,39 @@ std::vector<Column> all_columns(const Comparison& c) {
   const auto plain = [](double x) { return fmt::format("{:.4g}", x); };
 
   std::vector<Column> columns;
-  columns.push_back({Column::label, "", "strategy", label_cells(rows, std::string::npos)});
+  columns.push_back(titled(Column::label, tr("strategy"), label_cells(rows, std::string::npos)));
   add_grid_columns(columns, c);
-  columns.push_back(
-      {Column::workers, "", "workers", cells_of(rows, [](const Row& row) { return std::to_string(row.workers); })});
+  columns.push_back(titled(Column::workers, tr("workers"),
+                           cells_of(rows, [](const Row& row) { return std::to_string(row.workers); })));
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.seeds > 1; })) {
     columns.push_back(
-        {Column::seeds, "", "seeds", cells_of(rows, [](const Row& row) { return std::to_string(row.seeds); })});
+        titled(Column::seeds, tr("seeds"), cells_of(rows, [](const Row& row) { return std::to_string(row.seeds); })));
   }
-  columns.push_back({Column::simulated, "simulated", "time", number_cells(rows, &Row::simulated_s, duration)});
+  columns.push_back(titled(Column::simulated, tr("simulated|time"), number_cells(rows, &Row::simulated_s, duration)));
   columns.push_back(outcome_column(c));
-  columns.push_back({Column::throughput, "speed-up", "samples/s", number_cells(rows, &Row::speedup_throughput, times)});
-  columns.push_back({Column::to_target, "speed-up", "target", number_cells(rows, &Row::speedup_time_to_target, times)});
-  columns.push_back({Column::efficiency, "", "efficiency", number_cells(rows, &Row::efficiency, percent)});
-  columns.push_back({Column::bar, "time", "went to", bar_cells(rows, bar_cells_most)});
-  columns.push_back({Column::cost, "", "cost", number_cells(rows, &Row::cost_usd, dollars)});
-  columns.push_back({Column::energy, "", "energy", number_cells(rows, &Row::energy_j, joules)});
-  columns.push_back({Column::bytes, "bytes", "sent", number_cells(rows, &Row::bytes, byte_count)});
-  columns.push_back({Column::messages, "", "messages", number_cells(rows, &Row::messages, count)});
-  columns.push_back({Column::loss, "final", "loss", number_cells(rows, &Row::final_loss, plain)});
-  const std::string metric = c.metric_name.empty() ? "metric" : printable(c.metric_name);
-  columns.push_back({Column::metric, "final", metric, number_cells(rows, &Row::final_metric, plain)});
+  columns.push_back(
+      titled(Column::throughput, tr("speed-up|samples/s"), number_cells(rows, &Row::speedup_throughput, times)));
+  columns.push_back(
+      titled(Column::to_target, tr("speed-up|target"), number_cells(rows, &Row::speedup_time_to_target, times)));
+  columns.push_back(titled(Column::efficiency, tr("efficiency"), number_cells(rows, &Row::efficiency, percent)));
+  columns.push_back(titled(Column::bar, tr("time|went to"), bar_cells(rows, bar_cells_most)));
+  columns.push_back(titled(Column::cost, tr("cost"), number_cells(rows, &Row::cost_usd, dollars)));
+  columns.push_back(titled(Column::energy, tr("energy"), number_cells(rows, &Row::energy_j, joules)));
+  columns.push_back(titled(Column::bytes, tr("bytes|sent"), number_cells(rows, &Row::bytes, byte_count)));
+  columns.push_back(titled(Column::messages, tr("messages"), number_cells(rows, &Row::messages, count)));
+  columns.push_back(titled(Column::loss, tr("final|loss"), number_cells(rows, &Row::final_loss, plain)));
+  columns.push_back(titled(Column::metric, tr("final|metric"), number_cells(rows, &Row::final_metric, plain)));
+  if (!c.metric_name.empty()) columns.back().header = printable(c.metric_name);
   // A column without any cell to show goes: there is no baseline, no target, or no numbers.
   std::erase_if(columns, [](const Column& column) {
     const auto& cells = column.cells;
     return column.kind >= Column::throughput &&
            std::all_of(cells.begin(), cells.end(), [](const auto& x) { return x == "-"; });
+  });
+  // Where no run has a target, and all did as many steps, the outcome tells nothing.
+  std::erase_if(columns, [&](const Column& column) {
+    const bool alike = std::ranges::all_of(column.cells, [&](const auto& x) { return x == column.cells.front(); });
+    return column.kind == Column::outcome && !c.has_target && rows.size() > 1 && alike && rows.front().sound();
   });
   name_lone_speedup(columns);
   return columns;

@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "outputs/comparison.h"
+#include "outputs/divergence.h"
 #include "outputs/mean_curve.h"
 #include "outputs/terminal/axis.h"
 #include "outputs/terminal/canvas.h"
+#include "outputs/text/language.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
@@ -29,7 +33,24 @@ struct PlottedCurve {
   std::string label;
   std::vector<const Run*> seeds;
   std::vector<CurvePoint> points;
+  std::string note;  ///< " (diverged at step 7)"; empty if no seed has diverged
 };
+
+/// Returns the first step at which a seed has diverged, and how many of several seeds did.
+std::string divergence_note(const std::vector<const Run*>& seeds) {
+  std::optional<std::int64_t> step;
+  std::size_t diverged = 0;
+  for (const Run* run : seeds) {
+    const auto& curve = run->record.curve;
+    const std::size_t sensible = sensible_evaluations(curve);
+    if (sensible == curve.size()) continue;
+    step = std::min(step.value_or(curve[sensible].step), curve[sensible].step);
+    ++diverged;
+  }
+  if (!step) return "";
+  return diverged < seeds.size() ? tr(" ({} of {} seeds diverged at step {})", diverged, seeds.size(), *step)
+                                 : tr(" (diverged at step {})", *step);
+}
 
 /// Returns the curves of the last grid point, in the order of its labels.
 std::vector<PlottedCurve> curves_of(const std::vector<Run>& runs) {
@@ -37,10 +58,14 @@ std::vector<PlottedCurve> curves_of(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (run.parameters != runs.back().parameters || run.record.status == record::Status::failed) continue;
     auto curve = std::ranges::find(curves, run.label, &PlottedCurve::label);
-    if (curve == curves.end()) curve = curves.insert(curves.end(), {.label = run.label, .seeds = {}, .points = {}});
+    if (curve == curves.end())
+      curve = curves.insert(curves.end(), {.label = run.label, .seeds = {}, .points = {}, .note = {}});
     curve->seeds.push_back(&run);
   }
-  for (PlottedCurve& curve : curves) curve.points = mean_curve(curve.seeds);
+  for (PlottedCurve& curve : curves) {
+    curve.points = mean_curve(curve.seeds);
+    curve.note = divergence_note(curve.seeds);
+  }
   std::erase_if(curves, [](const PlottedCurve& curve) { return curve.points.empty(); });
   if (std::ranges::none_of(curves, [](const PlottedCurve& curve) { return curve.points.size() > 1; })) curves.clear();
   return curves;
@@ -98,10 +123,10 @@ std::array<std::string, plot_rows> loss_labels(const Axis& axis, std::optional<d
     return !labels[row].empty() || (row > 0 && !labels[row - 1].empty()) ||
            (row + 1 < plot_rows && !labels[row + 1].empty());
   };
-  if (target) labels[canvas.row(axis.place(*target))] = "target";
+  if (target) labels[canvas.row(axis.place(*target))] = tr("target");
   std::vector<double> ticks = axis.ticks(4);
   const auto power_of_ten = [](double x) { return std::abs(std::log10(x) - std::round(std::log10(x))) < 1e-9; };
-  if (axis.logarithmic) std::ranges::stable_partition(ticks, power_of_ten);  // these come first
+  if (axis.logarithmic) std::stable_partition(ticks.begin(), ticks.end(), power_of_ten);  // these come first
   for (const double tick : ticks)
     if (const std::size_t row = canvas.row(axis.place(tick)); !taken(row)) labels[row] = tick_text(tick);
   return labels;
@@ -131,8 +156,8 @@ std::string title(const Results& results, const std::vector<PlottedCurve>& curve
                   std::size_t width) {
   const std::string point = point_text(results.runs.back().parameters);
   const bool seeds = std::ranges::any_of(curves, [](const PlottedCurve& curve) { return curve.seeds.size() > 1; });
-  return wrapped(fmt::format("Loss against simulated time [{}]{}{}:", unit, seeds ? ", mean over the seeds" : "",
-                             point.empty() ? "" : ", at " + point),
+  return wrapped(tr("Loss against simulated time [{}]{}{}:", unit, seeds ? tr(", mean over the seeds") : "",
+                    point.empty() ? "" : tr(", at {}", point)),
                  width);
 }
 
@@ -142,7 +167,12 @@ std::string legend(const std::vector<PlottedCurve>& curves, const Canvas& canvas
   std::size_t taken = 0;
   const std::size_t mark = coloured ? 2 : 1;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const std::string label = cut_middle(printable(curves[i].label), width - 3 - mark);
+    const std::string& note = curves[i].note;
+    const std::size_t room = width - 3 - mark;
+    const std::string name = printable(curves[i].label);
+    const bool fits = display_width(note) + 10 < room;
+    const std::string label =
+        fits ? cut_middle(name, room - display_width(note)) + note : cut_middle(name + note, room);
     const std::size_t size = mark + 1 + display_width(label);
     if (taken > 0 && taken + 3 + size > width) text += std::exchange(line, "") + '\n', taken = 0;
     line += std::string(taken > 0 ? 3 : 2, ' ') + canvas.sample(i) + ' ' + label;
@@ -174,12 +204,12 @@ std::string plot(const Results& results, const TableStyle& style) {
   const auto labels = loss_labels(loss, target, canvas);
   std::string text = title(results, curves, unit, width);
   for (std::size_t r = 0; r < plot_rows; ++r) {
-    const std::string filled = canvas.line(r, labels[r] == "target" ? "┄" : " ");
+    const std::string filled = canvas.line(r, labels[r] == tr("target") ? "┄" : " ");
     const std::string line = padded(labels[r], margin, Align::right) + (labels[r].empty() ? " │" : " ┤") + filled;
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
   text += time_lines(time, unit_s, margin, columns, canvas) + legend(curves, canvas, coloured, width);
-  if (left_out > 0) text += fmt::format("  and {} more, not drawn\n", left_out);
+  if (left_out > 0) text += tr("  and {} more, not drawn\n", left_out);
   return text;
 }
 

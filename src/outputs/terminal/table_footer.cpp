@@ -7,6 +7,9 @@
 #include <cmath>
 #include <span>
 
+#include "outputs/finding.h"
+#include "outputs/leaders.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -15,81 +18,126 @@ namespace {
 
 std::string named(const Row& row) {
   const std::string point = point_text(row.parameters);
-  return printable(row.label) + (point.empty() ? "" : " at " + point);
+  return point.empty() ? printable(row.label) : tr("{} at {}", printable(row.label), point);
 }
 
 /// Returns "; its time is 71% computing, 24% communicating, 5% waiting", the largest part first.
 std::string shares(const Row& row) {
   if (!row.parts_s) return "";
-  static constexpr std::array<std::string_view, 4> doing = {"computing", "communicating", "waiting", "down"};
   const auto percents = apportioned(*row.parts_s, 100);
+  const std::array<std::string, 4> texts = {tr("{}% computing", percents[0]), tr("{}% communicating", percents[1]),
+                                            tr("{}% waiting", percents[2]), tr("{}% down", percents[3])};
   std::array<std::size_t, 4> order = {0, 1, 2, 3};
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return percents[a] > percents[b]; });
   std::string text;
   for (const std::size_t k : order) {
-    if (percents[k] > 0) text += fmt::format("{}{}% {}", text.empty() ? "; its time is " : ", ", percents[k], doing[k]);
+    if (percents[k] > 0) text += (text.empty() ? "" : tr(", ")) + texts[k];
   }
-  return text;
+  return text.empty() ? "" : tr("; its time is {}", text);
 }
 
-/// Returns the row with the highest number, without rows in which a run diverged or failed.
-const Row* highest(const std::vector<Row>& rows, std::optional<double> Row::*number) {
-  const Row* best = nullptr;
-  for (const Row& row : rows) {
-    if (row.*number && row.sound() && (!best || *(row.*number) > *(best->*number))) best = &row;
-  }
-  return best;
-}
-
-/// Returns the row with the highest throughput: by speed-up if there is a baseline, else by samples per second.
-const Row* most_samples(const std::vector<Row>& rows) {
-  const Row* best = highest(rows, &Row::speedup_throughput);
-  return best ? best : highest(rows, &Row::samples_per_s);
+/// Returns the rows at the places.
+std::vector<const Row*> at_places(const std::vector<const Row*>& rows, const std::vector<std::size_t>& places) {
+  std::vector<const Row*> found;
+  for (const std::size_t i : places) found.push_back(rows[i]);
+  return found;
 }
 
 std::string rate(const Row& row) {
-  if (row.speedup_throughput) return three_digits(*row.speedup_throughput) + "x that of one worker";
-  return count(*row.samples_per_s) + " samples/s";
+  if (row.speedup_throughput) return tr("{}x that of one worker", three_digits(*row.speedup_throughput));
+  return tr("{} samples/s", count(1.0 / *compared(row, by_time_per_sample)));
 }
 
-std::string fastest_sentence(const Comparison& c, const Row& best) {
-  std::string text = fmt::format("Fastest to the target: {}, after {}", named(best), duration(*best.time_to_target_s));
+constexpr std::size_t most_named = 6;
+
+/// Returns "a, 4.10 ms ± 0.3, and b, 4.55 ms ± 1": the rows between which chance may decide.
+std::string unclear_between(const std::vector<const Row*>& rows, Compared by, std::string (*text)(double)) {
+  std::vector<std::string> names;
+  for (const Row* row : rows) {
+    const Interval of_seeds = seeds_interval(*row, by.number);
+    names.push_back(tr("{} ({})", named(*row), with_margin(of_seeds.mean, of_seeds.high - of_seeds.mean, text)));
+  }
+  return listed(names, most_named);
+}
+
+/// Returns " Cheapest to the target: ...", after the sentence on the fastest.  fastest: null if there is no clear one.
+std::string cheapest_sentence(const Comparison& c, const Row* fastest) {
+  const std::vector<const Row*> rows = ranked(c, by_cost_to_target);
+  if (rows.empty() || !(*compared(*rows.back(), by_cost_to_target) > 0.0)) return "";
+  const Leaders top = leaders(rows, by_cost_to_target);
+  const Row& cheap = *rows.front();
+  const std::string price = dollars(*compared(cheap, by_cost_to_target));
+  if (top.lead == Lead::unclear)
+    return tr(" No clear winner by cost: chance may decide between {}.",
+              unclear_between(at_places(rows, top.all), by_cost_to_target, dollars));
+  if (&cheap == fastest) return tr(" It is also the cheapest: {}.", price);
+  const std::string instead = fastest ? tr(" instead of {}", dollars(fastest->cost_to_target_usd.value_or(0.0))) : "";
+  return tr(" Cheapest to the target: {}, {}{}, after {}.", named(cheap), price, instead,
+            duration(*cheap.time_to_target_s));
+}
+
+/// Returns "Highest throughput: ...". besides: a row that needs no naming.
+std::string throughput_sentence(const Comparison& c, const Row* besides) {
+  const std::vector<const Row*> rows = ranked(c, by_time_per_sample);
+  if (rows.empty()) return "";
+  const Leaders top = leaders(rows, by_time_per_sample);
+  if (top.lead == Lead::unclear && besides) return "";
+  if (top.lead == Lead::unclear)
+    return tr("No clear winner by time per sample: chance may decide between {}.",
+              unclear_between(at_places(rows, top.all), by_time_per_sample, duration));
+  std::vector<std::string> equals;
+  for (const Row* row : at_places(rows, top.all)) {
+    if (row == besides) return "";
+    equals.push_back(named(*row));
+  }
+  return tr("Highest throughput: {}, {}{}.", listed(equals, most_named), rate(*rows.front()),
+            besides ? "" : shares(*rows.front()));
+}
+
+std::string fastest_sentence(const Comparison& c, const std::vector<const Row*>& rows) {
+  const Leaders top = leaders(rows, by_time_to_target);
+  const Row& best = *rows.front();
+  if (top.lead == Lead::unclear)
+    return tr("No clear winner to the target: chance may decide between {}.",
+              unclear_between(at_places(rows, top.all), by_time_to_target, duration)) +
+           cheapest_sentence(c, nullptr);
+  std::vector<std::string> equals;
+  for (const Row* row : at_places(rows, top.all)) equals.push_back(named(*row));
+  const std::string names = listed(equals, most_named), after = duration(*best.time_to_target_s);
+  std::string text = equals.size() > 1 ? tr("Fastest to the target: {}, equally, after {}", names, after)
+                                       : tr("Fastest to the target: {}, after {}", names, after);
   if (const auto speedup = best.speedup_time_to_target) {
-    text += fmt::format(", {}x as fast as one worker", three_digits(*speedup));
-    if (*speedup < 1.0) text += ", so one worker alone is faster";
+    text += tr(", {}x as fast as one worker", three_digits(*speedup));
+    if (*speedup < 1.0) text += tr(", so one worker alone is faster");
   }
-  text += shares(best) + ".";
-  if (const Row* cheap = cheapest(c)) {
-    const std::string price = dollars(*cheap->cost_to_target_usd);
-    text += cheap == &best
-                ? fmt::format(" It is also the cheapest: {}.", price)
-                : fmt::format(" Cheapest to the target: {}, {} instead of {}, after {}.", named(*cheap), price,
-                              dollars(best.cost_to_target_usd.value_or(0.0)), duration(*cheap->time_to_target_s));
-  }
-  const Row* most = most_samples(c.rows);
-  if (most && most != &best) text += fmt::format(" Highest throughput: {}, {}.", named(*most), rate(*most));
+  text += shares(best) + tr(".") + cheapest_sentence(c, &best);
+  if (const std::string most = throughput_sentence(c, &best); !most.empty()) text += tr(" ") + most;
+  if (top.lead == Lead::one_seed) text += tr(" ") + one_seed_remark();
   return text;
 }
 
 /// Returns the sentence if no row reached the target with all of its seeds.
 std::string unreached_sentence(const Comparison& c) {
   if (std::any_of(c.rows.begin(), c.rows.end(), [](const Row& row) { return row.reached > 0; })) {
-    return "No strategy reached the target with every seed.";
+    return tr("No strategy reached the target with every seed.");
   }
   const Row* closest = nullptr;
   for (const Row& row : c.rows) {
     const bool comparable = row.final_loss && row.sound();
     if (comparable && (!closest || *row.final_loss < *closest->final_loss)) closest = &row;
   }
-  if (!closest) return "No run reached the target.";
-  return fmt::format("No run reached the target; the closest is {} with loss {:.4g} after {}{}.", named(*closest),
-                     *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
+  if (!closest) return tr("No run reached the target.");
+  if (closest->levelled_off)
+    return tr("No run reached the target; {} came closest: its loss levelled off at {:.4g}, after {}{}.",
+              named(*closest), *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
+  return tr("No run reached the target; the closest is {} with loss {:.4g} after {}{}.", named(*closest),
+            *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
 }
 
 std::string baseline_text(const Row& row) {
-  if (row.failed == row.seeds) return "failed";
-  std::string text = "simulated " + duration(row.simulated_s.value_or(0.0));
-  if (row.time_to_target_s) text += ", target after " + duration(*row.time_to_target_s);
+  if (row.failed == row.seeds) return tr("failed");
+  std::string text = tr("simulated {}", duration(row.simulated_s.value_or(0.0)));
+  if (row.time_to_target_s) text += tr(", target after {}", duration(*row.time_to_target_s));
   return text;
 }
 
@@ -99,22 +147,40 @@ std::string baseline_lines(const std::vector<Row>& baselines, std::size_t width)
   const std::string first = baseline_text(baselines.front());
   const bool same =
       std::all_of(baselines.begin(), baselines.end(), [&](const Row& row) { return baseline_text(row) == first; });
-  if (same) return wrapped("Baseline, one worker without a network: " + first + ".", width);
-  std::string text = wrapped("Baselines, one worker without a network:", width);
+  if (same) return wrapped(tr("Baseline, one worker without a network: {}.", first), width);
+  std::string text = wrapped(tr("Baselines, one worker without a network:"), width);
   constexpr std::size_t shown = 4;
   for (std::size_t i = 0; i < std::min(shown, baselines.size()); ++i) {
-    text += "  " + wrapped(fmt::format("{}: {}.", named(baselines[i]), baseline_text(baselines[i])), width - 2);
+    text += "  " + wrapped(tr("{}: {}.", named(baselines[i]), baseline_text(baselines[i])), width - 2);
   }
-  if (baselines.size() > shown) text += fmt::format("  {} more are in results.json.\n", baselines.size() - shown);
+  if (baselines.size() > shown) text += tr("  {} more are in results.json.\n", baselines.size() - shown);
   return text;
 }
 
 std::string legend(const Comparison& c) {
   bool any_down = false;
   for (const Row& row : c.rows) any_down = any_down || (row.parts_s && (*row.parts_s)[3] > 0.0);
-  std::string text = "Time went to:";
-  for (std::size_t k = 0; k < (any_down ? 4U : 3U); ++k) text += fmt::format(" {} {}", shades[k], part_names[k]);
-  return text + " (mean over workers).";
+  std::string parts;
+  for (std::size_t k = 0; k < (any_down ? 4U : 3U); ++k) parts += fmt::format(" {} {}", shades[k], tr(part_names[k]));
+  return tr("Time went to:{} (mean over workers).", parts);
+}
+
+/// Names the rows of which samples were computed again after crashes.
+std::string redone_lines(const Comparison& c, std::size_t width) {
+  std::vector<std::string> parts;
+  for (const Row& row : c.rows)
+    if (row.samples && row.samples_seen && *row.samples > *row.samples_seen)
+      parts.push_back(tr("{} {} of {}", named(row), count(*row.samples - *row.samples_seen), count(*row.samples)));
+  if (parts.empty()) return "";
+  return wrapped(tr("Samples lost to crashes (no part of samples/s and speed-ups): {}.", listed(parts, most_named)),
+                 width);
+}
+
+/// Explains the sign in the column of the time to the target.
+std::string margin_line(const Comparison& c, std::size_t width) {
+  const bool shown =
+      std::ranges::any_of(c.rows, [](const Row& row) { return row.time_to_target_margin_s.has_value(); });
+  return shown ? wrapped(tr("±: half of the 95 % interval of the mean over the seeds (Student's t)."), width) : "";
 }
 
 std::string error_lines(const std::vector<Run>& runs, std::size_t width) {
@@ -122,8 +188,8 @@ std::string error_lines(const std::vector<Run>& runs, std::size_t width) {
   for (const Run& run : runs) {
     if (run.record.status != record::Status::failed) continue;
     const std::string point = point_text(run.parameters);
-    text += wrapped(fmt::format("Failed: {}{}, seed {}: {}", run.label, point.empty() ? "" : ", " + point, run.seed,
-                                run.record.error.empty() ? "no reason was recorded" : run.record.error),
+    text += wrapped(tr("Failed: {}{}, seed {}: {}", run.label, point.empty() ? "" : tr(", ") + point, run.seed,
+                       run.record.error.empty() ? tr("no reason was recorded") : run.record.error),
                     width);
   }
   return text;
@@ -134,12 +200,14 @@ std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) 
   std::vector<std::string> known;
   for (const Run& run : runs) {
     if (!run.record.spectral_gap) continue;
-    std::string text = fmt::format("{:.4g} for {} with {} worker{}", *run.record.spectral_gap, printable(run.label),
-                                   run.workers, run.workers == 1 ? "" : "s");
+    const double of_graph = *run.record.spectral_gap;
+    std::string text = run.workers == 1
+                           ? tr("{:.4g} for {} with {} worker", of_graph, printable(run.label), run.workers)
+                           : tr("{:.4g} for {} with {} workers", of_graph, printable(run.label), run.workers);
     if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(std::move(text));
   }
   if (known.empty()) return "";
-  return wrapped("Spectral gap (1: one step averages exactly): " + fmt::format("{}", fmt::join(known, ", ")) + ".",
+  return wrapped(tr("Spectral gap (1: one step averages exactly): {}.", fmt::format("{}", fmt::join(known, tr(", ")))),
                  width);
 }
 
@@ -163,34 +231,53 @@ std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   constexpr std::size_t shown = 8;
   std::string lines;
   for (const Note& note : std::span(notes).first(std::min(shown, notes.size()))) {
-    const std::string source = note.runs == 1 ? note.first->label : fmt::format("{} runs", note.runs);
-    lines += wrapped(fmt::format("Note ({}): {}", source, note.text), width);
+    const std::string source = note.runs == 1 ? note.first->label : tr("{} runs", note.runs);
+    lines += wrapped(tr("Note ({}): {}", source, note.text), width);
   }
-  if (notes.size() > shown) lines += fmt::format("{} more notes are in results.json.\n", notes.size() - shown);
+  if (notes.size() > shown) lines += tr("{} more notes are in results.json.\n", notes.size() - shown);
   return lines;
+}
+
+/// Returns the cause that binds the run that was explained first, the fastest of those that could be.
+std::string binding_line(const Results& results, std::size_t width) {
+  if (results.counterfactuals.empty()) return "";
+  const Counterfactual& first = results.counterfactuals.front();
+  const auto run = std::ranges::find(results.runs, first.id, &Run::id);
+  if (run == results.runs.end()) return "";
+  const std::string point = point_text(run->parameters);
+  std::string name = point.empty() ? printable(run->label) : tr("{} at {}", printable(run->label), point);
+  const auto same = [&](const Run& each) { return each.label == run->label && each.parameters == run->parameters; };
+  if (std::ranges::count_if(results.runs, same) > 1) name = tr("{} (seed {})", name, run->seed);
+  const std::string text = finding(first, name);
+  return text.empty() ? "" : wrapped(text, width);
 }
 
 }  // namespace
 
 std::string sentence(const Comparison& c) {
-  if (c.rows.empty()) return "No run has finished.";
+  if (c.rows.empty()) return tr("No run has finished.");
   if (std::all_of(c.rows.begin(), c.rows.end(), [](const Row& row) { return row.failed == row.seeds; })) {
-    return "Every run failed.";
+    return tr("Every run failed.");
   }
-  if (const Row* best = fastest(c)) return fastest_sentence(c, *best);
+  if (const auto rows = ranked(c, by_time_to_target); !rows.empty()) return fastest_sentence(c, rows);
   if (c.has_target) return unreached_sentence(c);
-  const Row* most = most_samples(c.rows);
-  if (!most) return "No run processed any samples.";
-  return fmt::format("Highest throughput: {}, {}{}.", named(*most), rate(*most), shares(*most));
+  const std::string most = throughput_sentence(c, nullptr);
+  if (most.empty()) return tr("No run processed any samples.");
+  const bool by_chance =
+      c.speed_by_chance && leaders(ranked(c, by_time_per_sample), by_time_per_sample).lead == Lead::one_seed;
+  return by_chance ? most + tr(" ") + one_seed_remark() : most;
 }
 
 std::string table_footer(const Results& results, const Comparison& c, std::size_t width, bool bars_shown) {
   std::string text = bars_shown ? wrapped(legend(c), width) : "";
-  if (c.target) text += wrapped(fmt::format("Target: loss {:.6g} or less.", *c.target), width);
+  if (c.target) text += wrapped(tr("Target: loss {:.6g} or less.", *c.target), width);
   text += baseline_lines(c.baselines, width);
+  text += margin_line(c, width);
   text += wrapped(sentence(c), width);
+  text += binding_line(results, width);
+  text += redone_lines(c, width);
   if (!results.complete) {
-    text += wrapped(fmt::format("Incomplete: these are the {} runs finished so far.", results.runs.size()), width);
+    text += wrapped(tr("Incomplete: these are the {} runs finished so far.", results.runs.size()), width);
   }
   text += spectral_gap_lines(results.runs, width);
   return text + error_lines(results.runs, width) + note_lines(results.runs, width);

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "outputs/comparison.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::outputs {
 
 /// The shades of the time bar: compute, communicate, wait, down.
 inline constexpr std::array<std::string_view, 4> shades = {"█", "▓", "░", "×"};
-inline constexpr std::array<std::string_view, 4> part_names = {"compute", "communicate", "wait", "down"};
+inline constexpr std::array<std::string_view, 4> part_names = {translatable("compute"), translatable("communicate"),
+                                                               translatable("wait"), translatable("down")};
 
 /// Returns the summary: the fastest strategy, its lead, and the shares of its time.
 std::string sentence(const Comparison& comparison);

@@ -65,6 +65,19 @@ std::string dollars(double usd) {
   return fmt::format("${:.{}f}", usd, decimals);
 }
 
+std::string with_margin(double mean, double margin, std::string (*text)(double)) {
+  const std::string written = text(mean);
+  if (!std::isfinite(margin)) return written;
+  const std::size_t digits = written.find_first_of("0123456789");
+  const auto spaces = std::count(written.begin(), written.end(), ' ');
+  // A unit such as "min 20 s" has no number of its own to share.
+  if (digits == std::string::npos || spaces > 1 || mean == 0.0) return written + " ± " + text(margin);
+  // Units are powers of ten of the number; its digits are rounded.
+  const double in_unit =
+      margin * std::pow(10.0, std::round(std::log10(std::stod(written.substr(digits)) / std::abs(mean))));
+  return written + " ± " + (in_unit < 9.95 ? fmt::format("{:.2g}", in_unit) : fmt::format("{:.0f}", in_unit));
+}
+
 std::string joules(double energy_j) {
   static constexpr const char* units[] = {" mJ", " J", " kJ", " MJ", " GJ", " TJ"};
   return scaled(energy_j * 1e3, units);

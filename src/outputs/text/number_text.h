@@ -20,6 +20,10 @@ std::string count(double number);
 /// "$12.30", "$0.0123".
 std::string dollars(double usd);
 
+/// Returns a mean with its margin in one unit: "4.10 ms ± 0.30", "$0.0123 ± 0.0004", "3 min 20 s ± 12.0 s".
+/// text: the function that writes the mean.
+std::string with_margin(double mean, double margin, std::string (*text)(double));
+
 /// "850 J", "1.23 MJ".
 std::string joules(double energy_j);
 

@@ -1,7 +1,10 @@
 #include "outputs/text/text_layout.h"
 
+#include <fmt/format.h>
+
 #include <sstream>
 
+#include "outputs/text/language.h"
 #include "outputs/text/utf8.h"
 
 namespace simgrad::outputs {
@@ -30,6 +33,43 @@ std::string_view suffix(std::string_view text, std::size_t columns) {
     text.remove_prefix(next.bytes);
   }
   return text;
+}
+
+/// A part of a text that is not broken.
+struct Piece {
+  std::string text;
+  bool space = true;  ///< stands before it, unless a line begins
+};
+
+bool among_signs(std::string_view signs, std::string_view character) {
+  return signs.find(character) != std::string_view::npos;
+}
+
+/// Divides a Chinese text at spaces and between wide characters, but not before a sign that ends a clause or a bracket,
+/// and not after an opening bracket; an English text at spaces.
+std::vector<Piece> pieces(const std::string& text) {
+  std::vector<Piece> found;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    found.push_back({});
+    if (language() == Language::english) {
+      found.back().text = word;
+      continue;
+    }
+    std::string_view rest = word, before;
+    while (!rest.empty()) {
+      const Character next = first_character(rest);
+      const std::string_view character = rest.substr(0, next.bytes);
+      const bool wide =
+          columns_of(next.code) == 2 || (!before.empty() && columns_of(first_character(before).code) == 2);
+      if (!before.empty() && wide && !among_signs("，。：；、）”", character) && !among_signs("（“", before))
+        found.push_back({.text = "", .space = false});
+      found.back().text += character;
+      before = character;
+      rest.remove_prefix(next.bytes);
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -80,19 +120,19 @@ std::string padded(std::string_view text, std::size_t width, Align align, std::s
 }
 
 std::string wrapped(std::string_view text, std::size_t width) {
-  std::istringstream words(printable(text));
   std::string lines;
   std::string line;
   std::size_t taken = 0;  // columns of `line`
-  for (std::string word; words >> word;) {
+  for (auto& [word, space] : pieces(printable(text))) {
+    const std::size_t gap = space ? 1 : 0;
     std::size_t size = display_width(word);
-    if (!line.empty() && taken + 1 + size > width) {
+    if (!line.empty() && taken + gap + size > width) {
       lines += line + '\n';
       line = "  ";
       taken = 2;
     } else if (!line.empty()) {
-      line += ' ';
-      ++taken;
+      line += std::string(gap, ' ');
+      taken += gap;
     }
     while (taken + size > width && width > 3) {  // room for a wide character beside the indentation
       const std::size_t bytes = prefix_bytes(word, width - taken);
@@ -106,6 +146,25 @@ std::string wrapped(std::string_view text, std::size_t width) {
     taken += size;
   }
   return lines + line + '\n';
+}
+
+std::string listed(const std::vector<std::string>& items, std::size_t most) {
+  const std::size_t shown = items.size() > most ? most : items.size();
+  const std::string comma = language() == Language::chinese ? "、" : ", ";
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == items.size();
+    text += (i == 0 ? "" : last ? tr(" and ") : comma) + items[i];
+  }
+  if (items.size() > shown) text += tr(" and {} more", items.size() - shown);
+  return text;
+}
+
+std::string listed_clauses(const std::vector<std::string>& items, std::size_t most) {
+  if (language() == Language::english || items.size() > most) return listed(items, most);
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : tr(", ")) + item;
+  return text;
 }
 
 }  // namespace simgrad::outputs

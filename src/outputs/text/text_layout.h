@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace simgrad::outputs {
 
@@ -23,11 +24,17 @@ enum class Align { left, right, centre };
 /// Returns `text` filled up to `width` columns; a wider text stays as it is.
 std::string padded(std::string_view text, std::size_t width, Align align, std::string_view filling = " ");
 
+/// Returns "a", "a and b", "a, b and c"; items beyond `most` are counted: "a, b and 3 more".
+std::string listed(const std::vector<std::string>& items, std::size_t most = 4);
+
+/// Returns the same for clauses, which Chinese divides by commas of another kind than names.
+std::string listed_clauses(const std::vector<std::string>& items, std::size_t most = 4);
+
 /// Returns `text` repeated `times` times.
 std::string repeated(std::string_view text, std::size_t times);
 
-/// Returns `text` in lines of at most `width` columns, broken between words, or within a word that is wider than a
-/// line. Lines after the first are indented by two columns. Each line ends in "\n".
+/// Returns `text` in lines of at most `width` columns, broken between words (in Chinese between characters), or
+/// within a word that is wider than a line. Lines after the first are indented by two columns. Each line ends in "\n".
 std::string wrapped(std::string_view text, std::size_t width);
 
 }  // namespace simgrad::outputs

@@ -25,11 +25,16 @@ struct Event {
   int peer = -1;
 };
 
+/// Reading and writing, a checkpoint or rows, is no message.
+std::string_view kind_of(const record::Span& span) {
+  return span.kind == Activity::communicate ? "storage" : record::name(span.kind);
+}
+
 std::vector<Event> events_of(const record::Timeline& timeline) {
   std::vector<Event> events;
   for (const record::Span& span : timeline.spans) {
     if (span.kind == Activity::communicate && span.peer >= 0) continue;
-    events.push_back({span.from_s, span.to_s, span.rank, span.lane, record::name(span.kind), span.name, span.step,
+    events.push_back({span.from_s, span.to_s, span.rank, span.lane, kind_of(span), span.name, span.step,
                       span.kind == Activity::wait ? 0 : span.bytes, span.peer});
   }
   for (const record::TimedMessage& message : timeline.messages) {

@@ -15,14 +15,16 @@ using cluster::Packet;
 
 namespace {
 
+/// Beside an update: the updates of all replicas when its gradient's parameters were read.
+struct ReadAt {
+  std::int64_t updates = 0;
+};
+
 /// A rank's copy of the parameters, which its own updates and all others' change.
 class BroadcastReplica final : public AsyncReplica {
  public:
   BroadcastReplica(const Worker& worker, const training::Compressor& compressor)
-      : AsyncReplica(worker), P_(worker.workers()), encoder_(compressor, worker) {}
-
-  /// The updates applied so far, its own and others'; P of them are a round.
-  std::int64_t applied() const { return applied_; }
+      : AsyncReplica(worker), P_(worker.workers()), encoder_(compressor, worker), count_age_(worker.counts_ages()) {}
 
   /// Applies its own update by that gradient. Returns the code to send of it: all replicas, this one too, add what is
   /// decoded.
@@ -43,12 +45,13 @@ class BroadcastReplica final : public AsyncReplica {
     return sent;
   }
 
-  std::optional<Packet> take(const Communicator& beside, int /*peer*/, const Packet& came) override {
+  std::optional<Packet> take(const Communicator& beside, int peer, const Packet& came) override {
     const Tensor update = encoder_.decoded(beside, came.tensor);
     beside.charge_reduction(static_cast<double>(update.size()), record::Work::update);
     state.w += update;
     ++state.step;
     ++applied_;
+    count_age_(peer, came.note<ReadAt>().updates);
     changed();
     return {};
   }
@@ -56,7 +59,8 @@ class BroadcastReplica final : public AsyncReplica {
  private:
   int P_;
   training::Encoder encoder_;
-  std::int64_t applied_ = 0;
+  Worker::CountAge count_age_;
+  std::int64_t applied_ = 0;  ///< its own updates and others'; P of them are a round
 };
 
 }  // namespace
@@ -77,11 +81,11 @@ void AsyncBroadcast::operator()(Worker& worker) const {
   AsyncPeers peers(
       worker, replica, others, [&] { return others; }, AsyncPeers::Rejoin::when_answered);
   while (peers.continues()) {
-    const std::int64_t read_at = replica->applied();
+    const std::int64_t read_at = worker.counted();
     const Tensor g = worker.gradient(replica->state.w);
     const Tensor update = replica->step(worker, g);
-    worker.count(replica->applied() - 1 - read_at);
-    peers.send_to_all(Packet(update));
+    worker.count(worker.counted() - read_at);
+    peers.send_to_all(Packet(update, ReadAt{read_at}));
   }
 }
 

@@ -37,12 +37,18 @@ MixingMatrix PushTurns::shares(std::int64_t step) const {
   return W;
 }
 
-std::optional<double> PushTurns::spectral_gap() const {
-  constexpr std::size_t most = 64;
+std::size_t PushTurns::cycle() const {
   std::size_t count = 1;
-  if (one_peer_)
-    for (const std::vector<int>& targets : *to_) count = std::lcm(count, std::max<std::size_t>(1, targets.size()));
-  if (count > most) return {};
+  for (const std::vector<int>& targets : *to_) {
+    if (one_peer_) count = std::lcm(count, std::max<std::size_t>(1, targets.size()));
+    if (count > cycle_max) break;
+  }
+  return count;
+}
+
+std::optional<double> PushTurns::spectral_gap() const {
+  const std::size_t count = cycle();
+  if (count > cycle_max) return {};
   std::vector<MixingMatrix> cycle;
   for (std::size_t t = 0; t < count; ++t) cycle.push_back(shares(static_cast<std::int64_t>(t)));
   return spectral_gap_of_turns(cycle);

@@ -25,8 +25,11 @@ class PushTurns {
   /// 1 - second^(1/n), as spectral_gap_of_turns has it, of the matrices of equal shares over one cycle of n steps;
   /// nothing where the cycle is long, as that of graphs whose degrees have little in common.
   std::optional<double> spectral_gap() const;
+  /// The number of steps after which the targets are those of the first one again.
+  std::size_t cycle() const;
 
  private:
+  static constexpr std::size_t cycle_max = 64;
   MixingMatrix shares(std::int64_t step) const;
 
   std::shared_ptr<const Adjacency> to_;

@@ -1,5 +1,7 @@
 #include "strategies/gossip/sgp.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -10,6 +12,20 @@
 #include "training/worker.h"
 
 namespace simgrad::strategies {
+
+namespace {
+
+/// Turns that average exactly together have no gap that says how fast disagreement falls by the step.
+void report_gap(const Worker& worker, const PushTurns& turns) {
+  const auto gap = turns.spectral_gap();
+  if (!gap) return;
+  if (*gap < 1.0 || turns.cycle() == 1) return worker.report_spectral_gap(*gap);
+  if (worker.begins_the_run())
+    worker.note(
+        fmt::format("spectral_gap: none, because pushes to one peer average exactly every {} steps", turns.cycle()));
+}
+
+}  // namespace
 
 Sgp::Sgp() {
   auto directed = std::make_unique<Exponential>();
@@ -43,8 +59,7 @@ std::optional<Refusal> Sgp::refusal(const Circumstances& circumstances) const {
 
 void Sgp::operator()(Worker& worker) const {
   const PushTurns turns(edges(worker), one_peer);
-  if (worker.rank() == 0)
-    if (const auto gap = turns.spectral_gap()) worker.report_spectral_gap(*gap);
+  if (worker.rank() == 0) report_gap(worker, turns);
   PushSum pushes(worker, turns, *compression, overlap);
   State state = pushes.start();
   Mass mass = pushes.mass(state);  // x and omega; state.w is z = x / omega

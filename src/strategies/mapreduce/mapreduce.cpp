@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/ranks/storage.h"
 #include "collectives/flat.h"
 #include "strategies/single.h"
 #include "training/learning/learning.h"
@@ -55,7 +56,7 @@ std::vector<Packet> MapReduce::sliced(const Worker& worker, training::Encoder& c
 }
 
 void MapReduce::use_disk(const training::Participant& self, double bytes) const {
-  self.compute(self.flops_in(storage->seconds(bytes)), record::Work::read);
+  cluster::use_disk(self.comm(), storage->seconds(bytes), bytes);
 }
 
 void MapReduce::operator()(Worker& worker) const {

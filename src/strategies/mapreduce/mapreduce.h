@@ -20,6 +20,8 @@
 
 namespace simgrad::strategies {
 
+class SplitOrders;
+
 struct MapReduce : Strategy {
   static constexpr base::About about{
       .kind = "mapreduce",
@@ -51,8 +53,10 @@ struct MapReduce : Strategy {
   void map_splits(Worker& worker) const;
   void reduce_splits(Server& server) const;
   bool deals_splits(const training::Participant& self) const;
-  /// The flops of mapping a split of so many rows, and of reading them and writing the sum on the disk.
-  double split_flops(const Worker& worker, std::int64_t step, int split, int all, std::int64_t rows) const;
+  /// The flops of mapping a split.
+  double split_flops(const Worker& worker, std::int64_t step, int split, int all) const;
+  /// Reads a split of so many rows, maps it and writes its sum. Returns whether it finished before the next round.
+  bool map_split(const Worker& worker, SplitOrders& master, int split, int all, std::int64_t rows) const;
   double map_flops(const training::Learning& learning, int split, int all) const;
   Tensor mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const;
   std::int64_t sum_size(const training::Learning& learning) const;
@@ -69,7 +73,7 @@ struct MapReduce : Strategy {
   /// have saved, the update.
   void finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
                     std::int64_t sums) const;
-  /// Virtual time: reading or writing so many bytes; it counts as computing.
+  /// Virtual time: reading or writing so many bytes; it counts as communicating, with a storage.
   void use_disk(const training::Participant& self, double bytes) const;
 };
 

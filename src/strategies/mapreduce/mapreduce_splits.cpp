@@ -28,12 +28,21 @@ std::int64_t MapReduce::sum_size(const training::Learning& learning) const {
   return job == Job::gradient ? learning.parameters() : learning.parameters() / d * (d + 1);
 }
 
-double MapReduce::split_flops(const Worker& worker, std::int64_t step, int split, int all, std::int64_t rows) const {
+double MapReduce::split_flops(const Worker& worker, std::int64_t step, int split, int all) const {
+  const training::Learning& learning = worker.learning();
+  const double whole = map_flops(learning, worker.rank(), worker.workers());
+  return worker.stretched(map_flops(learning, split, all), whole, step);
+}
+
+bool MapReduce::map_split(const Worker& worker, SplitOrders& master, int split, int all, std::int64_t rows) const {
   const training::Learning& learning = worker.learning();
   const std::int64_t written = 8 * numbers_sent(learning, sum_size(learning), rows);
-  const double disk_s = storage->seconds(static_cast<double>(rows * learning.row_bytes() + written));
-  const double whole = map_flops(learning, worker.rank(), worker.workers());
-  return worker.stretched(map_flops(learning, split, all), whole, step) + worker.flops_in(disk_s);
+  const double time_as_flops = split_flops(worker, master.step(), split, all);
+  if (!master.use_disk(storage->seconds(static_cast<double>(rows * learning.row_bytes()))) ||
+      !master.compute(time_as_flops))
+    return false;
+  worker.count_less(time_as_flops - map_flops(learning, split, all));
+  return master.use_disk(storage->seconds(static_cast<double>(written)));
 }
 
 void MapReduce::map_splits(Worker& worker) const {
@@ -47,8 +56,8 @@ void MapReduce::map_splits(Worker& worker) const {
     while (const auto split = master.next_split()) {
       const std::int64_t rows = learning.batches().count(*split, all);
       worker.read_rows(rows);
-      if (!master.compute(split_flops(worker, step, *split, all, rows))) break;  // the next round has begun
-      if (!master.accepts(*split)) continue;                                     // another worker was faster
+      if (!map_split(worker, master, *split, all, rows)) break;  // the next round has begun
+      if (!master.accepts(*split)) continue;                     // another worker was faster
       worker.count_samples(rows);
       master.send(*split, sliced(worker, sum_code, mapped(learning, w, step, *split, all), rows));
     }

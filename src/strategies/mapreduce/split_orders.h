@@ -26,6 +26,8 @@ class SplitOrders {
   /// Maps for that long, unless the next round begins meanwhile: then another worker was faster. Returns whether it
   /// finished.
   bool compute(double flops) { return received_ == 0 && inbox_.compute(flops); }
+  /// As compute(), of the worker's disk.
+  bool use_disk(double seconds) { return received_ == 0 && inbox_.use_storage(seconds); }
   /// Reports the split as mapped. Returns whether its result is wanted; then the last result has arrived.
   bool accepts(int split);
   /// Starts to send each reducer its slice of the split's result.

@@ -16,6 +16,11 @@ void ReturnedModels::add(int worker, Tensor x, std::int64_t rows) {
   rows_.push_back(static_cast<double>(rows));
 }
 
+void ReturnedModels::show() const {
+  server_.drop_replicas();
+  for (const auto& [worker, x] : models_) server_.show_replica(worker, x);
+}
+
 Tensor ReturnedModels::mean() {
   std::vector<std::size_t> order(models_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

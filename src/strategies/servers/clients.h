@@ -18,6 +18,8 @@ class ReturnedModels {
   /// rows: those that the worker owns.
   void add(int worker, Tensor x, std::int64_t rows);
   bool empty() const { return models_.empty(); }
+  /// Shows them to the training as the workers' replicas.
+  void show() const;
   /// The models' mean by rows, added in the order of the workers.  Virtual time: 2 d flops a model, 2 k a sparse code.
   Tensor mean();
 

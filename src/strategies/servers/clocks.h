@@ -19,8 +19,7 @@ namespace simgrad::strategies {
 /// work.
 class Clocks {
  public:
-  explicit Clocks(int workers)
-      : clock_(static_cast<std::size_t>(workers)), ahead_(clock_), here_(clock_.size(), true) {}
+  explicit Clocks(int workers) : clock_(static_cast<std::size_t>(workers)), here_(clock_.size(), true) {}
 
   void tick(int worker) { ++clock_[static_cast<std::size_t>(worker)]; }
   void leave(int worker) { here_[static_cast<std::size_t>(worker)] = false; }
@@ -34,17 +33,6 @@ class Clocks {
     const std::int64_t own = clock_[static_cast<std::size_t>(worker)];
     return own - slowest().value_or(own);
   }
-  void pulls(int worker) { ahead_[static_cast<std::size_t>(worker)] = lead(worker); }
-  std::int64_t clock(int worker) const { return clock_[static_cast<std::size_t>(worker)]; }
-  /// The clock of the slowest other worker at work; without any, a clock that no worker reaches.
-  std::int64_t slowest_other(int worker) const {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t i = 0; i < clock_.size(); ++i)
-      if (here_[i] && i != static_cast<std::size_t>(worker)) least = std::min(least, clock_[i]);
-    return least;
-  }
-  /// The worker's lead when it last pulled parameters.
-  std::int64_t staleness(int worker) const { return ahead_[static_cast<std::size_t>(worker)]; }
 
  private:
   std::optional<std::int64_t> slowest() const {
@@ -54,7 +42,7 @@ class Clocks {
     return least;
   }
 
-  std::vector<std::int64_t> clock_, ahead_;
+  std::vector<std::int64_t> clock_;
   std::vector<bool> here_;
 };
 
@@ -73,10 +61,7 @@ class StalenessBound final : public WorkerListener {
     waiting_.push_back(worker);
     answer_within_bound();
   }
-  void on_rejoin(int worker) override {
-    clocks_.come_back(worker);
-    clocks_.pulls(worker);
-  }
+  void on_rejoin(int worker) override { clocks_.come_back(worker); }
   void on_lost(int worker) override {
     clocks_.leave(worker);
     std::erase(waiting_, worker);
@@ -87,7 +72,6 @@ class StalenessBound final : public WorkerListener {
   void answer_within_bound() {
     std::erase_if(waiting_, [&](int worker) {
       if (clocks_.lead(worker) > bound_) return false;
-      clocks_.pulls(worker);
       answer_(worker);
       return true;
     });

@@ -1,5 +1,9 @@
 #include "strategies/servers/easgd.h"
 
+#include <fmt/format.h>
+
+#include <string>
+
 #include "strategies/servers/model_link.h"
 #include "strategies/servers/push_service.h"
 #include "training/worker.h"
@@ -7,6 +11,14 @@
 namespace simgrad::strategies {
 
 using base::Bounds;
+
+namespace {
+
+std::string gradients(std::int64_t period) {
+  return fmt::format("period = {} gradient{}", period, period == 1 ? "" : "s");
+}
+
+}  // namespace
 
 void Easgd::describe(base::Describer& d) {
   d.integer("period", period, "local steps between two exchanges with the centre (tau)", Bounds::at_least(1));
@@ -21,18 +33,30 @@ Traits Easgd::traits(int) const {
   return {.pace = Pace::server_updates,
           .holder = Holder::servers,
           .servers = 1,
-          .recoveries = together ? training::recoveries_by_generation() : training::every_recovery()};
+          .recoveries = together ? training::recoveries_by_generation() : training::every_recovery(),
+          .replicas_beside_servers = true,
+          .step_is = together ? fmt::format("one exchange of all workers with the centre, after {}", gradients(period))
+                              : fmt::format("one exchange of one worker with the centre, after {} of that worker",
+                                            gradients(period))};
 }
 
 void Easgd::operator()(Worker& worker) const {
+  if (worker.all_workers() == 1 && worker.begins_the_run())
+    worker.note(
+        "easgd with one worker is not the sequential algorithm: replica and centre pull at each other, and the "
+        "centre is evaluated");
   ModelLink centre(worker, *parameter_compression);
   const Model first = centre.receive();
   State x = worker.start_alone(first.w, first.version * period / (together ? 1 : worker.workers()));
   for (;;) {  // the training ends it, while it waits for the centre
-    for (std::int64_t t = 0; t < period; ++t) worker.update_alone(x, worker.own_gradient(x.w));
+    for (std::int64_t t = 0; t < period; ++t) {
+      worker.update_alone(x, worker.own_gradient(x.w));
+      worker.show_replica(x.w);
+    }
     const auto [sent, received] = centre.exchange(x.w);
     worker.charge(3.0 * static_cast<double>(x.w.size()), record::Work::average);
     x.w = values::add_scaled(x.w, -elasticity(worker.workers()), values::decoded(sent) - received);
+    worker.show_replica(x.w);
   }
 }
 

@@ -3,6 +3,8 @@
 ///
 /// Source: S. Zhang, A. Choromanska, Y. LeCun, "Deep learning with Elastic Averaging SGD", NIPS 2015, Algorithm 1
 /// (asynchronous) and equations 5 and 6 (synchronous). alpha = moving_rate / P.
+/// A step is an exchange with the centre, whose parameters are evaluated. With P = 1 both equations stay what they are:
+/// the replica steps, and is pulled to a centre that follows it, which is not the sequential algorithm.
 /// Cost per round of `period` local steps: period (t_c + t_update) + 2 alpha + 2 P M beta + 3 d / speed at a worker and
 /// 3 P d / speed at the server, all workers arriving together.
 #pragma once
@@ -14,7 +16,9 @@ namespace simgrad::strategies {
 struct Easgd : Strategy {
   static constexpr base::About about{
       .kind = "easgd",
-      .summary = "workers train replicas of their own, which a server's centre and they pull together elastically",
+      .summary =
+          "workers train replicas of their own, which a server's centre and they pull together elastically; "
+          "a step is an exchange with the centre",
       .cost =
           "period (t_c + t_update) + 2 alpha + 2 P M beta a round of one exchange each; the server adds 3 P d flops",
       .source = "S. Zhang, A. Choromanska, Y. LeCun, Deep learning with Elastic Averaging SGD, 2015"};

@@ -48,7 +48,9 @@ Traits FederatedAveraging::traits(int) const {
           .gradients_an_update = 0,
           .holder = Holder::servers,
           .servers = 1,
-          .recoveries = training::every_recovery()};
+          .recoveries = training::every_recovery(),
+          .replicas_beside_servers = true,
+          .step_is = "one round, in which the server averages the models of the workers that train in it"};
 }
 
 std::int64_t FederatedAveraging::steps_of(const training::Participant& self, int worker) const {
@@ -105,6 +107,7 @@ void FederatedAveraging::operator()(Server& server) const {
         [&](int worker) {
           for (std::int64_t h = 0; h < steps_of(server, worker); ++h) server.count(worker);
         });
+    returned.show();
     state.w = returned.mean();
     if (!clients.exact_moves()) {
       server.charge(static_cast<double>(state.w.size()), record::Work::update);

@@ -16,7 +16,8 @@ struct FederatedAveraging : Strategy {
   static constexpr base::About about{
       .kind = "federated_averaging",
       .summary =
-          "a server hands its model to some workers, who train it on their rows; their mean by rows is the next one",
+          "a server hands its model to some workers, who train it on their rows; their mean by rows is the next "
+          "one; a step is a round",
       .cost =
           "H (t_c + t_update) + 2 alpha + 2 m M beta + 2 m d / speed a round of H local steps at m = fraction_train P "
           "workers",

@@ -25,8 +25,8 @@ void ParameterServer::serve_asp(Server& server) const {
   }
 }
 
-/// ssp: the same, but a worker that is more than the bound ahead of the slowest waits for its answer. Staleness counts
-/// the clocks by which the slowest was behind when a gradient's parameters were pulled.
+/// ssp: the same, but a worker that is more than the bound ahead of the slowest waits for its answer. The bound is of
+/// clocks, while staleness counts updates, as under asp.
 void ParameterServer::serve_ssp(Server& server) const {
   PushService service(server, *compression, *parameter_compression, cluster::Inbox::OnLoss::reported);
   LateGradients late(*this, service);
@@ -34,7 +34,7 @@ void ParameterServer::serve_ssp(Server& server) const {
   service.notify(workers);
   while (service.continues()) {
     const Push push = service.next();
-    late.apply({late.corrected(push, workers.clocks().staleness(push.worker))});
+    late.apply({late.corrected(push, service.state.step - push.version)});
     workers.pushed(push.worker);
   }
 }

@@ -34,7 +34,7 @@ void ParameterServer::serve_bsp(Server& server) const {
     const Tensor g = gradients.compressor().concluded(sum);
     server.update(state, part == Part::mean ? P * g : g);
     if (consistency == Consistency::ssp)
-      for (int worker = 0; worker < P; ++worker) server.count_staleness(0);
+      for (int worker = 0; worker < P; ++worker) server.count_staleness(worker, 0);
   }
 }
 

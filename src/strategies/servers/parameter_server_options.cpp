@@ -21,7 +21,7 @@ constexpr std::array parameter_shardings{
 
 void ParameterServer::describe(base::Describer& d) {
   d.choice("consistency", consistency, consistency_choices,
-           "when the parameters change; a staleness that is reported counts updates under asp, clocks under ssp");
+           "when the parameters change; a staleness that is reported counts updates");
   d.integer("servers", shards, "number of servers, each of which holds a shard of the parameters",
             Bounds::between(1, 30'000));
   d.choice("placement", placement, placement_choices, "where the servers are");

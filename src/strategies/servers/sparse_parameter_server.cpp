@@ -68,7 +68,7 @@ void SparseParameterServer::operator()(Worker& worker) const {
   SparseStore store(worker, *this);
   DenseReplica replica(worker, *this);
   store.request();
-  for (;;) {  // the training ends it, while it waits for an answer
+  while (store.expects()) {  // or the training ends it, while it waits for an answer
     const Tensor at = store.pull();
     const Tensor g = store.gradient(at, replica.w());
     // Under bsp the step that servers report is also that of the replicas; else neither waits for the other.

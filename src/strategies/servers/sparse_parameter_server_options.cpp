@@ -24,9 +24,7 @@ constexpr std::array formats{Choice{"float64", "8 bytes, as computed"}, Choice{"
 
 void SparseParameterServer::describe(base::Describer& d) {
   d.choice("consistency", consistency, consistency_choices,
-           "when the rows change; a staleness that is reported counts updates under asp, clocks of others under ssp, "
-           "of the oldest "
-           "row in use");
+           "when the rows change; a staleness that is reported counts updates since the oldest row in use was read");
   d.integer("servers", shards, "number of servers, each of which holds the rows of some keys",
             Bounds::between(1, 30'000));
   d.choice("placement", placement, placement_choices, "where the servers are");

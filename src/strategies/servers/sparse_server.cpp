@@ -1,5 +1,4 @@
 /// Servers of sparse parameters: when the rows change, and when workers are answered.
-#include <algorithm>
 #include <vector>
 
 #include "strategies/servers/clocks.h"
@@ -23,7 +22,8 @@ void SparseParameterServer::serve_bsp(Server& server) const {
       pushes[static_cast<std::size_t>(push.worker)] = std::move(push);
     }
     if (consistency == Consistency::ssp)
-      for (const SparsePush& each : pushes) server.count_staleness(service.step() - each.keys->version);  // a cache's
+      for (const SparsePush& each : pushes)
+        server.count_staleness(each.worker, service.step() - each.keys->version);  // a cache's
     service.apply(pushes, 1.0);
   }
 }
@@ -36,13 +36,12 @@ void SparseParameterServer::serve_stale(Server& server) const {
   SparseService service(*this, server, bounded ? Inbox::OnLoss::reported : Inbox::OnLoss::silent);
   StalenessBound workers(server.workers(), bounded ? bound() : StalenessBound::none,
                          [&](int worker) { service.answer(worker); });
-  if (bounded) service.versions_by([&](int worker) { return workers.clocks().slowest_other(worker); });
   service.notify(workers);
   while (service.continues()) {
     const SparsePush push = service.next();
-    const std::int64_t now = bounded ? workers.clocks().clock(push.worker) : service.step();
+    const std::int64_t applied = service.step();
     service.apply({push}, factor);
-    server.count(push.worker, std::max<std::int64_t>(0, now - push.keys->version));
+    server.count(push.worker, applied - push.keys->version);
     workers.pushed(push.worker);
   }
 }

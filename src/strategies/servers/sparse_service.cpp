@@ -55,8 +55,7 @@ SparseService::SparseService(const SparseParameterServer& options, const Server&
       learning_(server.sparse(options.learning_options())),
       pushes_(server.comm(), 0, server.workers(), losses),
       under_way_(static_cast<std::size_t>(server.workers())),
-      wanted_(static_cast<std::size_t>(server.workers())),
-      version_([this](int) { return step_; }) {
+      wanted_(static_cast<std::size_t>(server.workers())) {
   const State start = server.start();
   step_ = start.step;
   table_ = std::make_shared<SparseTable>(server.learning().dispatcher(), server.optimizer(), learning_.width(),
@@ -69,7 +68,6 @@ SparseService::SparseService(const SparseParameterServer& options, const Server&
 
 bool SparseService::continues() {
   if (server_.continues(store_, step_)) return true;
-  version_ = [this](int) { return step_; };
   while (server_.keeps_going())  // the training ends it
     if (const auto arrival = received(); !arrival.lost) answer(arrival.source);
   return false;
@@ -96,11 +94,10 @@ SparsePush SparseService::next() {
 
 void SparseService::answer(int worker) {
   const auto place = static_cast<std::size_t>(worker);
-  const std::int64_t version = version_(worker);
   cluster::Pending& last = under_way_[place];
   if (last.under_way()) last.wait_unless_lost();
   const Tensor rows = as_sent(server_.comm(), table_->read(wanted_[place]), options_.values);
-  last = server_.comm().start_send_unless_lost(worker, Packet(rows, Version{version}));
+  last = server_.comm().start_send_unless_lost(worker, Packet(rows, Version{step_}));
 }
 
 void SparseService::apply(const std::vector<SparsePush>& pushes, double factor) {

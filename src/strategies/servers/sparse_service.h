@@ -3,9 +3,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "cluster/ranks/inbox.h"
@@ -32,13 +30,9 @@ struct SparsePush {
 
 class SparseService {
  public:
-  using VersionOf = std::function<std::int64_t(int worker)>;
-
   SparseService(const SparseParameterServer& options, const Server& server, cluster::Inbox::OnLoss losses);
 
   std::int64_t step() const { return step_; }
-  /// The version of an answer to a worker, from which its next gradient's staleness is counted; by default the step.
-  void versions_by(VersionOf version) { version_ = std::move(version); }
   /// Notifies the listener of losses, where the inbox reports them, and of returns. It must outlive the service.
   void notify(WorkerListener& listener) { listener_ = &listener; }
 
@@ -65,7 +59,6 @@ class SparseService {
   std::shared_ptr<training::SparseTable> table_;
   std::shared_ptr<const training::Store> store_;
   std::int64_t step_ = 0;
-  VersionOf version_;
   WorkerListener* listener_ = nullptr;
 };
 

@@ -51,7 +51,14 @@ void SparseStore::request() {
 
 void SparseStore::push(const Tensor& g) {
   if (keeps_own_updates_) update_kept(g);
-  plan_next();
+  // Workers whose updates are applied together know the step; else nobody knows whose gradient will be the last.
+  if (options_.stale() || !worker_.ends_after(present_.batch->step + 1)) {
+    plan_next();
+  } else {
+    answers_.clear();
+    next_ = {};
+    next_.wanted.assign(versions_.size(), std::make_shared<const std::vector<std::uint32_t>>());
+  }
   send(g);
 }
 

@@ -27,8 +27,10 @@ class SparseStore {
   Tensor pull();
   /// This rank's part of its gradient.  Virtual time: flops / speed.
   Tensor gradient(const Tensor& at, const Tensor& replica);
-  /// Starts to send every server its part of g, with the request for the batch after this one.
+  /// Starts to send every server its part of g, with the request for the batch after this one, if there is one.
   void push(const Tensor& g);
+  /// Whether a batch is asked for. The last one that a number of steps allows is followed by none.
+  bool expects() const { return !answers_.empty(); }
   /// Blocks until they have it.
   void wait();
   /// The replica's part of g.

@@ -36,7 +36,7 @@ void SparseStore::note_versions(const std::vector<std::int64_t>& answered) {
     const std::int64_t age = present_.batch->step - present_.fetched_at[j];
     versions_[j] = answered_[answered_.size() - 1 - static_cast<std::size_t>(age)][j];
     // Its own updates since are not missing.
-    if (keeps_own_updates_ && options_.consistency == Consistency::asp) versions_[j] += age;
+    if (keeps_own_updates_ && options_.stale()) versions_[j] += age;
   }
 }
 

@@ -64,11 +64,11 @@ void CheckpointStore::write(const cluster::Communicator& comm, const State& stat
   const cluster::WorkScope work_scope(comm, record::Work::checkpoint);
   if (storage_ && writes) storage_->write(comm, static_cast<std::int64_t>(bytes_of(state)));
   if (!written_.keep(comm.world_rank(comm.rank()), state, reporters())) return;
-  losses_.wrote(cluster_.now(), cost_s_);
   if (remembers_)
     losses_.stored(cluster_.now());
   else
     losses_.secured(cluster_.now());
+  losses_.wrote(cluster_.now(), cost_s_);
 }
 
 void CheckpointStore::read(const cluster::Communicator& comm, const State& state) const {

@@ -24,7 +24,9 @@ void Losses::crashed(double now) {
 }
 
 void Losses::wrote(double now, double cost_s) {
-  checkpoint_s_ += std::min(cost_s, now - wrote_until_s_);
+  const double written_s = std::min(cost_s, now - wrote_until_s_);
+  const double counted_s = down_since_s_ ? std::max(0.0, now - since_s_) : 0.0;  // since the last state was secured
+  checkpoint_s_ += std::max(0.0, written_s - counted_s);
   wrote_until_s_ = now;
 }
 

@@ -12,7 +12,8 @@ class Losses {
   void secured(double now);
   /// A checkpoint is complete beside what ranks remember: a recovery goes back to it if their memory is gone.
   void stored(double now) { stored_work_s_ = now - recovery_s_ - lost_s_; }
-  /// Ranks have written a checkpoint for so long. Writing at the same time counts once.
+  /// Ranks have written a checkpoint for so long; after it was secured or stored. Writing at the same time counts once.
+  /// If the state is not secured by it and a rank has crashed, the time is lost, or that of the recovery.
   void wrote(double now, double cost_s);
   /// The first crash of a recovery: work done since the state gone back to was secured is lost.
   void crashed(double now);

@@ -21,7 +21,10 @@ void Snapshots::settle() {
 
 void Snapshots::forget(int rank) {
   for (auto& [step, states] : by_step_)
-    if (states.erase(rank) > 0 && step == complete_) forgotten_ = true;
+    if (states.erase(rank) > 0 && step == complete_) {
+      forgotten_ = true;
+      last_forgotten_ = rank;
+    }
 }
 
 void Snapshots::clear() { *this = {}; }

@@ -24,6 +24,9 @@ class Snapshots {
   void forget(int rank);
   void clear();
 
+  /// The rank of the complete step's whose memory went last.
+  std::optional<int> last_forgotten() const { return last_forgotten_; }
+
   std::optional<std::int64_t> complete_step() const { return complete_; }
   /// The complete step's states; and whether none of them is gone.
   States& states() { return by_step_.at(*complete_); }
@@ -34,6 +37,7 @@ class Snapshots {
   std::map<std::int64_t, States> by_step_;
   std::optional<std::int64_t> complete_;
   bool forgotten_ = false;  ///< a state of the complete step was dropped
+  std::optional<int> last_forgotten_;
 };
 
 }  // namespace simgrad::training

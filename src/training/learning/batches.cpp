@@ -124,12 +124,11 @@ RowSet Batches::rows(const Share& share) const {
     for (std::int64_t i = 0; i < count; ++i) set.indices.push_back(row_at(from + i));
     return set;
   }
+  const std::uint32_t drawn_by = iid ? 0u : static_cast<std::uint32_t>(part) + 1u;
   const auto order = [&](std::int64_t epoch) {
-    return Permutation({.seed = options_.seed,
-                        .purpose = Purpose::batch,
-                        .step = static_cast<std::uint64_t>(epoch),
-                        .rank = iid ? 0u : static_cast<std::uint32_t>(part) + 1u},
-                       static_cast<std::uint64_t>(pool));
+    return Permutation(
+        {.seed = options_.seed, .purpose = Purpose::batch, .step = static_cast<std::uint64_t>(epoch), .rank = drawn_by},
+        static_cast<std::uint64_t>(pool));
   };
   std::int64_t place = step * used + offset;
   std::int64_t epoch = place / pool;

@@ -96,8 +96,9 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
       .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};
   const std::array inputs{w};
   return dispatcher_.dispatch(operation, size, inputs,
-                              [data = setup_.data, batches = batches_, share, work](
+                              [data = setup_.data, batches = batches_, share, work, effort = effort_](
                                   std::span<const std::span<const double>> in, std::span<double> result) {
+                                const Stopwatch watch(effort->gradients_ns);
                                 const RowSet rows = batches.rows(share);
                                 models::Samples samples = samples_of(data->train);
                                 samples.first = rows.first;
@@ -174,8 +175,9 @@ std::vector<Tensor> Learning::dispatch_scores(const Tensor& w, RowSet rows) cons
     const values::Operation operation{.name = "score", .key = key, .seconds = flops / flops_per_real_second};
     pieces.push_back(dispatcher_.dispatch(
         operation, 2, inputs,
-        [data = setup_.data, on = setup_.evaluate_on, model = setup_.model, problem = setup_.problem, first, count](
-            std::span<const std::span<const double>> in, std::span<double> out) {
+        [data = setup_.data, on = setup_.evaluate_on, model = setup_.model, problem = setup_.problem, first, count,
+         effort = effort_](std::span<const std::span<const double>> in, std::span<double> out) {
+          const Stopwatch watch(effort->evaluations_ns);
           models::Samples samples = samples_of(on == EvaluationSet::test ? data->test : data->train);
           samples.first = first;
           samples.count = count;

@@ -13,6 +13,7 @@
 #include "models/model.h"
 #include "models/multitask_perceptron.h"
 #include "training/learning/batches.h"
+#include "training/learning/effort.h"
 #include "training/options.h"
 #include "values/dispatcher.h"
 
@@ -58,6 +59,8 @@ class Learning {
   /// Bytes of a checkpoint: the parameters and the optimizer's vectors.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }
+  /// The real time of the kernels so far.
+  const Effort& effort() const { return *effort_; }
 
   values::Tensor initial_values() const;
   /// This share of the gradient of the mean loss over the step's batch at w, penalty included in proportion to its
@@ -103,6 +106,7 @@ class Learning {
   std::int64_t parameters_;
   std::vector<models::Layer> layers_;
   Batches batches_;
+  std::shared_ptr<Effort> effort_ = std::make_shared<Effort>();  ///< kernels may outlive this object
   double target_deviation_ = 0.0;  ///< sum of squared differences of the evaluation targets from their mean
 };
 

@@ -17,7 +17,7 @@ void Curve::reach(Observed state) {
   evaluated_latest_ = false;
 }
 
-const record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
+record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
   evaluated_latest_ = true;
   const Whole whole = assemble_(latest_.replicas);
   const Score score = learning_.score(whole.w, elapsed_s);
@@ -27,8 +27,8 @@ const record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples
                          .loss = score.loss,
                          .metric = score.metric,
                          .consensus_distance = {}};
-  if (whole.mean_of_replicas && learning_.dispatcher().numbers())
-    row.consensus_distance = consensus_distance(latest_.replicas, whole.w);
+  if (!whole.replicas.empty() && learning_.dispatcher().numbers())
+    row.consensus_distance = consensus_distance(whole.replicas, whole.mean);
   return rows_.emplace_back(std::move(row));
 }
 

@@ -17,7 +17,8 @@ class Curve {
   /// The parameters of a state, put together from the ranks' parts or replicas.
   struct Whole {
     values::Tensor w;
-    bool mean_of_replicas = false;  ///< then the replicas' distance to it is measured
+    std::vector<values::Tensor> replicas = {};  ///< those whose distance to their mean is measured; none: not measured
+    values::Tensor mean = {};                   ///< theirs
   };
   using Assemble = std::function<Whole(const std::vector<values::Tensor>& replicas)>;
   Curve(const Learning& learning, const EvaluateOptions& options, Assemble assemble)
@@ -36,8 +37,9 @@ class Curve {
   const Observed& latest() const { return latest_; }
   bool has_state() const { return !latest_.replicas.empty(); }
   bool evaluated_latest() const { return evaluated_latest_; }
-  /// Appends the latest state's scores. Waits for the numbers.
-  const record::Evaluation& evaluate(double elapsed_s, std::int64_t samples);
+  /// Appends the latest state's scores, and returns the row. Waits for the numbers.
+  record::Evaluation& evaluate(double elapsed_s, std::int64_t samples);
+  std::size_t size() const { return rows_.size(); }
   std::vector<record::Evaluation> take_rows() { return std::move(rows_); }
 
  private:

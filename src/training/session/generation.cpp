@@ -99,7 +99,7 @@ bool Generation::was_kept(int rank) const { return std::ranges::binary_search(ke
 State Generation::start_state(int rank) const {
   if (source_) {
     const Snapshots::States& kept = source_->states();
-    if (kept.empty()) throw cluster::PeerLost(kept_.front());
+    if (kept.empty()) throw cluster::PeerLost(source_->last_forgotten().value_or(kept_.front()));
     const auto own = kept.find(rank);
     // Workers of a server have no state of their own.
     State state = own != kept.end() ? own->second : kept.begin()->second;

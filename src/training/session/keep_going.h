@@ -1,21 +1,25 @@
 /// Progress of replicas that go on without lost ones (recovery = "continue"): a step is complete when every replica at
-/// work has passed it.
+/// work has passed it. A step has the samples of the replicas that took part in it, so that a number of samples or
+/// epochs takes more steps when workers are lost.
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "training/learning/batches.h"
 #include "training/session/progress.h"
 #include "training/session/replicas.h"
+#include "training/session/stop_rules.h"
 
 namespace simgrad::training {
 
 class KeepGoing final : public Progress {
  public:
-  KeepGoing(Hooks hooks, const Batches& batches, Replicas& replicas)
-      : Progress(std::move(hooks)), batches_(batches), replicas_(replicas) {}
+  KeepGoing(Hooks hooks, const Batches& batches, StopRules& rules, Replicas& replicas)
+      : Progress(std::move(hooks)), batches_(batches), rules_(rules), replicas_(replicas) {}
 
   void begin(const Generation& generation) override;
+  std::int64_t go_back(std::int64_t step, std::int64_t samples) override;
   std::int64_t arrive(int rank, const State& state) override;
   void lose(int rank) override;
 
@@ -27,10 +31,12 @@ class KeepGoing final : public Progress {
   void observe_complete_steps();
 
   const Batches& batches_;
+  StopRules& rules_;
   Replicas& replicas_;
   const Generation* generation_ = nullptr;
   std::map<std::int64_t, Arrivals> arrivals_;  ///< by step
-  std::int64_t samples_ = 0;                   ///< those of all complete steps
+  std::int64_t samples_ = 0;                   ///< those of all complete steps, undone ones included
+  std::vector<std::int64_t> seen_{0};          ///< by complete step: the samples that its state has seen
 };
 
 }  // namespace simgrad::training

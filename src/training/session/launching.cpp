@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cluster/ranks/ranks.h"
+#include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "training/session/catch_up.h"
@@ -50,7 +52,15 @@ void Training::relaunch() {
   curve_.resume();
   const Snapshots* const source = launch();
   checkpoints_.resumed(source);
-  progress_->go_back(source ? *source->complete_step() : 0, tally_.samples());
+  go_back(source ? *source->complete_step() : 0);
+}
+
+/// Counts the samples of all later steps as lost.
+void Training::go_back(std::int64_t step) {
+  const std::int64_t counted = progress_->go_back(step, tally_.samples());
+  const auto later = seen_by_step_.upper_bound(step);
+  samples_lost_ = counted - (later == seen_by_step_.begin() ? 0 : std::prev(later)->second);
+  seen_by_step_.erase(later, seen_by_step_.end());
 }
 
 void Training::start_rank(int rank, int position) {
@@ -76,18 +86,22 @@ void Training::restart(const cluster::Communicator& comm) const {
   const int rank = comm.world_rank(comm.rank());
   const bool worker = rank < world_.workers(), rejoins = replicas_.rejoins(rank);
   if (generation_->number() == 0 && !rejoins) return;
-  const cluster::WorkScope work_scope(comm, record::Work::restart);
-  cluster::pause(cluster_.options().failures.restart_time_s);
-  if (rejoins || !checkpoints_.on_storage(generation_->source())) return;
-  const Holder who = holder();
-  const bool reads = who == Holder::servers   ? !worker
-                     : who == Holder::workers ? worker
-                                              : rank == generation_->members()->front();
-  if (reads) checkpoints_.read(comm, generation_->start_state(rank));
+  {
+    const cluster::WorkScope work_scope(comm, record::Work::restart);
+    cluster::pause(cluster_.options().failures.restart_time_s);
+    const Holder who = holder();
+    const bool reads = who == Holder::servers   ? !worker
+                       : who == Holder::workers ? worker
+                                                : rank == generation_->members()->front();
+    if (reads && !rejoins && checkpoints_.on_storage(generation_->source()))
+      checkpoints_.read(comm, generation_->start_state(rank));
+  }
+  comm.world().timekeeper().begin_work(rank);
 }
 
 void Training::lose(int rank) {
   replicas_.lose(rank);
+  shared_.lose_replica(rank);
   progress_->lose(rank);
 }
 

@@ -11,8 +11,9 @@ void Lockstep::begin(const Generation& generation) {
   arrivals_.clear();
 }
 
-void Lockstep::go_back(std::int64_t step, std::int64_t samples) {
+std::int64_t Lockstep::go_back(std::int64_t step, std::int64_t samples) {
   if (batch_) lost_samples_ = samples - step * *batch_;
+  return samples;
 }
 
 std::int64_t Lockstep::arrive(int rank, const State& state) {

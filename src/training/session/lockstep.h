@@ -16,7 +16,7 @@ class Lockstep final : public Progress {
       : Progress(std::move(hooks)), batch_(batch), tally_(tally), rules_(rules) {}
 
   void begin(const Generation& generation) override;
-  void go_back(std::int64_t step, std::int64_t samples) override;
+  std::int64_t go_back(std::int64_t step, std::int64_t samples) override;
   std::int64_t arrive(int rank, const State& state) override;
   std::int64_t samples_at(const Observed& state) const override;
 

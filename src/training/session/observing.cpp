@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "cluster/ranks/deadlock.h"
+#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "cluster/usage/traffic.h"
+#include "cluster/usage/usage.h"
 #include "training/session/training.h"
 
 namespace simgrad::training {
@@ -17,6 +20,7 @@ using values::Tensor;
 void Training::observe(Observed state) {
   curve_.reach(std::move(state));
   const std::int64_t step = latest_step();
+  if (cluster_.options().failures.hosts_fail()) seen_by_step_[step] = samples_seen();
   show_progress();
   if (curve_.due(step, last_step(step))) evaluate();
   curve_.pass();
@@ -32,11 +36,26 @@ Curve::Whole Training::assemble(const std::vector<Tensor>& replicas) const {
   }
   if (traits_.deals_parameters()) return {.w = generation_->shards().whole(replicas)};
   if (traits_.assembly) return {.w = traits_.assembly(replicas, learning_)};
-  return {.w = mean(replicas), .mean_of_replicas = holder() == Holder::workers && world_.workers() > 1};
+  Curve::Whole whole{.w = mean(replicas)};
+  if (world_.workers() == 1) return whole;
+  if (holder() == Holder::workers) {
+    whole.replicas = replicas;
+    whole.mean = whole.w;
+  } else if (traits_.replicas_beside_servers) {
+    whole.replicas = shared_.shown_replicas();
+    if (whole.replicas.empty()) whole.replicas = replicas;  // all of them begin as the server's
+    whole.mean = mean(whole.replicas);
+  }
+  return whole;
 }
 
 void Training::evaluate() {
-  const record::Evaluation& row = curve_.evaluate(elapsed_s(), progress_->samples_at(curve_.latest()));
+  record::Evaluation& row = curve_.evaluate(elapsed_s(), progress_->samples_at(curve_.latest()));
+  row.bytes = world_.traffic().bytes_so_far();
+  row.flops = world_.ranks().flops_so_far();
+  const cluster::HostSeconds seconds = cluster::host_seconds(world_);
+  row.hosts_busy_s = seconds.busy_s;
+  row.hosts_down_s = seconds.down_s;
   if (!row.loss) return;
   if (!std::isfinite(*row.loss)) {
     tally_.note(fmt::format("the loss is not finite at step {}", row.step));
@@ -44,12 +63,29 @@ void Training::evaluate() {
   } else if (stop_rules_.reached_target(*row.loss)) {
     record_.time_to_target_s = elapsed_s();
     finish(Status::reached);
+  } else if (divergence_.ends(*row.loss)) {
+    finish(Status::stopped);
   }
+}
+
+/// Samples whose gradients are in the latest state: those that were computed, without those that a recovery went back
+/// on.
+std::int64_t Training::samples_seen() const {
+  return std::max(progress_->samples_at(curve_.latest()) - samples_lost_, std::int64_t{0});
+}
+
+/// A loss beyond use ends as a divergence, by whichever rule the training ends.
+void Training::note_divergence() {
+  if (record_.status != Status::stopped || !divergence_.beyond_use()) return;
+  record_.status = Status::diverged;
+  tally_.note(fmt::format("diverged: the loss has grown from {:.4g} to {:.4g} at step {}", divergence_.first(),
+                          divergence_.last(), latest_step()));
 }
 
 void Training::finish(Status status) {
   if (world_.ended()) return;
   record_.status = status;
+  note_divergence();
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
   const bool complete =
       status == Status::stopped && traits_.lockstep() && last_step(latest_step()) && !replicas_.keep_going();
@@ -115,8 +151,13 @@ void Training::finish_at_time_limit() {
 }
 
 void Training::show_progress() {
-  if (!progress_shown_) return;
-  *progress_shown_ = world_.ended() ? 1.0 : stop_rules_.share_done(latest_step(), tally_.samples(), elapsed_s());
+  if (!pulse_) return;
+  const double seconds_a_ns = 1e-9;
+  pulse_->simulated_s = elapsed_s();
+  pulse_->gradients_s = seconds_a_ns * static_cast<double>(learning_.effort().gradients_ns);
+  pulse_->evaluations_s = seconds_a_ns * static_cast<double>(learning_.effort().evaluations_ns);
+  pulse_->evaluations = static_cast<std::int64_t>(curve_.size());
+  pulse_->share = world_.ended() ? 1.0 : stop_rules_.share_done(latest_step(), tally_.samples(), elapsed_s());
 }
 
 }  // namespace simgrad::training

@@ -33,8 +33,8 @@ class Progress {
   virtual ~Progress() = default;
 
   virtual void begin(const Generation& generation) = 0;
-  /// Goes back to that step, with so many samples counted.
-  virtual void go_back(std::int64_t /*step*/, std::int64_t /*samples*/) {}
+  /// Goes back to that step, with so many samples counted. Returns the number from which samples_at() goes on.
+  virtual std::int64_t go_back(std::int64_t /*step*/, std::int64_t samples) { return samples; }
   /// A rank's state after state.step updates. Returns the step that the stopping rules are to judge for this rank.
   virtual std::int64_t arrive(int rank, const State& state) = 0;
   /// A worker is lost while the others go on: steps that lacked only its report are complete.
@@ -43,7 +43,7 @@ class Progress {
   virtual void show(int /*rank*/, const State& /*state*/) {}
   /// Asynchronous replicas: updates of all replicas together in this generation.
   virtual std::int64_t updates() const { return 0; }
-  /// Samples that the state has seen.
+  /// Samples that were counted until the state, those of states that were given up included.
   virtual std::int64_t samples_at(const Observed& state) const { return state.samples; }
   /// The state that this rank is to write as a checkpoint now, if any.  chosen: whether a step's state is to be kept.
   virtual std::optional<State> due_checkpoint(int /*rank*/, const State& state,

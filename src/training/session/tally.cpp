@@ -7,11 +7,13 @@
 
 namespace simgrad::training {
 
-void Tally::add_staleness(std::int64_t updates) {
+void Tally::add_staleness(int worker, std::int64_t updates) {
   if (ended_) return;
-  ++stalenesses_;
   ++staleness_counts_[updates];
-  staleness_sum_ += static_cast<double>(updates);
+  ages_.add(updates);
+  const auto place = static_cast<std::size_t>(worker);
+  if (ages_of_.size() <= place) ages_of_.resize(place + 1);
+  ages_of_[place].add(updates);
   staleness_max_ = std::max(staleness_max_.value_or(0.0), static_cast<double>(updates));
 }
 
@@ -25,7 +27,9 @@ void Tally::fill(record::Record& record) {
   record.notes = std::move(notes_);
   record.staleness_counts = std::move(staleness_counts_);
   record.staleness_max = staleness_max_;
-  if (stalenesses_ > 0) record.staleness_mean = staleness_sum_ / static_cast<double>(stalenesses_);
+  record.staleness_mean = ages_.mean();
+  for (std::size_t worker = 0; worker < std::min(ages_of_.size(), record.ranks.size()); ++worker)
+    record.ranks[worker].staleness_mean = ages_of_[worker].mean();
   record.spectral_gap = spectral_gap_;
 }
 

@@ -19,8 +19,12 @@ class Tally {
   void add_computed(std::int64_t samples) { samples_ += lockstep_ ? samples : 0; }
   void add_samples(std::int64_t samples) { samples_ += samples; }
   std::int64_t samples() const { return samples_; }
-  /// Counts a gradient that was computed at the parameters of so many updates ago.
-  void add_staleness(std::int64_t updates);
+  /// Counts the application of a worker's gradient, and its age: the updates that were applied to the parameters
+  /// between the read at which it was computed and this application.
+  void add_staleness(int worker, std::int64_t updates);
+  /// Counts an update of a replica by its own rank's gradient, as it is applied there.
+  void add_update() { ++updates_; }
+  std::int64_t updates() const { return updates_; }
   void set_spectral_gap(double gap) { spectral_gap_ = gap; }
 
   void note(std::string text) { notes_.push_back(std::move(text)); }
@@ -29,6 +33,7 @@ class Tally {
 
   /// Ends the counts. A rank that is busy at the end goes on for a moment, but no state has its update.
   void end() { ended_ = true; }
+  /// The record has its ranks already.
   void fill(record::Record& record);
 
  private:
@@ -37,8 +42,21 @@ class Tally {
   bool lockstep_;
   bool ended_ = false;
   std::int64_t samples_ = 0;
-  std::int64_t stalenesses_ = 0;
-  double staleness_sum_ = 0.0;
+  std::int64_t updates_ = 0;
+  struct Ages {
+    std::int64_t count = 0;
+    double sum = 0.0;
+
+    void add(std::int64_t updates) {
+      ++count;
+      sum += static_cast<double>(updates);
+    }
+    std::optional<double> mean() const {
+      return count > 0 ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
+    }
+  };
+  Ages ages_;
+  std::vector<Ages> ages_of_;  ///< by worker; as long as the last one that has any
   decltype(record::Record::staleness_counts) staleness_counts_;
   std::optional<double> staleness_max_;
   std::optional<double> spectral_gap_;

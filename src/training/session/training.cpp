@@ -29,6 +29,12 @@ std::optional<std::int64_t> lockstep_batch(const Traits& traits, const Learning&
   return traits.lockstep() ? std::optional(learning.batches().batch()) : std::nullopt;
 }
 
+/// The same, of a training whose replicas go on without lost ones: a step then has the samples of those at work.
+std::optional<std::int64_t> constant_batch(const Traits& traits, const Learning& learning, cluster::Recovery recovery) {
+  const bool varies = recovery == cluster::Recovery::keep_going && traits.holder == Holder::workers;
+  return varies ? std::nullopt : lockstep_batch(traits, learning);
+}
+
 bool from_memory(cluster::Recovery recovery) {
   return recovery == cluster::Recovery::wait || recovery == cluster::Recovery::elastic;
 }
@@ -43,7 +49,8 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       setup_(std::move(setup)),
       world_(cluster, name_of(setup_), workers, traits_.servers, traits_.places(workers)),
       tally_(traits_.lockstep()),
-      stop_rules_(setup_.stop, learning.rows(), lockstep_batch(traits_, learning)),
+      stop_rules_(setup_.stop, learning.rows(), constant_batch(traits_, learning, recovery())),
+      divergence_([&learning] { return learning.score(0.0 * learning.initial_values()).loss; }),
       replicas_(recovery() == cluster::Recovery::keep_going, [this](int rank) { return world_.alive(rank); }),
       checkpoints_(cluster, from_memory(recovery())),
       curve_(learning, setup_.evaluate, [this](const auto& replicas) { return assemble(replicas); }),
@@ -84,7 +91,7 @@ std::unique_ptr<Progress> Training::make_progress() {
     return std::make_unique<AsyncReplicas>(
         std::move(hooks), [this](int rank) { return world_.alive(rank); }, tally_, stop_rules_, replicas_);
   if (replicas_.keep_going() && holder() == Holder::workers)
-    return std::make_unique<KeepGoing>(std::move(hooks), learning_.batches(), replicas_);
+    return std::make_unique<KeepGoing>(std::move(hooks), learning_.batches(), stop_rules_, replicas_);
   return std::make_unique<Lockstep>(std::move(hooks), lockstep_batch(traits_, learning_), tally_, stop_rules_);
 }
 
@@ -94,6 +101,8 @@ void Training::start() {
   world_.ranks().on_peer_lost = [](int) {};
   world_.recovering = [this] { return recovery_driver_.pending(); };
   schedule_timers();
+  if (setup_.stop.steps)
+    if (std::string text = about_steps(traits_, *setup_.stop.steps); !text.empty()) tally_.note(std::move(text));
   const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
   for (std::string& text : checkpoints_.plan(
            setup_.options, [this] { return checkpoint_bytes(); }, failing_hosts))
@@ -179,8 +188,8 @@ void Training::record_keys() {
 }
 
 record::Record Training::take_record() {
-  tally_.fill(record_);
   world_.fill(record_);
+  tally_.fill(record_);
   checkpoints_.fill(record_, replicas_.keep_going());
   record_keys();
   record_.steps = latest_step();
@@ -188,6 +197,7 @@ record::Record Training::take_record() {
   if (setup_.options.checkpoint_every_steps > 0)
     record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);
   record_.samples = progress_->samples_at(curve_.latest());
+  record_.samples_seen = samples_seen();
   record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
   record_.curve = curve_.take_rows();
   if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;

@@ -6,6 +6,8 @@
 /// may live in one.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,8 +23,10 @@
 #include "training/options.h"
 #include "training/program.h"
 #include "training/session/curve.h"
+#include "training/session/divergence.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
+#include "training/session/pulse.h"
 #include "training/session/recovery_driver.h"
 #include "training/session/replicas.h"
 #include "training/session/session.h"
@@ -50,8 +54,8 @@ class Training final : public Session, private Recoverable {
   void start();
   /// After the run.
   record::Record take_record();
-  /// Shows the progress of the run there, 0 .. 1; another process may watch it.
-  void show_progress_in(double* progress) { progress_shown_ = progress; }
+  /// Shows the progress of the run there; another process may watch it.
+  void show_progress_in(Pulse* pulse) { pulse_ = pulse; }
 
   const Learning& learning() const override { return learning_; }
   const Options& options() const override { return setup_.options; }
@@ -97,6 +101,9 @@ class Training final : public Session, private Recoverable {
   bool over() const;
   bool deadlocked();
   void finish(record::Status status);
+  void note_divergence();
+  std::int64_t samples_seen() const;
+  void go_back(std::int64_t step);
   Observed first_state();
   void finish_at_time_limit();
   void show_progress();
@@ -111,6 +118,7 @@ class Training final : public Session, private Recoverable {
   record::Record record_;
   Tally tally_;
   StopRules stop_rules_;
+  Divergence divergence_;
   Replicas replicas_;
   SharedStates shared_;
   std::optional<cluster::Storage> input_;
@@ -119,7 +127,9 @@ class Training final : public Session, private Recoverable {
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<const Generation> generation_;
   RecoveryDriver recovery_driver_;
-  double* progress_shown_ = nullptr;
+  std::map<std::int64_t, std::int64_t> seen_by_step_;  ///< samples that a step's state has seen; only if hosts can fail
+  std::int64_t samples_lost_ = 0;                      ///< computed for states that a recovery went back on
+  Pulse* pulse_ = nullptr;
 };
 
 }  // namespace simgrad::training

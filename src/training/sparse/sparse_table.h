@@ -58,4 +58,10 @@ class SparseTable final : public Store {
   mutable std::vector<values::Tensor> since_;  ///< the last update, and all reads since
 };
 
+/// A table that several workers read and update.
+struct SharedTable {
+  std::shared_ptr<SparseTable> table;
+  std::int64_t step = 0;  ///< its updates
+};
+
 }  // namespace simgrad::training

@@ -4,18 +4,19 @@ import { keys, legend, list, place, segments, toggle } from '../controls';
 import type { Chart, Curves, CurveSeries, N, Report, Table } from '../data';
 import { h } from '../dom';
 import { dollars, number, seconds, whole } from '../format';
+import { t } from '../language';
 import { shortNames } from '../names';
 import { Plot } from '../plot';
-import { shown } from '../state';
+import { onChange, shown } from '../state';
 import { lines, sized, zoomHint, type Line } from './lines';
 
 type X = 'simulated_s' | 'step' | 'epochs' | 'cost_usd';
-const axes: Record<X, { name: string; format: (x: number) => string }> = {
-  simulated_s: { name: 'simulated time', format: seconds },
-  step: { name: 'step', format: whole },
-  epochs: { name: 'epochs', format: number },
-  cost_usd: { name: 'cost', format: dollars },
-};
+const axes = (): Record<X, { name: string; format: (x: number) => string }> => ({
+  simulated_s: { name: t('simulated time'), format: seconds },
+  step: { name: t('step'), format: whole },
+  epochs: { name: t('epochs'), format: number },
+  cost_usd: { name: t('cost'), format: dollars },
+});
 
 const positive = (all: N[]): number[] => all.filter((x): x is number => x !== null && x > 0);
 
@@ -29,8 +30,28 @@ function spreads(all: (N[] | null)[]): boolean {
 
 function xChoices(series: CurveSeries[]): [X, string][] {
   const has = (x: X): boolean => series.some((each) => each[x]?.some((value) => value !== null));
-  const all: [X, string][] = [['simulated_s', 'Time'], ['step', 'Step'], ['epochs', 'Epoch'], ['cost_usd', 'Cost']];
+  const all: [X, string][] = [['simulated_s', t('Time')], ['step', t('Step')], ['epochs', t('Epoch')], ['cost_usd', t('Cost')]];
   return all.filter(([x]) => has(x));
+}
+
+/** Returns a sentence part: "diverged at step 7", or for some seeds only, "1 of 5 seeds diverged at step 7". */
+const divergedText = ({ diverged, seeds }: CurveSeries): string | undefined =>
+  !diverged ? undefined : diverged.seeds < seeds ? t('{0} of {1} seeds diverged at step {2}', diverged.seeds, seeds, whole(diverged.step)) : t('diverged at step {0}', whole(diverged.step));
+
+/** Returns the settings by which a line ends where its run diverges. */
+const untilDiverged = (each: CurveSeries): Pick<Line, 'points' | 'diverged'> => ({ points: each.diverged?.points, diverged: divergedText(each) });
+
+/** Returns a paragraph that names the lines that diverge, and a function that fills it. */
+function divergence(lines: () => { text: string; series: CurveSeries }[]): { element: HTMLElement; tell: () => void } {
+  const element = h('p', { class: 'fits', hidden: true });
+  const tell = (): void => {
+    const all = lines().filter(({ series }) => series.diverged);
+    element.hidden = all.length === 0;
+    element.textContent = t('Lines end at a cross before divergence: {0}.', all.map(({ text, series }) => `${text} (${divergedText(series)!})`).join(t('; ')));
+  };
+  tell();
+  onChange(tell);
+  return { element, tell };
 }
 
 /** Returns the table of all points of all series. */
@@ -50,43 +71,45 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
   const series = data.series;
   const strategies = distinct(series.map(({ strategy }) => strategy));
   const points = distinct(series.map(({ point }) => point));
-  const chosen = { by: strategies.length === 1 && points.length > 1 ? 'points' : 'strategies', strategy: strategies[0], x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss }) => loss)), logX: false, band: true };
+  const chosen = { by: strategies.length === 1 && points.length > 1 ? 'points' : 'strategies', strategy: strategies[0], x: 'simulated_s' as X, y: 'loss' as 'loss' | 'metric', log: spreads(data.series.map(({ loss, diverged }) => loss.slice(0, diverged?.points))), logX: false, band: true };
   const short = shortNames(report.strategies.map(({ label }) => label));
-  const at = place(report, () => series);
+  const at = place(report, () => series, data.about);
   const byPoint = (): boolean => chosen.by === 'points';
   const here = (): CurveSeries[] => byPoint() ? series.filter(({ strategy }) => strategy === chosen.strategy) : series.filter(({ point, strategy }) => point === at.point() && shown(strategy));
-  const name = (): string => (chosen.y === 'loss' ? 'loss' : report.metric_name);
+  const name = (): string => (chosen.y === 'loss' ? t('loss') : report.metric_name);
+  const said = (each: CurveSeries): string => (byPoint() ? report.points[each.point].text : report.strategies[each.strategy].label);
   const plot: Plot = new Plot('curves', data.sentence, 400, () => lines({
     size: sized(plot), named: true, band: chosen.band,
     lines: here().map((each): Line => ({
       ...(byPoint() ? { strategy: points.indexOf(each.point), text: report.points[each.point].text } : { strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy] }),
-      x: each[chosen.x] ?? [],
+      x: each[chosen.x] ?? [], ...untilDiverged(each),
       ...(chosen.y === 'loss' ? { y: each.loss, low: each.loss_low, high: each.loss_high }
                               : { y: each.metric ?? [], low: each.metric_low, high: each.metric_high }),
     })),
-    x: { ...axes[chosen.x], log: chosen.logX, min: chosen.logX ? undefined : 0 },
+    x: { ...axes()[chosen.x], log: chosen.logX, min: chosen.logX ? undefined : 0 },
     y: { name: name(), format: number, log: chosen.log, scale: true },
-    horizontal: chosen.y === 'loss' && report.target !== null ? { value: report.target, text: `target ${number(report.target)}` } : undefined,
+    horizontal: chosen.y === 'loss' && report.target !== null ? { value: report.target, text: t('target {0}', number(report.target)) } : undefined,
   }));
-  const which = strategies.length > 1 ? list('Strategy', strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element : null;
+  const which = strategies.length > 1 ? list(t('Strategy'), strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element : null;
   const ofStrategies = legend(report, strategies, emphasise(plot));
   const ofPoints = keys(points.map((point, style) => ({ style, text: report.points[point].text })));
   const arrange = (): void => {
     for (const [element, hidden] of [[at.element, byPoint()], [which, !byPoint()], [ofStrategies, byPoint()], [ofPoints, !byPoint()]] as const) if (element) element.hidden = hidden;
   };
   arrange();
-  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
+  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); diverged.tell(); plot.redraw(); };
+  const diverged = divergence(() => here().map((series) => ({ text: said(series), series })));
   const measured = series.some(({ loss }) => loss.some((x) => x !== null));
   const metric = report.metric_name !== '' && series.some((each) => each.metric?.some((x) => x !== null));
   if (!measured && metric) chosen.y = 'metric';
-  return card('curves', metric ? `Loss and ${report.metric_name === 'r2' ? 'R²' : report.metric_name}` : 'Loss', data, { file, whole: () => pointTable(report, series) }, [
-    measured && metric ? segments('Show', [['loss', 'Loss'], ['metric', sentenceCase(report.metric_name)]], chosen.y, (y) => set({ y: y as 'loss' })) : null,
-    segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
-    points.length > 1 ? segments('Compare', [['strategies', 'Strategies'], ['points', 'Grid points']], chosen.by, (by) => set({ by })) : null, which, at.element,
-    toggle('Log y', chosen.log, (log) => set({ log })),
-    toggle('Log x', chosen.logX, (logX) => set({ logX })),
-    series.some(({ loss_low }) => loss_low) ? toggle('95 % bands', true, (band) => set({ band })) : null,
-  ], ofStrategies, ofPoints, plot.element, zoomHint());
+  return card('curves', metric ? t('Loss and {0}', report.metric_name === 'r2' ? 'R²' : report.metric_name) : t('Loss'), data, { file, whole: () => pointTable(report, series) }, [
+    measured && metric ? segments(t('Show'), [['loss', t('Loss')], ['metric', sentenceCase(report.metric_name)]], chosen.y, (y) => set({ y: y as 'loss' })) : null,
+    segments(t('Against'), xChoices(series), chosen.x, (x) => set({ x: x as X })),
+    points.length > 1 ? segments(t('Compare'), [['strategies', t('Strategies')], ['points', t('Grid points')]], chosen.by, (by) => set({ by })) : null, which, at.element,
+    toggle(t('Log y'), chosen.log, (log) => set({ log })),
+    toggle(t('Log x'), chosen.logX, (logX) => set({ logX })),
+    series.some(({ loss_low }) => loss_low) ? toggle(t('95 % bands'), true, (band) => set({ band })) : null,
+  ], ofStrategies, ofPoints, plot.element, zoomHint(), diverged.element);
 }
 
 export function consensus(report: Report, data: Chart, all: CurveSeries[], file: string): HTMLElement {
@@ -94,21 +117,21 @@ export function consensus(report: Report, data: Chart, all: CurveSeries[], file:
   const measured = all.filter((each) => each.consensus?.some((x) => x !== null));
   const series = measured.filter((each) => each.consensus?.some((x) => x !== 0 && x !== null));
   const together = distinct(measured.map(({ strategy }) => strategy)).filter((strategy) => !series.some((each) => each.strategy === strategy));
-  const chosen = { x: 'simulated_s' as X, log: spreads(series.map((each) => positive(each.consensus ?? []))) };
-  const at = place(report, () => series);
+  const chosen = { x: 'simulated_s' as X, log: spreads(series.map((each) => positive((each.consensus ?? []).slice(0, each.diverged?.points)))) };
+  const at = place(report, () => series, data.about);
   const plot: Plot = new Plot('consensus', data.sentence, 320, () => lines({
     size: sized(plot), named: true,
     lines: series.filter(({ point, strategy }) => point === at.point() && shown(strategy)).map((each): Line => ({
-      strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy], x: each[chosen.x] ?? [], y: each.consensus ?? [] })),
-    x: { ...axes[chosen.x], min: 0 }, y: { name: 'distance from the mean of all replicas', format: number, log: chosen.log },
+      strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy], x: each[chosen.x] ?? [], y: each.consensus ?? [], ...untilDiverged(each) })),
+    x: { ...axes()[chosen.x], min: 0 }, y: { name: t('distance from the mean'), format: number, log: chosen.log },
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };
-  return card('consensus', 'Distance between the replicas', data, file, [
-    segments('Against', xChoices(series), chosen.x, (x) => set({ x: x as X })),
+  return card('consensus', t('Distance between the replicas'), data, file, [
+    segments(t('Against'), xChoices(series), chosen.x, (x) => set({ x: x as X })),
     at.element,
-    toggle('Log y', chosen.log, (log) => set({ log })),
+    toggle(t('Log y'), chosen.log, (log) => set({ log })),
   ], legend(report, distinct(series.map(({ strategy }) => strategy)), emphasise(plot)), plot.element, zoomHint(),
-    together.length > 0 ? h('p', { class: 'fits' }, `Always equal: ${together.map((each) => report.strategies[each].label).join(', ')}.`) : null);
+    together.length > 0 ? h('p', { class: 'fits' }, t('Always equal: {0}.', together.map((each) => report.strategies[each].label).join(', '))) : null);
 }
 
 /** Draws the strategy under the pointer in front of the others. */

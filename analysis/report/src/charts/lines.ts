@@ -1,46 +1,60 @@
 // Lines of strategies with confidence bands, for all charts of this kind.
-import { axis, frame, logTicks, tip, tooltip, zoom, zooms, type AxisSettings } from '../axes';
+import { axis, frame, tip, tooltip, zoom, zooms, type AxisSettings } from '../axes';
 import type { N } from '../data';
 import { h } from '../dom';
 import type { Option } from '../echarts';
-import { nudges, parted } from './nudge';
+import { t } from '../language';
+import { atEnds } from './beside';
 import { colour, dash, symbol } from '../palette';
-import type { Plot } from '../plot';
+import type { Drawing, Plot } from '../plot';
 import { variable } from '../theme';
+import { largest, logRange, strangeRange } from '../ticks';
 
-/** short: the text at the end of the line, if it differs from text. */
-export interface Line { strategy: number; text: string; short?: string; x: N[]; y: N[]; low?: N[] | null; high?: N[] | null; marks?: boolean }
+/** short: the text at the end of the line, if it differs from text. style: the dash and the marker, if they are not the strategy's. points: as many are drawn, the others are after divergence. diverged: the text at the end of such a line. */
+export interface Line {
+  strategy: number; text: string; short?: string; x: N[]; y: N[]; low?: N[] | null; high?: N[] | null;
+  marks?: boolean; style?: number; points?: number; diverged?: string;
+}
 
 type Point = [number, number];
 
+const drawable = (x: N | undefined): x is number => x !== null && x !== undefined && Math.abs(x) <= largest;
+
 /** Returns the points that can be drawn: a logarithmic axis needs positive numbers. */
-export function points({ x, y }: Line, logX: boolean, logY: boolean): Point[] {
+export function points({ x, y, points: most = Infinity }: Line, logX: boolean, logY: boolean): Point[] {
   const all: Point[] = [];
-  for (let i = 0; i < x.length; ++i) {
+  for (let i = 0; i < Math.min(x.length, most); ++i) {
     const [a, b] = [x[i], y[i]];
-    if (a === null || b === null || (logX && a <= 0) || (logY && b <= 0)) continue;
+    if (!drawable(a) || !drawable(b) || (logX && a <= 0) || (logY && b <= 0)) continue;
     all.push([a, b]);
   }
   return all;
 }
 
-/** Returns the band between low and high as one polygon, in the strategy's colour. */
-function band(line: Line, logX: boolean, logY: boolean): Option | null {
-  const rows: [number, number, number][] = [];
-  for (let i = 0; i < line.x.length; ++i) {
-    const [x, y, low, high] = [line.x[i], line.y[i], line.low?.[i] ?? null, line.high?.[i] ?? null];
-    if (x === null || y === null || low === null || high === null || (logX && x <= 0) || (logY && high <= 0)) continue;
-    rows.push([x, logY && low <= 0 ? Math.min(y, high) / 10 : low, high]);
+/** A row of a band: x, low, high. */
+type BandRow = [number, number, number];
+
+function bandRows(line: Line, logX: boolean, logY: boolean): BandRow[] {
+  const rows: BandRow[] = [];
+  for (let i = 0; i < Math.min(line.x.length, line.points ?? Infinity); ++i) {
+    const [x, y, low, high] = [line.x[i], line.y[i], line.low?.[i], line.high?.[i]];
+    if (!drawable(x) || !drawable(y) || !drawable(low) || !drawable(high) || (logX && x <= 0) || (logY && (high <= 0 || y <= 0))) continue;
+    rows.push([x, logY ? Math.max(low, y / 10) : low, high]);
   }
+  return rows;
+}
+
+/** Returns the band between low and high as one polygon, in the strategy's colour. */
+function band({ strategy }: Line, rows: BandRow[]): Option | null {
   if (rows.length < 2) return null;
   type Api = { coord(point: Point): Point };
   return {
-    type: 'custom', name: `band ${line.strategy}`, silent: true, clip: true, z: 1, animation: false, tooltip: { show: false },
+    type: 'custom', name: `band ${strategy}`, silent: true, clip: true, z: 1, animation: false, tooltip: { show: false },
     data: [rows[0], rows[rows.length - 1]], encode: { x: 0, y: [1, 2] },
     renderItem: ({ dataIndex }: { dataIndex: number }, api: Api) => dataIndex > 0 ? null : {
       type: 'polygon',
       shape: { points: [...rows.map(([x, low]) => api.coord([x, low])), ...rows.map(([x, , high]) => api.coord([x, high])).reverse()] },
-      style: { fill: colour(line.strategy), opacity: 0.16 },
+      style: { fill: colour(strategy), opacity: 0.16 },
     },
   };
 }
@@ -64,6 +78,7 @@ export const sized = ({ element }: Plot): Size => ({ width: element.clientWidth,
 const narrow = 480;
 const roomForNames = 640;
 const mostNames = 8;
+const mostMarked = 12;  // lines of so few points show where they were evaluated
 
 export interface LinesSettings {
   lines: Line[]; x: AxisSettings; y: AxisSettings;
@@ -72,83 +87,92 @@ export interface LinesSettings {
   band?: boolean;
 }
 
-const positive = (all: N[] | null | undefined): number[] => (all ?? []).filter((x): x is number => x !== null && x > 0);
-
 /** Returns at most `most` ticks: every second, third, ... */
 const sparse = (ticks: number[], most: number): number[] => ticks.filter((_, i) => i % Math.max(1, Math.ceil(ticks.length / most)) === 0);
 
-/** Returns a logarithmic axis from just below the values to just above them, with ticks at round numbers. */
-function fitted(settings: AxisSettings, values: number[], also: number[], mostTicks = Infinity): AxisSettings {
-  const above = [...values, ...also].filter((x) => x > 0);
-  if (!settings.log || settings.ticks || above.length === 0) return settings;
-  let [least, most] = [above[0], above[0]];
-  for (const x of above) { if (x < least) least = x; if (x > most) most = x; }
-  const margin = Math.max(1.05, (most / least) ** 0.05);
-  return { ...settings, min: least / margin, max: most * margin, ticks: sparse(logTicks(least / margin, most * margin), mostTicks) };
+/** Returns an axis with ends and ticks that suit the values, where ECharts' own would not. */
+function fitted(settings: AxisSettings, values: number[], mostTicks: number): AxisSettings {
+  if (settings.ticks) return settings;
+  if (!settings.log) {
+    const range = settings.max === undefined ? strangeRange(values, mostTicks, settings.min === 0 || !settings.scale) : null;
+    return range ? { ...settings, ...range } : settings;
+  }
+  const range = logRange(values);
+  return range ? { ...settings, ...range, ticks: sparse(range.ticks, mostTicks) } : { ...settings, min: 0.1, max: 10, ticks: [0.1, 1, 10] };
 }
 
 const letter = 6.6;  // its approximate width [pixels]
+const widest = ({ diverged }: Line): number => (diverged ? 230 : 128);
 
-/** Returns how far to move the names at the ends of lines, in a plot of about this size; null if they do not fit. */
-function endOffsets(ends: { text: string; data: Point[] }[], { width, height }: Size, logX: boolean, logY: boolean): number[] | null {
-  if (width <= roomForNames || ends.length > mostNames) return null;
-  const scale = (axisNumber: 0 | 1, log: boolean): ((x: number) => number) => {
-    const of = log ? Math.log : (x: number): number => x;
-    let [least, most] = [Infinity, -Infinity];
-    for (const { data } of ends) for (const point of data) { least = Math.min(least, of(point[axisNumber])); most = Math.max(most, of(point[axisNumber])); }
-    return (x) => (of(x) - least) / (most - least || 1);
-  };
-  const [across, up] = [scale(0, logX), scale(1, logY)];
-  const names = ends.filter(({ data }) => data.length > 0).map(({ text, data }) => {
-    const [x, y] = data[data.length - 1];
-    return { x: across(x) * (width - 200), y: (1 - up(y)) * (height - 80), width: Math.min(128, letter * text.length) + 8 };
-  });
-  const moved = nudges(names, 14, height - 76);
-  return parted(names, moved, 12) ? moved : null;
-}
+/** The text at the end of a line. */
+const endText = ({ text, short, diverged }: Line): string => (diverged ? `${short ?? text} (${diverged})` : short ?? text);
+const endWidth = (line: Line): number => Math.min(widest(line), letter * endText(line).length);
 
 /** The hint under a chart whose lines can be zoomed. */
 export const zoomHint = (): HTMLElement | null =>
-  zooms() ? h('p', { class: 'hint' }, 'Scroll with Ctrl to zoom, then drag to pan.') : null;
+  zooms() ? h('p', { class: 'hint' }, t('Scroll with Ctrl to zoom, then drag to pan.')) : null;
+
+const cross = 'path://M-5-3.6L-3.6-5L0-1.4L3.6-5L5-3.6L1.4 0L5 3.6L3.6 5L0 1.4L-3.6 5L-5 3.6L-1.4 0Z';
+
+/** Returns the crosses at the ends of the lines that diverge. */
+function crosses(drawn: { line: Line; data: Point[] }[]): Option[] {
+  const ends = drawn.filter(({ line, data }) => line.diverged && data.length > 0);
+  return ends.length === 0 ? [] : [{
+    type: 'scatter', id: 'diverged', name: t('diverged'), silent: true, z: 4, symbol: cross, symbolSize: 12, tooltip: { show: false },
+    data: ends.map(({ line, data }) => ({ value: data[data.length - 1], name: line.text, itemStyle: { color: colour(line.strategy), borderColor: variable('surface'), borderWidth: 0.6 } })),
+  }];
+}
+
+/** Returns the names at the ends of the lines: invisible points whose labels keep clear of each other. */
+const names = (ends: { line: Line; data: Point[] }[], size: Size): Option => ({
+  type: 'scatter', id: 'names', name: '', silent: true, z: 5, symbol: 'circle', symbolSize: 1, tooltip: { show: false }, labelLayout: atEnds(size),
+  data: ends.map(({ line, data }) => ({
+    value: data[data.length - 1], name: line.text, itemStyle: { color: colour(line.strategy) },
+    label: { show: true, position: 'right', distance: 6, formatter: () => endText(line), color: colour(line.strategy), fontSize: 11.5, width: widest(line), overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
+  })),
+});
 
 /** Returns the option of a chart of lines. The tooltip has the value of every line at the pointer. */
-export function lines({ lines: all, x, y, horizontal, others = [], size, named = false, band: bands = true }: LinesSettings): Option {
+export function lines({ lines: all, x, y, horizontal, others = [], size, named = false, band: bands = true }: LinesSettings): Drawing {
   const small = size.width < narrow;
   const drawn = all.map((line) => ({ line, data: points(line, !!x.log, !!y.log) }));
-  const moved = named ? endOffsets(drawn.map(({ line, data }) => ({ text: line.short ?? line.text, data })), size, !!x.log, !!y.log) : null;
-  const offset = drawn.map(({ data }, i) => (data.length > 0 ? moved?.[drawn.slice(0, i).filter((each) => each.data.length > 0).length] : undefined) ?? 0);
-  const series: Option[] = drawn.map(({ line, data }, i) => ({
+  if (drawn.every(({ data }) => data.length === 0)) return { empty: all.length === 0 ? t('All strategies are hidden.') : t('There is no value here that these axes can show.') };
+  const ends = named && size.width > roomForNames ? drawn.filter(({ data }) => data.length > 0) : [];
+  const withNames = ends.length > 0 && ends.length <= mostNames;
+  const series: Option[] = drawn.map(({ line, data }) => ({
     type: 'line', name: line.text, id: `line-${line.strategy}-${line.text}`, data, z: 3, clip: true,
-    symbol: line.marks || data.length === 1 ? symbol(line.strategy) : 'none', symbolSize: 7, showAllSymbol: true,
+    symbol: line.marks || data.length <= mostMarked ? symbol(line.style ?? line.strategy) : 'none', symbolSize: 7, showAllSymbol: true,
     color: colour(line.strategy), itemStyle: { color: colour(line.strategy) },
-    lineStyle: { width: 2, type: dash(line.strategy), color: colour(line.strategy), cap: 'butt', join: 'round' },
+    lineStyle: { width: 2, type: dash(line.style ?? line.strategy), color: colour(line.strategy), cap: 'butt', join: 'round' },
     emphasis: { focus: 'series', lineStyle: { width: 3.5 } }, blur: { lineStyle: { opacity: 0.18 } },
-    endLabel: { show: moved !== null, formatter: () => line.short ?? line.text, offset: [0, offset[i]], color: colour(line.strategy), fontSize: 11.5, distance: 6, width: 128, overflow: 'truncate', textBorderColor: variable('surface'), textBorderWidth: 3 },
   }));
-  const shaded = bands ? drawn.map(({ line }) => band(line, !!x.log, !!y.log)).filter((each) => each !== null) : [];
-  // In a narrow chart lines would cover the name of the level, so the name goes to the axis.
-  if (horizontal) series.push(level(horizontal.value, small ? '' : horizontal.text));
+  const rows = bands ? drawn.map(({ line }) => bandRows(line, !!x.log, !!y.log)) : [];
+  const shaded = rows.map((each, i) => band(drawn[i].line, each)).filter((each) => each !== null);
+  if (horizontal) series.push(level(horizontal.value, horizontal.text));
   const tell = (params: { axisValue: number }[] | { axisValue: number }): HTMLElement => {
     const where = (Array.isArray(params) ? params[0] : params).axisValue;
     const values = drawn.map(({ line, data }) => ({ line, value: at(data, where) })).filter(({ value }) => value !== null);
     values.sort((a, b) => b.value! - a.value!);
-    return tip(`${x.name}: ${x.format(where)}`, values.map(({ line, value }) => ({ colour: colour(line.strategy), name: line.text, value: y.format(value!) })));
+    return tip(`${t(x.name)}: ${x.format(where)}`, values.map(({ line, value }) => ({ colour: colour(line.strategy), name: line.text, value: y.format(value!) })));
   };
+  const flat = rows.flatMap((each) => each.flatMap(([, low, high]) => [low, high]));
+  const heights = drawn.flatMap(({ data }) => data.map(([, b]) => b)).concat(flat, horizontal ? [horizontal.value] : []);
+  // The name of the level stands at the axis: within the chart lines would cover it.
+  const name = horizontal ? `${t(y.name)} (${t('dashes: {0}', horizontal.text)})` : t(y.name);
   return {
-    grid: frame({ right: moved && all.length > 0 ? Math.min(146, 24 + letter * Math.max(...all.map(({ text, short }) => (short ?? text).length))) : 20 }),
-    xAxis: axis({ splits: small ? 3 : 6, ...fitted(x, drawn.flatMap(({ data }) => data.map(([a]) => a)), [], small ? 4 : Infinity), grid: false }, false),
-    yAxis: axis(fitted({ ...y, name: horizontal && small ? `${y.name} (dashes: ${horizontal.text})` : y.name }, drawn.flatMap(({ line, data }) => data.map(([, b]) => b).concat(bands ? positive(line.low).concat(positive(line.high)) : [])), horizontal ? [horizontal.value] : []), true),
+    grid: frame({ right: withNames ? 24 + Math.max(...ends.map(({ line }) => endWidth(line))) : 20 }),
+    xAxis: axis({ splits: small ? 3 : 6, ...fitted(x, drawn.flatMap(({ data }) => data.map(([a]) => a)), small ? 4 : 8), grid: false }, false),
+    yAxis: axis(fitted({ ...y, name }, heights, 9), true),
     tooltip: tooltip('axis', tell, { axisPointer: { type: 'line', lineStyle: { color: variable('quiet'), type: 'solid' } } }),
-    dataZoom: zoom(), series: [...shaded, ...others, ...series],
+    dataZoom: zoom(), series: [...shaded, ...others, ...series, ...crosses(drawn), ...(withNames ? [names(ends, size)] : [])],
   };
 }
 
-/** Returns a dashed horizontal line with its name: a target or an ideal. */
+/** Returns a dashed horizontal line: a target or an ideal. Its name is said at the axis. */
 export const level = (value: number, text: string): Option => ({
-  type: 'line', name: text, id: `level-${text}`, data: [], silent: true,
+  type: 'line', name: text, id: `level-${text}`, data: [], silent: true, z: 2,
   markLine: {
-    silent: true, symbol: 'none', animation: false, data: [{ yAxis: value }],
+    silent: true, symbol: 'none', animation: false, z: 2, data: [{ yAxis: value }], label: { show: false },
     lineStyle: { color: variable('ink'), type: [4, 4], width: 1.2, opacity: 0.75 },
-    label: { formatter: () => text, position: 'insideStartTop', textBorderColor: variable('surface'), textBorderWidth: 3, color: variable('ink'), fontSize: 11.5, distance: 4 },
   },
 });

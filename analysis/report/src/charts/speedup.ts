@@ -1,16 +1,18 @@
 // Speed-up and efficiency against the number of workers, with the ideal line and the fit of Amdahl's law.
 import type { AxisSettings } from '../axes';
 import { card, distinct } from '../card';
-import { legend, toggle } from '../controls';
+import { keys, legend, toggle } from '../controls';
 import type { N, Report, Speedup, SpeedupSeries } from '../data';
 import { h } from '../dom';
 import type { Option } from '../echarts';
 import { number, percent, whole } from '../format';
+import { t } from '../language';
 import { shortNames } from '../names';
 import { colour } from '../palette';
 import { Plot } from '../plot';
 import { shown } from '../state';
 import { variable } from '../theme';
+import { linearTicks } from '../ticks';
 import { emphasise } from './curves';
 import { barsHeight, speedupBars } from './speedup_bars';
 import { level, lines, sized, zoomHint, type Line } from './lines';
@@ -18,12 +20,12 @@ import { level, lines, sized, zoomHint, type Line } from './lines';
 const plain = (id: string, data: (number | N)[][], line: Option): Option =>
   ({ type: 'line', id, name: id, data, symbol: 'none', silent: true, z: 2, lineStyle: line, itemStyle: { color: (line as { color: string }).color } });
 
-function whiskers({ strategy, workers, low, high }: SpeedupSeries): Option | null {
+function whiskers({ strategy, text, workers, low, high }: SpeedupSeries): Option | null {
   if (!low || !high) return null;
   const rows = workers.map((x, i) => [x, low[i], high[i]]).filter((row): row is [number, number, number] => row[1] !== null && row[2] !== null);
   type Api = { value(i: number): number; coord(point: [number, number]): [number, number] };
   return {
-    type: 'custom', id: `whisker-${strategy}-${workers.length}`, name: 'whisker', silent: true, z: 2, data: rows, encode: { x: 0, y: [1, 2] }, tooltip: { show: false },
+    type: 'custom', id: `whisker-${strategy}-${text}`, name: 'whisker', silent: true, z: 2, data: rows, encode: { x: 0, y: [1, 2] }, tooltip: { show: false },
     renderItem: (_: unknown, api: Api) => {
       const [[x, bottom], [, top]] = [api.coord([api.value(0), api.value(1)]), api.coord([api.value(0), api.value(2)])];
       const stroke = (x1: number, y1: number, x2: number, y2: number): Option =>
@@ -33,7 +35,7 @@ function whiskers({ strategy, workers, low, high }: SpeedupSeries): Option | nul
   };
 }
 
-const highest = (all: SpeedupSeries[]): number => Math.max(...all.flatMap(({ efficiency }) => efficiency.map((x) => x ?? 0)));
+const highest = (all: SpeedupSeries[]): number => Math.max(0, ...all.flatMap(({ efficiency }) => efficiency.map((x) => x ?? 0)));
 
 function oneSize(report: Report, data: Speedup, file: string, workers: number, name: string): HTMLElement {
   const short = shortNames(report.strategies.map(({ label }) => label));
@@ -44,24 +46,25 @@ function oneSize(report: Report, data: Speedup, file: string, workers: number, n
   const here = (): SpeedupSeries[] => data.series.filter(({ strategy }) => shown(strategy));
   const plot: Plot = new Plot('speedup', data.sentence, barsHeight(data.series.length), () => {
     plot.height = barsHeight(here().length);
-    return speedupBars(here().map(named), workers, `${name}, ${whole(workers)} workers; efficiency in brackets`, plot.element.clientWidth > 640);
+    return speedupBars(here().map(named), workers, t('{0}, {1} workers; efficiency in brackets', name, whole(workers)), plot.element.clientWidth > 640);
   });
-  return card('speedup', 'Speed-up and efficiency', data, file, [], legend(report, distinct(data.series.map(({ strategy }) => strategy))), plot.element);
+  return card('speedup', t('Speed-up and efficiency'), data, file, [], legend(report, distinct(data.series.map(({ strategy }) => strategy))), plot.element);
 }
 
 export function speedup(report: Report, data: Speedup, file: string): HTMLElement {
   const chosen = { log: false, amdahl: true };
   const text = (each: SpeedupSeries): string => report.strategies[each.strategy].label + (each.text ? `, ${each.text}` : '');
   const here = (): SpeedupSeries[] => data.series.filter(({ strategy }) => shown(strategy));
+  const variants = [...new Set(data.series.map((each) => each.text))];  // the other keys of the grid: a dash and a marker each
   const most = Math.max(...data.series.flatMap(({ workers }) => workers));
   const least = Math.min(...data.series.flatMap(({ workers }) => workers));
   const sizes = distinct(data.series.flatMap(({ workers }) => workers));
-  const measured = data.measure === 'throughput' ? 'speed-up (samples per second)' : 'speed-up (time to target)';
+  const measured = data.measure === 'throughput' ? t('speed-up (samples per second)') : t('speed-up (time to target)');
   if (sizes.length === 1) return oneSize(report, data, file, sizes[0], measured);
   /** The axis of workers has ticks at the measured sizes. */
-  const x = (): AxisSettings => ({ name: 'workers', format: whole, log: chosen.log, min: chosen.log ? least / 1.1 : 0, max: most * (chosen.log ? 1.1 : 1.02), ticks: sizes });
+  const x = (): AxisSettings => ({ name: t('workers'), format: whole, log: chosen.log, min: chosen.log ? least / 1.1 : 0, max: most * (chosen.log ? 1.1 : 1.02), ticks: sizes });
   const asLines = (pick: (each: SpeedupSeries) => N[]): Line[] =>
-    here().map((each) => ({ strategy: each.strategy, text: text(each), x: each.workers, y: pick(each), marks: true }));
+    here().map((each) => ({ strategy: each.strategy, text: text(each), x: each.workers, y: pick(each), marks: true, ...(variants.length > 1 ? { style: variants.indexOf(each.text) } : {}) }));
 
   const up: Plot = new Plot('speedup', data.sentence, 360, () => lines({
     size: sized(up), lines: asLines((each) => each.speedup),
@@ -74,19 +77,19 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
         plain(`amdahl-${each.strategy}-${i}`, each.amdahl!.workers.map((P, k) => [P, each.amdahl!.speedup[k]]), { color: colour(each.strategy), type: [1, 3], width: 1.6, opacity: 0.9 })) : []),
     ],
   }));
-  const efficiency: Plot = new Plot('efficiency', `Efficiency: the speed-up in samples per second divided by the number of workers. ${data.sentence}`, 360, () => lines({
+  const efficiency: Plot = new Plot('efficiency', `${t('Efficiency: the speed-up divided by the number of workers.')} ${data.sentence}`, 360, () => lines({
     size: sized(efficiency), lines: asLines((each) => each.efficiency),
     x: x(),
-    y: { name: 'efficiency', format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] }, others: [level(1, 'ideal')],
+    y: { name: `${t('efficiency')} (${t('dashes: {0}', t('ideal'))})`, format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: linearTicks(0, Math.max(1.1, highest(data.series) * 1.05), 6) }, others: [level(1, 'ideal')],
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); up.redraw(); efficiency.redraw(); };
   const fitted = data.series.filter(({ amdahl }) => amdahl);
   const fits = fitted.length === 0 ? null : h('p', { class: 'fits' },
-    'Grey dashes: the ideal. Dots: the fit of Amdahl’s law, with a serial share of: ',
-    fitted.map((each) => `${text(each)} ${percent(each.amdahl!.serial)}`).join(', '), '.');
-  return card('speedup', 'Speed-up and efficiency', data, file, [
-    toggle('Logarithmic', chosen.log, (log) => set({ log })),
-    fitted.length > 0 ? toggle('Amdahl’s fit', true, (amdahl) => set({ amdahl })) : null,
+    t('Grey dashes: the ideal. Dots: the fit of Amdahl’s law, with a serial share of: {0}.', fitted.map((each) => `${text(each)} ${percent(each.amdahl!.serial)}`).join(', ')));
+  return card('speedup', t('Speed-up and efficiency'), data, file, [
+    toggle(t('Logarithmic'), chosen.log, (log) => set({ log })),
+    fitted.length > 0 ? toggle(t('Amdahl’s fit'), true, (amdahl) => set({ amdahl })) : null,
   ], legend(report, distinct(data.series.map(({ strategy }) => strategy)), (strategy) => { emphasise(up)(strategy); emphasise(efficiency)(strategy); }),
+    variants.length > 1 ? keys(variants.map((each, style) => ({ style, text: each })), true) : null,
     h('div', { class: 'pair' }, up.element, efficiency.element), zoomHint(), fits);
 }

@@ -1,33 +1,39 @@
 // Speed-up for a single cluster size: a bar per strategy, and the ideal.
-import { axis, frame, tip, tooltip } from '../axes';
+import { axis, bars, frame, tip, tooltip } from '../axes';
 import type { SpeedupSeries } from '../data';
-import type { Option } from '../echarts';
+import type { Drawing } from '../plot';
 import { number, percent } from '../format';
-import { twoLines } from '../names';
+import { t } from '../language';
+import { roomFor } from '../measure';
 import { colour } from '../palette';
 import { variable } from '../theme';
+import { linearTicks } from '../ticks';
 
 interface Named { series: SpeedupSeries; text: string; brief: string }
 
 export const barsHeight = (bars: number): number => 64 + Math.max(bars, 1) * (bars > 16 ? 22 : 34);
 
-export function speedupBars(all: Named[], workers: number, name: string, wide: boolean): Option {
+export function speedupBars(all: Named[], workers: number, name: string, wide: boolean): Drawing {
+  if (all.length === 0) return { empty: t('All strategies are hidden.') };
+  const label = ({ series }: Named): string => `${number(series.speedup[0])}  (${percent(series.efficiency[0])})`;
+  // Where all bars are short, the ideal would make them slivers.
+  const most = Math.max(0, ...all.map(({ series }) => series.speedup[0] ?? 0));
+  const [ideal, end] = [most > workers / 6, Math.max(workers, most) * 1.04];
   return {
-    grid: frame({ left: 8, right: wide ? 120 : 84 }),
-    xAxis: axis({ name: wide ? name : 'speed-up (efficiency)', format: number, min: 0, splits: wide ? 6 : 3 }, false),
-    yAxis: axis({ name: '', format: String, categories: all.map(({ brief }) => brief), grid: false,
-      extra: { inverse: true, axisTick: { show: false }, axisLabel: { color: variable('ink'), width: wide ? 240 : 130, overflow: 'truncate', fontSize: wide ? 12 : 11, formatter: (text: string) => (wide ? text : twoLines(text)) } } }, true),
+    grid: frame({ left: 8, right: roomFor(all.map(label)) }),
+    xAxis: axis({ name: (wide ? name : t('speed-up (efficiency)')) + (ideal ? ` (${t('dashes: {0}', t('ideal'))})` : ''), format: number, min: 0, ...(ideal ? { max: end, ticks: linearTicks(0, end, wide ? 8 : 4) } : {}), splits: wide ? 6 : 3 }, false),
+    yAxis: bars(all.map(({ brief }) => brief), wide, all.length <= 16),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const { series, text } = all[params[0].dataIndex];
-      return tip(text, [{ name: 'speed-up', value: number(series.speedup[0]) }, { name: 'efficiency', value: percent(series.efficiency[0]) }, { name: 'workers', value: number(workers) }]);
+      return tip(text, [{ name: t('speed-up'), value: number(series.speedup[0]) }, { name: t('efficiency'), value: percent(series.efficiency[0]) }, { name: t('workers'), value: number(workers) }]);
     }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
     series: [{
       type: 'bar', id: 'speedup', name: 'speed-up', barMaxWidth: 20,
       data: all.map(({ series }) => ({ value: series.speedup[0], itemStyle: { color: colour(series.strategy) } })),
-      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11,
-        formatter: ({ dataIndex }: { dataIndex: number }) => `${number(all[dataIndex].series.speedup[0])}  (${percent(all[dataIndex].series.efficiency[0])})` },
-      markLine: { silent: true, symbol: 'none', animation: false, data: [{ xAxis: workers }], lineStyle: { color: variable('ink'), type: [4, 4], width: 1.2, opacity: 0.75 },
-        label: { formatter: () => 'ideal', position: 'insideEndTop', color: variable('ink'), fontSize: 11.5 } },
+      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, textBorderColor: variable('surface'), textBorderWidth: 3,
+        formatter: ({ dataIndex }: { dataIndex: number }) => label(all[dataIndex]) },
+      ...(ideal ? { markLine: { silent: true, symbol: 'none', animation: false, data: [{ xAxis: workers }], lineStyle: { color: variable('ink'), type: [4, 4], width: 1.2, opacity: 0.75 },
+        z: 1, label: { show: false } } } : {}),
     }],
   };
 }

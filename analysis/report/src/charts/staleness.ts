@@ -4,6 +4,7 @@ import { card, distinct } from '../card';
 import { legend, place } from '../controls';
 import type { Report, Staleness } from '../data';
 import { percent, whole } from '../format';
+import { t } from '../language';
 import { colour } from '../palette';
 import { Plot } from '../plot';
 import { shown } from '../state';
@@ -28,18 +29,19 @@ export function bins(most: number): Bins {
 }
 
 export function staleness(report: Report, data: Staleness, file: string): HTMLElement {
-  const at = place(report, () => data.rows);
+  const at = place(report, () => data.rows, data.about);
   const plot: Plot = new Plot('staleness', data.sentence, 320, () => {
     const rows = data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy));
+    if (rows.length === 0) return { empty: t('All strategies are hidden.') };
     const { names, shares } = bins(Math.max(0, ...rows.flatMap(({ values }) => values)));
     const heights = rows.map(shares);
     return {
       grid: frame(),
-      xAxis: axis({ name: 'staleness [updates]', format: String, categories: names, grid: false }, false),
-      yAxis: axis({ name: 'share of gradients', format: percent }, true),
+      xAxis: axis({ name: t('staleness [updates]'), format: String, categories: names, grid: false, extra: { axisLabel: { hideOverlap: true, alignMinLabel: 'left', alignMaxLabel: 'right' } } }, false),
+      yAxis: axis({ name: t('share of gradients'), format: percent }, true),
       tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
         const bin = params[0].dataIndex;
-        return tip(`${names[bin]} updates old`, rows.map(({ strategy }, i) => ({ colour: colour(strategy), name: report.strategies[strategy].label, value: percent(heights[i][bin]) })));
+        return tip(t('{0} updates old', names[bin]), rows.map(({ strategy }, i) => ({ colour: colour(strategy), name: report.strategies[strategy].label, value: percent(heights[i][bin]) })));
       }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
       series: rows.map(({ strategy }, i) => ({
         type: 'bar', id: `staleness-${strategy}`, name: report.strategies[strategy].label, data: heights[i], barGap: '0%', barCategoryGap: '16%', barMaxWidth: 40,
@@ -47,6 +49,6 @@ export function staleness(report: Report, data: Staleness, file: string): HTMLEl
       })),
     };
   });
-  return card('staleness', 'Staleness of the gradients', data, file, [at.element],
+  return card('staleness', t('Staleness of the gradients'), data, file, [at.element],
     legend(report, distinct(data.rows.map(({ strategy }) => strategy))), plot.element);
 }

@@ -1,24 +1,27 @@
-// The time chart: compute, communicate, wait, down.
+// The time chart: compute, communicate, wait, down, and the parts of each.
 import { axis, frame, tip, tooltip } from '../axes';
 import { card, distinct } from '../card';
 import { list, place, segments, toggle } from '../controls';
-import { parts, type Parts, type Report, type Row, type Time } from '../data';
+import { parts, type Report, type Row, type Time, type TimePart } from '../data';
 import type { Option } from '../echarts';
 import { percent, seconds } from '../format';
-import { decal, partColours } from '../palette';
+import { decal, detailColours, partColours } from '../palette';
 import { shortNames, twoLines } from '../names';
-import { partsKey } from '../parts';
+import { detailKey, partsKey } from '../parts';
 import { Plot } from '../plot';
 import { change, onChange, shown } from '../state';
 import { variable } from '../theme';
 
-interface Bar { name: string; short?: string; parts: Parts }
+interface Bar { name: string; short?: string; parts: number[] }
 type View = 'strategies' | 'points' | 'ranks';
 
-const sum = (all: Parts): number => all.reduce((a, b) => a + b, 0);
+const sum = (all: number[]): number => all.reduce((a, b) => a + b, 0);
+const four: TimePart[] = parts.map((name, of) => ({ name, part: of, of }));
+const signs = ['solid', 'hatch', 'dots', 'rows'];
 
-function option(bars: Bar[], share: boolean, wide: boolean): Option {
-  const colours = partColours();
+/** which: the parts that are stacked. */
+function option(bars: Bar[], which: TimePart[], share: boolean, wide: boolean): Option {
+  const colours = which === four ? partColours() : which.map(({ part }) => detailColours()[part]);
   const value = (bar: Bar, part: number): number => share ? bar.parts[part] / (sum(bar.parts) || 1) : bar.parts[part];
   return {
     grid: frame({ top: 8, left: 8 }),
@@ -27,11 +30,11 @@ function option(bars: Bar[], share: boolean, wide: boolean): Option {
       extra: { inverse: true, axisLabel: { color: variable('ink'), width: wide ? 230 : 130, overflow: 'truncate', fontSize: wide ? 12 : 11, formatter: (text: string) => (wide || bars.length > 16 ? text : twoLines(text)) }, axisTick: { show: false } } }, true),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const bar = bars[params[0].dataIndex];
-      return tip(bar.name, parts.map((name, i) => ({ colour: colours[i], name, value: `${seconds(bar.parts[i])}  ${percent(bar.parts[i] / (sum(bar.parts) || 1))}` })));
+      return tip(bar.name, which.map(({ name }, i) => ({ colour: colours[i], name, value: `${seconds(bar.parts[i])}  ${percent(bar.parts[i] / (sum(bar.parts) || 1))}` })));
     }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
-    series: parts.map((name, part) => ({
+    series: which.map(({ name, of }, part) => ({
       type: 'bar', stack: 'all', name, id: name, data: bars.map((bar) => value(bar, part)), barMaxWidth: 26, barMinWidth: 3, barCategoryGap: bars.length > 24 ? '12%' : '34%',
-      color: colours[part], itemStyle: { color: colours[part], decal: decal(part) ?? { symbol: 'none' }, borderColor: variable('surface'), borderWidth: bars.length > 24 ? 0 : 0.5 },
+      color: colours[part], itemStyle: { color: colours[part], decal: decal(of) ?? { symbol: 'none' }, borderColor: variable('surface'), borderWidth: bars.length > 24 ? 0 : 0.5 },
     })),
   };
 }
@@ -41,28 +44,30 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   const short = shortNames(labels);
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
   const severalPoints = distinct(data.rows.map(({ point }) => point)).length > 1;
+  const which = data.detail.length > 0 ? data.detail : four;
+  const detailed = which !== four;
   const chosen = { view: (strategies.length === 1 && severalPoints ? 'points' : 'strategies') as View, share: false, strategy: strategies[0] };
   const eligible = (): Row[] => (chosen.view === 'ranks' ? data.ranks.filter(({ strategy }) => strategy === chosen.strategy) : data.rows);
   const at = place(report, eligible);
   const bars = (): Bar[] => {
     if (chosen.view === 'ranks') {
       const row = data.ranks.find(({ strategy, point }) => strategy === chosen.strategy && point === at.point());
-      return row ? row.names.map((name, i) => ({ name, parts: row.parts[i] })) : [];
+      return row ? row.names.map((name, i) => ({ name, parts: detailed ? row.detail[i] : row.parts[i] })) : [];
     }
     if (chosen.view === 'points')
-      return data.rows.filter(({ strategy }) => strategy === chosen.strategy).map(({ point, parts: each }) => ({ name: report.points[point].text, parts: each }));
-    return data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy)).map(({ strategy, parts: each }) => ({ name: labels[strategy], short: short[strategy], parts: each }));
+      return data.rows.filter(({ strategy }) => strategy === chosen.strategy).map(({ point, parts: each, detail }) => ({ name: report.points[point].text, parts: detailed ? detail : each }));
+    return data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy)).map(({ strategy, parts: each, detail }) => ({ name: labels[strategy], short: short[strategy], parts: detailed ? detail : each }));
   };
   const fit = (): void => {
     const rows = bars().length;
     plot.height = 64 + Math.max(rows, 1) * (rows > 40 ? 14 : rows > 16 ? 20 : 38);
   };
-  const plot: Plot = new Plot('time', data.sentence, 200, () => { fit(); return option(bars(), chosen.share, plot.element.clientWidth > 640); });
+  const plot: Plot = new Plot('time', data.sentence, 200, () => { fit(); return option(bars(), which, chosen.share, plot.element.clientWidth > 640); });
   fit();
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
-  const which = list('Strategy', strategies.map((each) => [String(each), labels[each]]), String(chosen.strategy), (value) => set({ strategy: Number(value) }));
+  const strategy = list('Strategy', strategies.map((each) => [String(each), labels[each]]), String(chosen.strategy), (value) => set({ strategy: Number(value) }));
   const arrange = (): void => {
-    which.element.hidden = chosen.view === 'strategies';
+    strategy.element.hidden = chosen.view === 'strategies';
     if (at.element) at.element.hidden = chosen.view === 'points';
     at.show();
   };
@@ -70,7 +75,7 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   onChange(fit);
   const views: [View, string][] = [['strategies', 'Strategies'], ...(severalPoints ? [['points', 'Grid points'] as [View, string]] : []), ...(data.ranks.length ? [['ranks', 'Ranks'] as [View, string]] : [])];
   return card('time', 'Where the time went', data, file, [
-    views.length > 1 ? segments('Compare', views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, which.element, at.element,
+    views.length > 1 ? segments('Compare', views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, strategy.element, at.element,
     toggle('As shares', false, (share) => set({ share })),
-  ], partsKey(['solid', 'hatch', 'dots', 'rows']), plot.element);
+  ], detailed ? detailKey(which, signs) : partsKey(signs), plot.element);
 }

@@ -1,5 +1,5 @@
 // Draws the bars of a run on a canvas: only those in the window, set as pixels, with names in bars that have room.
-import { partColours } from '../palette';
+import { partColours, storageColour } from '../palette';
 import { variable } from '../theme';
 import { seconds } from '../format';
 import { pixel, type Raster } from './raster';
@@ -38,7 +38,7 @@ function bars(all: Tracks, lane: number, view: View, shape: Geometry, raster: Ra
     const x = Math.max(left, left + Math.round((run.from[bar] - view.from) * scale));
     const end = Math.min(right, Math.max(x + 1, left + Math.round((run.to[bar] - view.from) * scale)));
     const gap = end - x > 3 * dots ? Math.round(dots) : 0;  // separates neighbouring bars of one kind
-    raster.fill(x, end - gap, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[kind]);
+    raster.fill(x, end - gap, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[all.stores[bar] ? 4 : kind]);
   }
   return i - first;
 }
@@ -103,7 +103,7 @@ export function draw(canvas: HTMLCanvasElement, raster: Raster, all: Tracks, vie
   laneNames(context, all, shape);
   frameAndTicks(context, view, shape);
   raster.clear(canvas.width, canvas.height);
-  const colours = partColours().map(pixel);
+  const colours = [...partColours(), storageColour()].map(pixel);
   let seen = 0;
   for (let lane = 0; lane < all.lanes.length; ++lane) seen += bars(all, lane, view, shape, raster, colours);
   raster.onto(context);

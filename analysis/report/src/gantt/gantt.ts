@@ -1,16 +1,19 @@
 // The Gantt chart: the activities of each rank, of two runs under each other on one clock.
+import { zooms } from '../axes';
 import { card } from '../card';
 import { list } from '../controls';
 import type { Gantt, GanttRun, Report } from '../data';
 import { h } from '../dom';
+import { t } from '../language';
 import { partsKey } from '../parts';
 import { plots, whenNear } from '../plot';
+import { later } from '../queue';
 import { onChange, state } from '../state';
 import { onTheme, printing } from '../theme';
 import { axisHeight } from './draw';
 import { Overview } from './overview';
 import { Panel } from './panel';
-import { tracks, type Tracks } from './tracks';
+import { stores, tracks, type Tracks } from './tracks';
 import { View } from './view';
 
 const none = -1;
@@ -28,7 +31,7 @@ function oncePerFrame(draw: () => void): () => void {
 export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
   const severalSeeds = new Set(data.runs.map(({ seed }) => seed)).size > 1;
   const text = ({ strategy, point, seed }: GanttRun): string =>
-    [report.strategies[strategy].label, report.points[point]?.text, severalSeeds && `seed ${seed}`].filter(Boolean).join(', ');
+    [report.strategies[strategy].label, report.points[point]?.text, severalSeeds && t('seed {0}', seed)].filter(Boolean).join(', ');
   const indexed: (Tracks | undefined)[] = [];
   const indexedRun = (i: number): Tracks | null => (i < 0 ? null : (indexed[i] ??= tracks(data.runs[i])));
   const chosen = [0, data.runs.length > 1 ? 1 : none];  // the runs of the sentence
@@ -44,21 +47,29 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     overview.draw(printing() ? 3 : window.devicePixelRatio);
   };
   const redraw = oncePerFrame(() => { if (drawn.ever) draw(); });
-  const extent = (): void => view.extent(Math.min(...shown().map(({ run }) => run.from_s)), Math.max(...shown().map(({ run }) => run.to_s)));
+  /** Runs of very different lengths: in the whole time the shorter one would be a sliver. */
+  const lengths = (): number[] => shown().map(({ run }) => run.to_s - run.from_s);
+  const uneven = (): boolean => lengths().length > 1 && Math.max(...lengths()) > 5 * Math.min(...lengths());
+  const extent = (): void => {
+    view.extent(Math.min(...shown().map(({ run }) => run.from_s)), Math.max(...shown().map(({ run }) => run.to_s)));
+    view.fit();
+    if (uneven()) view.show(Math.min(...shown().map(({ run }) => run.from_s)), 1.1 * Math.min(...shown().map(({ run }) => run.to_s)));
+  };
   extent();
   view.onMove(redraw);
 
   const choices = (k: number): [string, string][] =>
-    [...(k > 0 ? [[String(none), 'nothing'] as [string, string]] : []), ...data.runs.map((run, i): [string, string] => [String(i), text(run)])];
-  const lists = chosen.map((_, k) => list(k === 0 ? 'Run' : 'beside', choices(k), String(chosen[k]), (value) => pick(k, Number(value))));
+    [...(k > 0 ? [[String(none), t('nothing')] as [string, string]] : []), ...data.runs.map((run, i): [string, string] => [String(i), text(run)])];
+  const lists = chosen.map((_, k) => list(k === 0 ? t('Run') : t('beside'), choices(k), String(chosen[k]), (value) => pick(k, Number(value))));
   const hint = h('p', { class: 'hint' });
   const tell = (): void => {
     const partly = shown().some(({ run }) => !run.whole);
-    hint.replaceChildren('Drag to pan; scroll with Ctrl, pinch, or press + and − to zoom; arrow keys pan too.');
-    if (partly) hint.append(' Only the beginning was recorded; ', h('code', {}, 'simgrad run --trace'), ' records more.');
+    hint.replaceChildren(zooms() ? t('Drag to pan; scroll with Ctrl, pinch, or press + and − to zoom; arrow keys pan too.') : t('Drag to pan; pinch to zoom.'));
+    if (uneven()) hint.append(' ', t('The runs differ much in length, so the window begins with the time of the shorter one: the button “{0}” shows the whole time.', t('All')));
+    if (partly) hint.append(' ', t('Only the beginning was recorded; {0} records more.', 'simgrad run --trace'));
     panels.forEach((panel, k) => {
       const run = indexedRun(chosen[k]);
-      panel.canvas.setAttribute('aria-label', run ? `Timeline of the ranks, ${text(run.run)}. ${data.sentence} Arrow keys pan, plus and minus zoom, Home shows all.` : '');
+      panel.canvas.setAttribute('aria-label', run ? `${t('Timeline of the ranks, {0}.', text(run.run))} ${data.sentence} ${t('Arrow keys pan, plus and minus zoom, Home shows all.')}` : '');
       titles[k].textContent = run ? text(run.run) : '';
     });
   };
@@ -85,16 +96,16 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
   });
 
   const button = (sign: string, label: string, action: () => void): HTMLElement => h('button', { type: 'button', class: 'plain', 'aria-label': label, title: label, onclick: action }, sign);
-  const tools = h('div', { class: 'tools', role: 'group', 'aria-label': 'Zoom and pan' },
-    button('◀', 'Earlier', () => view.pan(-0.3 * (view.to - view.from))), button('▶', 'Later', () => view.pan(0.3 * (view.to - view.from))),
-    button('+', 'Zoom in', () => view.zoom(0.6)), button('−', 'Zoom out', () => view.zoom(1 / 0.6)), button('All', 'Show all', () => view.fit()));
+  const tools = h('div', { class: 'tools', role: 'group', 'aria-label': t('Zoom and pan') },
+    button('◀', t('Earlier'), () => view.pan(-0.3 * (view.to - view.from))), button('▶', t('Later'), () => view.pan(0.3 * (view.to - view.from))),
+    button('+', t('Zoom in'), () => view.zoom(0.6)), button('−', t('Zoom out'), () => view.zoom(1 / 0.6)), button(t('All'), t('Show all'), () => view.fit()));
   const body = h('div', { class: 'gantt' }, overview.canvas, ...panels.flatMap((panel, k) => [titles[k], panel.element]));
   whenNear(body, draw);
-  onTheme(() => { if (drawn.ever || printing()) draw(); });
+  onTheme(() => { if (printing()) draw(); else if (drawn.ever) later(body, draw); });
   new ResizeObserver(redraw).observe(body);
   plots.set('gantt', { id: 'gantt', draw, element: body, option: () => ({
     from: view.from, to: view.to, extent: view.all, seen: panels.map(({ seen }) => seen), runs: chosen.map((i) => (i < 0 ? null : text(data.runs[i]))),
     rows: panels.map(({ shape }) => ({ top: axisHeight, row: shape.row, gutter: shape.gutter, width: shape.width })) }) });
-  return card('gantt', 'Timeline of the ranks', data, file, [lists[0].element, lists[1].element, tools],
-    partsKey(['tall', 'middle', 'thread', 'cord']), body, hint);
+  return card('gantt', t('Timeline of the ranks'), data, file, [lists[0].element, lists[1].element, tools],
+    partsKey(['tall', 'middle', 'thread', 'cord'], data.runs.some((run) => stores(run).includes(true))), body, hint);
 }

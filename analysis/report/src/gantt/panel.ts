@@ -1,9 +1,10 @@
 // The lanes of one run: the canvas, and the window of time as set by pointer and keys.
 import { tip } from '../axes';
-import { parts } from '../data';
+import { parts, type GanttRun } from '../data';
 import { h } from '../dom';
+import { t } from '../language';
 import { bytes, seconds, whole } from '../format';
-import { partColours } from '../palette';
+import { partColours, storageColour } from '../palette';
 import { printing } from '../theme';
 import { axisHeight, draw, geometry, toTime, type Geometry } from './draw';
 import { Raster } from './raster';
@@ -112,15 +113,21 @@ export class Panel {
   }
 }
 
-function describe({ run }: Tracks, bar: number): HTMLElement {
+/** Returns the peer's lane without its host: "server 0"; ranks that were not recorded have their number only. */
+function peerName({ lanes, ranks }: GanttRun, peer: number): string {
+  const lane = ranks?.indexOf(peer) ?? -1;
+  return lane >= 0 ? lanes[lane].replace(/ \(.*/, '') : t('rank {0}', peer);
+}
+
+function describe({ run, stores }: Tracks, bar: number): HTMLElement {
   const [name, kind] = [run.names[run.name[bar]], run.kind[bar]];
   const peer = run.peer[bar];
   const lines = [
-    { colour: partColours()[kind], name: parts[kind], value: seconds(run.to[bar] - run.from[bar]) },
-    { name: 'from', value: seconds(run.from[bar], 6) }, { name: 'to', value: seconds(run.to[bar], 6) },
-    ...(run.step[bar] !== null ? [{ name: 'step', value: whole(run.step[bar]) }] : []),
-    ...(run.bytes[bar] !== null ? [{ name: 'bytes', value: bytes(run.bytes[bar]) }] : []),
-    ...(peer !== null ? [{ name: 'peer', value: `rank ${peer}` }] : []),
+    { colour: stores[bar] ? storageColour() : partColours()[kind], name: t(stores[bar] ? 'storage' : parts[kind]), value: seconds(run.to[bar] - run.from[bar]) },
+    { name: t('from'), value: seconds(run.from[bar], 6) }, { name: t('to'), value: seconds(run.to[bar], 6) },
+    ...(run.step[bar] !== null ? [{ name: t('step'), value: whole(run.step[bar]) }] : []),
+    ...(run.bytes[bar] !== null ? [{ name: t('bytes'), value: bytes(run.bytes[bar]) }] : []),
+    ...(peer !== null ? [{ name: t('peer'), value: peerName(run, peer) }] : []),
   ];
   return tip(`${run.lanes[run.lane[bar]]}: ${name}`, lines);
 }

@@ -4,12 +4,17 @@ import type { GanttRun } from '../data';
 export interface Tracks {
   run: GanttRun;
   lanes: Int32Array[];  // the bars of each lane, in the order of time
+  stores: boolean[];  // whether a bar is reading or writing a storage
 }
+
+const storageWork = ['read', 'checkpoint', 'restart'];
+/** Whether a bar is reading or writing a storage: in a checkpoint and in a restart nothing else is communicated. */
+export const stores = (run: GanttRun): boolean[] => run.name.map((name, bar) => run.kind[bar] === 1 && run.peer[bar] === null && storageWork.includes(run.names[name]));
 
 export function tracks(run: GanttRun): Tracks {
   const lanes: number[][] = run.lanes.map(() => []);
   run.lane.forEach((lane, bar) => lanes[lane].push(bar));
-  return { run, lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
+  return { run, stores: stores(run), lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
 }
 
 /** Returns the index in the lane of the first bar that ends after t: bars of a lane do not overlap. */

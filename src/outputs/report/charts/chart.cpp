@@ -2,6 +2,8 @@
 
 namespace simgrad::outputs::report {
 
+Subject subject_of(const Case& one) { return {one.strategy, one.point}; }
+
 void write(Writer& writer, const Cell& cell) {
   if (cell.text)
     writer.value(*cell.text);
@@ -26,6 +28,15 @@ void write(Writer& writer, const Table& table) {
 
 void write_chart(Writer& writer, const Chart& chart) {
   writer.member("sentence", chart.sentence);
+  writer.key("about");
+  if (chart.about) {
+    writer.begin_object();
+    writer.member("strategy", chart.about->strategy);
+    writer.member("point", chart.about->point);
+    writer.end_object();
+  } else {
+    writer.null();
+  }
   writer.member("table", chart.table);
 }
 

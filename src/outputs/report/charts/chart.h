@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "outputs/report/data/report_model.h"
 #include "outputs/report/data/writer.h"
 
 namespace simgrad::outputs::report {
@@ -34,14 +37,23 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
 };
 
+/// A strategy at a grid point.
+struct Subject {
+  std::size_t strategy = 0;
+  std::size_t point = 0;
+};
+
 struct Chart {
   std::string sentence;
   Table table;
+  std::optional<Subject> about = {};  ///< of the sentence: the page shows this grid point first
 };
+
+Subject subject_of(const Case& one);
 
 void write(Writer& writer, const Cell& cell);
 void write(Writer& writer, const Table& table);
-/// Writes the members "sentence" and "table" into the caller's object.
+/// Writes the members "sentence", "about" and "table" into the caller's object.
 void write_chart(Writer& writer, const Chart& chart);
 /// Writes a member that is an array of objects; `members` writes the members of one.
 template <class Items, class Members>

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -24,45 +25,49 @@ double relative_gap(const record::CollectiveUse& use) {
 }
 
 std::string named(const ReportModel& model, const CollectiveRow& row) {
-  return fmt::format("{} of {} ({} members, {})", printable(row.use.name), model.named(*row.one), row.use.members,
-                     byte_count(static_cast<double>(row.use.bytes)));
+  return tr("{} of {} ({} members, {})", printable(row.use.name), model.named(*row.one), row.use.members,
+            byte_count(static_cast<double>(row.use.bytes)));
+}
+
+/// Returns the collective whose time is farthest from its prediction.
+const CollectiveRow& farthest(const Collectives& chart) {
+  return *std::ranges::max_element(chart.rows, {},
+                                   [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
 }
 
 std::string sentence(const ReportModel& model, const Collectives& chart) {
-  const auto most = std::ranges::max_element(chart.rows, {},
-                                             [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
+  const CollectiveRow* const most = &farthest(chart);
   const auto as_predicted = std::ranges::count_if(
       chart.rows, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)) <= equal_times_within; });
   const auto all = static_cast<std::ptrdiff_t>(chart.rows.size());
   if (as_predicted == all) {
     const auto latest =
         std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
-    std::string text = all == 1
-                           ? fmt::format("{} takes as long as the model predicts: {}", named(model, chart.rows.front()),
-                                         duration(chart.rows.front().use.simulated_s))
-                           : fmt::format("{} take as long as the model predicts, within 0.5 %",
-                                         all == 2 ? std::string("Both") : fmt::format("All {}", all));
+    std::string text = all == 1   ? tr("{} takes as long as the model predicts: {}", named(model, chart.rows.front()),
+                                       duration(chart.rows.front().use.simulated_s))
+                       : all == 2 ? tr("Both take as long as the model predicts, within 0.5 %")
+                                  : tr("All {} take as long as the model predicts, within 0.5 %", all);
     if (latest->use.skew_s > no_skew * latest->use.simulated_s)
-      text +=
-          fmt::format(". Members wait {}{} on average for the last one",
-                      all == 1 ? "" : "longest in " + model.named(*latest->one) + ": ", duration(latest->use.skew_s));
-    return text + ".";
+      text += all == 1 ? tr(". Members wait {} on average for the last one", duration(latest->use.skew_s))
+                       : tr(". Members wait longest in {}: {} on average for the last one", model.named(*latest->one),
+                            duration(latest->use.skew_s));
+    return text + tr(".");
   }
-  std::string text = fmt::format("{} takes {} instead of the predicted {}: {}.", named(model, *most),
-                                 duration(most->use.simulated_s), duration(most->use.predicted_s), most->explanation);
-  if (as_predicted > 0) text += fmt::format(" As predicted: {} of {} collectives.", as_predicted, all);
+  std::string text = tr("{} takes {} instead of the predicted {}: {}.", named(model, *most),
+                        duration(most->use.simulated_s), duration(most->use.predicted_s), most->explanation);
+  if (as_predicted > 0) text += tr(" As predicted: {} of {} collectives.", as_predicted, all);
   return text;
 }
 
 /// Returns the cause with a leading separator, so that it can follow the numbers; empty if no cause is known.
 std::string slower_because(const Causes& causes) {
   if (!causes.network_model.empty())
-    return fmt::format(", because of the network model \"{}\": the prediction is for the ideal one",
-                       printable(causes.network_model));
-  if (causes.jitter) return ", because latencies vary from message to message";
-  if (causes.traffic) return ", because other traffic takes part of the bandwidth";
-  if (causes.uneven) return ", because members have different speeds";
-  if (causes.shared) return ", because messages share links";
+    return tr(", because of the network model \"{}\": the prediction is for the ideal one",
+              printable(causes.network_model));
+  if (causes.jitter) return tr(", because latencies vary from message to message");
+  if (causes.traffic) return tr(", because other traffic takes part of the bandwidth");
+  if (causes.uneven) return tr(", because members have different speeds");
+  if (causes.shared) return tr(", because messages share links");
   return "";
 }
 
@@ -86,18 +91,19 @@ std::string explained(const record::CollectiveUse& use, const Causes& causes) {
   const double relative = relative_gap(use);
   std::string text;
   if (!(use.predicted_s > 0.0))
-    text = "no prediction";
+    text = tr("no prediction");
   else if (std::abs(relative) <= equal_times_within)
-    text = "as predicted";
+    text = tr("as predicted");
   else if (relative > 0.0)
-    text = fmt::format("{} more ({}){}", duration(gap(use)), percent(relative), slower_because(causes));
+    text = tr("{} more ({}){}", duration(gap(use)), percent(relative), slower_because(causes));
   else
-    text = fmt::format("{} less ({}): part of the work was done before the last member arrived", duration(-gap(use)),
-                       percent(-relative));
+    text = tr("{} less ({}): part of the work was done before the last member arrived", duration(-gap(use)),
+              percent(-relative));
   const double scale = std::max(use.simulated_s, use.predicted_s);
   if (use.skew_s > equal_times_within * scale)
-    text += fmt::format("; members first wait {} on average for the last one{}", duration(use.skew_s),
-                        causes.stragglers ? ", a straggler" : "");
+    text += causes.stragglers
+                ? tr("; members first wait {} on average for the last one, a straggler", duration(use.skew_s))
+                : tr("; members first wait {} on average for the last one", duration(use.skew_s));
   return text;
 }
 
@@ -116,6 +122,7 @@ std::optional<Collectives> collectives(const ReportModel& model) {
   }
   if (chart.rows.empty()) return std::nullopt;
   chart.sentence = sentence(model, chart);
+  if (std::abs(relative_gap(farthest(chart).use)) > equal_times_within) chart.about = subject_of(*farthest(chart).one);
   return chart;
 }
 

@@ -5,6 +5,7 @@
 
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/data/phrases.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -21,8 +22,8 @@ std::optional<double> peak(const Case& one) {
 
 /// Returns "0.2 in gossip (spectral gap 0.19)".
 std::string final_distance(const ReportModel& model, const Case& one) {
-  std::string text = fmt::format("{:.3g} in {}", *one.consensus_distance, model.named(one));
-  if (one.spectral_gap) text += fmt::format(" (spectral gap {:.3g})", *one.spectral_gap);
+  std::string text = tr("{:.3g} in {}", *one.consensus_distance, model.named(one));
+  if (one.spectral_gap) text += tr(" (spectral gap {:.3g})", *one.spectral_gap);
   return text;
 }
 
@@ -39,24 +40,28 @@ std::optional<Chart> consensus(const ReportModel& model) {
     chart.table.rows.push_back({model.label(*one), model.text(*one), most, one->consensus_distance, one->spectral_gap});
     if (*most > 0.0)
       apart.push_back(one);
-    else if (std::ranges::find(together, model.label(*one)) == together.end())
-      together.push_back(model.label(*one));
+    else
+      together.push_back(model.named(*one));
   }
   if (apart.empty()) return std::nullopt;
   std::ranges::stable_sort(apart, {}, [](const Case* one) { return -*one->consensus_distance; });
   const Case& most = *apart.front();
-  chart.sentence = "Distance of the replicas from their mean at the end: " + final_distance(model, most);
-  if (apart.size() > 1 &&
-      fmt::format("{:.3g}", *apart.back()->consensus_distance) == fmt::format("{:.3g}", *most.consensus_distance)) {
-    chart.sentence += ", and the same in every other case";
-  } else if (apart.size() > 1) {
+  chart.about = subject_of(most);
+  chart.sentence = tr("Distance of the replicas from their mean at the end: {}", final_distance(model, most));
+  const bool alike = apart.size() > 1 && fmt::format("{:.3g}", *apart.back()->consensus_distance) ==
+                                             fmt::format("{:.3g}", *most.consensus_distance);
+  if (alike && together.empty()) {
+    chart.sentence += tr(", and the same in every other case");
+  } else if (apart.size() > 1 && !alike) {
     const Case& least = *apart.back();
-    chart.sentence += ", the largest, and " + final_distance(model, least) + ", the smallest";
+    chart.sentence += tr(", the largest, and {}, the smallest", final_distance(model, least));
     if (most.spectral_gap && least.spectral_gap && *most.spectral_gap < *least.spectral_gap)
-      chart.sentence += ", on a graph that mixes faster";
+      chart.sentence += tr(", on a graph that mixes faster");
   }
-  chart.sentence += fmt::format(". The largest distance during training was {:.3g}.", *peak(most));
-  if (!together.empty()) chart.sentence += fmt::format(" In {} the replicas are always equal.", listed(together));
+  double largest = 0.0;
+  for (const Case* one : apart) largest = std::max(largest, *peak(*one));
+  chart.sentence += tr(". The largest distance during training was {:.3g}.", largest);
+  if (!together.empty()) chart.sentence += tr(" In {} the replicas are always equal.", listed(together));
   return chart;
 }
 

@@ -6,6 +6,7 @@
 
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::outputs::report {
@@ -23,7 +24,7 @@ std::size_t diverged(const ReportModel& model) {
 
 std::string diverged_text(const ReportModel& model) {
   const std::size_t n = diverged(model);
-  return n == 0 ? "" : fmt::format(" {} diverged.", n == 1 ? "1 run" : fmt::format("{} runs", n));
+  return n == 0 ? "" : tr(" {} diverged.", counted(n, "{} run", "{} runs"));
 }
 
 /// Returns the cases in which no run diverged or failed, the lowest final loss first.
@@ -36,22 +37,22 @@ std::vector<const Case*> by_loss(const std::vector<const Case*>& cases) {
 }
 
 std::string ends_text(const ReportModel& model, const Case& one) {
-  return fmt::format("{} ends at loss {:.4g} after {}", model.named(one), *one.row.final_loss,
-                     duration(one.row.simulated_s.value_or(0.0)));
+  return tr("{} ends at loss {:.4g} after {}", model.named(one), *one.row.final_loss,
+            duration(one.row.simulated_s.value_or(0.0)));
 }
 
 std::string untargeted_sentence(const ReportModel& model, const std::vector<const Case*>& alternatives) {
   const auto cases = by_loss(alternatives);
-  if (cases.empty()) return "No run ends with a finite loss: every run diverged or failed.";
-  std::string text = model.comparison.has_target ? "No strategy reaches the target with every seed; " : "";
+  if (cases.empty()) return tr("No case ends with a finite loss for every seed.");
+  std::string text = model.comparison.has_target ? tr("No strategy reaches the target with every seed; ") : "";
   text += ends_text(model, *cases.front());
-  if (cases.size() < 2) return text + "." + diverged_text(model);
+  if (cases.size() < 2) return text + tr(".") + diverged_text(model);
   const auto loss = [](const Case& one) { return fmt::format("{:.4g}", *one.row.final_loss); };
   if (loss(*cases.front()) == loss(*cases.back()))
-    text += cases.size() == 2 ? ", and so does " + model.named(*cases.back()) : ", and so do all others";
+    text += cases.size() == 2 ? tr(", and so does {}", model.named(*cases.back())) : tr(", and so do all others");
   else
-    text += ", the lowest; " + ends_text(model, *cases.back()) + ", the highest";
-  return text + "." + diverged_text(model);
+    text += tr(", the lowest; {}, the highest", ends_text(model, *cases.back()));
+  return text + tr(".") + diverged_text(model);
 }
 
 /// Names the final loss of each job: jobs do not compete, so none is the best.
@@ -59,7 +60,7 @@ std::string jobs_sentence(const ReportModel& model) {
   std::vector<std::string> ends;
   for (const Case* one : model.ran())
     if (one->row.final_loss && one->row.sound()) ends.push_back(ends_text(model, *one));
-  return (ends.empty() ? "No job ends with a finite loss" : listed(ends)) + "." + diverged_text(model);
+  return (ends.empty() ? tr("No job ends with a finite loss") : listed_clauses(ends)) + tr(".") + diverged_text(model);
 }
 
 std::string sentence(const ReportModel& model) {
@@ -70,17 +71,23 @@ std::string sentence(const ReportModel& model) {
   const auto cases = ranking(model, alternatives, Measure::time_to_target);
   if (cases.empty()) return untargeted_sentence(model, alternatives);
   const Case& best = *cases.front();
-  const std::string target =
-      model.comparison.target ? fmt::format("loss {:.4g}", *model.comparison.target) : "the target";
-  const bool first = tied(cases, Measure::time_to_target) < 2;
-  std::string text = fmt::format("{} reaches {} {}after {}", model.named(best), target,
-                                 cases.size() > 1 && first ? "first, " : "", duration(*best.row.time_to_target_s));
-  if (cases.size() > 1) text += ": " + ahead(model, best, *cases.back(), Measure::time_to_target);
+  const std::string target = model.comparison.target ? tr("loss {:.4g}", *model.comparison.target) : tr("the target");
+  const Leaders top = leaders(cases, Measure::time_to_target);
+  const bool first = top.all.size() < 2;
+  const std::string after = duration(*best.row.time_to_target_s);
+  std::string text = cases.size() > 1 && first ? tr("{} reaches {} first, after {}", model.named(best), target, after)
+                                               : tr("{} reaches {} after {}", model.named(best), target, after);
+  if (top.lead == Lead::unclear)
+    text += top.all.size() == 2 ? tr(", by the mean; {} is not clearly slower", model.named(*cases[top.all[1]]))
+                                : tr(", by the mean; {} others are not clearly slower", top.all.size() - 1);
+  if (cases.size() > 1 && top.all.back() + 1 != cases.size())
+    text += tr(": ") + ahead(model, best, *cases.back(), Measure::time_to_target);
+  else if (cases.size() > 1 && top.lead == Lead::equal)
+    text += tr(": ") + lead(model, best, *cases.back(), Measure::time_to_target);
   std::size_t missed = 0;
   for (const Case& one : model.cases) missed += one.row.all_reached() ? 0 : 1;
-  text += ".";
-  if (missed > 0)
-    text += fmt::format(" Curves that miss the target with some seed: {} of {}.", missed, model.cases.size());
+  text += tr(".");
+  if (missed > 0) text += tr(" Curves that miss the target with some seed: {} of {}.", missed, model.cases.size());
   return text + diverged_text(model);
 }
 
@@ -103,6 +110,15 @@ Table table(const ReportModel& model) {
   return table;
 }
 
+/// Returns the case that the sentence begins with, if there is one: the first at the target, or else the lowest loss.
+std::optional<Subject> subject(const ReportModel& model) {
+  if (model.cases.front().conditions.jobs) return {};
+  const auto alternatives = questions(model).back().cases;
+  auto cases = ranking(model, alternatives, Measure::time_to_target);
+  if (cases.empty()) cases = by_loss(alternatives);
+  return cases.empty() ? std::nullopt : std::optional(subject_of(*cases.front()));
+}
+
 void write_series(Writer& writer, const Series& series) {
   writer.begin_object();
   writer.member("strategy", series.strategy);
@@ -119,6 +135,7 @@ void write_series(Writer& writer, const Series& series) {
   writer.rounded_or_null("metric_low", series.metric_low);
   writer.rounded_or_null("metric_high", series.metric_high);
   writer.rounded_or_null("consensus", series.consensus);
+  writer.member("diverged", series.diverged);
   writer.end_object();
 }
 
@@ -133,9 +150,18 @@ std::optional<Curves> curves(const ReportModel& model) {
   Curves curves;
   curves.sentence = sentence(model);
   curves.table = table(model);
+  curves.about = subject(model);
   const std::size_t most = std::clamp<std::size_t>(most_points_in_all / cases.size(), 16, most_points_a_series);
   for (const Case* one : cases) curves.series.push_back(series(*one, most));
   return curves;
+}
+
+void write(Writer& writer, const Divergence& divergence) {
+  writer.begin_object();
+  writer.member("step", divergence.step);
+  writer.member("seeds", divergence.seeds);
+  writer.member("points", divergence.points);
+  writer.end_object();
 }
 
 void write(Writer& writer, const Curves& curves) {

@@ -1,6 +1,8 @@
 /// Loss and metric against simulated time, step, epoch and cost, with confidence bands over the seeds.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -9,9 +11,17 @@
 
 namespace simgrad::outputs::report {
 
+/// The divergence of a case: the first step at which a seed has diverged (outputs/divergence.h).
+struct Divergence {
+  std::int64_t step = 0;
+  std::size_t seeds = 0;   ///< the seeds that diverge, sooner or later
+  std::size_t points = 0;  ///< of the series: those before that step
+};
+
 /// The curve of a case: the mean over its seeds at the steps that every seed has evaluated. A seed that has ended keeps
 /// its last values, so that the last point is the mean of the final values. If a crash made a seed repeat steps, the
 /// last evaluation of a step counts. With one seed the curve has every evaluation as recorded.
+/// A curve that is cut keeps one evaluation after divergence, the last one.
 /// NaN: no number, or not finite for one of the seeds. Empty vector: no run of the case has the number.
 struct Series {
   std::size_t strategy = 0;
@@ -28,6 +38,7 @@ struct Series {
   std::vector<double> metric_low;
   std::vector<double> metric_high;
   std::vector<double> consensus;
+  std::optional<Divergence> diverged;
 };
 
 /// Returns a curve of at most `most` points; peaks of loss, metric and consensus distance stay.
@@ -46,6 +57,7 @@ std::optional<Curves> curves(const ReportModel& model);
 /// its lines from the curves.
 std::optional<Chart> consensus(const ReportModel& model);
 
+void write(Writer& writer, const Divergence& divergence);
 void write(Writer& writer, const Curves& curves);
 
 }  // namespace simgrad::outputs::report

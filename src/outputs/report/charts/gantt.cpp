@@ -7,6 +7,7 @@
 
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -56,19 +57,26 @@ double share(const GanttRun& run, const std::vector<std::size_t>& lanes, int kin
 }
 
 std::string shares_text(const GanttRun& run, const std::vector<std::size_t>& lanes, const std::string& ranks) {
+  const bool one = lanes.size() == 1;
+  const std::string computes = percent(share(run, lanes, 0)), communicates = percent(share(run, lanes, 1));
+  const std::string waits = percent(share(run, lanes, 2));
   std::string text =
-      fmt::format("{} {} {} of the time, {} {}, {} {}", ranks, lanes.size() == 1 ? "computes" : "compute",
-                  percent(share(run, lanes, 0)), lanes.size() == 1 ? "communicates" : "communicate",
-                  percent(share(run, lanes, 1)), lanes.size() == 1 ? "waits" : "wait", percent(share(run, lanes, 2)));
+      one ? tr("{} computes {} of the time, communicates {}, waits {}", ranks, computes, communicates, waits)
+          : tr("{} compute {} of the time, communicate {}, wait {}", ranks, computes, communicates, waits);
   if (const double down = share(run, lanes, 3); down > 0.0)
-    text += fmt::format(", {} down {}", lanes.size() == 1 ? "is" : "are", percent(down));
+    text += one ? tr(", is down {}", percent(down)) : tr(", are down {}", percent(down));
   return text;
 }
 
 /// Returns "its 8 workers" or "the first 32 of its 1024 workers".
-std::string ranks_text(std::size_t shown, std::size_t all, const std::string& noun) {
-  if (shown < all) return fmt::format("the first {} of its {} {}s", shown, all, noun);
-  return all == 1 ? "its " + noun : fmt::format("its {} {}s", all, noun);
+std::string workers_text(std::size_t shown, std::size_t all) {
+  if (shown < all) return tr("the first {} of its {} workers", shown, all);
+  return all == 1 ? tr("its worker") : tr("its {} workers", all);
+}
+
+std::string servers_text(std::size_t shown, std::size_t all) {
+  if (shown < all) return tr("the first {} of its {} servers", shown, all);
+  return all == 1 ? tr("its server") : tr("its {} servers", all);
 }
 
 std::int64_t steps(const GanttRun& run) {
@@ -84,21 +92,21 @@ std::string described(const ReportModel& model, const GanttRun& run) {
   const std::vector<std::size_t> workers = own_lanes(run, true);
   const std::vector<std::size_t> servers = own_lanes(run, false);
   const std::string length = duration(run.to_s - run.from_s);
-  std::string text = fmt::format("{} of {} ({} started)", run.whole ? "all " + length : "the first " + length,
-                                 model.named(*run.one), counted(static_cast<std::size_t>(steps(run)), "step"));
+  const std::string started = counted(static_cast<std::size_t>(steps(run)), "{} step", "{} steps");
+  std::string text = run.whole ? tr("all {} of {} ({} started)", length, model.named(*run.one), started)
+                               : tr("the first {} of {} ({} started)", length, model.named(*run.one), started);
   if (!workers.empty())
-    text +=
-        ": " + shares_text(run, workers, ranks_text(workers.size(), std::max(all_workers, workers.size()), "worker"));
+    text += tr(": ") + shares_text(run, workers, workers_text(workers.size(), std::max(all_workers, workers.size())));
   const std::vector<double> waits = seconds(run, 2);
   const auto wait = [&](std::size_t lane) { return waits[lane]; };
   const auto longest = std::ranges::max_element(workers, {}, wait);
   if (workers.size() > 1 && waits[*longest] > 0.01 * (run.to_s - run.from_s) &&
       waits[*longest] > 1.05 * waits[*std::ranges::min_element(workers, {}, wait)])
-    text += fmt::format("; {} waits longest, {}", printable(run.lanes[*longest]),
-                        percent(waits[*longest] / (run.to_s - run.from_s)));
+    text += tr("; {} waits longest, {}", printable(run.lanes[*longest]),
+               percent(waits[*longest] / (run.to_s - run.from_s)));
   if (!servers.empty()) {
     const std::size_t all = std::max(ranks.size() - all_workers, servers.size());
-    text += "; " + shares_text(run, servers, ranks_text(servers.size(), all, "server"));
+    text += tr("; ") + shares_text(run, servers, servers_text(servers.size(), all));
   }
   return text;
 }
@@ -126,6 +134,9 @@ void write_run(Writer& writer, const GanttRun& run) {
   writer.member("to_s", run.to_s);
   writer.member("whole", run.whole);
   writer.member("lanes", run.lanes);
+  std::vector<int> ranks;
+  for (const auto& [rank, stream] : run.ranks) ranks.push_back(rank);
+  writer.member("ranks", ranks);
   writer.member("names", run.names);
   writer.member("lane", run.lane);
   writer.member("kind", run.kind);
@@ -155,9 +166,9 @@ std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_
     chart.runs.push_back(std::move(run));
   }
   if (chart.runs.empty()) return std::nullopt;
-  chart.sentence = "Shown are " + described(model, chart.runs.front());
-  if (chart.runs.size() > 1) chart.sentence += ". Beside it, " + described(model, chart.runs[1]);
-  chart.sentence += ".";
+  chart.sentence = tr("Shown are {}", described(model, chart.runs.front()));
+  if (chart.runs.size() > 1) chart.sentence += tr(". Beside it, {}", described(model, chart.runs[1]));
+  chart.sentence += tr(".");
   chart.table = table(model, chart.runs);
   return chart;
 }

@@ -3,13 +3,21 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "outputs/report/charts/gantt.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
 using record::Span;
+
+/// Returns the name of a rank, which the timeline has in English.
+std::string in_words(const std::string& name) {
+  constexpr std::string_view server = "server ";
+  return name.starts_with(server) ? tr("server {}", name.substr(server.size())) : name;
+}
 
 /// Returns the lane of each (rank, stream), in the order of the timeline's ranks; each rank's own lane comes first.
 std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, GanttRun& run) {
@@ -21,11 +29,12 @@ std::map<std::pair<int, int>, int> lanes_of(const record::Timeline& timeline, Ga
   std::map<std::pair<int, int>, int> lanes;
   for (const auto& [key, unused] : used) {
     const int rank = timeline.ranks[key.first];
-    const std::string name =
+    const std::string recorded =
         key.first < timeline.rank_names.size() ? timeline.rank_names[key.first] : fmt::format("rank {}", rank);
+    const std::string name = in_words(recorded);
     lanes[{rank, key.second}] = static_cast<int>(run.lanes.size());
     run.ranks.emplace_back(rank, key.second);
-    run.lanes.push_back(key.second == 0 ? name : fmt::format("{}, stream {}", name, key.second));
+    run.lanes.push_back(key.second == 0 ? name : tr("{}, stream {}", name, key.second));
   }
   return lanes;
 }

@@ -6,8 +6,10 @@
 #include <map>
 #include <numeric>
 
+#include "outputs/report/data/host_names.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/explanation.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -41,6 +43,25 @@ std::vector<Link> links_of(const Case& one) {
   return links;
 }
 
+/// Names the links by the ranks at their ends: "server 0, sending".
+void name(std::vector<Link>& links, const std::map<std::string, std::string>& hosts) {
+  for (Link& link : links) {
+    const auto from = link.from ? hosts.find(*link.from) : hosts.end();
+    const auto to = link.to ? hosts.find(*link.to) : hosts.end();
+    const bool sends = from != hosts.end();
+    const bool receives = to != hosts.end();
+    link.text = sends && receives ? tr("{} to {}", from->second, to->second)
+                : sends           ? tr("{}, sending", from->second)
+                : receives        ? tr("{}, receiving", to->second)
+                                  : link.name;
+  }
+  // Cables beside each other, or a bus, would have one text for several links: these keep their names.
+  std::map<std::string, int> uses;
+  for (const Link& link : links) ++uses[link.text];
+  for (Link& link : links)
+    if (uses[link.text] > 1) link.text = tr("{} ({})", link.text, link.name);
+}
+
 /// Keeps the links that carried most, and the busiest one, in their order.
 void keep(std::vector<Link>& links, std::size_t most, const std::string& busiest) {
   if (links.size() <= most) return;
@@ -68,12 +89,13 @@ double mean_utilisation(const LinksRow& row) {
 
 std::string described(const ReportModel& model, const LinksRow& row) {
   const Link& link = *busiest(row);
-  return fmt::format("\"{}\" of {}: busy {} of the time, {} carried{}", printable(link.name), model.named(*row.one),
-                     percent(link.utilisation), byte_count(link.bytes),
-                     row.one->busiest->shared ? " beside other traffic" : "");
+  const std::string ranks = link.text == link.name ? "" : tr(" ({})", printable(link.text));
+  return tr("\"{}\"{} of {}: busy {} of the time, {} carried{}", printable(link.name), ranks, model.named(*row.one),
+            percent(link.utilisation), byte_count(link.bytes),
+            row.one->busiest->shared ? tr(" beside other traffic") : "");
 }
 
-std::string sentence(const ReportModel& model, const Links& chart) {
+std::string sentence(const ReportModel& model, Links& chart) {
   const LinksRow* most = nullptr;
   const LinksRow* least = nullptr;
   for (const LinksRow& row : chart.rows) {
@@ -81,19 +103,19 @@ std::string sentence(const ReportModel& model, const Links& chart) {
     if (!most || busiest(row)->utilisation > busiest(*most)->utilisation) most = &row;
     if (!least || busiest(row)->utilisation < busiest(*least)->utilisation) least = &row;
   }
-  if (!most) return "The utilisation of the links is not known.";
-  std::string text = "The busiest link is " + described(model, *most);
+  if (!most) return tr("The utilisation of the links is not known.");
+  chart.about = subject_of(*most->one);
+  std::string text = tr("The busiest link is {}", described(model, *most));
   const double mean = mean_utilisation(*most);
   if (most->links.size() > 1 && mean > 0.0) {
     const double peak = busiest(*most)->utilisation / mean;
-    text += peak < 1.1 ? fmt::format(", as busy as the mean of its {} links", most->links.size())
-                       : fmt::format(", {} as busy as the mean of its {} links", times(peak), most->links.size());
+    text += peak < 1.1 ? tr(", as busy as the mean of its {} links", most->links.size())
+                       : tr(", {} as busy as the mean of its {} links", times(peak), most->links.size());
   }
-  text += ".";
-  if (limit(*most->one) == Limit::link) text += " This link is the bottleneck.";
+  text += tr(".");
   if (least != most && busiest(*most)->utilisation > same_within * busiest(*least)->utilisation)
-    text += fmt::format(" In {} no link is busy for more than {} of the time.", model.named(*least->one),
-                        percent_at_most(busiest(*least)->utilisation));
+    text += tr(" In {} no link is busy for more than {} of the time.", model.named(*least->one),
+               percent_at_most(busiest(*least)->utilisation));
   return text;
 }
 
@@ -141,6 +163,8 @@ std::optional<Links> links(const ReportModel& model) {
     LinksRow& row = chart.rows.emplace_back();
     row.one = one;
     row.links = links_of(*one);
+    row.hosts = host_names(one->runs.front()->record);
+    name(row.links, row.hosts);
     keep(row.links, most, one->busiest ? one->busiest->name : "");
     row.heat = heat(one->runs.front()->record, heat_rows, columns);
   }
@@ -157,10 +181,15 @@ void write(Writer& writer, const Links& chart) {
     writer.member("point", row.one->point);
     write_objects(writer, "links", row.links, [&](const Link& link) {
       writer.member("name", link.name);
+      writer.member("text", link.text);
       writer.member("from", link.from);
       writer.member("to", link.to);
       writer.member("bytes", link.bytes);
       writer.member("utilisation", link.utilisation);
+    });
+    write_objects(writer, "hosts", row.hosts, [&](const auto& host) {
+      writer.member("name", host.first);
+      writer.member("text", host.second);
     });
     writer.key("heat");
     if (row.heat)

@@ -1,6 +1,7 @@
 /// The links: bytes and utilisation over the whole run, and over time if the scenario records it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace simgrad::outputs::report {
 
 struct Link {
   std::string name;
+  std::string text = {};            ///< "server 0, sending" for "nic-8_UP"; the name of a link between switches
   std::optional<std::string> from;  ///< a host or a switch; nothing if the cabling is not known
   std::optional<std::string> to;
   double bytes = 0.0;  ///< without other traffic; mean over the seeds
@@ -28,7 +30,8 @@ struct Heat {
 
 struct LinksRow {
   const Case* one = nullptr;
-  std::vector<Link> links;  ///< in the record's order; if there are too many, those that carried most
+  std::vector<Link> links;                   ///< in the record's order; if there are too many, those that carried most
+  std::map<std::string, std::string> hosts;  ///< the ranks of the hosts in `from` and `to`: "server 0" for "host-8"
   std::optional<Heat> heat;
 };
 

@@ -5,21 +5,31 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
+
+enum class Best { fastest, cheapest, most_frugal };
 
 /// The price of the sentence: money, or energy if nothing costs money.
 struct ParetoPrice {
   std::optional<double> ParetoRow::*number;
   bool ParetoRow::*front;
   std::string (*text)(double);
-  const char* less;
-  const char* what;
+  bool money;
+
+  Best best() const { return money ? Best::cheapest : Best::most_frugal; }
+  Compared compared_by(bool to_target) const {
+    if (to_target) return money ? by_cost_to_target : by_energy_to_target;
+    return money ? by_cost : by_energy;
+  }
 };
 
 std::vector<ParetoRow> rows_of(const ReportModel& model, Measure measure) {
@@ -37,6 +47,81 @@ std::vector<ParetoRow> rows_of(const ReportModel& model, Measure measure) {
   return rows;
 }
 
+/// Returns the rows with the price that are first by the number; `lead` tells whether chance may decide among them.
+std::pair<std::vector<const ParetoRow*>, Lead> first_by(const std::vector<const ParetoRow*>& priced, Compared by) {
+  std::vector<const ParetoRow*> sorted = priced;
+  std::erase_if(sorted, [&](const ParetoRow* row) { return !compared(row->one->row, by); });
+  std::ranges::stable_sort(sorted, {}, [&](const ParetoRow* row) { return *compared(row->one->row, by); });
+  std::vector<const Row*> rows;
+  for (const ParetoRow* row : sorted) rows.push_back(&row->one->row);
+  const Leaders top = leaders(rows, by);
+  std::vector<const ParetoRow*> first;
+  for (const std::size_t i : top.all) first.push_back(sorted[i]);
+  return {first, top.lead};
+}
+
+std::string chance_text(const ReportModel& model, Best best, const std::vector<const ParetoRow*>& rows) {
+  std::vector<std::string> names;
+  for (const ParetoRow* row : rows) names.push_back(model.named(*row->one));
+  if (best == Best::fastest) return tr("Chance may decide which is the fastest: {}.", listed(names));
+  if (best == Best::cheapest) return tr("Chance may decide which is the cheapest: {}.", listed(names));
+  return tr("Chance may decide which is the most frugal: {}.", listed(names));
+}
+
+/// Returns "ring is the fastest: 2 s for $3.00".
+std::string best_text(const ReportModel& model, Best best, const ParetoRow& row, const ParetoPrice& price) {
+  const std::string name = model.named(*row.one), time = duration(row.time_s);
+  const std::string paid = price.text(*(row.*price.number));
+  if (best == Best::fastest) return tr("{} is the fastest: {} for {}", name, time, paid);
+  if (best == Best::cheapest) return tr("{} is the cheapest: {} for {}", name, time, paid);
+  return tr("{} is the most frugal: {} for {}", name, time, paid);
+}
+
+std::string front_text(const ParetoPrice& price, bool by_means, std::size_t on_front, std::size_t all) {
+  if (by_means)
+    return price.money ? tr("On the Pareto front of time and cost, by means: {} of {} cases.", on_front, all)
+                       : tr("On the Pareto front of time and energy, by means: {} of {} cases.", on_front, all);
+  return price.money ? tr("On the Pareto front of time and cost: {} of {} cases.", on_front, all)
+                     : tr("On the Pareto front of time and energy: {} of {} cases.", on_front, all);
+}
+
+/// Returns the sentence if chance may decide which case is the fastest, or which is the cheapest.
+std::string by_chance(const ReportModel& model, const Pareto& chart, const ParetoPrice& price, std::size_t on_front) {
+  std::vector<const ParetoRow*> priced;
+  for (const ParetoRow& row : chart.rows)
+    if (row.*price.number) priced.push_back(&row);
+  const bool to_target = chart.time_is == Measure::time_to_target;
+  const auto by_time = first_by(priced, to_target ? by_time_to_target : by_simulated_time);
+  const auto by_price = first_by(priced, price.compared_by(to_target));
+  if (by_time.second != Lead::unclear && by_price.second != Lead::unclear) return "";
+  const auto one = [&](const auto& top, Best best) {
+    if (top.second == Lead::unclear) return chance_text(model, best, top.first);
+    return best_text(model, best, *top.first.front(), price) + tr(".");
+  };
+  return one(by_time, Best::fastest) + tr(" ") + one(by_price, price.best()) + tr(" ") +
+         front_text(price, true, on_front, priced.size());
+}
+
+/// Returns the other cases' relation to the one that is the fastest and the cheapest.
+std::string others_text(const Pareto& chart, const ParetoPrice& price, const ParetoRow& best, std::size_t equals,
+                        std::size_t all) {
+  if (equals == all) return tr("every other case is equal");
+  if (equals > 1) return counted(equals - 1, "{} other case is equal", "{} other cases are equal");
+  const bool worse_in_both = std::ranges::all_of(chart.rows, [&](const ParetoRow& row) {
+    const auto& number = row.*price.number;
+    return &row == &best || !number || (row.time_s > best.time_s && *number > *(best.*price.number));
+  });
+  return worse_in_both ? tr("every other case is worse in both") : tr("no other case is better in either");
+}
+
+std::string both_text(const ReportModel& model, const ParetoPrice& price, const ParetoRow& best,
+                      const std::string& others) {
+  const std::string name = model.named(*best.one), time = duration(best.time_s);
+  const std::string paid = price.text(*(best.*price.number));
+  return price.money ? tr("{} is both the fastest and the cheapest: {}, {}; {}.", name, time, paid, others)
+                     : tr("{} is both the fastest and the most frugal: {}, {}; {}.", name, time, paid, others);
+}
+
 std::string sentence(const ReportModel& model, const Pareto& chart, const ParetoPrice& price) {
   std::vector<const ParetoRow*> best;
   for (const ParetoRow& row : chart.rows)
@@ -48,21 +133,17 @@ std::string sentence(const ReportModel& model, const Pareto& chart, const Pareto
   const double cheap_price = *(cheap.*price.number);
   const auto all = static_cast<std::size_t>(
       std::ranges::count_if(chart.rows, [&](const ParetoRow& row) { return (row.*price.number).has_value(); }));
-  if (all == 1)
-    return fmt::format("{} takes {} and {}.", model.named(*fast.one), duration(fast.time_s), price.text(fast_price));
+  if (all == 1) return tr("{} takes {} and {}.", model.named(*fast.one), duration(fast.time_s), price.text(fast_price));
+  if (const std::string text = by_chance(model, chart, price, best.size()); !text.empty()) return text;
   if (!(cheap_price < fast_price))
-    return fmt::format("{} is both the fastest and the {}: {}, {}; {}.", model.named(*fast.one), price.less,
-                       duration(fast.time_s), price.text(fast_price),
-                       best.size() == all ? "every other case is equal"
-                       : best.size() > 1
-                           ? counted(best.size() - 1, "other case") + (best.size() == 2 ? " is" : " are") + " equal"
-                           : "every other case is worse in one of the two");
-  return fmt::format(
-      "{} is the fastest: {} for {}. {} is the {}: {} for {}, {} less for {} the time. On the Pareto front of time and "
-      "{}: {} of {} cases.",
-      model.named(*fast.one), duration(fast.time_s), price.text(fast_price), model.named(*cheap.one), price.less,
-      duration(cheap.time_s), price.text(cheap_price), percent(1.0 - cheap_price / fast_price),
-      times(cheap.time_s / fast.time_s), price.what, best.size(), all);
+    return both_text(model, price, fast, others_text(chart, price, fast, best.size(), all));
+  const double longer = cheap.time_s / fast.time_s;
+  const std::string less = percent(1.0 - cheap_price / fast_price);
+  return best_text(model, Best::fastest, fast, price) + tr(".") + tr(" ") +
+         best_text(model, price.best(), cheap, price) +
+         (longer < small_factor ? tr(", {} less for {} more time", less, percent(longer - 1.0))
+                                : tr(", {} less for {} the time", less, times(longer))) +
+         tr(".") + tr(" ") + front_text(price, false, best.size(), all);
 }
 
 Table table(const ReportModel& model, const Pareto& chart) {
@@ -76,7 +157,7 @@ Table table(const ReportModel& model, const Pareto& chart) {
                    {"on the front of energy"}};
   for (const ParetoRow& row : chart.rows)
     table.rows.push_back({model.label(*row.one), model.text(*row.one), row.time_s, row.cost_usd, row.energy_j,
-                          row.front ? "yes" : "no", row.front_energy ? "yes" : "no"});
+                          row.front ? tr("yes") : tr("no"), row.front_energy ? tr("yes") : tr("no")});
   return table;
 }
 
@@ -120,10 +201,9 @@ std::optional<Pareto> pareto(const ReportModel& model) {
   if (!model.has_cost && !model.has_energy) return std::nullopt;
   const bool costs =
       std::ranges::any_of(model.cases, [](const Case& one) { return one.row.cost_usd.value_or(0.0) > 0.0; });
-  const ParetoPrice price =
-      costs || !model.has_energy
-          ? ParetoPrice{&ParetoRow::cost_usd, &ParetoRow::front, dollars, "cheapest", "cost"}
-          : ParetoPrice{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, "most frugal", "energy"};
+  const ParetoPrice price = costs || !model.has_energy
+                                ? ParetoPrice{&ParetoRow::cost_usd, &ParetoRow::front, dollars, true}
+                                : ParetoPrice{&ParetoRow::energy_j, &ParetoRow::front_energy, joules, false};
   Pareto chart;
   chart.time_is = best_measure(model);
   chart.rows = rows_of(model, chart.time_is);

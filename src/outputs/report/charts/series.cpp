@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
+#include <utility>
 
+#include "outputs/divergence.h"
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/data/decimation.h"
-#include "outputs/report/data/statistics.h"
+#include "outputs/statistics.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -42,7 +45,8 @@ std::vector<Moment> moments(const std::vector<const Run*>& runs) {
     for (std::size_t k = 0; k < curves.size(); ++k) {
       while (next[k] + 1 < curves[k].size() && curves[k][next[k]]->step < step) ++next[k];
       const Evaluation* const each = curves[k][next[k]];
-      const bool ended = next[k] + 1 == curves[k].size() && each->step < step;
+      const bool diverged = runs[k]->record.status == record::Status::diverged;
+      const bool ended = next[k] + 1 == curves[k].size() && each->step < step && !diverged;
       if (each->step == step || ended) moment.push_back(each);
     }
     if (moment.size() == curves.size()) shared.push_back(std::move(moment));
@@ -85,6 +89,29 @@ void add_band(const std::vector<Moment>& moments, std::optional<double> Evaluati
   }
 }
 
+/// Returns the number of moments before a seed diverges, and the divergence. `points` is left to the caller.
+std::pair<std::size_t, std::optional<Divergence>> divergence(const std::vector<const Run*>& runs,
+                                                             const std::vector<Moment>& moments) {
+  std::vector<const Evaluation*> ends;  // per seed: the first evaluation after divergence
+  std::optional<Divergence> found;
+  for (const Run* run : runs) {
+    const auto& curve = run->record.curve;
+    const std::size_t sensible = sensible_evaluations(curve);
+    ends.push_back(curve.data() + sensible);
+    if (sensible == curve.size()) continue;
+    if (!found) found = Divergence{.step = curve[sensible].step, .seeds = 0, .points = 0};
+    found->step = std::min(found->step, curve[sensible].step);
+    ++found->seeds;
+  }
+  const auto lost = [&](const Moment& moment) {
+    for (std::size_t k = 0; k < moment.size(); ++k)
+      if (moment[k] >= ends[k]) return true;
+    return false;
+  };
+  const auto sensible = std::ranges::find_if(moments, lost) - moments.begin();
+  return {static_cast<std::size_t>(sensible), found};
+}
+
 double per(double total, double amount) { return amount > 0.0 ? total / amount : 0.0; }
 
 }  // namespace
@@ -96,15 +123,21 @@ Series series(const Case& one, std::size_t most) {
   series.seeds = one.runs.size();
   if (one.runs.empty()) return series;
   std::vector<Moment> all = moments(one.runs);
+  const auto [sensible, diverged] = divergence(one.runs, all);
   const auto column = [](std::optional<double> Evaluation::*number) {
     return [number](const Evaluation& each, std::size_t) { return of(each.*number); };
   };
+  const bool fits = all.size() <= most;
+  std::vector<Moment> drawn(all.begin(), fits ? all.end() : all.begin() + static_cast<std::ptrdiff_t>(sensible));
   std::vector<std::vector<double>> seen;
   for (const auto number : {&Evaluation::loss, &Evaluation::metric, &Evaluation::consensus_distance})
-    if (auto numbers = if_any(means(all, column(number))); !numbers.empty()) seen.push_back(std::move(numbers));
-  if (seen.empty()) seen.emplace_back(all.size(), nan);
+    if (auto numbers = if_any(means(drawn, column(number))); !numbers.empty()) seen.push_back(std::move(numbers));
+  if (seen.empty()) seen.emplace_back(drawn.size(), nan);
   std::vector<Moment> kept;
-  for (const std::size_t i : decimated(seen, most)) kept.push_back(std::move(all[i]));
+  for (const std::size_t i : decimated(seen, most)) kept.push_back(std::move(drawn[i]));
+  series.diverged = diverged;
+  if (diverged) series.diverged->points = fits ? sensible : kept.size();
+  if (!fits && sensible < all.size()) kept.push_back(std::move(all.back()));
 
   for (const Moment& moment : kept) {
     const auto step = [](const Evaluation* each) { return each->step; };

@@ -7,7 +7,8 @@
 #include <limits>
 
 #include "outputs/report/data/phrases.h"
-#include "outputs/report/data/statistics.h"
+#include "outputs/statistics.h"
+#include "outputs/text/language.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
@@ -21,16 +22,26 @@ std::string other_parameters(const ReportModel& model, const Case& one) {
   return point_text(rest);
 }
 
-std::optional<double> Run::*number_of(Measure measure) {
+/// Returns the cases in which no run failed or diverged.
+std::vector<const Case*> sound_cases(const ReportModel& model) {
+  std::vector<const Case*> cases = model.ran();
+  std::erase_if(cases, [](const Case* one) { return !one->row.sound(); });
+  return cases;
+}
+
+std::optional<double> Run::*speedup_of(Measure measure) {
   return measure == Measure::throughput ? &Run::speedup_throughput : &Run::speedup_time_to_target;
 }
 
 Interval of(const Case& one, Measure measure) {
   std::vector<double> numbers;
   for (const Run* run : one.runs)
-    if (const auto number = run->*number_of(measure)) numbers.push_back(*number);
+    if (const auto number = run->*speedup_of(measure)) numbers.push_back(*number);
   return numbers.empty() ? Interval{nan, nan, nan} : interval(numbers);
 }
+
+/// Returns "1.72 %": a share with enough digits that its inverse can be recomputed.
+std::string percent_of_three_digits(double share) { return fmt::format("{:.3g} %", 100.0 * share); }
 
 /// Returns whether the law, with a serial share within (0, 1), is near every point and the speed-up never falls.
 bool follows_amdahl(const SpeedupSeries& series, double share) {
@@ -60,7 +71,7 @@ void add_amdahl(SpeedupSeries& series) {
 
 std::vector<SpeedupSeries> all_series(const ReportModel& model, Measure measure) {
   std::vector<SpeedupSeries> all;
-  std::vector<const Case*> cases = model.ran();
+  std::vector<const Case*> cases = sound_cases(model);
   std::ranges::stable_sort(cases, {}, [](const Case* one) { return one->workers; });
   for (const Case* one : cases) {
     const Interval number = of(*one, measure);
@@ -78,7 +89,7 @@ std::vector<SpeedupSeries> all_series(const ReportModel& model, Measure measure)
     series->speedup.push_back(number.mean);
     series->low.push_back(number.low);
     series->high.push_back(number.high);
-    series->efficiency.push_back(one->efficiency.value_or(nan));
+    series->efficiency.push_back(number.mean / workers);
     series->cases.push_back(one);
   }
   std::ranges::stable_sort(all, {}, &SpeedupSeries::strategy);
@@ -97,31 +108,39 @@ std::size_t best_of(const SpeedupSeries& series) {
 }
 
 std::string named(const ReportModel& model, const SpeedupSeries& series) {
-  return printable(model.label(*series.cases.front())) + (series.text.empty() ? "" : " at " + series.text);
+  return printable(model.label(*series.cases.front())) + (series.text.empty() ? "" : tr(" at {}", series.text));
 }
 
 std::string reached_text(const ReportModel& model, const SpeedupSeries& series, std::size_t i) {
-  const std::string workers = counted(static_cast<std::size_t>(series.cases[i]->workers), "worker");
+  const std::string workers = counted(static_cast<std::size_t>(series.cases[i]->workers), "{} worker", "{} workers");
   if (series.speedup[i] < 1.0 && series.workers[i] > 1.0)
-    return fmt::format("{} with {} is {} slower than one worker alone", named(model, series), workers,
-                       times(1.0 / series.speedup[i]));
-  const std::string efficiency =
-      std::isfinite(series.efficiency[i]) ? fmt::format(" (efficiency {})", percent(series.efficiency[i])) : "";
-  return fmt::format("{} reaches a speed-up of {} with {}{}", named(model, series), times(series.speedup[i]), workers,
-                     efficiency);
+    return tr("{} with {} is {}x slower than one worker alone", named(model, series), workers,
+              factor(1.0 / series.speedup[i]));
+  return tr("{} reaches a speed-up of {} with {} (efficiency {})", named(model, series), times(series.speedup[i]),
+            workers, percent(series.efficiency[i]));
+}
+
+/// Returns whether the case with more workers is slower, and not by chance.
+bool falls(const Case& best, const Case& last, Measure measure) {
+  const Compared by = number_of(measure);
+  const auto fast = compared(best.row, by), slow = compared(last.row, by);
+  if (!fast || !slow || !(*fast < *slow)) return false;
+  const Lead lead = difference(best.row, last.row, by).lead;
+  return lead == Lead::clear || lead == Lead::one_seed;
 }
 
 /// Returns a sentence about larger numbers of workers: a speed-up that falls, or the bound by Amdahl's law.
-std::string outlook(const ReportModel& model, const SpeedupSeries& series) {
+std::string outlook(const ReportModel& model, const SpeedupSeries& series, Measure measure) {
   const std::size_t best = best_of(series);
   const std::size_t last = series.speedup.size() - 1;
   std::string text;
-  if (best < last)
-    text += fmt::format(" More workers make {} slower: {} with {}.", named(model, series), times(series.speedup[last]),
-                        series.cases[last]->workers);
+  if (best < last && falls(*series.cases[best], *series.cases[last], measure))
+    text += tr(" More workers make {} slower: {} with {}.", named(model, series), times(series.speedup[last]),
+               series.cases[last]->workers);
   else if (series.amdahl)
-    text += fmt::format(" Amdahl's law fits {} with a serial share of {}: at most {} with any number of workers.",
-                        named(model, series), percent(series.amdahl->serial), times(1.0 / series.amdahl->serial));
+    text +=
+        tr(" Amdahl's law fits {} with a serial share of {}: at most {} with any number of workers.",
+           named(model, series), percent_of_three_digits(series.amdahl->serial), times(1.0 / series.amdahl->serial));
   return text;
 }
 
@@ -133,18 +152,17 @@ std::string sentence(const ReportModel& model, const Speedup& chart) {
   std::string text = reached_text(model, *most, best);
   const auto because = [](const Case& one) {
     const std::string reason = overhead_text(one);
-    return reason.empty() ? "" : ": " + reason;
+    return reason.empty() ? "" : tr(": ") + reason;
   };
   const double of_ideal = most->speedup[best] / most->workers[best];
   if (of_ideal < 0.95) text += because(*most->cases[best]);
-  if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target)
-    text += ", more than ideal because it needs fewer samples than one worker";
+  if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target) text += tr(", more than ideal");
   if (least != most) {
     const std::size_t other = best_of(*least);
     if (std::abs(least->speedup[other] - most->speedup[best]) > equal_speedup_within * most->speedup[best])
-      text += ". At the low end, " + reached_text(model, *least, other) + because(*least->cases[other]);
+      text += tr(". At the low end, {}", reached_text(model, *least, other)) + because(*least->cases[other]);
   }
-  return text + "." + outlook(model, *most);
+  return text + tr(".") + outlook(model, *most, chart.measure);
 }
 
 Table table(const ReportModel& model, const std::vector<SpeedupSeries>& all) {
@@ -165,7 +183,7 @@ Table table(const ReportModel& model, const std::vector<SpeedupSeries>& all) {
 }  // namespace
 
 std::optional<Speedup> speedup(const ReportModel& model) {
-  const auto cases = model.ran();
+  const auto cases = sound_cases(model);
   const bool targets = std::ranges::all_of(
       cases, [](const Case* one) { return one->row.all_reached() && one->row.speedup_time_to_target; });
   Speedup chart;

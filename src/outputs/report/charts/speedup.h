@@ -25,7 +25,7 @@ struct SpeedupSeries {
   std::vector<double> speedup;
   std::vector<double> low;  ///< 95 % confidence interval over the seeds; empty if no size has two
   std::vector<double> high;
-  std::vector<double> efficiency;  ///< by throughput, mean over the seeds; NaN if no run has one
+  std::vector<double> efficiency;  ///< speed-up over workers, by the chart's measure
   std::optional<Amdahl> amdahl;    ///< only with two sizes at least, all within 10 % of it
   std::vector<const Case*> cases;
 };
@@ -35,7 +35,7 @@ struct Speedup : Chart {
   Measure measure = Measure::throughput;  ///< time to target if every case has it
 };
 
-/// Returns nothing if no run was compared with a baseline.
+/// Returns nothing if no run was compared with a baseline. Cases with a run that failed or diverged are left out.
 std::optional<Speedup> speedup(const ReportModel& model);
 
 void write(Writer& writer, const Speedup& speedup);

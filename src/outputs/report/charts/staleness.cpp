@@ -6,6 +6,7 @@
 #include <map>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::outputs::report {
@@ -50,7 +51,7 @@ double mean(const Case& one) {
 }
 
 std::string ages(const Case& one) {
-  return fmt::format("{} updates old on average, {} at most", three_digits(mean(one)), counts_of(one).rbegin()->first);
+  return tr("{} updates old on average, {} at most", three_digits(mean(one)), counts_of(one).rbegin()->first);
 }
 
 /// Explains a mean near P - 1: with P equally fast workers of a server, the P - 1 others update between a pull and its
@@ -61,21 +62,20 @@ std::string expected(const Case& one) {
   if (one.workers < 2 || !serves) return "";
   const auto others = static_cast<double>(one.workers - 1);
   const double off = std::abs(mean(one) - others) / others;
-  return off < 0.1 ? fmt::format(", because {} between a pull and its push",
-                                 one.workers == 2 ? std::string("the other worker updates")
-                                                  : fmt::format("the other {} workers update", one.workers - 1))
-                   : "";
+  if (!(off < 0.1)) return "";
+  return one.workers == 2 ? tr(", because the other worker updates between a pull and its push")
+                          : tr(", because the other {} workers update between a pull and its push", one.workers - 1);
 }
 
 std::string sentence(const ReportModel& model, const Staleness& chart) {
   const auto mean_of_row = [](const StalenessRow& row) { return mean(*row.one); };
   const auto most = std::ranges::max_element(chart.rows, {}, mean_of_row);
   const auto least = std::ranges::min_element(chart.rows, {}, mean_of_row);
-  if (mean(*most->one) == 0.0) return "No gradient is stale: each is applied before any other update.";
-  std::string text = fmt::format("{} applies the oldest gradients: {}{}.", model.named(*most->one), ages(*most->one),
-                                 expected(*most->one));
+  if (mean(*most->one) == 0.0) return tr("No gradient is stale: each is applied before any other update.");
+  std::string text =
+      tr("{} applies the oldest gradients: {}{}.", model.named(*most->one), ages(*most->one), expected(*most->one));
   if (mean(*least->one) < mean(*most->one))
-    text += fmt::format(" {} applies the freshest: {}.", model.named(*least->one), ages(*least->one));
+    text += tr(" {} applies the freshest: {}.", model.named(*least->one), ages(*least->one));
   return text;
 }
 
@@ -93,6 +93,8 @@ std::optional<Staleness> staleness(const ReportModel& model) {
   }
   if (chart.rows.empty()) return std::nullopt;
   chart.sentence = sentence(model, chart);
+  chart.about = subject_of(
+      *std::ranges::max_element(chart.rows, {}, [](const StalenessRow& row) { return mean(*row.one); })->one);
   return chart;
 }
 

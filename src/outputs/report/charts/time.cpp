@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/explanation.h"
+#include "outputs/summary.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -17,40 +20,107 @@ double compute_share(const Case& one) {
 }
 
 std::string sentence(const ReportModel& model, std::vector<const Case*> cases) {
+  // Cases that diverged are no examples, unless there are no others.
+  const auto is_sound = [](const Case* one) { return one->row.sound(); };
+  if (std::ranges::any_of(cases, is_sound)) std::erase_if(cases, std::not_fn(is_sound));
   std::ranges::stable_sort(cases, {}, [](const Case* one) { return -compute_share(*one); });
   const Case& most = *cases.front();
   const Case& least = *cases.back();
-  const std::string text =
-      fmt::format("{} computes for {} of its time", model.named(most), percent(compute_share(most)));
+  const std::string text = tr("{} computes for {} of its time", model.named(most), percent(compute_share(most)));
   if (cases.size() == 1) {
     const std::string rest = overhead_text(most);
-    return text + (rest.empty() ? "" : ": " + rest) + ".";
+    return text + (rest.empty() ? "" : tr(": ") + rest) + tr(".");
   }
-  if (compute_share(most) - compute_share(least) < 0.005) return text + ", and every other case nearly as much.";
+  if (compute_share(most) - compute_share(least) < 0.005) return text + tr(", and every other case nearly as much.");
   const std::string rest = overhead_text(least);
-  return text + fmt::format(", the largest share, and {} for {}, the smallest{}.", model.named(least),
-                            percent(compute_share(least)), rest.empty() ? "" : ": " + rest);
+  return text + tr(", the largest share, and {} for {}, the smallest{}.", model.named(least),
+                   percent(compute_share(least)), rest.empty() ? "" : tr(": ") + rest);
 }
 
-RankTimes ranks_of(const Case& one, std::size_t most) {
-  RankTimes times{.strategy = one.strategy, .point = one.point, .names = {}, .parts = {}};
+using record::TimePart;
+using record::TimeParts;
+
+/// A part in plain words.
+std::string_view phrase(TimePart part) {
+  static constexpr std::array<std::string_view, record::time_parts> phrases{
+      translatable("gradients"),
+      translatable("sums"),
+      translatable("updates"),
+      translatable("encoding"),
+      translatable("other computing"),
+      translatable("transfers"),
+      translatable("storage"),
+      translatable("waiting for a gradient"),
+      translatable("waiting for another worker's other work"),
+      translatable("waiting for a server's processor"),
+      translatable("waiting for the transfers of others"),
+      translatable("waiting for a turn"),
+      translatable("waiting for a storage"),
+      translatable("waiting for a checkpoint"),
+      translatable("waiting for a recovery"),
+      translatable("idle"),
+      translatable("down")};
+  return phrases.at(static_cast<std::size_t>(part));
+}
+
+/// Means over the workers and the seeds; nothing if a run has no parts.
+std::optional<TimeParts> parts_of(const Case& one) {
+  TimeParts mean;
+  for (const Run* run : one.runs) {
+    const auto parts = time_by_part(run->record);
+    if (!parts) return std::nullopt;
+    for (std::size_t k = 0; k < record::time_parts; ++k)
+      mean[static_cast<TimePart>(k)] += (*parts)[static_cast<TimePart>(k)] / static_cast<double>(one.runs.size());
+  }
+  return mean;
+}
+
+/// The parts that occur in any rank of any case; none if a run has no parts.
+std::vector<TimePart> occurring(const std::vector<const Case*>& cases) {
+  std::array<bool, record::time_parts> occurs{};
+  for (const Case* one : cases) {
+    if (!parts_of(*one)) return {};
+    for (const Run* run : one->runs)
+      for (const record::RankUse& rank : run->record.ranks)
+        for (std::size_t k = 0; k < record::time_parts; ++k)
+          occurs[k] = occurs[k] || rank.parts[static_cast<TimePart>(k)] > 0.0;
+  }
+  std::vector<TimePart> found;
+  for (std::size_t k = 0; k < record::time_parts; ++k)
+    if (occurs[k]) found.push_back(static_cast<TimePart>(k));
+  return found;
+}
+
+std::vector<double> picked(const TimeParts& parts, const std::vector<TimePart>& which) {
+  std::vector<double> seconds;
+  for (const TimePart part : which) seconds.push_back(parts[part]);
+  return seconds;
+}
+
+RankTimes ranks_of(const Case& one, std::size_t most, const std::vector<TimePart>& detail) {
+  RankTimes times{.strategy = one.strategy, .point = one.point, .names = {}, .parts = {}, .detail = {}};
   std::size_t workers = 0;
   std::size_t servers = 0;
   for (const record::RankUse& rank : one.runs.front()->record.ranks) {
     if (times.names.size() == most) break;
     const bool works = rank.role == "worker";
-    times.names.push_back(works ? fmt::format("rank {}", workers++) : fmt::format("{} {}", rank.role, servers++));
+    times.names.push_back(works ? tr("rank {}", workers++) : tr("server {}", servers++));
     times.parts.push_back({rank.compute_s, rank.communicate_s, rank.wait_s, rank.down_s});
+    times.detail.push_back(picked(rank.parts, detail));
   }
   return times;
 }
 
-Table table(const ReportModel& model, const std::vector<const Case*>& cases) {
+Table table(const ReportModel& model, const std::vector<const Case*>& cases, const std::vector<TimePart>& detail) {
   Table table;
   table.columns = {{"strategy"}, {"parameters"}, {"compute", "s"}, {"communicate", "s"}, {"wait", "s"}, {"down", "s"}};
+  for (const TimePart part : detail)
+    if (part != TimePart::down) table.columns.push_back({std::string(phrase(part)), "s"});
   for (const Case* one : cases) {
     const Parts& parts = *one->row.parts_s;
     table.rows.push_back({model.label(*one), model.text(*one), parts[0], parts[1], parts[2], parts[3]});
+    for (const TimePart part : detail)
+      if (part != TimePart::down) table.rows.back().emplace_back((*parts_of(*one))[part]);
   }
   return table;
 }
@@ -63,21 +133,25 @@ std::optional<Time> time(const ReportModel& model) {
   if (cases.empty()) return std::nullopt;
   Time chart;
   chart.sentence = sentence(model, cases);
-  chart.table = table(model, cases);
+  chart.detail = occurring(cases);
+  chart.table = table(model, cases, chart.detail);
   const std::size_t most = std::max<std::size_t>(8, most_ranks_in_all / cases.size());
+  bool cut = false;
   for (const Case* one : cases) {
-    chart.rows.push_back({one->strategy, one->point, *one->row.parts_s});
-    chart.ranks.push_back(ranks_of(*one, most));
+    chart.rows.push_back(
+        {one->strategy, one->point, *one->row.parts_s, picked(parts_of(*one).value_or(TimeParts{}), chart.detail)});
+    chart.ranks.push_back(ranks_of(*one, most, chart.detail));
     const std::size_t all = one->runs.front()->record.ranks.size();
-    if (all > most && chart.sentence.find("are shown") == std::string::npos)
-      chart.sentence += fmt::format(" The first {} of {} ranks are shown.", most, all);
+    if (all > most && !cut) chart.sentence += tr(" The first {} of {} ranks are shown.", most, all);
+    cut = cut || all > most;
   }
   return chart;
 }
 
 namespace {
 
-void write_parts(Writer& writer, const Parts& parts) {
+template <class Numbers>
+void write_parts(Writer& writer, const Numbers& parts) {
   writer.begin_array();
   for (const double part : parts) writer.value(part);
   writer.end_array();
@@ -88,11 +162,18 @@ void write_parts(Writer& writer, const Parts& parts) {
 void write(Writer& writer, const Time& time) {
   writer.begin_object();
   write_chart(writer, time);
+  write_objects(writer, "detail", time.detail, [&](TimePart part) {
+    writer.member("name", tr(phrase(part)));
+    writer.member("part", static_cast<std::size_t>(part));
+    writer.member("of", static_cast<std::size_t>(record::activity_of(part)));
+  });
   write_objects(writer, "rows", time.rows, [&](const TimeRow& row) {
     writer.member("strategy", row.strategy);
     writer.member("point", row.point);
     writer.key("parts");
     write_parts(writer, row.parts);
+    writer.key("detail");
+    write_parts(writer, row.detail);
   });
   write_objects(writer, "ranks", time.ranks, [&](const RankTimes& ranks) {
     writer.member("strategy", ranks.strategy);
@@ -101,6 +182,10 @@ void write(Writer& writer, const Time& time) {
     writer.key("parts");
     writer.begin_array();
     for (const Parts& parts : ranks.parts) write_parts(writer, parts);
+    writer.end_array();
+    writer.key("detail");
+    writer.begin_array();
+    for (const std::vector<double>& detail : ranks.detail) write_parts(writer, detail);
     writer.end_array();
   });
   writer.end_object();

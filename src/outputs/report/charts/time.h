@@ -1,4 +1,5 @@
-/// The time chart: seconds of computing, communicating, waiting and being down, per strategy and per rank.
+/// The time chart: seconds of computing, communicating, waiting and being down, per strategy and per rank, and the
+/// parts of each.
 #pragma once
 
 #include <array>
@@ -16,7 +17,8 @@ using Parts = std::array<double, 4>;  ///< compute, communicate, wait, down [s]
 struct TimeRow {
   std::size_t strategy = 0;
   std::size_t point = 0;
-  Parts parts{};  ///< means over the workers and the seeds
+  Parts parts{};               ///< means over the workers and the seeds
+  std::vector<double> detail;  ///< the same of each of Time::detail
 };
 
 /// The ranks of a case in its first seed.
@@ -25,11 +27,13 @@ struct RankTimes {
   std::size_t point = 0;
   std::vector<std::string> names;
   std::vector<Parts> parts;
+  std::vector<std::vector<double>> detail;  ///< by rank
 };
 
 inline constexpr std::size_t most_ranks_in_all = 6000;
 
 struct Time : Chart {
+  std::vector<record::TimePart> detail;  ///< those that occur; none if a run is of a release without parts
   std::vector<TimeRow> rows;
   std::vector<RankTimes> ranks;  ///< if there are too many, the first ranks of each case
 };

@@ -50,6 +50,11 @@ Conditions conditions(const Json& scenario, const Json& parameters) {
   found.stragglers = is_set(*cluster, "stragglers");
   found.uneven = are_uneven(*cluster);
   found.traffic = is_set(*cluster, "background");
+  if (const auto failures = cluster->find("failures"); failures != cluster->end() && failures->is_object()) {
+    const auto market = failures->find("market");
+    found.failures =
+        is_set(*failures, "hosts") || is_set(*failures, "links") || (market != failures->end() && *market == "spot");
+  }
   const auto sharing = cluster->find("sharing");
   found.in_turns = found.jobs && sharing != cluster->end() && *sharing == "gang";
   return found;

@@ -13,6 +13,10 @@ struct Conditions {
   bool traffic = false;     ///< other traffic on the links
   bool jobs = false;        ///< other jobs on the cluster
   bool in_turns = false;    ///< jobs that compute in turns
+  bool failures = false;    ///< hosts or links fail at random times
+
+  /// Whether the seed decides how long a run of given steps takes.
+  bool by_chance() const { return jitter || stragglers || traffic || failures; }
 };
 
 /// Returns the conditions of a resolved scenario, with the values of a grid point ("cluster.jitter": ...) in place of

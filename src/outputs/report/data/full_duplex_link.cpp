@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "outputs/text/language.h"
+
 namespace simgrad::outputs::report {
 namespace {
 
@@ -39,10 +41,10 @@ std::string owner(const record::Record& record, const Load& load) {
     serves = serves || host.serves;
   }
   if (!works && !serves) return "";
-  if (works && serves) return "a host's";
-  if (works) return "a worker's";
+  if (works && serves) return std::string(translatable("a host's"));
+  if (works) return std::string(translatable("a worker's"));
   const auto servers = std::ranges::count_if(record.ranks, [](const auto& rank) { return rank.role != "worker"; });
-  return servers == 1 ? "the server's" : "a server's";
+  return std::string(servers == 1 ? translatable("the server's") : translatable("a server's"));
 }
 
 }  // namespace

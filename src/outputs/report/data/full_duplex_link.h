@@ -12,8 +12,9 @@ namespace simgrad::outputs::report {
 /// "nic-8" for the links "nic-8_UP" and "nic-8_DOWN". A link without a counterpart has only one direction.
 struct FullDuplexLink {
   std::string name;
-  std::string owner;  ///< "the server's", "a server's", "a worker's", "a host's"; empty for a link between switches
-  double up = 0.0;    ///< utilisation over the whole run
+  std::string
+      owner;  ///< "the server's", "a server's", "a worker's", "a host's"; empty for a link between switches. In English
+  double up = 0.0;  ///< utilisation over the whole run
   double down = 0.0;
   bool by_turns = false;  ///< belongs to a synchronous server, which answers after it has received
   bool shared = false;    ///< also carries other traffic

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "outputs/text/language.h"
+
 namespace simgrad::outputs::report {
 
 /// The key of the grid that is the axis of a speed-up chart.
@@ -16,14 +18,13 @@ std::string percent(double share);
 /// Returns a percentage to stand after "no more than": "97 %", "0.1 %".
 std::string percent_at_most(double share);
 
+/// Returns "2.1", "1.04", "0.50", "0.0512", "35".
+std::string factor(double ratio);
 /// Returns "2.1x", "1.04x", "0.50x", "0.0512x", "35x".
 std::string times(double ratio);
 
-/// Returns "a", "a and b", "a, b and c"; items beyond `most` are counted: "a, b and 3 more".
-std::string listed(const std::vector<std::string>& items, std::size_t most = 4);
-
-/// Returns "1 run", "3 runs".
-std::string counted(std::size_t n, const std::string& noun);
+/// Factors below are told as percentages: "5 %" and not "1.05x".
+inline constexpr double small_factor = 1.295;
 
 /// Returns a grid point: "8 workers, latency=50us". Empty without a grid.
 std::string point_words(const nlohmann::ordered_json& parameters);

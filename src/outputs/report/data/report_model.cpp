@@ -92,8 +92,7 @@ double over_mean(const Case& one, const std::vector<double>& used) {
 
 void complete(Case& one) {
   const auto& runs = one.runs;
-  one.samples =
-      mean_of(runs, [](const Run& run) -> std::optional<double> { return static_cast<double>(run.record.samples); });
+  one.samples = mean_of(runs, [](const Run& run) -> std::optional<double> { return samples_seen(run.record); });
   one.steps =
       mean_of(runs, [](const Run& run) -> std::optional<double> { return static_cast<double>(run.record.steps); });
   one.staleness = mean_of(runs, [](const Run& run) { return run.record.staleness_mean; });
@@ -152,8 +151,13 @@ ReportModel report_model(const Results& results) {
     if (run.record.status == record::Status::failed) continue;
     model.cases[case_of.at({strategy, point_of.at(compact(run.parameters))})].runs.push_back(&run);
   }
+  std::unordered_map<std::string, const Counterfactual*> tried;
+  for (const Counterfactual& each : results.counterfactuals) tried.emplace(each.id, &each);
   for (Case& one : model.cases) {
     complete(one);
+    for (const Run* run : one.runs)
+      if (const auto found = tried.find(run->id); found != tried.end() && !one.counterfactual)
+        one.counterfactual = found->second;
     one.conditions = conditions(results.scenario, model.points[one.point].parameters);
     model.has_cost = model.has_cost || one.row.cost_usd;
     model.has_energy = model.has_energy || one.row.energy_j;

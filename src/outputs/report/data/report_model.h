@@ -36,8 +36,8 @@ struct Case {
   std::size_t point = 0;
   std::int64_t workers = 1;
   Row row;
-  std::vector<const Run*> runs;  ///< one per seed, without those that failed
-  std::optional<double> samples;
+  std::vector<const Run*> runs;   ///< one per seed, without those that failed
+  std::optional<double> samples;  ///< that the final state has seen
   std::optional<double> steps;
   std::optional<double> staleness;           ///< mean age of the gradients applied, in updates
   std::optional<double> consensus_distance;  ///< at the last evaluation
@@ -59,6 +59,7 @@ struct Case {
       duplex_link;  ///< the busiest one: names of the first run, utilisations as means over the seeds
   double duplex_link_over_mean = 1.0;  ///< its load, both directions, over the mean of all full-duplex links
   Conditions conditions;
+  const Counterfactual* counterfactual = nullptr;  ///< of one of the runs; null where nothing was tried
 
   bool ran() const { return !runs.empty(); }
 };

@@ -6,23 +6,33 @@
 #include <cmath>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double as_fast = 1.005;
+constexpr double as_fast = equal_within;
+
+/// Returns "3.0x fewer samples", or "4 % fewer samples" for a factor near 1.
+std::string fewer_samples(double ratio) {
+  return ratio >= small_factor ? tr("{}x fewer samples", factor(ratio))
+                               : tr("{} fewer samples", percent(1.0 - 1.0 / ratio));
+}
+
+std::string more_samples(double ratio) {
+  return ratio >= small_factor ? tr("{}x more samples", factor(ratio)) : tr("{} more samples", percent(ratio - 1.0));
+}
 
 /// Returns why A needs fewer samples than B.
 std::string samples_reason(const ReportModel& model, const Case& a, const Case& b) {
   if (b.staleness.value_or(0.0) >= a.staleness.value_or(0.0) + 0.5)
-    return fmt::format(": the gradients of {} are {} updates old on average", model.named(b),
-                       three_digits(*b.staleness));
+    return tr(": the gradients of {} are {} updates old on average", model.named(b), three_digits(*b.staleness));
   if (b.consensus_distance.value_or(0.0) > 1.5 * a.consensus_distance.value_or(0.0) && *b.consensus_distance > 1e-9) {
-    const std::string gap = b.spectral_gap ? fmt::format(", spectral gap {:.3g}", *b.spectral_gap) : "";
-    return fmt::format(": the replicas of {} disagree (distance {:.3g} from their mean at the end{})", model.named(b),
-                       *b.consensus_distance, gap);
+    const std::string gap = b.spectral_gap ? tr(", spectral gap {:.3g}", *b.spectral_gap) : "";
+    return tr(": the replicas of {} disagree (distance {:.3g} from their mean at the end{})", model.named(b),
+              *b.consensus_distance, gap);
   }
   return "";
 }
@@ -56,11 +66,20 @@ Names names(const ReportModel& model, const Case& a, const Case& b) {
 /// Returns "server communicates for 3.2 s, ring for 1 s". If A and B need different numbers of samples, B's seconds are
 /// scaled to A's number.
 std::string against(const Names& names, const Case& a, const Case& b, std::size_t part) {
-  static constexpr std::array<std::string_view, 4> does = {"computes", "communicates", "waits", "is down"};
   const double scale = *a.samples / *b.samples;
   const bool scaled = scale > as_fast || scale < 1.0 / as_fast;
-  return fmt::format("{} {} for {}, {} for {}{}", names.b, does[part], duration((*b.row.parts_s)[part] * scale),
-                     names.a, duration((*a.row.parts_s)[part]), scaled ? ", for the same number of samples" : "");
+  const std::string of_b = duration((*b.row.parts_s)[part] * scale), of_a = duration((*a.row.parts_s)[part]);
+  const std::string remark = scaled ? tr(", for the same number of samples") : "";
+  switch (part) {
+    case 0:
+      return tr("{} computes for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+    case 1:
+      return tr("{} communicates for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+    case 2:
+      return tr("{} waits for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+    default:
+      return tr("{} is down for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+  }
 }
 
 /// Returns whether repeated work makes up most of the additional computing time of B.
@@ -69,50 +88,61 @@ bool does_again(const Case& a, const Case& b) {
   return again > 0.5 * ((*b.row.parts_s)[0] / *b.samples - (*a.row.parts_s)[0] / *a.samples);
 }
 
+/// Returns seconds of recovering, repeating work and writing checkpoints.
+double faults_s(const Case& one) {
+  return one.recovery_s.value_or(0.0) + one.lost_s.value_or(0.0) + one.checkpoint_s.value_or(0.0);
+}
+
+/// Returns whether crashes cost B more than A, per sample, by half of the additional time of the part at least.
+bool faults_differ(const Case& a, const Case& b, std::size_t part) {
+  const double more = faults_s(b) / *b.samples - faults_s(a) / *a.samples;
+  const double down = (*b.row.parts_s)[3] / *b.samples - (*a.row.parts_s)[3] / *a.samples;
+  return std::max(more, down) >= 0.5 * ((*b.row.parts_s)[part] / *b.samples - (*a.row.parts_s)[part] / *a.samples);
+}
+
+/// Shares that differ by less are called alike.
+constexpr double share_apart = 0.05;
+
+bool link_is_busier(const Case& a, const Case& b) {
+  if (!b.duplex_link) return false;
+  return !a.duplex_link || b.duplex_link->most() >= a.duplex_link->most() + share_apart ||
+         b.duplex_link->both() >= a.duplex_link->both() + share_apart;
+}
+
+/// Returns a fact about B, of which B has more than A, that goes with the part of its time. Empty if none is known.
+std::string fact(const Names& names, const Case& a, const Case& b, std::size_t part) {
+  const Limit found = overhead(b);
+  if (found == Limit::link && part != 0 && link_is_busier(a, b)) return link_text(b, names.b);
+  if (found == Limit::slowest && part == 2 &&
+      b.slowest_over_mean.value_or(1.0) >= a.slowest_over_mean.value_or(1.0) + share_apart)
+    return tr("the slowest worker of {} computes {} as long as the mean", names.b, times(*b.slowest_over_mean));
+  if (found == Limit::faults && faults_differ(a, b, part)) return tr("in {} {}", names.b, faults_text(b));
+  return "";
+}
+
 std::string time_reason(const ReportModel& model, const Case& a, const Case& b) {
   const std::size_t part = lost_part(a, b);
   if (part == 4) return "";
   const Names both = names(model, a, b);
   const std::string numbers = against(both, a, b, part);
   if (part == 0 && a.workers > b.workers)
-    return fmt::format("{} workers share the work of {}: {}", a.workers, b.workers, numbers);
-  const bool computes = part == 0 && !does_again(a, b);
-  const Limit found = computes ? Limit::compute : overhead(b);
-  const bool waits_for_others = found == Limit::slowest || found == Limit::late || found == Limit::turns;
-  if ((waits_for_others && part != 2) || (found == Limit::latency && part != 1)) return numbers;
-  switch (found) {
-    case Limit::link:
-      return link_text(b, " of " + both.b) + ": " + numbers;
-    case Limit::slowest:
-      return fmt::format("the slowest worker of {} computes {} as long as the mean: {}", both.b,
-                         times(*b.slowest_over_mean), numbers);
-    case Limit::late:
-      return numbers + (b.conditions.stragglers ? ", because of stragglers" : ", for the last member of a collective");
-    case Limit::turns:
-      return numbers + ", for its turn";
-    case Limit::latency:
-      return fmt::format("{}; no link is busy for more than {} of the time, so the cause is latency, not bandwidth",
-                         numbers, percent_at_most(b.busiest ? b.busiest->utilisation : 0.0));
-    case Limit::faults:
-      return fmt::format("in {} {}: {}", both.b, faults_text(b), numbers);
-    default:
-      return numbers;
-  }
+    return tr("{} workers share the work of {}: {}", a.workers, b.workers, numbers);
+  if (part == 0 && !does_again(a, b)) return numbers;
+  const std::string more = fact(both, a, b, part);
+  return more.empty() ? numbers : tr("{}: {}", more, numbers);
 }
 
 }  // namespace
 
 std::optional<double> measured(const Case& one, Measure measure) {
-  if (measure == Measure::time_to_target)
-    return one.ran() && one.row.all_reached() ? one.row.time_to_target_s : std::nullopt;
-  if (!one.ran() || !one.row.sound() || !one.row.samples_per_s || !(*one.row.samples_per_s > 0.0)) return std::nullopt;
-  return 1.0 / *one.row.samples_per_s;
+  return one.ran() ? compared(one.row, number_of(measure)) : std::nullopt;
 }
 
 std::string lead(const ReportModel& model, const Case& a, const Case& b, Measure measure) {
   const double ratio = *measured(b, measure) / *measured(a, measure);
-  if (!(ratio >= as_fast)) return fmt::format("as fast as {}", model.named(b));
-  return fmt::format("{} faster than {}", times(ratio), model.named(b));
+  if (!(ratio >= as_fast)) return tr("as fast as {}", model.named(b));
+  return ratio < small_factor ? tr("{} faster than {}", percent(ratio - 1.0), model.named(b))
+                              : tr("{}x faster than {}", factor(ratio), model.named(b));
 }
 
 std::string reason(const ReportModel& model, const Case& a, const Case& b, Measure measure) {
@@ -120,15 +150,16 @@ std::string reason(const ReportModel& model, const Case& a, const Case& b, Measu
   if (!(ratio >= as_fast) || !a.samples || !b.samples || !(*a.samples > 0.0) || !(*b.samples > 0.0)) return "";
   const double fewer = measure == Measure::time_to_target ? *b.samples / *a.samples : 1.0;
   if (std::log(fewer) > 0.5 * std::log(ratio))
-    return fmt::format("it needs {} fewer samples to reach the target{}", times(fewer), samples_reason(model, a, b));
+    return tr("it needs {} to reach the target{}", fewer_samples(fewer), samples_reason(model, a, b));
   const std::string of_time = time_reason(model, a, b);
   if (of_time.empty() || !(fewer < 1.0 / as_fast)) return of_time;
-  return of_time + fmt::format(", although {} needs {} more samples", names(model, a, b).a, times(1.0 / fewer));
+  return of_time + tr(", although {} needs {}", names(model, a, b).a, more_samples(1.0 / fewer));
 }
 
 std::string ahead(const ReportModel& model, const Case& a, const Case& b, Measure measure) {
   const std::string because = reason(model, a, b, measure);
-  return lead(model, a, b, measure) + (because.empty() ? "" : " because " + because);
+  const std::string ratio = lead(model, a, b, measure);
+  return because.empty() ? ratio : tr("{} because {}", ratio, because);
 }
 
 }  // namespace simgrad::outputs::report

@@ -15,6 +15,9 @@ std::string headline(const ReportModel& model, Measure measure);
 /// Returns "2.00 s to the target" or "4.00 M samples/s".
 std::string time_text(const Case& one, Measure measure);
 
+/// Returns "4.10 ms ± 0.30" or "250 ns ± 3 per sample": the mean with half of its 95 % interval.
+std::string interval_text(const Case& one, Measure measure);
+
 /// Returns ", 5.2x as fast as one worker", or ", 2.0x slower than one worker alone". Empty if not known.
 std::string against_one_worker(const Case& one, Measure measure);
 

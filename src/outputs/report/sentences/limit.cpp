@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -47,7 +48,9 @@ std::vector<std::pair<double, std::string>> faults(const Case& one) {
   std::vector<std::pair<double, std::string>> parts;
   if (!(all > 0.0)) return parts;
   const double crashes = one.crashes.value_or(0.0);
-  const std::string those = fmt::format("{:.3g} {}", crashes, crashes == 1.0 ? "crash" : "crashes");
+  const auto after = [&](const std::string& none, const std::string& one_crash, const std::string& several) {
+    return !(crashes > 0.0) ? none : crashes == 1.0 ? one_crash : several;
+  };
   const double recovery = one.recovery_s.value_or(0.0) / all;
   const double down = shares(one)[3];
   const auto add = [&](double share, const std::string& text) {
@@ -55,11 +58,13 @@ std::vector<std::pair<double, std::string>> faults(const Case& one) {
   };
   // Hosts that are down are part of a recovery, where there is one.
   if (recovery >= down)
-    add(recovery, "recovering" + (crashes > 0.0 ? " from " + those : ""));
+    add(recovery, after(tr("recovering"), tr("recovering from {:.3g} crash", crashes),
+                        tr("recovering from {:.3g} crashes", crashes)));
   else
-    add(down, "being down" + (crashes > 0.0 ? " after " + those : ""));
-  add(one.lost_s.value_or(0.0) / all, "repeating lost work");
-  add(one.checkpoint_s.value_or(0.0) / all, "writing checkpoints");
+    add(down, after(tr("being down"), tr("being down after {:.3g} crash", crashes),
+                    tr("being down after {:.3g} crashes", crashes)));
+  add(one.lost_s.value_or(0.0) / all, tr("repeating lost work"));
+  add(one.checkpoint_s.value_or(0.0) / all, tr("writing checkpoints"));
   std::ranges::stable_sort(parts, {}, [](const auto& part) { return -part.first; });
   return parts;
 }
@@ -80,44 +85,43 @@ Limit waiting(const Case& one) {
 
 /// Names the messages per step of all ranks together.
 std::string latency_text(const Case& one) {
-  const std::string idle = fmt::format(", although no link is busy for more than {} of the time",
-                                       percent_at_most(one.busiest ? one.busiest->utilisation : 0.0));
-  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0))
-    return idle + ": the cause is latency, not bandwidth";
-  return fmt::format("{}: the cause is the latency of {} messages per step, not bandwidth", idle,
-                     count(*one.row.messages / *one.steps));
+  const std::string idle = one.busiest ? tr(", although no link is busy for more than {} of the time",
+                                            percent_at_most(one.busiest->utilisation))
+                                       : "";
+  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0)) return idle;
+  return tr("{}; a step has {} messages", idle, count(*one.row.messages / *one.steps));
 }
 
 std::string late_text(const Case& one) {
   const double wait_s = one.row.parts_s ? (*one.row.parts_s)[2] : 0.0;
   if (!(one.skew_s.value_or(0.0) >= half * wait_s) || !one.skew_a_call_s) return "";
-  return fmt::format(": the last member of a collective arrives {} after the mean", duration(*one.skew_a_call_s));
+  return tr(": the last member of a collective arrives {} after the mean", duration(*one.skew_a_call_s));
 }
 
 std::string text_of(const Case& one, Limit limit) {
   const auto [compute, communicate, wait, down] = shares(one);
   const bool waits = limit == Limit::slowest || limit == Limit::late || limit == Limit::turns || communicate < wait;
-  const auto takes = [&](const char* activity) {
-    return fmt::format("{} takes {} of the time", activity, percent(waits ? wait : communicate));
-  };
-  const std::string network = takes(waits ? "waiting" : "communicating");
+  const std::string share = percent(waits ? wait : communicate);
+  const auto takes = [&](const std::string& activity) { return tr("{} takes {} of the time", activity, share); };
+  const std::string network = takes(waits ? tr("waiting") : tr("communicating"));
   switch (limit) {
     case Limit::unknown:
     case Limit::compute:
       return "";
     case Limit::link:
-      return network + ", and " + link_text(one, "");
+      return tr("{}, and {}", network, link_text(one, ""));
     case Limit::latency:
       return network + latency_text(one);
     case Limit::messages:
-      return network + (one.conditions.jobs ? ", on links that other jobs also use" : "");
+      return network + (one.conditions.jobs ? tr(", on links that other jobs also use") : "");
     case Limit::slowest:
-      return fmt::format("{}: the slowest worker computes {} as long as the mean", network,
-                         times(one.slowest_over_mean.value_or(1.0)));
+      return tr("{}: the slowest worker computes {} as long as the mean", network,
+                times(one.slowest_over_mean.value_or(1.0)));
     case Limit::late:
-      return takes(one.conditions.stragglers ? "waiting for stragglers" : "waiting") + late_text(one);
+      return takes(tr("waiting")) + late_text(one) +
+             (one.conditions.stragglers ? tr("; the scenario has stragglers") : "");
     case Limit::turns:
-      return takes("waiting for its turn") + ": the jobs compute one after another";
+      return takes(tr("waiting for its turn")) + tr(": the jobs compute one after another");
     case Limit::waiting:
       return network;
     case Limit::faults:
@@ -163,32 +167,32 @@ Limit limit(const Case& one) {
 std::string faults_text(const Case& one) {
   const auto parts = faults(one);
   if (parts.empty()) return "";
-  std::vector<std::string> items = {
-      fmt::format("{} takes {} of the time", parts.front().second, percent(parts.front().first))};
+  std::vector<std::string> items = {tr("{} takes {} of the time", parts.front().second, percent(parts.front().first))};
   for (std::size_t k = 1; k < parts.size(); ++k)
     if (parts[k].first >= 0.1 * parts.front().first)
-      items.push_back(fmt::format("{} {}", parts[k].second, percent(parts[k].first)));
-  return listed(items);
+      items.push_back(tr("{} {}", parts[k].second, percent(parts[k].first)));
+  return listed_clauses(items);
 }
 
 std::string link_text(const Case& one, const std::string& of) {
   const FullDuplexLink& link = *one.duplex_link;
-  const std::string name =
-      fmt::format("{} link \"{}\"{}{}", link.owner.empty() ? "the" : link.owner, printable(link.name), of,
-                  link.shared ? ", which also carries other traffic," : "");
-  const char* const others = one.conditions.jobs ? ", other jobs not counted" : "";
+  const std::string of_whom = of.empty() ? "" : tr(" of {}", of);
+  const std::string shared = link.shared ? tr(", which also carries other traffic,") : "";
+  const std::string link_name = printable(link.name);
+  const std::string name = link.owner.empty() ? tr("the link \"{}\"{}{}", link_name, of_whom, shared)
+                                              : tr("{} link \"{}\"{}{}", tr(link.owner), link_name, of_whom, shared);
+  const std::string others = one.conditions.jobs ? tr(", other jobs not counted") : "";
   if (link.by_turns && link.up > 0.0 && link.down > 0.0)
-    return fmt::format("{} is busy {} of the time, {} in one direction and {} in the other{}", name,
-                       percent(link.both()), percent(link.up), percent(link.down), others);
-  if (link.most() >= half * talk(one))
-    return fmt::format("{} is busy {} of the time{}", name, percent(link.most()), others);
-  return fmt::format("{} is busy {} of the time in one direction and {} in the other{}", name, percent(link.up),
-                     percent(link.down), others);
+    return tr("{} is busy {} of the time, {} in one direction and {} in the other{}", name, percent(link.both()),
+              percent(link.up), percent(link.down), others);
+  if (link.most() >= half * talk(one)) return tr("{} is busy {} of the time{}", name, percent(link.most()), others);
+  return tr("{} is busy {} of the time in one direction and {} in the other{}", name, percent(link.up),
+            percent(link.down), others);
 }
 
 std::string limit_text(const Case& one) {
   const Limit found = limit(one);
-  if (found == Limit::compute) return fmt::format("computing takes {} of the time", percent(shares(one)[0]));
+  if (found == Limit::compute) return tr("computing takes {} of the time", percent(shares(one)[0]));
   return text_of(one, found);
 }
 

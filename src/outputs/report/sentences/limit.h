@@ -34,7 +34,7 @@ std::string limit_text(const Case& one);
 /// the time is computing.
 std::string overhead_text(const Case& one);
 
-/// Returns "the server's link "nic-8" of ring is busy 97 % of the time". `of`: " of ring", or empty.
+/// Returns "the server's link "nic-8" of ring is busy 97 % of the time". of: "ring", or empty.
 std::string link_text(const Case& one, const std::string& of);
 
 /// Returns "recovering from 32 crashes takes 65 % of the time and writing checkpoints 5 %".

@@ -34,11 +34,14 @@ std::vector<const Case*> ranking(const ReportModel& model, const std::vector<con
   return sorted;
 }
 
-std::size_t tied(const std::vector<const Case*>& ranking, Measure measure) {
-  constexpr double as_fast = 1.005;
-  std::size_t n = 0;
-  while (n < ranking.size() && *measured(*ranking[n], measure) < as_fast * *measured(*ranking[0], measure)) ++n;
-  return n;
+Leaders leaders(const std::vector<const Case*>& ranking, Measure measure) {
+  std::vector<const Row*> rows;
+  for (const Case* one : ranking) rows.push_back(&one->row);
+  return outputs::leaders(rows, number_of(measure));
+}
+
+bool order_may_be_chance(const ReportModel& model, const Leaders& top, Measure measure) {
+  return top.lead == Lead::one_seed && (measure == Measure::time_to_target || model.comparison.speed_by_chance);
 }
 
 namespace {

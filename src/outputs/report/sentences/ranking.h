@@ -18,8 +18,13 @@ std::vector<const Case*> ranking(const ReportModel& model, Measure measure);
 /// Ranks only these cases of the model.
 std::vector<const Case*> ranking(const ReportModel& model, const std::vector<const Case*>& cases, Measure measure);
 
-/// Returns how many cases at the top of a ranking are as fast as the first.
-std::size_t tied(const std::vector<const Case*>& ranking, Measure measure);
+/// Returns the cases at the top of a ranking that no other is clearly ahead of, as places in the ranking.
+Leaders leaders(const std::vector<const Case*>& ranking, Measure measure);
+
+/// Returns whether one seed decides, and another might decide otherwise. The time to a target depends on the data and
+/// the batches, which are drawn; the time per sample only where the cluster draws stragglers, jitter, traffic or
+/// failures.
+bool order_may_be_chance(const ReportModel& model, const Leaders& top, Measure measure);
 
 /// The cases that answer one question: those with equal values of the grid's keys that are not choices (conditions.h).
 struct Question {

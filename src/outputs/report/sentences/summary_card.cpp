@@ -4,24 +4,42 @@
 
 #include <algorithm>
 
+#include "outputs/finding.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/data/writer.h"
 #include "outputs/report/sentences/headline.h"
+#include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
-/// Returns the bottleneck of the winner, and why it is ahead of the next case that is slower.
+std::string_view name_of(Lead lead) {
+  static constexpr std::string_view names[] = {"clear", "equal", "unclear", "one_seed"};
+  return names[static_cast<std::size_t>(lead)];
+}
+
+/// Returns the name of a case, with the seed of the run that was changed if there are several.
+std::string with_seed(const ReportModel& model, const Case& one) {
+  const auto run = std::ranges::find(one.runs, one.counterfactual->id, &Run::id);
+  return one.row.seeds > 1 && run != one.runs.end() ? tr("{} (seed {})", model.named(one), (*run)->seed)
+                                                    : model.named(one);
+}
+
+/// Returns the bottleneck of the first case, and why it is ahead of the next case that is slower, if it is.
 std::optional<Bottleneck> bottleneck(const ReportModel& model, const std::vector<const Case*>& cases, Measure measure) {
   const Case& best = *cases.front();
   const std::string limit = limit_text(best);
   if (limit.empty()) return std::nullopt;
-  Bottleneck found{model.named(best), limit + "."};
-  const std::size_t next = tied(cases, measure);
-  if (next == cases.size() || best.conditions.jobs) return found;
-  const std::string because = reason(model, best, *cases[next], measure);
-  if (!because.empty()) found.text += fmt::format(" It is ahead of {} because {}.", model.named(*cases[next]), because);
+  Bottleneck found{model.named(best), limit + tr(".")};
+  const std::string binds = best.counterfactual ? finding(*best.counterfactual, with_seed(model, best)) : "";
+  if (!binds.empty()) found.text += tr(" ") + binds;
+  if (best.conditions.jobs) return found;
+  const Leaders top = leaders(cases, measure);
+  if (!top.next) return found;
+  const std::string because = reason(model, best, *cases[*top.next], measure);
+  if (!because.empty()) found.text += tr(" It is ahead of {} because {}.", model.named(*cases[*top.next]), because);
   return found;
 }
 
@@ -41,13 +59,14 @@ std::vector<const Case*> to_explain(const ReportModel& model, Measure measure) {
 }
 
 std::string without_measure(const ReportModel& model) {
-  if (model.cases.empty()) return "No run has finished.";
-  if (model.ran().empty()) return "Every run failed.";
+  if (model.cases.empty()) return tr("No run has finished.");
+  if (model.ran().empty()) return tr("Every run failed.");
   const bool all_diverged = std::ranges::all_of(
       model.ran(), [](const Case* one) { return one->row.diverged == one->row.seeds - one->row.failed; });
-  if (all_diverged)
-    return "Every run diverged: the loss is no longer finite. A smaller training.learning_rate may help.";
-  return "Every case has a seed that diverged or failed, so no case is called the best.";
+  const bool some_failed = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.failed > 0; });
+  if (all_diverged && some_failed) return tr("Every run diverged or failed.");
+  if (all_diverged) return tr("Every run diverged. A smaller training.learning_rate may help.");
+  return tr("Every case has a seed that diverged or failed, so no case is called the best.");
 }
 
 /// Names the case that came closest to a target that no case reached with every seed.
@@ -57,17 +76,31 @@ std::string closest(const ReportModel& model) {
     if (one.ran() && one.row.sound() && one.row.final_loss && (!best || *one.row.final_loss < *best->row.final_loss))
       best = &one;
   const bool some = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.reached > 0; });
-  std::string text = some ? "No strategy reached the target with every seed" : "No run reached the target";
-  if (model.comparison.target) text += fmt::format(" (loss {:.4g})", *model.comparison.target);
-  if (best) text += fmt::format("; the closest is {} with loss {:.4g}", model.named(*best), *best->row.final_loss);
-  return text + ".";
+  std::string text = some ? tr("No strategy reached the target with every seed") : tr("No run reached the target");
+  if (model.comparison.target) text += tr(" (loss {:.4g})", *model.comparison.target);
+  if (best && best->row.levelled_off)
+    text += tr("; {} came closest: its loss levelled off at {:.4g}", model.named(*best), *best->row.final_loss);
+  else if (best)
+    text += tr("; the closest is {} with loss {:.4g}", model.named(*best), *best->row.final_loss);
+  return text + tr(".");
+}
+
+/// Returns " in step 40" if one seed diverged, " in steps 38 to 41" if several did.
+std::string divergence_step(const Case& one) {
+  std::vector<std::int64_t> steps;
+  for (const Run* run : one.runs)
+    if (run->record.status == record::Status::diverged)
+      steps.push_back(run->record.curve.empty() ? run->record.steps : run->record.curve.back().step);
+  if (steps.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(steps);
+  return least == most ? tr(" in step {}", least) : tr(" in steps {} to {}", least, most);
 }
 
 std::vector<std::string> notes(const Results& results, const ReportModel& model) {
   std::vector<std::string> notes;
   if (!results.complete)
-    notes.push_back(fmt::format("Incomplete: {} finished before the experiment was interrupted.",
-                                counted(results.runs.size(), "run")));
+    notes.push_back(tr("Incomplete: {} finished before the experiment was interrupted.",
+                       counted(results.runs.size(), "{} run", "{} runs")));
   std::size_t failed = 0;
   std::size_t diverged = 0;
   std::string error;
@@ -75,13 +108,18 @@ std::vector<std::string> notes(const Results& results, const ReportModel& model)
     failed += run.record.status == record::Status::failed ? 1 : 0;
     diverged += run.record.status == record::Status::diverged ? 1 : 0;
     if (run.record.status == record::Status::failed && error.empty())
-      error = fmt::format("({}): {}", run.label, run.record.error);
+      error = tr("({}): {}", run.label, run.record.error);
   }
-  if (failed > 0) notes.push_back(fmt::format("{} failed. First error {}", counted(failed, "run"), printable(error)));
+  if (failed > 0)
+    notes.push_back(tr("{} failed. First error {}", counted(failed, "{} run", "{} runs"), printable(error)));
   std::vector<std::string> labels;
   for (const Case& one : model.cases)
-    if (one.row.diverged > 0) labels.push_back(model.named(one));
-  if (diverged > 0) notes.push_back(fmt::format("{} diverged: {}.", counted(diverged, "run"), listed(labels)));
+    if (one.row.diverged > 0) labels.push_back(model.named(one) + divergence_step(one));
+  if (diverged > 0) notes.push_back(tr("{} diverged: {}.", counted(diverged, "{} run", "{} runs"), listed(labels)));
+  for (const Case& one : model.cases)
+    if (one.row.samples && one.row.samples_seen && *one.row.samples > *one.row.samples_seen)
+      notes.push_back(tr("{} lost {} of {} samples to crashes; they are no part of samples/s and speed-ups.",
+                         model.named(one), count(*one.row.samples - *one.row.samples_seen), count(*one.row.samples)));
   return notes;
 }
 
@@ -115,6 +153,7 @@ void write(Writer& writer, const SummaryCard& card) {
     writer.member("label", line.label);
     writer.member("point", line.point);
     writer.member("text", line.text);
+    writer.member("lead", name_of(line.lead));
     writer.end_object();
   }
   writer.end_array();

@@ -3,92 +3,148 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/headline.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double equal_price_within = 1.005;
-constexpr std::size_t most_questions_of_winners = 6;
+constexpr std::size_t most_time_cards = 6;
+constexpr std::size_t most_price_cards = 4;  ///< of each price, if there are several questions
+constexpr std::size_t most_named_in_card = 4;
 
-/// A price of a case, and how to write it.
+/// A price of a case: to the target, or else per million samples, for runs that stop at different points have done
+/// different amounts of work.
 struct WinnersPrice {
   const char* by;
-  std::optional<double> (*of)(const Case&, Measure);
+  Compared to_target;
+  Compared per_sample;
   std::string (*text)(double);
-  const char* verb;
+  bool money;
+
+  Compared compared_by(Measure measure) const { return measure == Measure::time_to_target ? to_target : per_sample; }
+  std::string equals(const std::vector<std::string>& names) const {
+    const std::string all = listed(names, most_named_in_card);
+    if (money)
+      return names.size() > 1 ? tr("; {} cost the same within 0.5 %", all)
+                              : tr("; {} costs the same within 0.5 %", all);
+    return names.size() > 1 ? tr("; {} use the same within 0.5 %", all) : tr("; {} uses the same within 0.5 %", all);
+  }
 };
 
-/// Returns the price to the target, or else per million samples: runs that stop at different points have done different
-/// amounts of work.
-std::optional<double> per_work(const Case& one, Measure measure, std::optional<double> total,
-                               std::optional<double> to_target) {
-  if (!measured(one, measure)) return std::nullopt;
-  if (measure == Measure::time_to_target) return to_target;
-  if (!total || !one.samples || !(*one.samples > 0.0)) return std::nullopt;
-  return *total / *one.samples * 1e6;
+/// Returns the number that is shown: a price per sample becomes one per million.
+double shown(double price, Measure measure) { return measure == Measure::time_to_target ? price : 1e6 * price; }
+
+std::string of_work(const std::string& price, Measure measure) {
+  return measure == Measure::time_to_target ? tr("{} to the target", price) : tr("{} per million samples", price);
 }
 
-std::optional<double> cost(const Case& one, Measure measure) {
-  return per_work(one, measure, one.row.cost_usd, one.row.cost_to_target_usd);
+/// The card of a ranking without a winner: it names the cases among which chance may decide.
+Winner unclear(const char* by, const std::string& point, const std::vector<std::string>& names) {
+  return {by, tr(no_clear_winner), point, tr("chance may decide between {}", listed(names, most_named_in_card)),
+          Lead::unclear};
 }
 
-/// Returns the energy. A run that reaches its target ends there, so that its energy is the energy to the target.
-std::optional<double> energy(const Case& one, Measure measure) {
-  return per_work(one, measure, one.row.energy_j, one.row.energy_j);
+/// Returns the grid point of the question, if there are several.
+std::string place_of(const Question& question) {
+  return question.parameters.empty() ? "" : point_words(question.parameters);
 }
 
-std::string unit_of_work(Measure measure) {
-  return measure == Measure::time_to_target ? " to the target" : " per million samples";
-}
-
-void add_time(std::vector<Winner>& lines, const ReportModel& model, const std::vector<const Case*>& cases,
-              Measure measure) {
-  const Case& best = *cases.front();
-  std::string text = time_text(best, measure) + against_one_worker(best, measure);
-  if (cases.size() > 1)
-    text += tied(cases, measure) > 1
-                ? fmt::format("; {} is equally fast", model.named(*cases[1]))
-                : fmt::format("; next is {} with {}", model.named(*cases[1]), time_text(*cases[1], measure));
-  lines.push_back({"time", model.label(best), model.text(best), text});
-}
-
-/// Adds the winner by a price. Among cases that are equally cheap the fastest comes first.
-void add_price(std::vector<Winner>& lines, const ReportModel& model, Measure measure, const WinnersPrice& price) {
-  std::vector<const Case*> cases;
-  for (const Case& one : model.cases)
-    if (price.of(one, measure)) cases.push_back(&one);
+void add_time(std::vector<Winner>& lines, const ReportModel& model, const Question& question, Measure measure) {
+  const auto cases = ranking(model, question.cases, measure);
   if (cases.empty()) return;
-  const auto of = [&](const Case* one) { return *price.of(*one, measure); };
-  const double least = of(*std::ranges::min_element(cases, {}, of));
-  const double most = of(*std::ranges::max_element(cases, {}, of));
-  if (!(most > 0.0)) return;
-  const auto cheapest = [&](const Case* one) { return of(one) <= equal_price_within * least; };
-  std::ranges::stable_sort(
-      cases, {}, [&](const Case* one) { return std::pair(cheapest(one) ? least : of(one), *measured(*one, measure)); });
   const Case& best = *cases.front();
-  std::string text = price.text(of(&best)) + unit_of_work(measure);
-  const auto other = std::ranges::find_if(cases, [&](const Case* one) {
-    return model.strategies.size() < 2 ? one != &best : one->strategy != best.strategy;
+  const Leaders top = leaders(cases, measure);
+  std::vector<std::string> names;
+  if (top.lead == Lead::unclear) {
+    for (const std::size_t i : top.all)
+      names.push_back(tr("{} ({})", model.named(*cases[i]), interval_text(*cases[i], measure)));
+    lines.push_back(unclear("time", place_of(question), names));
+    return;
+  }
+  std::string text = time_text(best, measure) + against_one_worker(best, measure);
+  for (std::size_t k = 1; k < top.all.size(); ++k) names.push_back(model.named(*cases[top.all[k]]));
+  if (!names.empty())
+    text += names.size() > 1 ? tr("; {} are equally fast", listed(names, most_named_in_card))
+                             : tr("; {} is equally fast", names.front());
+  else if (top.next)
+    text += tr("; next: {} with {}", model.named(*cases[*top.next]), time_text(*cases[*top.next], measure));
+  lines.push_back({"time", model.label(best), model.text(best), text, top.lead});
+}
+
+/// Returns the best case of each strategy by the price, the cheapest first; with one strategy all its cases.
+std::vector<const Case*> by_price(const ReportModel& model, const Question& question, Compared by) {
+  std::vector<const Case*> cases;
+  for (const Case* one : question.cases)
+    if (one->ran() && compared(one->row, by)) cases.push_back(one);
+  const auto time = [](const Case* one) { return one->row.simulated_s.value_or(0.0); };
+  std::ranges::stable_sort(cases, {}, [&](const Case* one) { return std::pair(*compared(one->row, by), time(one)); });
+  if (model.strategies.size() < 2) return cases;
+  std::vector<bool> seen(model.strategies.size(), false);
+  std::erase_if(cases, [&](const Case* one) {
+    const bool again = seen[one->strategy];
+    seen[one->strategy] = true;
+    return again;
   });
-  if (cases.size() > 1 && most <= equal_price_within * least)
-    text += fmt::format("; all {} the same", price.verb);
-  else if (other != cases.end() && cheapest(*other))
-    text += fmt::format("; {} {}s the same", model.named(**other), price.verb);
-  else if (other != cases.end())
-    text += fmt::format("; next is {} with {}", model.named(**other), price.text(of(*other)));
-  lines.push_back({price.by, model.label(best), model.text(best), text});
+  return cases;
+}
+
+/// Returns "; one worker alone: 5.60 kJ" where the baseline has the lower price.
+std::string cheaper_alone(const ReportModel& model, const Case& best, Measure measure, const WinnersPrice& price) {
+  const Compared by = price.compared_by(measure);
+  const auto& baselines = model.comparison.baselines;
+  const auto alone = std::ranges::find_if(
+      baselines, [&](const Row& row) { return baselines.size() == 1 || row.parameters == best.row.parameters; });
+  if (alone == baselines.end()) return "";
+  const auto of_one = compared(*alone, by);
+  if (!of_one || !(*of_one * equal_within < *compared(best.row, by))) return "";
+  return tr("; one worker alone: {}", price.text(shown(*of_one, measure)));
+}
+
+void add_price(std::vector<Winner>& lines, const ReportModel& model, const Question& question, Measure measure,
+               const WinnersPrice& price) {
+  const Compared by = price.compared_by(measure);
+  const auto cases = by_price(model, question, by);
+  if (cases.empty() || !(*compared(cases.back()->row, by) > 0.0)) return;
+  std::vector<const Row*> rows;
+  for (const Case* one : cases) rows.push_back(&one->row);
+  const Leaders top = leaders(rows, by);
+  const Case& best = *cases.front();
+  const auto amount = [&](const Case& one) { return price.text(shown(*compared(one.row, by), measure)); };
+  std::vector<std::string> names;
+  if (top.lead == Lead::unclear) {
+    for (const std::size_t i : top.all) {
+      const Interval of_seeds = seeds_interval(*rows[i], by.number);
+      names.push_back(
+          tr("{} ({})", model.named(*cases[i]),
+             with_margin(shown(of_seeds.mean, measure), shown(of_seeds.high - of_seeds.mean, measure), price.text)));
+    }
+    lines.push_back(unclear(price.by, place_of(question), names));
+    return;
+  }
+  std::string text = of_work(amount(best), measure);
+  for (std::size_t k = 1; k < top.all.size(); ++k) names.push_back(model.named(*cases[top.all[k]]));
+  if (!names.empty())
+    text += price.equals(names);
+  else if (top.next)
+    text += tr("; next: {} with {}", model.named(*cases[*top.next]), amount(*cases[*top.next]));
+  lines.push_back(
+      {price.by, model.label(best), model.text(best), text + cheaper_alone(model, best, measure, price), top.lead});
 }
 
 std::vector<Winner> winners_of_jobs(const ReportModel& model) {
   std::vector<Winner> lines;
   for (const Case* one : model.ran()) {
-    if (lines.size() == most_questions_of_winners) break;
+    if (lines.size() == most_time_cards) break;
     const std::string beside = interference_text(*one);
     lines.push_back({"time", model.label(*one), model.text(*one),
-                     duration(one->row.simulated_s.value_or(0.0)) + (beside.empty() ? "" : ", " + beside)});
+                     duration(one->row.simulated_s.value_or(0.0)) + (beside.empty() ? "" : tr(", ") + beside),
+                     Lead::clear});
   }
   return lines;
 }
@@ -99,13 +155,16 @@ std::vector<Winner> winners(const ReportModel& model, Measure measure) {
   if (model.cases.front().conditions.jobs) return winners_of_jobs(model);
   std::vector<Winner> lines;
   const auto all = questions(model);
-  for (const Question& question : all) {
-    const auto cases = ranking(model, question.cases, measure);
-    if (!cases.empty() && lines.size() < most_questions_of_winners) add_time(lines, model, cases, measure);
+  const std::size_t most = all.size() > 1 ? most_price_cards : 1;
+  for (const Question& question : all)
+    if (lines.size() < most_time_cards) add_time(lines, model, question, measure);
+  static constexpr WinnersPrice prices[] = {{"cost", by_cost_to_target, by_cost_per_sample, dollars, true},
+                                            {"energy", by_energy_to_target, by_energy_per_sample, joules, false}};
+  for (const WinnersPrice& price : prices) {
+    const std::size_t before = lines.size();
+    for (const Question& question : all)
+      if (lines.size() - before < most) add_price(lines, model, question, measure, price);
   }
-  if (all.size() > 1) return lines;
-  add_price(lines, model, measure, {"cost", cost, dollars, "cost"});
-  add_price(lines, model, measure, {"energy", energy, joules, "use"});
   return lines;
 }
 

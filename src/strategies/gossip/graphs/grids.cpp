@@ -44,7 +44,7 @@ Adjacency Grid2d::grid(int P, bool wraps) const {
       own.push_back((y + dy + height) % height * width + (x + dx + width) % width);
     }
     std::ranges::sort(own);
-    own.erase(std::ranges::unique(own).begin(), own.end());  // two in a row are beside each other on both sides
+    own.erase(std::unique(own.begin(), own.end()), own.end());  // two in a row are beside each other on both sides
     std::erase(own, i);
   }
   return all;

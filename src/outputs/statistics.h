@@ -4,7 +4,7 @@
 #include <limits>
 #include <span>
 
-namespace simgrad::outputs::report {
+namespace simgrad::outputs {
 
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -33,4 +33,4 @@ Interval interval(std::span<const double> numbers);
 double amdahl_serial_share(std::span<const double> workers, std::span<const double> speedups);
 double amdahl_speedup(double serial_share, double workers);
 
-}  // namespace simgrad::outputs::report
+}  // namespace simgrad::outputs

@@ -1,11 +1,11 @@
-#include "outputs/report/data/statistics.h"
+#include "outputs/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace simgrad::outputs::report {
+namespace simgrad::outputs {
 namespace {
 
 /// P(|T| <= t).
@@ -73,4 +73,4 @@ double amdahl_speedup(double serial_share, double workers) {
   return 1.0 / (serial_share + (1.0 - serial_share) / workers);
 }
 
-}  // namespace simgrad::outputs::report
+}  // namespace simgrad::outputs

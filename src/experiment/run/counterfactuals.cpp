@@ -1,0 +1,218 @@
+#include "experiment/run/counterfactuals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "experiment/plan/changes.h"
+#include "experiment/run/children.h"
+#include "experiment/run/data_cache.h"
+#include "experiment/run/effort.h"
+#include "experiment/run/runner.h"
+#include "outputs/report/sentences/ranking.h"
+#include "outputs/summary.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+constexpr double share_of_effort = 0.15;  ///< by estimate, so that it is less than a fifth in fact
+constexpr double effort_always_allowed_s = 0.1;
+constexpr std::int64_t steps_least = 8;  ///< fewer say little about a training; a shorter one is tried whole
+
+/// One simulation to do: a run as it is, or changed.
+struct Trial {
+  std::optional<RunPlan> plan;  ///< nothing: the scenario refuses it
+  std::string name = {};        ///< of the cause that is changed; empty: the run as it is
+  std::vector<std::string> sets = {};
+};
+
+/// What a simulation has shown.
+struct Observed {
+  double simulated_s = 0.0;
+  std::int64_t samples = 0;
+  std::int64_t crashes = 0;
+
+  double samples_per_s() const { return simulated_s > 0.0 ? static_cast<double>(samples) / simulated_s : 0.0; }
+};
+
+Observed observed(const record::Record& record) {
+  return {record.simulated_s, record.samples_seen.value_or(record.samples), record.crashes.value_or(0)};
+}
+
+/// All trials on one run.
+struct Study {
+  const RunPlan* run = nullptr;
+  Observed as_it_was;  ///< the run of the results
+  std::int64_t steps = 0;
+  bool whole = true;
+  std::vector<Trial> trials;  ///< the run as it is first
+};
+
+/// The runs to explain: the best case of each strategy first, then the others, one seed each.
+std::vector<const outputs::Run*> in_order_of_importance(const outputs::Results& results) {
+  const outputs::report::ReportModel model = outputs::report::report_model(results);
+  std::vector<const outputs::Run*> runs;
+  const auto add = [&](const outputs::report::Case* one) {
+    if (one->runs.empty()) return;
+    const auto known = [&](const std::string& id) { return std::ranges::find(results.runs, id, &outputs::Run::id); };
+    const outputs::Run* run = &*known(one->runs.front()->id);
+    if (std::ranges::find(runs, run) == runs.end()) runs.push_back(run);
+  };
+  for (const auto* one : ranking(model, best_measure(model))) add(one);
+  for (const auto* one : model.ran()) add(one);
+  return runs;
+}
+
+/// Divides the effort among studies.
+class Budget {
+ public:
+  Budget(const std::map<std::string, const RunPlan*>& plans, const outputs::Results& results) {
+    for (const auto* runs : {&results.runs, &results.baselines})
+      for (const outputs::Run& run : *runs)
+        if (const auto plan = plans.find(run.id); plan != plans.end())
+          left_s_ += share_of_effort * (start_effort_s + effort_s(*plan->second, run.record));
+    left_s_ = std::max(left_s_, effort_always_allowed_s);
+  }
+
+  /// The number of steps of as many simulations of the run that the rest of the effort allows; it is taken off. 0: the
+  /// rest does not suffice.
+  std::int64_t steps(const RunPlan& plan, const record::Record& record, std::size_t simulations) {
+    const auto n = static_cast<double>(simulations);
+    const double whole_s = n * effort_s(plan, record);
+    const double free_s = left_s_ - n * start_effort_s;
+    const std::int64_t all = record.steps;
+    if (all < 1 || !(free_s > 0.0)) return 0;
+    const double part = std::min(1.0, whole_s > 0.0 ? free_s / whole_s : 1.0);
+    const auto steps = static_cast<std::int64_t>(std::floor(part * static_cast<double>(all)));
+    if (steps < std::min(all, steps_least)) return 0;
+    left_s_ -= n * start_effort_s + whole_s * static_cast<double>(steps) / static_cast<double>(all);
+    return steps;
+  }
+
+ private:
+  double left_s_ = 0.0;
+};
+
+/// All trials on a run, as long as the budget allows; a study without trials if it does not allow any.
+Study study_of(const Plan& plan, const RunPlan& run, const outputs::Run& result, Budget& budget) {
+  Study study{.run = &run, .as_it_was = observed(result.record), .trials = {}};
+  const std::vector<Improvement> all = improvements(run);
+  if (result.record.status == record::Status::diverged) return study;
+  const auto as_it_is = varied(plan, run, {});
+  if (all.empty() || !as_it_is) return study;
+  study.steps = budget.steps(*as_it_is, result.record, all.size() + 1);
+  if (study.steps == 0) return study;
+  study.whole = study.steps == result.record.steps;
+  const std::string cut = fmt::format("stop.steps={}", study.steps);
+  // A run that its time ended in the middle of a step is compared as it was after its last step.
+  study.trials.push_back({varied(plan, run, {cut})});
+  for (const Improvement& improvement : all) {
+    std::vector<std::string> sets = improvement.sets;
+    sets.push_back(cut);
+    study.trials.push_back({varied(plan, run, sets), improvement.name, improvement.sets});
+  }
+  return study;
+}
+
+std::vector<Study> studies_of(const Plan& plan, const outputs::Results& results) {
+  std::map<std::string, const RunPlan*> plans;
+  for (const auto* runs : {&plan.runs, &plan.baselines})
+    for (const RunPlan& run : *runs) plans[run.id] = &run;
+  Budget budget(plans, results);
+  std::vector<Study> studies;
+  for (const outputs::Run* result : in_order_of_importance(results)) {
+    Study study = study_of(plan, *plans.at(result->id), *result, budget);
+    if (!study.trials.empty()) studies.push_back(std::move(study));
+  }
+  return studies;
+}
+
+/// Simulates in children, some at a time. Nothing where a trial failed; nothing at all at an interrupt.
+std::vector<std::optional<Observed>> simulated(const std::vector<const RunPlan*>& runs, DataCache& data_cache, int jobs,
+                                               int threads) {
+  std::vector<std::optional<Observed>> all(runs.size());
+  Children children(jobs);
+  for (std::size_t next = 0; (next < runs.size() || !children.empty()) && !interrupted();) {
+    if (next < runs.size() && !children.full()) {
+      const RunPlan& run = *runs[next];
+      const std::size_t task = next++;
+      Data data;
+      try {
+        if (run.settings->training.numbers) data = data_cache.get(run);
+      } catch (const std::runtime_error&) {
+        continue;  // a file that has changed since
+      }
+      children.start(task, [&run, data, threads](training::Pulse*) {
+        const record::Record record = simulate(run, data, threads, nullptr);
+        if (record.status == record::Status::failed) return std::string("null");
+        const Observed seen = observed(record);
+        return nlohmann::ordered_json{seen.simulated_s, seen.samples, seen.crashes}.dump();
+      });
+    } else if (const auto ended = children.reap(0.2); ended && ended->error.empty()) {
+      const auto answer = outputs::parse_json(ended->answer);
+      if (!answer.is_null()) all[ended->task] = {answer.at(0), answer.at(1), answer.at(2)};
+    }
+  }
+  return interrupted() ? std::vector<std::optional<Observed>>() : all;
+}
+
+/// The study's result, from what its trials have shown.
+outputs::Counterfactual result_of(const Study& study, const std::vector<std::optional<Observed>>& seen) {
+  const Observed& base = *seen.front();
+  outputs::Counterfactual result{.id = study.run->id,
+                                 .steps = study.steps,
+                                 .whole = study.whole,
+                                 .simulated_s = base.simulated_s,
+                                 .samples = base.samples,
+                                 .changes = {}};
+  for (std::size_t k = 1; k < seen.size(); ++k) {
+    // A part of a run without its crashes says nothing about them.
+    const bool unseen = study.trials[k].name == "failures" && base.crashes == 0 && study.as_it_was.crashes > 0;
+    if (!seen[k] || unseen || !(seen[k]->samples_per_s() > 0.0)) continue;
+    result.changes.push_back({.name = study.trials[k].name,
+                              .sets = study.trials[k].sets,
+                              .simulated_s = seen[k]->simulated_s,
+                              .samples = seen[k]->samples,
+                              .gain = seen[k]->samples_per_s() / base.samples_per_s()});
+  }
+  std::ranges::stable_sort(result.changes, std::ranges::greater(), &outputs::Change::gain);
+  return result;
+}
+
+}  // namespace
+
+std::vector<outputs::Counterfactual> counterfactuals(const Plan& plan, const outputs::Results& results,
+                                                     DataCache& data_cache, int jobs, int threads) {
+  if (plan.runs.empty() || !plan.runs.front().jobs.empty()) return {};
+  const std::vector<Study> studies = studies_of(plan, results);
+  std::vector<const RunPlan*> runs;
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // study, trial
+  for (std::size_t s = 0; s < studies.size(); ++s)
+    for (std::size_t k = 0; k < studies[s].trials.size(); ++k)
+      if (const auto& trial = studies[s].trials[k].plan) {
+        runs.push_back(&*trial);
+        places.emplace_back(s, k);
+      }
+  const auto [at_a_time, threads_each] = jobs_and_threads(jobs, threads, runs.size());
+  const auto seen = simulated(runs, data_cache, at_a_time, threads_each);
+  if (seen.empty()) return {};
+  std::vector<std::vector<std::optional<Observed>>> by_study;
+  for (const Study& study : studies) by_study.emplace_back(study.trials.size());
+  for (std::size_t i = 0; i < places.size(); ++i) by_study[places[i].first][places[i].second] = seen[i];
+  std::vector<outputs::Counterfactual> all;
+  for (std::size_t s = 0; s < studies.size(); ++s) {
+    const std::optional<Observed>& base = by_study[s].front();
+    if (!base || !(base->samples_per_s() > 0.0)) continue;
+    outputs::Counterfactual result = result_of(studies[s], by_study[s]);
+    if (!result.changes.empty()) all.push_back(std::move(result));
+  }
+  return all;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,26 @@
+/// The time and the disk space that an experiment will take, from short trials of some of its runs.
+#pragma once
+
+#include <string>
+
+#include "experiment/plan/plan.h"
+
+namespace simgrad::experiment {
+
+struct Estimate {
+  int runs = 0;              ///< that are simulated: runs that do the same work count once, baselines too
+  double wall_s = 0;         ///< real time of all
+  double bytes = 0;          ///< files of the results, the report aside
+  std::string unknown = {};  ///< the reason why time and bytes could not be estimated, or empty
+};
+
+/// Begins one run of each kind (a strategy on so many workers), gives each a part of `budget_s`, and extrapolates from
+/// the share of the run that was done by then. Writes nothing. Data files of more than 64 MiB are not read, and then
+/// nothing is estimated.  jobs, threads: as for run_plan.
+/// Errors: ScenarioError for data that do not suit, EnvironmentError.
+Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s);
+
+/// "3 runs to simulate: about 5 min of real time, and 12 MB of files beside the report".
+std::string text(const Estimate& estimate);
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,55 @@
+#include "outputs/counterfactual.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "outputs/text/language.h"
+
+namespace simgrad::outputs {
+namespace {
+
+struct Words {
+  std::string_view name;
+  std::string_view change;
+  std::string_view cause;
+};
+
+constexpr std::array known_changes{
+    Words{"bandwidth", translatable("twice the bandwidth"), translatable("the bandwidth of the links")},
+    Words{"latency", translatable("half the latency"), translatable("the latency of the links")},
+    Words{"worker_speed", translatable("workers twice as fast"), translatable("the speed of the workers")},
+    Words{"server_speed", translatable("servers twice as fast"), translatable("the speed of the servers")},
+    Words{"storage", translatable("a storage twice as fast"), translatable("the speed of the storage")},
+    Words{"stragglers", translatable("no stragglers"), translatable("the time that stragglers take")},
+    Words{"slow_workers", translatable("all workers at full speed"), translatable("the slowness of some workers")},
+    Words{"failures", translatable("no failures"), translatable("the time that failures take")},
+    Words{"slow_links", translatable("all links at full bandwidth"), translatable("the slowness of some links")},
+    Words{"background", translatable("no other traffic"), translatable("the other traffic on the links")},
+    Words{"jitter", translatable("no jitter"), translatable("the jitter of the messages")},
+};
+
+const Words* words_of(const Change& change) {
+  const auto found = std::ranges::find(known_changes, change.name, &Words::name);
+  return found == known_changes.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Change* binding(const Counterfactual& counterfactual) {
+  if (counterfactual.changes.size() == 1 && counterfactual.changes.front().name == "failures") return nullptr;
+  const auto best = std::ranges::max_element(counterfactual.changes, {}, &Change::gain);
+  return best == counterfactual.changes.end() || !(best->gain >= binding_gain) ? nullptr : &*best;
+}
+
+std::string words(const Change& change) {
+  const Words* found = words_of(change);
+  return found ? tr(found->change) : change.name;
+}
+
+std::string cause(const Change& change) {
+  const Words* found = words_of(change);
+  return found ? tr(found->cause) : change.name;
+}
+
+}  // namespace simgrad::outputs

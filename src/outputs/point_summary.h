@@ -1,0 +1,29 @@
+/// The summary over the seeds: a row a (grid point, label), with means and 95 % intervals, for results.json ("summary")
+/// and summary.csv.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "outputs/comparison.h"
+
+namespace simgrad::outputs {
+
+/// A number that is summarised over the seeds.
+struct SummarisedNumber {
+  std::string_view name;  ///< as in results.json
+  std::optional<double> (*of)(const Run& run);
+};
+
+/// Returns the summarised numbers, in the order of the files.
+const std::vector<SummarisedNumber>& summarised_numbers();
+
+/// Returns the rows as JSON objects: `parameters`, `label`, `strategy`, `workers`, `seeds`, `reached`, `diverged`,
+/// `failed`, then each number's mean under its name, and its 95 % interval under NAME_low and NAME_high (null below two
+/// seeds). The numbers are over the runs that neither failed nor diverged, or over the diverged ones if there are no
+/// others. Times and prices to the target are over the runs that reached it.
+std::vector<nlohmann::ordered_json> point_summaries(const Results& results);
+
+}  // namespace simgrad::outputs

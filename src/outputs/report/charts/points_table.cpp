@@ -1,0 +1,150 @@
+#include "outputs/report/charts/points_table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "outputs/leaders.h"
+#include "outputs/report/data/phrases.h"
+#include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
+
+namespace simgrad::outputs::report {
+namespace {
+
+WithMargin with_seeds(const Case& one, std::optional<double> SeedNumbers::*number) {
+  const Interval of_seeds = seeds_interval(one.row, number);
+  const auto finite = [](double x) { return std::isfinite(x) ? std::optional(x) : std::nullopt; };
+  return {finite(of_seeds.mean), finite(of_seeds.high - of_seeds.mean)};
+}
+
+std::string points_status(const Row& row, bool has_target) {
+  if (row.failed > 0) return row.failed == row.seeds ? tr("failed") : tr("{} of {} failed", row.failed, row.seeds);
+  if (row.diverged > 0)
+    return row.diverged == row.seeds ? tr("diverged") : tr("{} of {} diverged", row.diverged, row.seeds);
+  if (row.reached > 0) return row.reached == row.seeds ? tr("reached") : tr("{} of {} reached", row.reached, row.seeds);
+  if (has_target) return tr("not reached");
+  const std::string steps = count(row.steps.value_or(0.0));
+  return row.steps == 1.0 ? tr("{} step done", steps) : tr("{} steps done", steps);
+}
+
+PointsRow points_row(const ReportModel& model, const Case& one, bool to_target) {
+  const Row& row = one.row;
+  PointsRow made;
+  made.strategy = one.strategy;
+  made.point = one.point;
+  for (const std::string& key : model.comparison.parameters)
+    made.values.push_back(value_text(row.parameters.value(key, nlohmann::ordered_json())));
+  made.time_s = with_seeds(one, to_target ? &SeedNumbers::time_to_target_s : &SeedNumbers::simulated_s);
+  made.cost_usd = with_seeds(one, to_target ? &SeedNumbers::cost_to_target_usd : &SeedNumbers::cost_usd);
+  // A run that misses its target has an energy, but none to the target.
+  if (!to_target || row.all_reached()) made.energy_j = with_seeds(one, &SeedNumbers::energy_j);
+  made.speedup = to_target ? row.speedup_time_to_target : row.speedup_throughput;
+  if (made.speedup) made.efficiency = *made.speedup / static_cast<double>(one.workers);
+  made.seeds = row.seeds;
+  made.reached = row.reached;
+  made.status = points_status(row, model.comparison.has_target);
+  made.final_loss = row.final_loss;
+  if (one.counterfactual)
+    if (const Change* binds = binding(*one.counterfactual)) made.binds = cause(*binds);
+  return made;
+}
+
+/// Returns the numbers as they are, each margin in its own column.
+Table points_numbers(const ReportModel& model, const PointsTable& chart) {
+  const std::string to = chart.to_target ? " to target" : "";
+  Table table;
+  table.columns = {{"strategy"}};
+  for (const std::string& key : chart.keys) table.columns.push_back({key});
+  const std::vector<Column> numbers = {{chart.to_target ? "time to target" : "simulated time", "s"},
+                                       {"time ±", "s"},
+                                       {"cost" + to, "$"},
+                                       {"cost ±", "$"},
+                                       {"energy" + to, "J"},
+                                       {"energy ±", "J"},
+                                       {"speed-up"},
+                                       {"efficiency"},
+                                       {"reached"},
+                                       {"seeds"},
+                                       {"status"},
+                                       {"final loss"},
+                                       {"binds"}};
+  table.columns.insert(table.columns.end(), numbers.begin(), numbers.end());
+  for (const PointsRow& row : chart.rows) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells.emplace_back(model.strategies[row.strategy].label);
+    for (const std::string& value : row.values) cells.emplace_back(value);
+    for (const WithMargin* each : {&row.time_s, &row.cost_usd, &row.energy_j}) {
+      cells.emplace_back(each->mean);
+      cells.emplace_back(each->margin);
+    }
+    for (const auto& number : {row.speedup, row.efficiency}) cells.emplace_back(number);
+    cells.emplace_back(row.reached);
+    cells.emplace_back(row.seeds);
+    cells.emplace_back(row.status);
+    cells.emplace_back(row.final_loss);
+    cells.emplace_back(row.binds);
+  }
+  return table;
+}
+
+std::string points_sentence(const PointsTable& chart) {
+  std::size_t sure = 0;
+  bool several = false;
+  for (const PointsRow& row : chart.rows) {
+    sure += row.reached == row.seeds ? 1U : 0U;
+    several = several || row.seeds > 1;
+  }
+  std::string text = counted(chart.rows.size(), "{} case", "{} cases");
+  if (chart.to_target)
+    text += counted(sure, ", {} of which reaches the target with every seed",
+                    ", {} of which reach the target with every seed");
+  text += tr(".");
+  return several ? text + tr(" ") + tr("±: half of the 95 % interval of the mean over the seeds (Student's t).") : text;
+}
+
+}  // namespace
+
+std::optional<PointsTable> points_table(const ReportModel& model) {
+  if (model.cases.empty()) return std::nullopt;
+  PointsTable chart;
+  for (const std::string& key : model.comparison.parameters)
+    chart.keys.push_back(short_name(key, model.comparison.parameters));
+  for (const Case& one : model.cases) chart.to_target = chart.to_target || one.row.reached > 0;
+  for (const Case& one : model.cases) chart.rows.push_back(points_row(model, one, chart.to_target));
+  chart.sentence = points_sentence(chart);
+  chart.table = points_numbers(model, chart);
+  return chart;
+}
+
+void write(Writer& writer, const WithMargin& number) {
+  writer.begin_array();
+  writer.value(number.mean);
+  writer.value(number.margin);
+  writer.end_array();
+}
+
+void write(Writer& writer, const PointsTable& chart) {
+  writer.begin_object();
+  write_chart(writer, chart);
+  writer.member("keys", chart.keys);
+  writer.member("to_target", chart.to_target);
+  write_objects(writer, "rows", chart.rows, [&](const PointsRow& row) {
+    writer.member("strategy", row.strategy);
+    writer.member("point", row.point);
+    writer.member("values", row.values);
+    writer.member("time_s", row.time_s);
+    writer.member("cost_usd", row.cost_usd);
+    writer.member("energy_j", row.energy_j);
+    writer.member("speedup", row.speedup);
+    writer.member("efficiency", row.efficiency);
+    writer.member("seeds", row.seeds);
+    writer.member("reached", row.reached);
+    writer.member("status", row.status);
+    writer.member("final_loss", row.final_loss);
+    writer.member("binds", row.binds);
+  });
+  writer.end_object();
+}
+
+}  // namespace simgrad::outputs::report

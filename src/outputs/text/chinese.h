@@ -1,0 +1,15 @@
+/// The Chinese texts, by the places where they are read. The words are those of README.zh.md and docs/lessons/zh.
+#pragma once
+
+#include <span>
+
+#include "outputs/text/language.h"
+
+namespace simgrad::outputs {
+
+std::span<const Translation> words_in_chinese();      ///< used in several places
+std::span<const Translation> table_in_chinese();      ///< the terminal
+std::span<const Translation> sentences_in_chinese();  ///< the report's summary
+std::span<const Translation> charts_in_chinese();     ///< the sentences of its charts
+
+}  // namespace simgrad::outputs

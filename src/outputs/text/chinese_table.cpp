@@ -1,0 +1,85 @@
+/// The table, its footer and the plot.
+#include "outputs/text/chinese.h"
+
+namespace simgrad::outputs {
+namespace {
+
+constexpr Translation table_texts[] = {
+    {"strategy", "策略"},
+    {"workers", "工作节点"},
+    {"seeds", "种子"},
+    {"simulated|time", "模拟|时间"},
+    {"time to|target", "达到目标|的时间"},
+    {"outcome", "结果"},
+    {"to target", "到目标"},
+    {"speed-up|samples/s", "加速比|样本/s"},
+    {"speed-up|target", "加速比|目标"},
+    {"efficiency", "效率"},
+    {"time|went to", "时间|去向"},
+    {"cost", "费用"},
+    {"energy", "能耗"},
+    {"bytes|sent", "发送|字节"},
+    {"messages", "消息数"},
+    {"final|loss", "最终|损失"},
+    {"final|metric", "最终|指标"},
+    {"{}, {} of {}", "{0}（{2} 次中 {1} 次）"},
+
+    {"Loss against simulated time [{}]{}{}:", "损失随模拟时间 [{}] 的变化{}{}："},
+    {", mean over the seeds", "，各种子的平均"},
+    {", at {}", "，网格点 {}"},
+    {"target", "目标"},
+    {" ({} of {} seeds diverged at step {})", "（{1} 个种子中有 {0} 个发散，最早在第 {2} 步）"},
+    {" (diverged at step {})", "（在第 {} 步发散）"},
+    {"  and {} more, not drawn\n", "  另有 {} 条没有画出\n"},
+
+    {"Time went to:{} (mean over workers).", "时间去向：{}（各工作节点的平均）。"},
+    {"Target: loss {:.6g} or less.", "目标：损失不高于 {:.6g}。"},
+    {"Baseline, one worker without a network: {}.", "基线，一个没有网络的工作节点：{}。"},
+    {"Baselines, one worker without a network:", "各条基线，一个没有网络的工作节点："},
+    {"{}: {}.", "{}：{}。"},
+    {"simulated {}", "模拟时间 {}"},
+    {", target after {}", "，达到目标用 {}"},
+    {"  {} more are in results.json.\n", "  另有 {} 条在 results.json 中。\n"},
+    {"; its time is {}", "；它的时间 {}"},
+    {"{}% computing", "{}% 用于计算"},
+    {"{}% communicating", "{}% 用于通信"},
+    {"{}% waiting", "{}% 用于等待"},
+    {"{}% down", "{}% 停机"},
+    {"{}x that of one worker", "是一个工作节点的 {} 倍"},
+    {"Fastest to the target: {}, after {}", "最先达到目标：{}，用时 {}"},
+    {"Fastest to the target: {}, equally, after {}", "最先达到目标：{}，不分先后，用时 {}"},
+    {", {}x as fast as one worker", "，速度是一个工作节点的 {} 倍"},
+    {", so one worker alone is faster", "，所以单独一个工作节点更快"},
+    {"No clear winner to the target: chance may decide between {}.",
+     "谁最先达到目标，没有明显的优胜者：以下各项的先后可能出于偶然：{}。"},
+    {" No clear winner by cost: chance may decide between {}.",
+     "按费用没有明显的优胜者：以下各项的先后可能出于偶然：{}。"},
+    {" It is also the cheapest: {}.", "它的费用也最低：{}。"},
+    {" instead of {}", "，而不是 {}"},
+    {" Cheapest to the target: {}, {}{}, after {}.", "达到目标费用最低：{}，{}{}，用时 {}。"},
+    {"Highest throughput: {}, {}{}.", "吞吐量最高：{}，{}{}。"},
+    {"No strategy reached the target with every seed.", "没有哪种策略用每个种子都达到目标。"},
+    {"No run reached the target.", "没有运行达到目标。"},
+    {"No run reached the target; {} came closest: its loss levelled off at {:.4g}, after {}{}.",
+     "没有运行达到目标；{} 最接近：它的损失停在 {:.4g}，用时 {}{}。"},
+    {"No run reached the target; the closest is {} with loss {:.4g} after {}{}.",
+     "没有运行达到目标；最接近的是 {}，损失为 {:.4g}，用时 {}{}。"},
+    {"No run processed any samples.", "没有运行处理过样本。"},
+    {"Samples lost to crashes (no part of samples/s and speed-ups): {}.",
+     "因崩溃而丢失的样本（不计入每秒样本数和加速比）：{}。"},
+    {"{} {} of {}", "{0} 丢失 {2} 个中的 {1} 个"},
+    {"Incomplete: these are the {} runs finished so far.", "尚未完成：这里是到目前为止完成的 {} 次运行。"},
+    {"Spectral gap (1: one step averages exactly): {}.", "谱隙（1：一步就精确地取得平均）：{}。"},
+    {"{:.4g} for {} with {} worker", "{1}（{2} 个工作节点）为 {0:.4g}"},
+    {"{:.4g} for {} with {} workers", "{1}（{2} 个工作节点）为 {0:.4g}"},
+    {"Failed: {}{}, seed {}: {}", "失败：{}{}，种子 {}：{}"},
+    {"no reason was recorded", "没有记录原因"},
+    {"Note ({}): {}", "注（{}）：{}"},
+    {"{} more notes are in results.json.\n", "另有 {} 条注在 results.json 中。\n"},
+};
+
+}  // namespace
+
+std::span<const Translation> table_in_chinese() { return table_texts; }
+
+}  // namespace simgrad::outputs

@@ -1,0 +1,226 @@
+"""The lines below the table that simgrad run prints."""
+
+import math
+import re
+
+from sentences import findings
+from sentences.facts import Top, mean, printable, seen
+from sentences.quantities import agrees
+from sentences.answers import closest_clause, without_winner
+from sentences.winners import ONE_SEED, candidates, is_first, same_score, with_margins
+
+ALL = "terminal"
+
+
+def paragraphs(printed):
+    """The paragraphs between the table and the plot, each as one line."""
+    lines = printed.split("\n")
+    last = max(i for i, line in enumerate(lines) if line.startswith("───") or re.match("─+$", line))
+    start = next(i for i in range(last, len(lines)) if lines[i] == "") + 1
+    found = []
+    for line in lines[start:]:
+        if line.startswith(("Loss against", "Results: ")):
+            break
+        if line == "":
+            continue
+        if line.startswith("  ") and found:
+            found[-1] += " " + line.strip()
+        else:
+            found.append(line)
+    return found
+
+
+def ranked(experiment, measure):
+    """All cases that may win: the table compares rows."""
+    return sorted((case for case in experiment.cases if case.score(measure) is not None),
+                  key=lambda c: c.score(measure))
+
+
+def line(reader, experiment):
+    """Reads one paragraph."""
+    results = experiment.results
+    if reader.take(r"Time went to: █ compute ▓ communicate ░ wait(?P<down>[^(]* down)? \(mean over workers\)\."):
+        return
+    if got := reader.take(r"Target: loss (?P<l>[0-9.e+-]+) or less\."):
+        reader.claim("target", f"{experiment.target:.6g}" == got["l"], f"{experiment.target}")
+        return
+    if reader.take("Baselines?, one worker without a network: "):
+        baselines(reader, experiment)
+        return
+    if reader.take(r"±: half of the 95 % interval of the mean over the seeds \(Student's t\)\."):
+        reader.claim("seeds", any(len(case.runs) > 1 for case in experiment.cases), "one seed")
+        return
+    if got := reader.take(r"Incomplete: these are the <whole n> runs finished so far\."):
+        reader.claim("count", int(got["n"]) == len(results["runs"]), f"{len(results['runs'])}")
+        return
+    if reader.take(r"Samples lost to crashes \(no part of samples/s and speed-ups\): "):
+        for item in reader.list_of(f"<{ALL} c> <count a> of <count b>")[0]:
+            case = reader.names.by[ALL][item["c"]][0]
+            reader.number("count", "samples lost", item["a"], case.mean(lambda run: run["samples"] - seen(run)))
+            reader.number("count", "samples lost", item["b"], case.mean("samples"))
+        reader.need(r"\.")
+        return
+    if reader.take(r"Spectral gap \(1: one step averages exactly\): "):
+        gaps(reader, results["runs"])
+        return
+    if got := reader.take(r"(?P<kind>Failed|Note \((?P<who>.*?)\)): (?P<text>.*)$"):
+        said = [note for run in results["runs"] for note in run["notes"]] + [
+            f"{run['label']}, seed {run['seed']}: {run['error']}" for run in results["runs"]]
+        squeezed = [" ".join(printable(text).split()) for text in said]
+        reader.claim("note", got["text"] in squeezed or got["kind"] == "Failed", "no such note")
+        return
+    if reader.take(r"<whole n> more notes are in results\.json\."):
+        return
+    if not findings.finding(reader, experiment, ALL):
+        sentence(reader, experiment)
+
+
+def gaps(reader, runs):
+    while True:
+        got = reader.need(r"<four g> for (?P<label>.+?) with <whole n> workers?")
+        reader.claim("spectral gap", any(run["spectral_gap"] is not None
+                                         and agrees("four", got["g"], run["spectral_gap"])
+                                         and printable(run["label"]) == got["label"] and run["workers"] == int(got["n"])
+                                         for run in runs), "no such run")
+        if not reader.take(", "):
+            break
+    reader.need(r"\.")
+
+
+def baselines(reader, experiment):
+    groups = {}
+    for run in experiment.results["baselines"]:
+        if run["status"] in ("reached", "stopped"):
+            groups.setdefault(str(run["parameters"]), []).append(run)
+    while not reader.done():
+        got = reader.need(r"(?:(?P<where>[^:]*?): )?(?:simulated <time t>(?:, target after <time u>)?|failed)\.? ?")
+        if got["t"]:
+            alike = [runs for runs in groups.values() if len({run["seed"] for run in runs}) == len(runs)]
+            truths = [(mean(run["simulated_s"] for run in runs), mean(run["time_to_target_s"] for run in runs))
+                      for runs in alike]
+            reader.claim("baseline", any(agrees("time", got["t"], t) and (not got["u"] or agrees("time", got["u"], u))
+                                         for t, u in truths), f"{truths}")
+        if reader.take(r"<whole n> more are in results\.json\."):
+            break
+
+
+def shares(reader, case):
+    """Reads "; its time is 71% computing, 24% communicating": whole percents that add up to 100."""
+    if not reader.take("; its time is "):
+        return
+    found = {}
+    while got := reader.take("(?:, )?<whole p>% (?P<what>computing|communicating|waiting|down)"):
+        found[got["what"]] = int(got["p"])
+    for what, share in zip(("computing", "communicating", "waiting", "down"), case.shares()):
+        reader.claim("share of the time", abs(found.get(what, 0) - 100 * share) < 1, f"{what}: {share}")
+    reader.claim("share of the time", sum(found.values()) == 100, f"{found}")
+
+
+def sentence(reader, experiment):
+    if without_winner(reader, experiment):
+        return
+    if reader.take(r"No run processed any samples\."):
+        reader.claim("no winner", all(seen(run) == 0 for run in experiment.results["runs"]), "some did")
+        return
+    to_target = ranked(experiment, "time to the target")
+    if to_target:
+        top = Top(to_target, "time to the target")
+        fastest(reader, experiment, top)
+        said = reader.take(re.escape(ONE_SEED)) is not None
+        reader.claim("one seed", said == (top.lead == "one_seed"), top.lead)
+    elif experiment.has_target:
+        unreached(reader, experiment)
+    else:
+        throughput(reader, experiment)
+        top = Top(ranked(experiment, "time per sample"), "time per sample")
+        reader.claim("one seed", (reader.take(re.escape(ONE_SEED)) is not None) == experiment.may_be_chance(top),
+                     top.lead)
+
+
+def unreached(reader, experiment):
+    got = reader.need("(?P<who>No strategy reached the target with every seed|No run reached the target)")
+    reader.claim("target", (got["who"] == "No run reached the target") == all(case.reached == 0
+                                                                              for case in experiment.cases), "")
+    if not got["who"].startswith("No strategy"):
+        case = closest_clause(reader, experiment, ALL)
+        if case:
+            reader.number("time", "time", reader.need(",? after <time t>")["t"], case.mean("simulated_s"))
+            shares(reader, case)
+    reader.need(r"\.")
+
+
+def fastest(reader, experiment, top):
+    best = top.ranked[0]
+    if reader.take("No clear winner to the target: chance may decide between "):
+        reader.claim("no clear winner", top.lead == "unclear", top.lead)
+        with_margins(reader, top, "time", "", way=ALL)
+        reader.need(r"\.")
+    else:
+        reader.claim("clear winner", top.lead != "unclear", top.lead)
+        reader.need("Fastest to the target: ")
+        items, more = reader.list_of(f"<{ALL} c>")
+        candidates(reader, [reader.names.by[ALL][item["c"]][0] for item in items], more, top)
+        best = reader.names.by[ALL][items[0]["c"]][0]
+        is_first(reader, best, top)
+        got = reader.need(", (?P<equal>equally, )?after <time t>(?:, <fixed x>x as fast as one worker)?"
+                          "(?P<slow>, so one worker alone is faster)?")
+        reader.claim("equal", bool(got["equal"]) == (len(top.all) > 1), f"{len(top.all)}")
+        reader.number("time", "time to the target", got["t"], best.score("time to the target"))
+        if got["x"]:
+            speedup = best.mean("speedup_time_to_target")
+            reader.number("fixed", "speed-up", got["x"], speedup)
+            reader.claim("slower than one", bool(got["slow"]) == (speedup < 1), f"{speedup}")
+        shares(reader, best)
+        reader.need(r"\.")
+    cheapest(reader, experiment, best)
+    if reader.take(" (?=Highest throughput|No clear winner by time per sample)"):
+        throughput(reader, experiment, best)
+
+
+def cheapest(reader, experiment, fastest_case):
+    measure = "cost to the target"
+    costs = ranked(experiment, measure)
+    top = Top(costs, measure) if costs else None
+    if got := reader.take(r" It is also the cheapest: <dollars m>\."):
+        reader.number("dollars", "price", got["m"], fastest_case.score(measure))
+        is_first(reader, fastest_case, top, "cheapest")
+        reader.claim("clear winner", top.lead != "unclear", top.lead)
+    elif got := reader.take(rf" Cheapest to the target: <{ALL} c>, <dollars m> instead of <dollars n>, "
+                            r"after <time t>\."):
+        case = reader.names.by[ALL][got["c"]][0]
+        is_first(reader, case, top, "cheapest")
+        reader.claim("clear winner", top.lead != "unclear", top.lead)
+        reader.number("dollars", "price", got["m"], case.score(measure))
+        reader.number("dollars", "price", got["n"], fastest_case.score(measure))
+        reader.number("time", "time to the target", got["t"], case.score("time to the target"))
+        reader.claim("cheaper", case.score(measure) < fastest_case.score(measure), "not cheaper")
+    elif reader.take(" No clear winner by cost: chance may decide between "):
+        reader.claim("no clear winner", top.lead == "unclear", top.lead)
+        with_margins(reader, top, "dollars", "", way=ALL)
+        reader.need(r"\.")
+
+
+def throughput(reader, experiment, besides=None):
+    measure = "time per sample"
+    top = Top(ranked(experiment, measure), measure)
+    if reader.take("No clear winner by time per sample: chance may decide between "):
+        reader.claim("no clear winner", top.lead == "unclear", top.lead)
+        with_margins(reader, top, "time", "", way=ALL)
+    else:
+        reader.claim("clear winner", top.lead != "unclear", top.lead)
+        reader.need("Highest throughput: ")
+        items, more = reader.list_of(f"<{ALL} c>")
+        best = reader.names.by[ALL][items[0]["c"]][0]
+        candidates(reader, [reader.names.by[ALL][item["c"]][0] for item in items], more, top)
+        is_first(reader, best, top)
+        got = reader.need(", (?:<fixed x>x that of one worker|<count c> samples/s)")
+        if got["x"]:
+            reader.number("fixed", "speed-up", got["x"], best.mean("speedup_throughput"))
+        else:
+            reader.number("count", "samples/s", got["c"], 1 / best.score(measure))
+        if besides is None:
+            shares(reader, best)
+        else:
+            reader.claim("besides", not same_score(best, besides, measure), "the same as the fastest")
+    reader.need(r"\.")
+    assert math.isfinite(top.ranked[0].score(measure))

@@ -1,0 +1,186 @@
+// Counterfactual runs: what a change is said to bring is what the changed scenario brings when a user runs it.
+#include <algorithm>
+#include <random>
+
+#include "catch.h"
+#include "experiment/run/runner.h"
+#include "experiment/scenario.h"
+
+namespace counterfactuals_test {
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+/// Draws scenarios in which any part of a cluster may bind.
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+
+  std::string scenario() {
+    workers_ = number(2, 6);
+    std::string text = "title = \"drawn\"\n[cluster]\nworkers = " + std::to_string(workers_) + "\n";
+    text += "speed = \"" + one_of({"1MF", "100MF", "10GF"}) + "\"\n";
+    text += "bandwidth = \"" + one_of({"1Mbps", "100Mbps", "10Gbps"}) + "\"\n";
+    text += "latency = \"" + one_of({"0s", "1us", "100us", "10ms"}) + "\"\n";
+    text += one_of({"", "", "topology = \"ring\"\n", "topology = \"two_tier\"\n", "topology = \"shared_memory\"\n",
+                    "topology = { kind = \"dragonfly\", global_bandwidth = \"2Mbps\" }\n"});
+    text += one_of({"", "relative_speeds = [0.25]\n", "stragglers = { kind = \"log_normal\", sigma = 1.0 }\n",
+                    "stragglers = { kind = \"constant\", slowdown = 3.0, ranks = [0] }\n",
+                    "storage_bandwidth = \"1Mbps\"\n", "flow_limit = \"1Mbps\"\n"});
+    text += one_of({"", "", "",
+                    "[cluster.failures]\nrecovery = \"wait\"\ndetection = \"1ms\"\n"
+                    "crash = [{ rank = 0, at = \"2ms\", repair = \"20ms\" }]\n"});
+    text += "[data]\nsamples = 64\nfeatures = " + std::to_string(number(1, 200)) + "\n";
+    text += "[model]\nkind = \"least_squares\"\n[stop]\nsteps = " + std::to_string(number(3, 30)) + "\n";
+    text += one_of({"", "", "time = \"9.1ms\"\n"});
+    text += "[training]\nlearning_rate = 1e-3\n";
+    text += one_of({"", "", "batch_size = 16\n", "checkpoint_every_steps = 2\n",
+                    "input = { from = \"local\", bandwidth = \"1MBps\" }\n",
+                    "input = { from = \"shared\", bandwidth = \"100kBps\", prefetch = 0 }\n"});
+    return text + strategy();
+  }
+
+ private:
+  std::string strategy() {
+    return "[[strategy]]\n" + one_of({"kind = \"allreduce\"\n", "kind = \"allreduce\"\nalgorithm = \"tree\"\n",
+                                      "kind = \"parameter_server\"\n", "kind = \"parameter_server\"\nservers = 2\n",
+                                      "kind = \"parameter_server\"\nconsistency = \"asp\"\n", "kind = \"gossip\"\n",
+                                      "kind = \"local_sgd\"\n", "kind = \"mapreduce\"\n",
+                                      "kind = \"mapreduce\"\nstorage = { kind = \"disk\", bandwidth = \"100kBps\" }\n",
+                                      "kind = \"easgd\"\n"});
+  }
+  int number(int least, int most) {
+    return least + static_cast<int>(random_() % static_cast<unsigned>(most - least + 1));
+  }
+  std::string one_of(const std::vector<std::string>& texts) { return texts[random_() % texts.size()]; }
+
+  std::mt19937 random_;
+  int workers_ = 2;
+};
+
+outputs::Results results_of(const std::string& text, std::vector<std::string> sets, bool counterfactuals,
+                            int jobs = 2) {
+  const tests::Scratch scratch;
+  Selection selection;
+  selection.sets = std::move(sets);
+  selection.baselines = false;
+  return run_plan(
+      planned(text, selection),
+      {.out = scratch.path(), .jobs = jobs, .threads = 0, .counterfactuals = counterfactuals, .progress = {}});
+}
+
+double samples_per_s(std::int64_t samples, double simulated_s) { return static_cast<double>(samples) / simulated_s; }
+
+/// The run of a user who lays the changes over the scenario.
+record::Record repeated(const std::string& text, std::vector<std::string> sets, std::int64_t steps) {
+  sets.push_back("stop.steps=" + std::to_string(steps));
+  const outputs::Results results = results_of(text, std::move(sets), false);
+  REQUIRE(results.runs.size() == 1);
+  return results.runs.front().record;
+}
+
+void check_change(const std::string& text, const outputs::Counterfactual& found, const outputs::Change& change) {
+  CAPTURE(change.name, change.sets);
+  const record::Record record = repeated(text, change.sets, found.steps);
+  CHECK(record.simulated_s == Approx(change.simulated_s).epsilon(1e-12));
+  CHECK(record.samples_seen.value_or(record.samples) == change.samples);
+  CHECK(change.gain ==
+        Approx(samples_per_s(change.samples, change.simulated_s) / samples_per_s(found.samples, found.simulated_s))
+            .epsilon(1e-12));
+}
+
+const outputs::Change& change_of(const outputs::Results& results, const std::string& name) {
+  REQUIRE(results.counterfactuals.size() == 1);
+  const auto& changes = results.counterfactuals.front().changes;
+  const auto found = std::ranges::find(changes, name, &outputs::Change::name);
+  REQUIRE(found != changes.end());
+  return *found;
+}
+
+std::string allreduce_of_one_step(const std::string& cluster) {
+  return "[cluster]\nworkers = 2\ncharge_reductions = false\n" + cluster +
+         "\n[data]\nsamples = 100\nfeatures = 1000\n[model]\nkind = \"least_squares\"\nbias = false\n[stop]\nsteps = "
+         "10\n[[strategy]]\nkind = \"allreduce\"\n";
+}
+
+}  // namespace
+
+TEST_CASE("in 200 drawn scenarios each change brings a user what it is said to bring, and the largest binds") {
+  int explained = 0, bound = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const std::string text = Draw(seed).scenario();
+    CAPTURE(seed, text);
+    const outputs::Results results = results_of(text, {}, true);
+    REQUIRE(results.runs.size() == 1);
+    for (const outputs::Counterfactual& found : results.counterfactuals) {
+      ++explained;
+      REQUIRE_FALSE(found.changes.empty());
+      CHECK(found.id == results.runs.front().id);
+      check_change(text, found, found.changes.front());
+      check_change(text, found, found.changes[seed % found.changes.size()]);
+      const record::Record unchanged = repeated(text, {}, found.steps);
+      CHECK(unchanged.simulated_s == Approx(found.simulated_s).epsilon(1e-12));
+      CHECK(unchanged.samples_seen.value_or(unchanged.samples) == found.samples);
+      for (const outputs::Change& change : found.changes) CHECK(change.gain <= found.changes.front().gain);
+      const outputs::Change* binds = outputs::binding(found);
+      const bool failures_alone = found.changes.front().name == "failures";
+      CHECK((binds != nullptr) == (!failures_alone && found.changes.front().gain >= outputs::binding_gain));
+      if (binds) CHECK(binds->gain == found.changes.front().gain);
+      bound += binds != nullptr;
+    }
+  }
+  CHECK(explained >= 120);  // a run whose time is over before its first step has nothing to explain
+  CHECK(bound >= 90);
+}
+
+TEST_CASE("where a message is bytes alone, twice the bandwidth halves the communication") {
+  // A gradient of 100 rows x 1000 features at 4 flops a number: 2e5 flops a worker, 20 ms at 10 MF. The ring of two
+  // sends 2 x 500 numbers of 8 bytes: 8 ms at 1 MB/s. (20 + 8) / (20 + 4).
+  const std::string text = allreduce_of_one_step("speed = \"10MF\"\nbandwidth = \"1MBps\"\nlatency = \"0s\"");
+  const outputs::Results results = results_of(text, {}, true);
+  const double base_s = results.runs.front().record.simulated_s / 10;
+  CHECK(change_of(results, "bandwidth").gain == Approx(base_s / (base_s - 4e-3)).epsilon(1e-9));
+  CHECK(change_of(results, "worker_speed").gain == Approx(base_s / (base_s - (base_s - 8e-3) / 2)).epsilon(1e-9));
+}
+
+TEST_CASE("the slow server binds, not the latency of the messages to it") {
+  const std::string text =
+      "[cluster]\nworkers = 8\nspeed = \"1GF\"\n[[cluster.hosts]]\nclass = \"slow\"\nrole = \"server\"\nspeed = "
+      "\"1MF\"\n[data]\nsamples = 80\nfeatures = 1000\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = "
+      "10\n[[strategy]]\nkind = \"parameter_server\"\n";
+  const outputs::Results results = results_of(text, {}, true);
+  REQUIRE(results.counterfactuals.size() == 1);
+  const outputs::Change* binds = outputs::binding(results.counterfactuals.front());
+  REQUIRE(binds);
+  CHECK(binds->name == "server_speed");
+  CHECK(binds->gain > 1.8);
+}
+
+TEST_CASE("counterfactuals are the same however many are simulated at a time, and are read back as they are written") {
+  const std::string text = Draw(3).scenario();
+  const outputs::Results one = results_of(text, {}, true, 1);
+  const outputs::Results three = results_of(text, {}, true, 3);
+  REQUIRE_FALSE(one.counterfactuals.empty());
+  const auto lines = [](outputs::Results results) {
+    for (outputs::Run& run : results.runs) run.wall_s = 0.0;
+    return outputs::results_json(results);
+  };
+  CHECK(lines(one) == lines(three));
+  CHECK(lines(outputs::results_from_json(outputs::parse_json(lines(one)))) == lines(one));
+}
+
+TEST_CASE("a scenario without a cause is not improved by removing it, and jobs that share a cluster are left out") {
+  const std::string text = allreduce_of_one_step("latency = \"0s\"");
+  const outputs::Results results = results_of(text, {}, true);
+  REQUIRE(results.counterfactuals.size() == 1);
+  for (const outputs::Change& change : results.counterfactuals.front().changes)
+    CHECK((change.name == "bandwidth" || change.name == "worker_speed"));
+  const std::string jobs = text +
+                           "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 1\n[[job]]\nname = "
+                           "\"b\"\nstrategy = \"allreduce\"\nworkers = 1\n";
+  CHECK(results_of(jobs, {}, true).counterfactuals.empty());
+}
+
+}  // namespace counterfactuals_test

@@ -1,0 +1,73 @@
+/// Files of failures, of speeds and of platforms.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "base/child_process.h"
+#include "base/random.h"
+#include "cluster/failures/processes.h"
+#include "cluster/stragglers/speed_file.h"
+#include "experiment/plan/plan.h"
+#include "experiment/run/simulate.h"
+#include "fuzz/targets.h"
+
+namespace simgrad::fuzz {
+
+void read_failures(const std::string& bytes) {
+  for (const auto& host : cluster::read_outages(files().write("failures.csv", bytes))) {
+    double free_s = 0.0;
+    for (const cluster::Outage& outage : host) {
+      expect(std::isfinite(outage.down_s) && outage.down_s >= free_s, "failures of a host overlap");
+      expect(!outage.up_s || (std::isfinite(*outage.up_s) && *outage.up_s >= outage.down_s),
+             "a repair before its failure");
+      free_s = outage.up_s.value_or(outage.down_s);
+    }
+  }
+}
+
+void read_speeds(const std::string& bytes) {
+  const cluster::SpeedFile file = cluster::read_speed_file(files().write("speeds.txt", bytes));
+  constexpr int some = 100;
+  for (const int worker : {0, 1, 2}) {
+    const auto changes = file.of_rank(worker);
+    if (!changes) continue;
+    double last_s = -1.0;
+    for (int i = 0; i < some; ++i) {
+      const auto change = changes->next();
+      if (!change) break;
+      expect(std::isfinite(change->at_s) && change->at_s > last_s, "dates of a host do not ascend");
+      expect(std::isfinite(change->factor) && change->factor >= 0.0, "a factor that is no part of a speed");
+      last_s = change->at_s;
+    }
+  }
+}
+
+void read_platform(const std::string& bytes) {
+  files().write("platform.xml", bytes);
+  const std::string scenario = files().write("on_platform.toml", R"(
+[cluster]
+workers = 2
+platform = "platform.xml"
+[data]
+samples = 100
+[model]
+kind = "least_squares"
+[training]
+numbers = false
+[stop]
+steps = 2
+[[strategy]]
+kind = "allreduce"
+)");
+  const experiment::Plan plan = experiment::make_plan(scenario, {.baselines = false});
+  // A platform that passes the check is simulated, too; it may be so slow that the watchdog ends the run.
+  const base::ChildEnd end =
+      base::run_in_child([&] { return experiment::simulate(plan.runs.front(), nullptr, 0, nullptr).error; });
+  const bool slow = end.text.find("given up: simulated time") != std::string::npos;
+  expect(end.kind == base::ChildEnd::Kind::returned && (end.text.empty() || slow),
+         fmt::format("accepted, but the run fails: {} {}", end.death, end.text));
+}
+
+}  // namespace simgrad::fuzz

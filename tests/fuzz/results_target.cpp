@@ -1,0 +1,39 @@
+/// Results that `simgrad report` reads.
+#include <optional>
+#include <string>
+
+#include "fuzz/targets.h"
+#include "outputs/report/files.h"
+#include "outputs/results.h"
+#include "outputs/terminal/plot.h"
+#include "outputs/timelines/timeline.h"
+#include "scenario/document.h"
+
+namespace simgrad::fuzz {
+
+void read_results(const std::string& bytes) {
+  files().write("results.json", bytes);
+  const outputs::Results results = outputs::report::read_results(files().directory());
+  const outputs::report::Foot foot{.scenario_toml = scenario::toml(results.scenario), .command = results.command};
+  const std::string data = outputs::report::data(results, outputs::report::timelines_in(files().directory()), foot);
+  expect(data.find('<') == std::string::npos, "the page's data could end their element");
+  expect(data.find("nan") == std::string::npos || bytes.find("nan") != std::string::npos, "the page's data have a nan");
+  outputs::table(results, {});
+  outputs::plot(results, {});
+  outputs::runs_csv(results);
+  outputs::curves_csv(results);
+  // Written and read again, results are the same text.
+  const std::string text = outputs::results_json(results);
+  expect(outputs::results_json(outputs::results_from_json(outputs::parse_json(text))) == text,
+         "results that are read back differ");
+}
+
+void read_timeline(const std::string& bytes) {
+  const std::string run = "0123456789abcdef";
+  const auto timeline = outputs::timeline_from_json(outputs::parse_json(bytes), run);
+  const std::string text = outputs::timeline_json(timeline, run);
+  expect(outputs::timeline_json(outputs::timeline_from_json(outputs::parse_json(text), run), run) == text,
+         "a timeline that is read back differs");
+}
+
+}  // namespace simgrad::fuzz

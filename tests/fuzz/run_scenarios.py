@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Runs random scenarios and holds their results to what is true of every run.
+
+  run_scenarios.py --program simgrad --generator random_scenarios --scenarios N [--seed S] [--keep DIR] [--jobs J]
+
+Every scenario that `validate` accepts is run three times, inline, with two threads and inline again, and once more with
+all collectives simulated by messages. A fault is a signal, a hang, words of the program's inside, a result outside of its
+range, or two results that differ. The scenario of a fault is kept with its number. Exit 1 at a fault.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+INSIDE = re.compile(
+    r"Backtrace|terminate called|Assertion|std::|vector::|bad_alloc|basic_string|map::at|json\.exception|"
+    r"\bstoi\b|\bstod\b|invariant|Sanitizer|runtime error:|CRITICAL|died of signal|Segmentation|0x[0-9a-f]{8}")
+PARTS = ("compute_s", "communicate_s", "wait_s", "down_s")
+# Ranks that pass messages on their own time take them in the order of their arrival, and times of computed collectives
+# are equal to nine digits: ties among them may break the other way.
+LOCKSTEP_TOLERANCE = 1e-6
+
+
+class Fault(Exception):
+    """What is wrong with one scenario."""
+
+
+def called(command, seconds=90):
+    """Returns the exit code, stdout and stderr."""
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise Fault(f"no end after {seconds} s: {' '.join(map(str, command[1:3]))}") from None
+    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    if done.returncode < 0 or done.returncode > 125:
+        raise Fault(f"ended by signal or status {done.returncode}: {err[-300:]}")
+    if INSIDE.search(err):
+        raise Fault(f"words of the inside: {err[-600:]}")
+    return done.returncode, out, err
+
+
+def refuse_constant(text):
+    raise Fault(f"JSON with {text}")
+
+
+def ratios(value, path=""):
+    """All utilisations and the goodput of a run, with their names."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if ("utilisation" in key or key == "goodput") and isinstance(inner, (int, float)):
+                yield path + key, inner
+            else:
+                yield from ratios(inner, path + key + ".")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from ratios(inner, path)
+
+
+def check_parts(run, row):
+    whole = row.get("simulated_s", run["simulated_s"])
+    parts = [row[part] for part in PARTS]
+    if any(part < -1e-9 * max(whole, 1e-9) for part in parts):
+        raise Fault(f"{run['label']}: a part of the time below 0: {parts}")
+    if not math.isclose(sum(parts), whole, rel_tol=1e-6, abs_tol=1e-12):
+        raise Fault(f"{run['label']}: parts of the time add up to {sum(parts)}, not {whole}: {parts}")
+    for part in PARTS[:3]:  # each is divided by work or cause
+        activity = part.removesuffix("_s")
+        smaller = {key: number for key, number in row.items() if key.startswith(activity + "_") and key != part}
+        if any(number is not None and number < 0 for number in smaller.values()):
+            raise Fault(f"{run['label']}: a part of {part} below 0: {smaller}")
+        if not math.isclose(sum(number or 0.0 for number in smaller.values()), row[part], rel_tol=1e-9, abs_tol=1e-12):
+            raise Fault(f"{run['label']}: the parts of {part} = {row[part]} do not add up to it: {smaller}")
+
+
+def check_run(run, last_steps):
+    if run["status"] == "failed":
+        if not run["error"]:
+            raise Fault(f"{run['label']}: failed without an error")
+        if INSIDE.search(run["error"]):
+            raise Fault(f"{run['label']}: words of the inside: {run['error'][:400]}")
+        if "watchdog" in run["error"] and "real" in run["error"]:
+            raise Fault(f"{run['label']}: slow: {run['error'][:400]}")
+        return
+    check_parts(run, run)
+    for rank in run.get("ranks", []):
+        check_parts(run, rank)
+    for name, value in ratios(run):
+        if not -1e-9 <= value <= 1 + 1e-6:
+            raise Fault(f"{run['label']}: {name} = {value}")
+    curve = run.get("curve", [])
+    if not curve or curve[0]["step"] != 0:
+        raise Fault(f"{run['label']}: the curve begins at {curve[0]['step'] if curve else 'nothing'}")
+    steps = [point["step"] for point in curve]
+    times = [point["simulated_s"] for point in curve]
+    if times != sorted(times):
+        raise Fault(f"{run['label']}: the curve goes back: {steps[:20]} {times[:20]}")
+    if steps[-1] != run["steps"]:
+        raise Fault(f"{run['label']}: the curve ends at step {steps[-1]}, the run at {run['steps']}")
+    if times[-1] > run["simulated_s"] * (1 + 1e-9):
+        raise Fault(f"{run['label']}: the curve ends at {times[-1]} s, the run at {run['simulated_s']} s")
+    for name in ("bytes", "messages", "samples", "wall_s"):
+        if run[name] is not None and run[name] < 0:
+            raise Fault(f"{run['label']}: {name} = {run[name]}")
+
+
+def results(directory):
+    with open(directory / "results.json", encoding="utf-8") as file:
+        return json.load(file, parse_constant=refuse_constant)
+
+
+def check_results(directory):
+    found = results(directory)
+    for run in found["runs"] + found["baselines"]:
+        check_run(run, None)
+    with open(directory / "runs.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    if [row["id"] for row in rows] != [run["id"] for run in found["runs"]]:
+        raise Fault("runs.csv and results.json have other runs")
+    return found
+
+
+def without_times(text):
+    """The text without wall_s and what says by which command it was made."""
+    text = re.sub(r'"wall_s":\s*[-0-9.e+]+', '"wall_s":0', text)
+    return re.sub(r'"command":\s*"(\\.|[^"\\])*"', '"command":""', text)
+
+
+def same_files(one, other):
+    names = sorted(str(p.relative_to(one)) for p in one.rglob("*") if p.is_file())
+    others = sorted(str(p.relative_to(other)) for p in other.rglob("*") if p.is_file())
+    if names != others:
+        raise Fault(f"other files: {set(names) ^ set(others)}")
+    for name in names:
+        if name in ("report.html",):
+            continue  # made of the rest, with wall_s
+        a, b = ((root / name).read_text(encoding="utf-8") for root in (one, other))
+        if name == "runs.csv":
+            a, b = (without_column(text, "wall_s") for text in (a, b))
+        elif name.endswith(".json"):
+            a, b = without_times(a), without_times(b)
+        if a != b:
+            at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+            raise Fault(f"{name} differs at {at}: ...{a[max(0, at - 60):at + 40]!r} and {b[max(0, at - 60):at + 40]!r}")
+
+
+def without_column(text, name):
+    rows = list(csv.reader(text.splitlines()))
+    at = rows[0].index(name) if name in rows[0] else None
+    return [[cell for i, cell in enumerate(row) if i != at] for row in rows]
+
+
+def close(a, b):
+    if a is None or b is None:
+        return a is b
+    return math.isclose(a, b, rel_tol=LOCKSTEP_TOLERANCE, abs_tol=1e-12)
+
+
+def compare_by_messages(found, by_messages):
+    """Computed collectives are as collectives by messages, to nine digits."""
+    others = {(run["label"], json.dumps(run["parameters"])): run for run in by_messages["runs"]}
+    for run in found["runs"]:
+        other = others.get((run["label"], json.dumps(run["parameters"])))
+        if other is None or "failed" in (run["status"], other["status"]):
+            continue
+        for name in ("simulated_s", "compute_s", "bytes", "messages", "steps", "final_loss"):
+            if not close(run[name], other[name]):
+                raise Fault(f"{run['label']}: {name} is {run[name]} with computed collectives, {other[name]} by messages")
+
+
+def run_ids(text):
+    return [line.split()[1] for line in text.splitlines() if re.match(r"# [0-9a-f]{16,}  ", line)]
+
+
+def check_valid(program, scenario, scratch):
+    code, resolved, _ = called([program, "validate", scenario])
+    if code != 0:
+        raise Fault(f"validate: exit {code} of a scenario that the generator saw accepted")
+    echo = scenario.with_name("resolved-" + scenario.name)
+    echo.write_text(resolved, encoding="utf-8")
+    code, again, err = called([program, "validate", echo])
+    echo.unlink()
+    if code != 0:
+        raise Fault(f"the resolved scenario is refused: {err[-400:]}")
+    if run_ids(again) != run_ids(resolved):
+        raise Fault("the resolved scenario has runs of other ids")
+    directories = []
+    for i, threads in enumerate((0, 2, 0)):
+        directories.append(scratch / str(i))
+        code, _, err = called([program, "run", scenario, "--quiet", "--jobs", "1", "--trace", "--threads", threads,
+                               "--out", directories[-1]])
+        if code not in (0, 1, 4):
+            raise Fault(f"validate accepts, run ends with {code}: {err[-400:]}")
+    found = check_results(directories[0])
+    same_files(directories[0], directories[1])
+    same_files(directories[0], directories[2])
+    if '"collectives":"auto"' in json.dumps(found["scenario"], separators=(",", ":")) and not found["scenario"].get("job"):
+        code, _, err = called([program, "run", scenario, "--quiet", "--jobs", "1", "--threads", "0", "--no-baseline",
+                               "--set", "cluster.collectives=messages", "--out", scratch / "messages"])
+        if code not in (0, 1, 4):
+            raise Fault(f"by messages, run ends with {code}: {err[-400:]}")
+        compare_by_messages(found, check_results(scratch / "messages"))
+    return [run["status"] for run in found["runs"]]
+
+
+def check_refused(program, scenario, scratch):
+    code, _, _ = called([program, "validate", scenario])
+    if code not in (2, 5):
+        raise Fault(f"validate: exit {code} of a scenario that the generator saw refused")
+    ran, _, _ = called([program, "run", scenario, "--quiet", "--out", scratch / "refused"])
+    if ran != code:
+        raise Fault(f"validate ends with {code}, run with {ran}")
+    return []
+
+
+def checked(program, scenario):
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="simgrad-scenario-"))
+    try:
+        check = check_valid if scenario.name.startswith("valid") else check_refused
+        return check(program, scenario, scratch), None
+    except Fault as fault:
+        return [], str(fault)
+    except (KeyError, ValueError, OSError) as error:
+        return [], f"{type(error).__name__} in the results: {error}"
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True, type=pathlib.Path)
+    parser.add_argument("--generator", required=True, type=pathlib.Path)
+    parser.add_argument("--scenarios", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path, help="the directory for scenarios with a fault")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="simgrad-scenarios-") as name:
+        directory = pathlib.Path(name)
+        code, _, err = called([options.generator, directory, options.scenarios, options.seed], 3600)
+        if code != 0:
+            print(f"the generator failed: {err}")
+            return 1
+        scenarios = sorted(directory.glob("*.toml"))
+        faults, statuses = 0, {}
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for scenario, (ended, fault) in zip(scenarios, pool.map(lambda s: checked(options.program, s), scenarios)):
+                for status in ended:
+                    statuses[status] = statuses.get(status, 0) + 1
+                if fault is None:
+                    continue
+                faults += 1
+                print(f"FAULT {scenario.name} of seed {options.seed}: {fault}", flush=True)
+                if options.keep:
+                    kept = options.keep / f"seed-{options.seed}"
+                    kept.mkdir(parents=True, exist_ok=True)
+                    for file in directory.iterdir():
+                        if file == scenario or not file.name.endswith(".toml"):
+                            shutil.copy(file, kept)
+    valid = sum(scenario.name.startswith("valid") for scenario in scenarios)
+    ends = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+    print(f"scenarios: {valid} valid, {len(scenarios) - valid} refused, runs {ends}; {faults} faults; "
+          f"{time.monotonic() - begin:.0f} s")
+    return 1 if faults or valid < options.scenarios * 0.8 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+// The catalogue of Chinese texts, and what is read in Chinese.
+#include "outputs/text/language.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "catch.h"
+#include "outputs/report/report.h"
+#include "outputs/terminal/plot.h"
+#include "outputs/text/text_layout.h"
+#include "report_sample.h"
+
+namespace language_test {
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+namespace {
+
+/// Chinese for the time of a test.
+struct InChinese {
+  InChinese() { speak(Language::chinese); }
+  ~InChinese() { speak(Language::english); }
+};
+
+std::string unescaped(std::string text) {
+  for (const auto& [written, meant] : {std::pair("\\\"", "\""), std::pair("\\n", "\n")})
+    for (std::size_t at = 0; (at = text.find(written, at)) != std::string::npos; ++at) text.replace(at, 2, meant);
+  return text;
+}
+
+/// The texts that the sources give to tr, translatable or counted.
+std::set<std::string> texts_of_sources() {
+  std::set<std::string> found;
+  const std::string literal = R"re("((?:[^"\\]|\\.)*)")re";
+  const std::regex call(R"re(\b(?:tr|translatable)\(\s*)re" + literal);
+  const std::regex count(R"re(\bcounted\([^;"]*)re" + literal + R"re(\s*,\s*)re" + literal);
+  for (const auto& file : std::filesystem::recursive_directory_iterator(SIMGRAD_SOURCE_DIR "/src/outputs")) {
+    if (!file.is_regular_file()) continue;
+    std::ostringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    const std::string source = text.str();
+    for (const std::regex& each : {call, count})
+      for (std::sregex_iterator at(source.begin(), source.end(), each), end; at != end; ++at)
+        for (std::size_t k = 1; k < at->size(); ++k) found.insert(unescaped((*at)[k]));
+  }
+  return found;
+}
+
+/// The arguments of a text, by number, with their formats.
+std::multimap<int, std::string> arguments(std::string_view text) {
+  std::multimap<int, std::string> found;
+  const std::string all(text);
+  const std::regex place(R"re(\{(\d*)(:[^}]*)?\})re");
+  int next = 0;
+  for (std::sregex_iterator at(all.begin(), all.end(), place), end; at != end; ++at, ++next)
+    found.emplace((*at)[1].length() > 0 ? std::stoi((*at)[1]) : next, (*at)[2]);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("language: each text of the sources has a translation, and no translation is without a text") {
+  const std::set<std::string> wanted = texts_of_sources();
+  REQUIRE(wanted.size() > 200);
+  std::set<std::string> translated;
+  for (const Translation& each : translations()) {
+    INFO(each.english);
+    CHECK(translated.insert(std::string(each.english)).second);
+    CHECK(wanted.contains(std::string(each.english)));
+  }
+  for (const std::string& text : wanted) {
+    INFO(text);
+    CHECK(translated.contains(text));
+  }
+}
+
+TEST_CASE("language: a translation takes the arguments of its text, in the same formats") {
+  for (const Translation& each : translations()) {
+    INFO(each.english);
+    CHECK(arguments(each.english) == arguments(each.chinese));
+  }
+}
+
+TEST_CASE("language: an argument that brings a space to a full-width sign loses the space") {
+  const InChinese chinese;
+  CHECK(closed_up("ring （8） 最快 ，2 s") == "ring（8）最快，2 s");
+  CHECK(listed({"a", "b", "c"}) == "a、b 和 c");
+}
+
+TEST_CASE("language: the table keeps its width in Chinese, and no line begins with a sign that ends a clause") {
+  const InChinese chinese;
+  for (const int width : {60, 72, 80, 100, 132}) {
+    const TableStyle style{.colour = false, .width = width};
+    std::istringstream lines(table(six_runs(), style) + plot(six_runs(), style));
+    for (std::string line; std::getline(lines, line);) {
+      INFO(width << ": " << line);
+      CHECK(display_width(line) <= static_cast<std::size_t>(width));
+      const std::size_t first = line.find_first_not_of(' ');
+      for (const char* const sign : {"，", "。", "：", "；", "、", "）"})
+        CHECK((first == std::string::npos || line.compare(first, 3, sign) != 0));
+    }
+  }
+}
+
+TEST_CASE("language: the table and the report have no English words beside labels, keys, units and recorded texts") {
+  const InChinese chinese;
+  const Results results = six_runs();
+  const report::Foot foot;
+  const auto page = nlohmann::json::parse(report::data(
+      results, [](const std::string&) { return std::nullopt; }, foot));
+  CHECK(page["language"] == "zh");
+  std::string text = table(results, {.colour = false, .width = 100});
+  text = text.substr(text.find("\n\n"));  // the title is the scenario's
+  for (const char* const chart : {"curves", "speedup", "time", "points_table"}) {
+    REQUIRE(page[chart].is_object());
+    text += "\n" + page[chart]["sentence"].get<std::string>();
+  }
+  text += "\n" + page["summary"]["headline"].get<std::string>() + "\n" +
+          page["summary"]["bottleneck"]["text"].get<std::string>();
+  for (const auto& winner : page["summary"]["winners"]) text += "\n" + winner["text"].get<std::string>();
+  for (const auto& note : page["summary"]["notes"]) text += "\n" + note.get<std::string>();
+  for (const char* const own : {"gossip(graph=ring)", "allreduce", "async PS", "results.json", "workers=8", "workers=2",
+                                "rank 3 was lost and no recovery is configured",
+                                "recovered once, at 0.9 s, from the checkpoint of step 60", "r2"})
+    for (std::size_t at = 0; (at = text.find(own, at)) != std::string::npos;) text.erase(at, std::string(own).size());
+  text = std::regex_replace(text, std::regex("recovered once,\\s+at 0.9 s, from the\\s+checkpoint of\\s+step 60"), "");
+  text = std::regex_replace(text, std::regex("rank 3 was lost and\\s+no\\s+recovery\\s+is\\s+configured"), "");
+  INFO(text);
+  std::smatch word;
+  CHECK_FALSE(std::regex_search(text, word, std::regex("[A-Za-z]{3,}")));
+}
+
+}  // namespace language_test

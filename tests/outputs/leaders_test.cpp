@@ -1,0 +1,151 @@
+// Winners with statistics: paired differences over seeds, their intervals, and the words that follow from them.
+#include "outputs/leaders.h"
+
+#include <cmath>
+
+#include "catch.h"
+#include "outputs/report/sentences/summary_card.h"
+#include "outputs/terminal/table_footer.h"
+#include "outputs/text/number_text.h"
+#include "report_sample.h"
+
+namespace leaders_test {
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+using namespace simgrad::outputs::report;
+
+namespace {
+
+/// A strategy that reached the target after these seconds with seeds 1, 2, ...
+void add(Results& results, const std::string& label, const std::vector<double>& times_s) {
+  for (std::size_t k = 0; k < times_s.size(); ++k)
+    results.runs.push_back(with_seed(reached(sample_run(label, 2, {times_s[k], 0.0, 0.0, 0.0}), 0.01, 8.0), k + 1));
+}
+
+Results of_two(const std::vector<double>& a, const std::vector<double>& b) {
+  Results results = results_of({}, 0.02);
+  add(results, "a", a);
+  add(results, "b", b);
+  return results;
+}
+
+Lead lead_of(const std::vector<double>& a, const std::vector<double>& b) {
+  const Comparison c = comparison(of_two(a, b));
+  return difference(c.rows.at(0), c.rows.at(1), by_time_to_target).lead;
+}
+
+std::string headline_of(const Results& results) { return summary_card(results, report_model(results)).headline; }
+std::string footer_of(const Results& results) { return sentence(comparison(results)); }
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the difference of two strategies is taken seed by seed, with Student's interval") {
+  const Comparison c = comparison(of_two({1.0, 2.0, 3.0}, {1.5, 2.25, 3.75}));
+  const Difference found = difference(c.rows.at(0), c.rows.at(1), by_time_to_target);
+  CHECK(found.pairs == std::vector<double>{0.5, 0.25, 0.75});
+  // mean 0.5, s = 0.25; t(2) = 4.303.
+  const double half = student_t95(2) * 0.25 / std::sqrt(3.0);
+  CHECK(found.of_pairs.mean == Approx(0.5).epsilon(1e-12));
+  CHECK(found.of_pairs.low == Approx(0.5 - half).epsilon(1e-9));
+  CHECK(found.lead == (half < 0.5 ? Lead::clear : Lead::unclear));
+}
+
+TEST_CASE("pairs tell a lead that means with their own spreads would hide") {
+  // Seeds differ by far more than strategies do, but b is always half a second slower.
+  CHECK(lead_of({1.0, 5.0, 9.0}, {1.5, 5.51, 9.49}) == Lead::clear);
+  // The means differ by as much, but the seeds disagree.
+  CHECK(lead_of({1.0, 5.0, 9.0}, {3.5, 4.0, 9.0}) == Lead::unclear);
+}
+
+TEST_CASE("means within 0.5 % are equal, one common seed tells nothing of chance") {
+  CHECK(lead_of({2.0, 2.0}, {2.009, 2.009}) == Lead::equal);
+  CHECK(lead_of({2.0, 2.0}, {2.011, 2.011}) == Lead::clear);
+  CHECK(lead_of({1.0}, {2.0}) == Lead::one_seed);
+  CHECK(lead_of({1.0}, {1.004}) == Lead::equal);
+  // Equal means of which each seed says something else are not called equal.
+  CHECK(lead_of({1.0, 3.0, 2.0}, {3.0, 1.0, 2.0}) == Lead::unclear);
+}
+
+TEST_CASE("the first and all that cannot be told from it lead, wherever they stand") {
+  Results results = of_two({1.0, 1.1, 0.9}, {1.2, 1.3, 1.1});  // b is 0.2 slower with each seed
+  add(results, "c", {0.5, 3.0, 1.0});                          // slower by the mean, but noisy
+  const Comparison c = comparison(results);
+  const auto rows = ranked(c, by_time_to_target);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1]->label == "b");
+  const Leaders top = leaders(rows, by_time_to_target);
+  CHECK(top.all == std::vector<std::size_t>{0, 2});
+  CHECK(top.next == std::size_t{1});
+  CHECK(top.lead == Lead::unclear);
+}
+
+TEST_CASE("where chance may decide, headline, card and footer name the candidates and no winner") {
+  const Results results = of_two({1.0, 5.0, 9.0}, {3.5, 4.0, 9.0});
+  // a: mean 5, s = 4; b: mean 5.5, s^2 = (4 + 2.25 + 12.25) / 2.
+  const double a = student_t95(2) * 4.0 / std::sqrt(3.0), b = student_t95(2) * std::sqrt(18.5 / 2.0 / 3.0);
+  const std::string between =
+      "a (" + with_margin(5.0, a, duration) + ") and b (" + with_margin(5.5, b, duration) + ").";
+  CHECK(headline_of(results) == "No clear winner by time to the target: chance may decide between " + between);
+  CHECK(footer_of(results) == "No clear winner to the target: chance may decide between " + between);
+  const auto card = summary_card(results, report_model(results)).winners.at(0);
+  CHECK(card.label == no_clear_winner);
+  CHECK(card.lead == Lead::unclear);
+  CHECK(card.text + "." == "chance may decide between " + between);
+}
+
+TEST_CASE("one seed is said where the seed decides, and only there") {
+  CHECK(has(headline_of(of_two({1.0}, {2.0})), one_seed_remark()));
+  CHECK(has(footer_of(of_two({1.0}, {2.0})), one_seed_remark()));
+  CHECK_FALSE(has(headline_of(of_two({1.0, 1.0}, {2.0, 2.0})), one_seed_remark()));
+  // A single strategy is not compared.
+  Results alone = results_of({}, 0.02);
+  add(alone, "a", {1.0});
+  CHECK_FALSE(has(headline_of(alone), one_seed_remark()));
+  // Samples per second depend on the seed only where the cluster draws lots.
+  Results speeds = results_of({sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), sample_run("b", 2, {2.0, 0.0, 0.0, 0.0})});
+  CHECK_FALSE(has(headline_of(speeds), one_seed_remark()));
+  CHECK_FALSE(has(footer_of(speeds), one_seed_remark()));
+  speeds.scenario["cluster"] = {{"stragglers", {{"kind", "bimodal"}}}};
+  CHECK(has(headline_of(speeds), one_seed_remark()));
+  CHECK(has(footer_of(speeds), one_seed_remark()));
+}
+
+TEST_CASE("samples that a crash made worthless are no speed, and are named as lost") {
+  Run wait = with_samples(sample_run("wait", 2, {0.0805, 0.0, 0.0, 0.0}), 60'000);
+  Run restart = with_samples(sample_run("restart", 2, {0.1107, 0.0, 0.0, 0.0}), 90'000);
+  restart.record.samples_seen = 60'000;
+  const Results results = results_of({restart, wait});
+  const Comparison c = comparison(results);
+  // 60000 / 0.1107 and 60000 / 0.0805.
+  CHECK(*c.rows.at(0).samples_per_s == Approx(60'000 / 0.1107).epsilon(1e-12));
+  CHECK(headline_of(results).starts_with("wait is the fastest, with 745 k samples/s, "));
+  CHECK(footer_of(results).starts_with("Highest throughput: wait, 745 k samples/s"));
+  CHECK(has(table(results, {.width = 120}),
+            "Samples lost to crashes (no part of samples/s and speed-ups): restart 30.0 k of 90.0 k."));
+}
+
+TEST_CASE("a margin has the unit of its mean") {
+  CHECK(with_margin(4.1e-3, 0.3e-3, duration) == "4.10 ms ± 0.3");
+  CHECK(with_margin(4.1e-3, 123e-3, duration) == "4.10 ms ± 123");
+  CHECK(with_margin(0.0123, 0.00045, dollars) == "$0.0123 ± 0.00045");
+  CHECK(with_margin(200.0, 12.0, duration) == "3 min 20 s ± 12.0 s");
+  CHECK(with_margin(1.0, std::nan(""), duration) == "1.00 s");
+}
+
+TEST_CASE("a loss that has not moved in the last quarter has levelled off") {
+  Run flat = sample_run("flat", 2, {1.0, 0.0, 0.0, 0.0});
+  flat.record.steps = 8;
+  flat = with_losses(flat, {1.0, 0.6, 0.5, 0.4, 0.38, 0.37, 0.3684, 0.3683, 0.3682});
+  flat.record.final_loss = 0.3682;
+  CHECK(
+      footer_of(results_of({flat}, 0.1))
+          .starts_with("No run reached the target; flat came closest: its loss levelled off at 0.3682, after 1.00 s"));
+  CHECK(headline_of(results_of({flat}, 0.1)) ==
+        "No run reached the target (loss 0.1); flat came closest: its loss levelled off at 0.3682.");
+  Run falling = with_losses(flat, {1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.39, 0.3682});
+  CHECK(has(footer_of(results_of({falling}, 0.1)), "the closest is flat with loss 0.3682"));
+}
+
+}  // namespace leaders_test

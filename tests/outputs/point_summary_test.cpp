@@ -1,0 +1,104 @@
+// The summary over the seeds in results.json, summary.csv and the table of all results.
+#include "outputs/point_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catch.h"
+#include "outputs/report/charts/points_table.h"
+#include "outputs/statistics.h"
+#include "report_sample.h"
+
+namespace point_summary_test {
+
+using namespace simgrad;
+using namespace simgrad::outputs;
+
+namespace {
+
+/// Ring with seeds 1, 2, 3 at two sizes; the tree's second seed diverges, its third fails.
+Results of_seeds() {
+  Results results = results_of({}, 0.02);
+  for (const std::int64_t workers : {2, 4})
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const double s = static_cast<double>(seed) * 8.0 / static_cast<double>(workers);
+      Run run = at(with_seed(reached(sample_run("ring", workers, {s, 0.0, 0.0, 0.0}), 0.01, 8.0), seed),
+                   "cluster.workers", workers);
+      run.bill.energy_j = 100.0 * s;
+      results.runs.push_back(run);
+    }
+  Run tree = at(reached(sample_run("tree", 2, {3.0, 0.0, 0.0, 0.0}), 0.01, 8.0), "cluster.workers", 2);
+  results.runs.push_back(with_seed(tree, 1));
+  Run wild = with_seed(tree, 2);
+  wild.record.status = record::Status::diverged;
+  wild.record.time_to_target_s.reset();
+  wild.record.simulated_s = 1e-9;
+  wild.record.final_loss = 9e13;
+  results.runs.push_back(wild);
+  results.runs.push_back(with_seed(failed(tree, "lost"), 3));
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("the summary has a row a grid point and label, with means and intervals over sound seeds") {
+  const auto rows = point_summaries(of_seeds());
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["label"] == "ring");
+  CHECK(rows[0]["parameters"]["cluster.workers"] == 2);
+  CHECK(rows[0]["seeds"] == 3);
+  CHECK(rows[0]["reached"] == 3);
+  // 4, 8 and 12 s: mean 8, s = 4.
+  const double half = student_t95(2) * 4.0 / std::sqrt(3.0);
+  CHECK(rows[0]["time_to_target_s"] == 8.0);
+  CHECK(rows[0]["time_to_target_s_low"].get<double>() == Approx(8.0 - half).epsilon(1e-9));
+  CHECK(rows[0]["time_to_target_s_high"].get<double>() == Approx(8.0 + half).epsilon(1e-9));
+  CHECK(rows[0]["energy_j"] == 800.0);
+  CHECK(rows[0]["cost_usd"].is_null());
+  const auto& tree = rows[1];
+  CHECK(tree["label"] == "tree");
+  CHECK((tree["seeds"] == 3 && tree["reached"] == 1 && tree["diverged"] == 1 && tree["failed"] == 1));
+  CHECK(tree["simulated_s"] == 3.0);
+  CHECK(tree["final_loss"] == 0.01);
+  CHECK(tree["final_loss_low"].is_null());
+}
+
+TEST_CASE("summary.csv has the summary's rows and columns") {
+  const std::string csv = summary_csv(of_seeds());
+  const std::string header = csv.substr(0, csv.find('\n'));
+  CHECK(
+      header.starts_with("param.cluster.workers,label,strategy,workers,seeds,reached,diverged,failed,simulated_s,"
+                         "simulated_s_low,simulated_s_high,time_to_target_s,"));
+  CHECK(header.ends_with(",final_loss,final_loss_low,final_loss_high"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 4);
+  CHECK(csv.find("\n2,tree,tree,2,3,1,1,1,3.0,,,3.0,,,") != std::string::npos);
+}
+
+TEST_CASE("the table of all results has a row a case, with margins, the number of seeds that reached, and the status") {
+  const auto chart = report::points_table(report::report_model(of_seeds()));
+  REQUIRE(chart);
+  REQUIRE(chart->rows.size() == 3);
+  CHECK(chart->keys == std::vector<std::string>{"workers"});
+  CHECK(chart->to_target);
+  const auto& ring = chart->rows[0];
+  CHECK(ring.values == std::vector<std::string>{"2"});
+  CHECK(*ring.time_s.mean == 8.0);
+  CHECK(*ring.time_s.margin == Approx(student_t95(2) * 4.0 / std::sqrt(3.0)).epsilon(1e-9));
+  // The baseline's 8 s over 4, 8 and 12 s, mean (2 + 1 + 2/3) / 3; over two workers.
+  CHECK(*ring.speedup == Approx(11.0 / 9.0).epsilon(1e-12));
+  CHECK(*ring.efficiency == Approx(11.0 / 18.0).epsilon(1e-12));
+  CHECK(ring.status == "reached");
+  const auto& tree = chart->rows[1];
+  CHECK((tree.reached == 1 && tree.seeds == 3));
+  CHECK(tree.status == "1 of 3 failed");
+  CHECK_FALSE(tree.energy_j.mean);
+  CHECK_FALSE(tree.time_s.margin);
+  CHECK(chart->sentence ==
+        "3 cases, 2 of which reach the target with every seed. ±: half of the 95 % interval of the mean over the seeds "
+        "(Student's t).");
+  // Strategy, the grid's key, three numbers with margins, and seven more.
+  CHECK(chart->table.columns.size() == 15);
+  for (const auto& row : chart->table.rows) CHECK(row.size() == chart->table.columns.size());
+}
+
+}  // namespace point_summary_test
