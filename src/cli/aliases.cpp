@@ -73,6 +73,13 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"lr", "learning_rate", "the usual abbreviation"},
     {"mtbf", "failures", "the mean time between failures is an option of the failure process"},
     {"loss", "stop", "stop.loss is the target"},
+    {"daly", "checkpoint_every",
+     "by time: \"young\" or \"daly\" computes the interval from the mean time between failures"},
+    {"young_daly", "checkpoint_every",
+     "by time: \"young\" or \"daly\" computes the interval from the mean time between failures"},
+    {"young", "checkpoint_every",
+     "by time: \"young\" or \"daly\" computes the interval from the mean time between failures"},
+    {"speedup_target", "speedup_time_to_target", "by the time to the target"},
     {"speedup", "speedup_throughput", "by samples per second"},
     {"speedup", "speedup_time_to_target", "by the time to the target"},
 });

@@ -94,7 +94,7 @@ class Explanation {
     for (const ResultField& field : result_fields()) {
       if (field.name != wanted) continue;
       begin();
-      fmt::print("{}: a field of {}{}\n      {}\n", wanted, field.files,
+      fmt::print("{}: {}{}\n      {}\n", wanted, field.place,
                  field.unit.empty() ? "" : fmt::format(", in {}", field.unit), field.meaning);
     }
   }

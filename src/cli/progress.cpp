@@ -37,10 +37,12 @@ std::string progress_text(const experiment::Advance& advance) {
 
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
-void Progress::show(const experiment::Advance& advance) {
+void Progress::show(experiment::Advance advance) {
   if (quiet_ || advance.all == 0) return;
   const auto now = std::chrono::steady_clock::now();
   const double elapsed_s = std::chrono::duration<double>(now - start_).count();
+  constexpr double foreseeable_s = 1.0;  // an extrapolation from less is off by factors
+  if (elapsed_s < foreseeable_s) advance.left_s.reset();
   if (terminal_) {
     if (elapsed_s < 0.3 || now - last_ < std::chrono::milliseconds(100)) return;  // short experiments stay silent
     last_ = now;

@@ -16,7 +16,7 @@ std::string progress_text(const experiment::Advance& advance);
 class Progress {
  public:
   explicit Progress(bool quiet);
-  void show(const experiment::Advance& advance);
+  void show(experiment::Advance advance);
   void tell(const std::string& text);  ///< a remark, in a line of its own; nothing if quiet
   void clear();                        ///< erases the line
 

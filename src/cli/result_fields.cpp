@@ -6,15 +6,20 @@ namespace simgrad::cli {
 
 namespace {
 
-constexpr std::string_view of_run = "a run in runs.csv and results.json";
-constexpr std::string_view of_json = "a run in results.json";
-constexpr std::string_view of_curve = "a row of curves.csv";
-constexpr std::string_view of_rank = "a row of ranks.csv";
-constexpr std::string_view of_host = "a host of a run in results.json";
-constexpr std::string_view of_link = "a row of links.csv";
-constexpr std::string_view of_bin = "a row of link_utilisation.csv";
-constexpr std::string_view of_collective = "a collective of a run in results.json";
-constexpr std::string_view of_file = "results.json";
+constexpr std::string_view of_run = "a field of a run in runs.csv and results.json";
+constexpr std::string_view of_json = "a field of a run in results.json";
+constexpr std::string_view of_curve = "a field of a row of curves.csv";
+constexpr std::string_view of_rank = "a field of a row of ranks.csv";
+constexpr std::string_view of_run_and_rank =
+    "a field of a run in runs.csv and results.json (mean over workers), and of a row of ranks.csv";
+constexpr std::string_view of_table = "a column of the table that `run` prints";
+constexpr std::string_view of_summary = "a field of a row of summary.csv and of summary in results.json";
+constexpr std::string_view of_directory = "a file of the results directory";
+constexpr std::string_view of_host = "a field of a host of a run in results.json";
+constexpr std::string_view of_link = "a field of a row of links.csv";
+constexpr std::string_view of_bin = "a field of a row of link_utilisation.csv";
+constexpr std::string_view of_collective = "a field of a collective of a run in results.json";
+constexpr std::string_view of_file = "a field of results.json";
 
 constexpr auto field_table = std::to_array<ResultField>({
     {"id", of_run, "", "a hash of all that determines the run; runs/ID.json is its record"},
@@ -79,30 +84,25 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"interference", of_run, "", "a job's time beside the other jobs / its time by itself"},
     {"server_imbalance", of_run, "", "servers by key: the bytes of the busiest / the mean"},
     {"cache_hit_rate", of_run, "", "the share of the keys needed that a worker's cache had"},
-    {"compute_gradient_s", of_run, "s", "the part of compute_s that goes to gradients, mean over workers"},
-    {"compute_reduction_s", of_run, "s", "the part of compute_s that goes to sums and averages, mean over workers"},
-    {"compute_update_s", of_run, "s", "the part of compute_s that goes to updates of parameters, mean over workers"},
-    {"compute_encoding_s", of_run, "s", "the part of compute_s that goes to compression, mean over workers"},
-    {"compute_other_s", of_run, "s", "the part of compute_s that is the strategy's own work, mean over workers"},
-    {"communicate_transfer_s", of_run, "s",
-     "the part of communicate_s in transfers over the network, mean over workers"},
-    {"communicate_storage_s", of_run, "s",
-     "the part of communicate_s that reads and writes a storage, mean over workers"},
-    {"wait_gradient_s", of_run, "s",
-     "the part of wait_s in which the awaited worker computed a gradient, mean over workers"},
-    {"wait_worker_s", of_run, "s",
-     "the part of wait_s in which the awaited worker computed sums, updates or codes, mean over workers"},
-    {"wait_server_s", of_run, "s", "the part of wait_s in which the awaited server computed, mean over workers"},
-    {"wait_transfer_s", of_run, "s",
-     "the part of wait_s in which the awaited rank exchanged messages with others, mean over workers"},
-    {"wait_turn_s", of_run, "s", "the part of wait_s in which another job had the hosts, mean over workers"},
-    {"wait_storage_s", of_run, "s",
-     "the part of wait_s in which the awaited rank read or wrote a storage, mean over workers"},
-    {"wait_checkpoint_s", of_run, "s", "the part of wait_s for a checkpoint, mean over workers"},
-    {"wait_recovery_s", of_run, "s",
-     "the part of wait_s in which a rank was down, or ranks started again, mean over workers"},
-    {"wait_other_s", of_run, "s",
-     "the part of wait_s in which nothing was awaited, or whose cause is not known, mean over workers"},
+    {"compute_gradient_s", of_run_and_rank, "s", "the part of compute_s that goes to gradients"},
+    {"compute_reduction_s", of_run_and_rank, "s", "the part of compute_s that goes to sums and averages"},
+    {"compute_update_s", of_run_and_rank, "s", "the part of compute_s that goes to updates of parameters"},
+    {"compute_encoding_s", of_run_and_rank, "s", "the part of compute_s that goes to compression"},
+    {"compute_other_s", of_run_and_rank, "s", "the part of compute_s that is the strategy's own work"},
+    {"communicate_transfer_s", of_run_and_rank, "s", "the part of communicate_s in transfers over the network"},
+    {"communicate_storage_s", of_run_and_rank, "s", "the part of communicate_s that reads and writes a storage"},
+    {"wait_gradient_s", of_run_and_rank, "s", "the part of wait_s in which the awaited worker computed a gradient"},
+    {"wait_worker_s", of_run_and_rank, "s",
+     "the part of wait_s in which the awaited worker computed sums, updates or codes"},
+    {"wait_server_s", of_run_and_rank, "s", "the part of wait_s in which the awaited server computed"},
+    {"wait_transfer_s", of_run_and_rank, "s",
+     "the part of wait_s in which the awaited rank exchanged messages with others"},
+    {"wait_turn_s", of_run_and_rank, "s", "the part of wait_s in which another job had the hosts"},
+    {"wait_storage_s", of_run_and_rank, "s", "the part of wait_s in which the awaited rank read or wrote a storage"},
+    {"wait_checkpoint_s", of_run_and_rank, "s", "the part of wait_s for a checkpoint"},
+    {"wait_recovery_s", of_run_and_rank, "s", "the part of wait_s in which a rank was down, or ranks started again"},
+    {"wait_other_s", of_run_and_rank, "s",
+     "the part of wait_s in which nothing was awaited, or whose cause is not known"},
     {"stored_bytes", of_json, "bytes",
      "bytes held by a storage for the run: the data, and a checkpoint if there is one"},
     {"curve", of_json, "", "the evaluations, which are the rows of curves.csv"},
@@ -113,20 +113,23 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"collectives", of_json, "", "the collectives by algorithm, size and members, with their alpha-beta prediction"},
     {"link_utilisation", of_json, "", "the use of links over time, which are the rows of link_utilisation.csv"},
 
-    {"run", "a row of curves.csv, ranks.csv and links.csv", "", "the id of the run"},
+    {"run", "a field of a row of curves.csv, ranks.csv and links.csv", "", "the id of the run"},
     {"step", of_curve, "", "the number of updates before the evaluation"},
     {"simulated_s", of_curve, "s", "the simulated time of the evaluation"},
     {"samples", of_curve, "", "gradient samples that the parameters had seen"},
     {"loss", of_curve, "", "the mean loss over the evaluation set, L2 penalty included"},
     {"accuracy", of_curve, "", "the share of the evaluation set whose class is predicted"},
     {"r2", of_curve, "", "1 - squared error / variance of the target, over the evaluation set"},
-    {"metric", "an evaluation in results.json", "", "accuracy or r2, as metric_name says; in curves.csv by its name"},
+    {"metric", "a field of an evaluation in results.json", "",
+     "accuracy or r2, as metric_name says; in curves.csv by its name"},
     {"consensus_distance", of_curve, "", "sqrt(mean over replicas of |w_i - mean w|^2); empty where there is one w"},
     {"bytes", of_curve, "bytes", "payload of all messages until the evaluation"},
     {"flops", of_curve, "", "floating-point operations computed until the evaluation"},
     {"energy_j", of_curve, "J", "energy until the evaluation; empty where hosts differ in power"},
-    {"hosts_busy_s", "an evaluation in results.json", "s", "the hosts' busy time until the evaluation, summed"},
-    {"hosts_down_s", "an evaluation in results.json", "s", "the hosts' down time until the evaluation, summed"},
+    {"hosts_busy_s", "a field of an evaluation in results.json", "s",
+     "the hosts' busy time until the evaluation, summed"},
+    {"hosts_down_s", "a field of an evaluation in results.json", "s",
+     "the hosts' down time until the evaluation, summed"},
 
     {"rank", of_rank, "", "the rank: workers 0 .. P-1, then servers"},
     {"role", of_rank, "", "worker or server"},
@@ -137,24 +140,8 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"bytes_sent", of_rank, "bytes", "payload of the messages that the rank sent"},
     {"bytes_received", of_rank, "bytes", "payload of the messages that the rank received"},
     {"host_class", of_rank, "", "the class of the rank's host, by which prices name it"},
-    {"compute_gradient_s", of_rank, "s", "the part of compute_s that goes to gradients"},
-    {"compute_reduction_s", of_rank, "s", "the part of compute_s that goes to sums and averages"},
-    {"compute_update_s", of_rank, "s", "the part of compute_s that goes to updates of parameters"},
-    {"compute_encoding_s", of_rank, "s", "the part of compute_s that goes to compression"},
-    {"compute_other_s", of_rank, "s", "the part of compute_s that is the strategy's own work"},
-    {"communicate_transfer_s", of_rank, "s", "the part of communicate_s in transfers over the network"},
-    {"communicate_storage_s", of_rank, "s", "the part of communicate_s that reads and writes a storage"},
-    {"wait_gradient_s", of_rank, "s", "the part of wait_s in which the awaited worker computed a gradient"},
-    {"wait_worker_s", of_rank, "s", "the part of wait_s in which the awaited worker computed sums, updates or codes"},
-    {"wait_server_s", of_rank, "s", "the part of wait_s in which the awaited server computed"},
-    {"wait_transfer_s", of_rank, "s", "the part of wait_s in which the awaited rank exchanged messages with others"},
-    {"wait_turn_s", of_rank, "s", "the part of wait_s in which another job had the hosts"},
-    {"wait_storage_s", of_rank, "s", "the part of wait_s in which the awaited rank read or wrote a storage"},
-    {"wait_checkpoint_s", of_rank, "s", "the part of wait_s for a checkpoint"},
-    {"wait_recovery_s", of_rank, "s", "the part of wait_s in which a rank was down, or ranks started again"},
-    {"wait_other_s", of_rank, "s", "the part of wait_s in which nothing was awaited, or whose cause is not known"},
     {"staleness_mean", of_rank, "updates", "the mean staleness of the worker's gradients; empty where none is stale"},
-    {"host", "a rank in results.json", "", "the index of the rank's host among the run's hosts"},
+    {"host", "a field of a rank in results.json", "", "the index of the rank's host among the run's hosts"},
 
     {"host_class", of_host, "", "the class of the host, by which prices name it"},
     {"busy_s", of_host, "s", "time of computing; with some of the cores only, in proportion"},
@@ -172,8 +159,8 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"background_bytes", of_link, "bytes", "other traffic on the link: in utilisation, not in bytes"},
     {"from_s", of_bin, "s", "the beginning of an interval of time"},
     {"to_s", of_bin, "s", "the end of the interval"},
-    {"from", "a wire in results.json", "", "the host or switch at one end of the link"},
-    {"to", "a wire in results.json", "", "the host or switch at the other end of the link"},
+    {"from", "a field of a wire in results.json", "", "the host or switch at one end of the link"},
+    {"to", "a field of a wire in results.json", "", "the host or switch at the other end of the link"},
 
     {"name", of_collective, "", "the algorithm"},
     {"members", of_collective, "", "the number of ranks that take part"},
@@ -181,6 +168,29 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"predicted_s", of_collective, "s", "time of one call on an idle network by alpha, beta and gamma"},
     {"simulated_s", of_collective, "s", "mean time of a call, from the arrival of the last member to the end of all"},
     {"skew_s", of_collective, "s", "mean lateness of the last member, relative to the members' mean arrival"},
+
+    {"reached", of_summary, "", "the number of seeds whose run reached the target"},
+    {"diverged", of_summary, "", "the number of seeds whose run diverged"},
+    {"failed", of_summary, "", "the number of seeds whose run failed"},
+    {"seeds", of_summary, "", "the number of seeds; a number's 95 % interval over them is in NAME_low and NAME_high"},
+    {"samples_per_s", of_summary, "samples/s", "samples_seen / simulated_s"},
+
+    {"outcome", of_table, "",
+     "where no run has a target: the steps done, or that the run diverged or failed; else a column \"time to target\""},
+    {"binds", of_table, "",
+     "in the report's table: the change of the cluster that would make the run fastest, found by simulating again; "
+     "counterfactuals in results.json has all changes"},
+
+    {"results.json", of_directory, "",
+     "everything: the resolved scenario, the runs with their curves, ranks and links"},
+    {"runs.csv", of_directory, "", "a row a run"},
+    {"summary.csv", of_directory, "", "a row a strategy at a grid point: means over the seeds with 95 % intervals"},
+    {"curves.csv", of_directory, "", "a row an evaluation of the loss"},
+    {"ranks.csv", of_directory, "", "a row a rank of a run: its times and bytes"},
+    {"links.csv", of_directory, "", "a row a link of a run that carried bytes: its bytes and utilisation"},
+    {"link_utilisation.csv", of_directory, "", "a row an interval of time of a link: its utilisation"},
+    {"report.html", of_directory, "", "the report: a page with tables and charts, for a browser without a network"},
+    {"timelines", of_directory, "", "a file a run: the activities of its ranks, for the report's timeline"},
 
     {"schema", of_file, "", "the version of the file's form"},
     {"name", of_file, "", "the stem of the scenario's file"},

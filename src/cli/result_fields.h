@@ -1,4 +1,4 @@
-/// The fields of the result files, for `explain`.
+/// The fields of the result files, and the files, for `explain`.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@ namespace simgrad::cli {
 
 struct ResultField {
   std::string_view name;
-  std::string_view files;  ///< those that have it, as a column or a member: "runs.csv, results.json"
+  std::string_view place;  ///< "a field of a run in runs.csv and results.json"
   std::string_view unit;   ///< "s", "bytes"; empty for a text, a count or a ratio
   std::string_view meaning;
 };

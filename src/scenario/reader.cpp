@@ -11,6 +11,21 @@
 
 namespace simgrad::scenario {
 
+namespace {
+
+/// "bandwidth" of "cluster.bandwidth"
+std::string_view last_part(std::string_view key) { return key.substr(key.rfind('.') + 1); }
+
+/// "lr" of "learning_rate"
+std::string initials(std::string_view name) {
+  std::string letters;
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (i == 0 || name[i - 1] == '_') letters += name[i];
+  return letters;
+}
+
+}  // namespace
+
 std::string_view bare_title(std::string_view title) {
   while (title.starts_with('[')) title.remove_prefix(1);
   while (title.ends_with(']')) title.remove_suffix(1);
@@ -38,15 +53,26 @@ std::string Reader::meant_by(const std::string& key) const {
   constexpr std::size_t most = 3;
   const std::string_view section = bare_title(title_);
   const bool searched = reading_.all_keys && !title_.starts_with("[[") && section.find('.') == std::string_view::npos;
-  std::vector<std::string> elsewhere;
+  std::vector<std::string> others;
   for (std::string& name : searched ? reading_.all_keys() : std::vector<std::string>())
-    if (name.ends_with("." + key) && (section.empty() || !name.starts_with(fmt::format("{}.", section))) &&
-        std::ranges::find(elsewhere, name) == elsewhere.end())
-      elsewhere.push_back(std::move(name));
+    if (section.empty() || !name.starts_with(fmt::format("{}.", section))) others.push_back(std::move(name));
   // The nearest to the root are the most usual: cluster.bandwidth before cluster.topology.bandwidth.
-  std::ranges::stable_sort(elsewhere, {}, [](const std::string& name) { return std::ranges::count(name, '.'); });
-  if (elsewhere.size() > most) elsewhere.resize(most);
-  return elsewhere.empty() ? base::closest(key, known_) : base::joined(elsewhere, "\" or \"");
+  std::ranges::stable_sort(others, {}, [](const std::string& name) { return std::ranges::count(name, '.'); });
+  const auto ending_in = [&](const auto& fits) {
+    std::vector<std::string> found;
+    for (const std::string& name : others)
+      if (found.size() < most && fits(last_part(name)) && std::ranges::find(found, name) == found.end())
+        found.push_back(name);
+    return base::joined(found, "\" or \"");
+  };
+  std::string meant = ending_in([&](std::string_view last) { return last == key; });
+  if (meant.empty()) meant = base::closest(key, known_);
+  if (meant.empty()) meant = ending_in([&](std::string_view last) { return key.size() > 1 && initials(last) == key; });
+  if (!meant.empty()) return meant;
+  std::vector<std::string> lasts;
+  for (const std::string& name : others) lasts.emplace_back(last_part(name));
+  const std::string closest = base::closest(key, lasts);
+  return closest.empty() ? "" : ending_in([&](std::string_view last) { return last == closest; });
 }
 
 void Reader::refuse_unknown_keys() {

@@ -240,6 +240,15 @@ TEST_CASE("every column of the result files and every field of results.json is e
   }
 }
 
+TEST_CASE("result files, and the columns of the table, are explained") {
+  for (const char* file : {"results.json", "runs.csv", "summary.csv", "curves.csv", "ranks.csv", "links.csv"})
+    CHECK(contains(said(std::string("explain ") + file), std::string(file) + ": a file of the results directory\n"));
+  CHECK(contains(said("explain outcome"), "outcome: a column of the table that `run` prints\n"));
+  CHECK(contains(said("explain binds"), "counterfactuals in results.json"));
+  CHECK(contains(said("explain compute_update_s"), "(mean over workers), and of a row of ranks.csv, in s\n"));
+  CHECK(contains(said("explain daly"), "daly: see checkpoint_every; "));
+}
+
 TEST_CASE("usual names of other systems lead to those that are listed") {
   std::set<std::string> known;
   for (const std::string& kind : kinds) known.merge(listed(kind));

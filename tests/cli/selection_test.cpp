@@ -196,6 +196,10 @@ TEST_CASE("a key without its section is looked for in all sections") {
   const Called called = program("validate x.toml --set bandwidth=1Gbps", scratch);
   CHECK(called.exit_code == 2);
   CHECK(called.err.starts_with("--set bandwidth=1Gbps: unknown key \"bandwidth\"; did you mean \"cluster.bandwidth\""));
+  CHECK(
+      contains(program("validate x.toml --set bandwith=1Gbps", scratch).err, "did you mean \"cluster.bandwidth\" or "));
+  CHECK(contains(program("validate x.toml --set lr=1", scratch).err, "did you mean \"training.learning_rate\" or "));
+  CHECK(contains(program("validate x.toml --set zzzz=1", scratch).err, "unknown key \"zzzz\"; known: "));
 }
 
 TEST_CASE("malformed --set, --grid and --seeds are told with what was expected") {
