@@ -11,6 +11,8 @@
 #include "catch.h"
 #include "outputs/report/report.h"
 #include "outputs/terminal/plot.h"
+#include "outputs/text/chinese.h"
+#include "outputs/text/notes.h"
 #include "outputs/text/text_layout.h"
 #include "report_sample.h"
 
@@ -51,6 +53,26 @@ std::set<std::string> texts_of_sources() {
   return found;
 }
 
+/// The texts of the notes that the sources outside this folder record, without the formats of their arguments.
+std::set<std::string> notes_of_sources() {
+  std::set<std::string> found;
+  const std::regex call(
+      R"re((?:\bnote|\bnote_failure|\bnotes\.push_back)\(\s*(?:fmt::format\(\s*)?((?:"(?:[^"\\]|\\.)*"\s*)+))re");
+  for (const char* const folder : {"training", "strategies", "experiment"})
+    for (const auto& file :
+         std::filesystem::recursive_directory_iterator(SIMGRAD_SOURCE_DIR "/src/" + std::string(folder))) {
+      if (!file.is_regular_file()) continue;
+      std::ostringstream text;
+      text << std::ifstream(file.path()).rdbuf();
+      const std::string source = text.str();
+      for (std::sregex_iterator at(source.begin(), source.end(), call), end; at != end; ++at) {
+        const std::string joined = std::regex_replace((*at)[1].str(), std::regex(R"re("\s*"|^"|"\s*$)re"), "");
+        found.insert(std::regex_replace(joined, std::regex(R"re(\{:[^}]*\})re"), "{}"));
+      }
+    }
+  return found;
+}
+
 /// The arguments of a text, by number, with their formats.
 std::multimap<int, std::string> arguments(std::string_view text) {
   std::multimap<int, std::string> found;
@@ -84,6 +106,29 @@ TEST_CASE("language: a translation takes the arguments of its text, in the same 
     INFO(each.english);
     CHECK(arguments(each.english) == arguments(each.chinese));
   }
+}
+
+TEST_CASE("language: each note that a run records has a translation") {
+  const std::set<std::string> recorded = notes_of_sources();
+  REQUIRE(recorded.size() > 10);
+  std::set<std::string> translated;
+  for (const Translation& each : notes_in_chinese()) translated.insert(std::string(each.english));
+  for (const std::string& text : recorded) {
+    INFO(text);
+    CHECK(translated.contains(text));
+  }
+}
+
+TEST_CASE("language: notes are recognised, with their numbers and the notes within them") {
+  CHECK(note_text("rank 3 crashed at 0.03 s") == "rank 3 crashed at 0.03 s");
+  const InChinese chinese;
+  CHECK(note_text("rank 3 crashed at 0.03 s") == "rank 3 在 0.03 s 时崩溃");
+  CHECK(note_text("resumed at 2 s from step 28 with 1 worker") == "2 s 时从第 28 步起由 1 个工作节点继续");
+  CHECK(note_text("diverged: the loss has grown from 0.5 to 1e+09 at step 12") ==
+        "发散：到第 12 步，损失从 0.5 增长到 1e+09");
+  CHECK(note_text("stop.steps = 9: a step is one exchange of one worker with the centre, after period = 4 gradients of "
+                  "that worker") == "stop.steps = 9：一步是一个工作节点与中心变量交换一次，此前它算 period = 4 个梯度");
+  CHECK(note_text("a note of a later release") == "a note of a later release");
 }
 
 TEST_CASE("language: an argument that brings a space to a full-width sign loses the space") {

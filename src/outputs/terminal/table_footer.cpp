@@ -10,6 +10,7 @@
 #include "outputs/finding.h"
 #include "outputs/leaders.h"
 #include "outputs/text/language.h"
+#include "outputs/text/notes.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -232,7 +233,7 @@ std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   std::string lines;
   for (const Note& note : std::span(notes).first(std::min(shown, notes.size()))) {
     const std::string source = note.runs == 1 ? note.first->label : tr("{} runs", note.runs);
-    lines += wrapped(tr("Note ({}): {}", source, note.text), width);
+    lines += wrapped(tr("Note ({}): {}", source, note_text(note.text)), width);
   }
   if (notes.size() > shown) lines += tr("{} more notes are in results.json.\n", notes.size() - shown);
   return lines;

@@ -1,0 +1,107 @@
+/// The notes of runs, by the texts that are recorded: {} stands for any letters.
+#include <regex>
+#include <vector>
+
+#include "outputs/text/chinese.h"
+#include "outputs/text/notes.h"
+
+namespace simgrad::outputs {
+namespace {
+
+constexpr Translation note_texts[] = {
+    {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
+    {"resumed at {} s from step {} with {} worker{}", "{0} s 时从第 {1} 步起由 {2} 个工作节点继续"},
+    {"and {} more crashes and resumptions", "另有 {} 次崩溃和恢复"},
+    {"checkpoints every {} s ({}: MTBF of the job {} s, a checkpoint takes {} s)",
+     "每 {} s 写一个检查点（{}：作业的 MTBF 为 {} s，写一个检查点要 {} s）"},
+    {"the MTBF of the job, {} s, is shorter than writing a checkpoint, {} s: it will hardly progress",
+     "作业的 MTBF 为 {} s，比写一个检查点的 {} s 还短：几乎不会有进展"},
+    {"the loss is not finite at step {}", "第 {} 步的损失不是有限的数"},
+    {"diverged: the loss has grown from {} to {} at step {}", "发散：到第 {2} 步，损失从 {0} 增长到 {1}"},
+    {"stop.steps = {}: a step is {}", "stop.steps = {}：一步是{}"},
+    {"one round, in which the server averages the models of the workers that train in it",
+     "一轮：服务器对参加这一轮训练的工作节点的模型求平均"},
+    {"one exchange of all workers with the centre, after {}", "所有工作节点与中心变量交换一次，此前各算 {}"},
+    {"one exchange of one worker with the centre, after {} of that worker",
+     "一个工作节点与中心变量交换一次，此前它算 {}"},
+    {"period = {} gradient{}", "period = {0} 个梯度"},
+    {"easgd with one worker is not the sequential algorithm: replica and centre pull at each other, and the centre is "
+     "evaluated",
+     "只有一个工作节点的 easgd 不是顺序算法：副本与中心变量互相牵引，而评估的是中心变量"},
+    {"hogwild: every update moves all parameters, because of the optimizer or of l2; with sgd or adagrad, and without "
+     "l2, it moves those of a batch's keys alone",
+     "hogwild：由于优化器或 l2，每次更新都改动所有参数；用 sgd 或 adagrad 而且没有 l2 "
+     "时，只改动一批样本的键所对应的参数"},
+    {"bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps",
+     "bucket_size：模型只有一层，梯度就是一个桶，没有什么可以重叠"},
+    {"spectral_gap: none, because pushes to one peer average exactly every {} steps",
+     "spectral_gap：没有，因为每次推送给一个邻居，每 {} 步就恰好达到平均"},
+    {"spectral_gap: not computed: the matrix is large and either not symmetric or slow to mix",
+     "spectral_gap：没有计算：矩阵很大，而且不对称，或者混合得很慢"},
+    {"{} falls into {} parts of {} ranks, between which nothing travels: each converges to a mean of its own, the "
+     "consensus distance stays, and the spectral gap is 0",
+     "{}分成 {} 个部分，各有 {} 个 rank，部分之间没有任何传输：每一部分收敛到自己的平均值，共识距离不会消失，谱隙为 0"},
+    {"{} has ranks from which there is no path back: their information is lost to the others; add edges back",
+     "{}中有一些 rank 没有返回的路径：其他 rank 得不到它们的信息；请加上返回的边"},
+    {"the graph", "图"},
+    {"the graph, without the edges that the mixing matrix gives 0,", "图（去掉混合矩阵中为 0 的边以后）"},
+    {"{}: {} s beside the other jobs, {} s by itself: interference {}",
+     "{}：与其他作业同时运行时 {} s，单独运行时 {} s：干扰 {}"},
+    {"{}: no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
+     "{}：{} 内没有发生中断：抢占式主机没有受到检验；更长的运行或其他种子可能会有中断"},
+};
+
+/// A recorded text as a regular expression: each {} takes as few letters as possible, or none.
+std::regex pattern_of(std::string_view text) {
+  std::string pattern;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i, 2) == "{}") {
+      pattern += "(.*?)";
+      ++i;
+    } else {
+      if (std::string_view(".^$|()[]*+?\\{}").find(text[i]) != std::string_view::npos) pattern += '\\';
+      pattern += text[i];
+    }
+  }
+  return std::regex(pattern);
+}
+
+/// Puts the words in the places of a translation: {} is the next, {2} the third.
+std::string filled(std::string_view translation, const std::vector<std::string>& words) {
+  std::string text;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < translation.size(); ++i) {
+    if (translation[i] != '{') {
+      text += translation[i];
+      continue;
+    }
+    const std::size_t end = translation.find('}', i);
+    text += words.at(end == i + 1 ? next++ : static_cast<std::size_t>(translation[i + 1] - '0'));
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const Translation> notes_in_chinese() { return note_texts; }
+
+std::string note_text(const std::string& recorded) {
+  constexpr std::size_t longest = 1000;  // a regular expression's matching takes a stack as deep as the text is long
+  if (language() == Language::english || recorded.size() > longest) return recorded;
+  static const std::vector<std::regex> patterns = [] {
+    std::vector<std::regex> all;
+    for (const Translation& each : note_texts) all.push_back(pattern_of(each.english));
+    return all;
+  }();
+  std::smatch match;
+  for (std::size_t k = 0; k < patterns.size(); ++k) {
+    if (!std::regex_match(recorded, match, patterns[k])) continue;
+    std::vector<std::string> words;
+    for (std::size_t i = 1; i < match.size(); ++i) words.push_back(note_text(match[i].str()));
+    return closed_up(filled(note_texts[k].chinese, words));
+  }
+  return recorded;
+}
+
+}  // namespace simgrad::outputs
