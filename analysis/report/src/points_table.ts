@@ -3,7 +3,7 @@ import { csv, download } from './csv';
 import { swatch } from './controls';
 import type { N, PointsRow, PointsTable, Report, WithMargin } from './data';
 import { h } from './dom';
-import { dollars, joules, number, percent, seconds, unbroken } from './format';
+import { dollars, joules, number, numeral, percent, seconds, shortNumeral, unbroken } from './format';
 import { t } from './language';
 
 type Key = string | N;
@@ -22,7 +22,10 @@ const style = `
 .points th[aria-sort="ascending"] button::after { content: " \\2191"; color: var(--accent); }
 .points th[aria-sort="descending"] button::after { content: " \\2193"; color: var(--accent); }
 .points th:first-child, .points td:first-child { position: sticky; left: 0; background: var(--surface); z-index: 1; }
+.points th { z-index: 2; }
+.points th:first-child { z-index: 3; }
 .points td:first-child > span { display: flex; gap: 6px; align-items: center; min-width: 9em; }
+.points td:first-child > span > span { min-width: 0; overflow-wrap: anywhere; }
 .points td:first-child svg { flex: none; }
 .points .margin { color: var(--quiet); }
 .points .tools { margin-top: 8px; }
@@ -49,7 +52,13 @@ function columnsOf(report: Report, chart: PointsTable): Column[] {
     key: ({ strategy }) => report.strategies[strategy].label,
     show: ({ strategy }) => [h('span', {}, swatch(strategy), h('span', {}, report.strategies[strategy].label))],
   }];
-  chart.keys.forEach((name, i) => all.push({ name, key: ({ values }) => values[i], show: ({ values }) => [values[i]] }));
+  chart.keys.forEach((name, i) => {
+    const numbers = chart.rows.every(({ values }) => numeral(values[i]) !== null);
+    // Values stay different: where six digits are too few, all are shown.
+    const different = (text: (value: string) => string): number => new Set(chart.rows.map(({ values }) => text(values[i]))).size;
+    const short = different(shortNumeral) === different(String) ? shortNumeral : String;
+    all.push({ name, key: ({ values }) => (numbers ? numeral(values[i]) : values[i]), show: ({ values }) => [short(values[i])] });
+  });
   const plain = (name: string, of: (row: PointsRow) => N, text: (x: N) => string): void => {
     if (chart.rows.some((row) => of(row) !== null)) all.push({ name: t(name), key: of, show: (row) => [text(of(row))] });
   };
@@ -71,8 +80,9 @@ function columnsOf(report: Report, chart: PointsTable): Column[] {
 
 export function pointsTable(report: Report, chart: PointsTable, file: string): HTMLElement {
   const columns = columnsOf(report, chart);
+  const numeric = columns.map(({ key }) => chart.rows.some((row) => typeof key(row) === 'number'));
   const rows = chart.rows.map((row) => {
-    const cells = columns.map(({ key, show }) => h('td', { class: typeof key(row) === 'number' ? 'number' : null }, ...show(row)));
+    const cells = columns.map(({ show }, i) => h('td', { class: numeric[i] ? 'number' : null }, ...show(row)));
     return { row, element: h('tr', {}, ...cells), words: cells.map((cell) => cell.textContent ?? '').join(' ').toLowerCase() };
   });
   const body = h('tbody', {});

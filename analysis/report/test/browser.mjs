@@ -14,8 +14,11 @@ if (!executablePath) {
 
 export const template = readFileSync(process.env.SIMGRAD_PAGE, 'utf8');
 
+/** A limit for what a busy machine may take [ms]: long, for it is there only to end a test that hangs. */
+export const patience = 240_000;
+
 export const browser = await load('playwright-core').chromium.launch({
-  executablePath,
+  executablePath, timeout: patience,
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 export const close = () => browser.close();
@@ -26,6 +29,7 @@ let count = 0;
 /** Opens a file in a page of this width; errors, and requests beside the file itself, are collected. */
 export async function openFile(path, { width = 1280, scheme = 'light', touch = false, reduced = true } = {}) {
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme, hasTouch: touch, isMobile: touch, acceptDownloads: true, reducedMotion: reduced ? 'reduce' : 'no-preference' });
+  page.setDefaultTimeout(patience);
   const seen = { errors: [], requests: [] };
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) seen.errors.push(message.text()); });
   page.on('pageerror', (error) => seen.errors.push(error.message));
@@ -43,6 +47,20 @@ export async function open(report, settings = {}) {
   const opened = await openFile(path, settings);
   await opened.page.evaluate(() => window.simgrad.drawAll());
   return opened;
+}
+
+/** Returns after as many frames. ECharts paints in a frame, and an observer of sizes may ask it for another. */
+export const frames = (page, count = 2) => page.evaluate(async (most) => {
+  for (let i = 0; i < most; ++i) await new Promise(requestAnimationFrame);
+}, count);
+
+/** Reads until holds() says yes, and returns what was read; at the limit, what was read last, for the assertion to show. */
+export async function eventually(read, holds, limit = patience / 4) {
+  for (const began = performance.now(); ;) {
+    const value = await read();
+    if (holds(value) || performance.now() - began > limit) return value;
+    await new Promise((done) => setTimeout(done, 50));
+  }
 }
 
 export const option = (page, id) => page.evaluate((name) => JSON.parse(JSON.stringify(window.simgrad.option(name))), id);

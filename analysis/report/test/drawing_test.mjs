@@ -63,6 +63,7 @@ test('a run that diverges ends at a cross, with its step', async () => {
   assert.equal(await page.locator('#curves .fits').textContent(), 'Lines end at a cross before divergence: allreduce ring (2 of 5 seeds diverged at step 7).');
   await page.locator('#curves select:visible').selectOption('0');
   assert.equal(await page.locator('#curves .fits:visible').count(), 0);
+  assert.equal(await page.locator('#curves .fits').textContent(), '');  // nor is there a sentence without a name
 });
 
 test('lines of one strategy at several values of a key differ in dash and marker, and a key names the values', async () => {

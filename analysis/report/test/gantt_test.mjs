@@ -1,18 +1,25 @@
 // The lanes in Chromium: what is under the pointer, zoom, pan, brush, keys.
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { close, open } from './browser.mjs';
+import { close, eventually, frames, open } from './browser.mjs';
 import { fixture } from './fixture.mjs';
 
 after(close);
 
-const state = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(window.simgrad.option('gantt'))))));
+/** Returns the chart's state after the frame that draws it. */
+async function state(page) {
+  await frames(page);
+  return page.evaluate(() => window.simgrad.option('gantt'));
+}
+/** Returns the chart's state once it holds, for wheels and fingers are told to the page after the call returns. */
+const once = (page, holds) => eventually(() => state(page), holds);
 
 async function opened(settings = {}) {
   const report = fixture();
   const { page, seen } = await open(report, settings);
   const canvas = page.locator('#gantt .lanes').first();
   await canvas.scrollIntoViewIfNeeded();
+  await frames(page);  // observers of sizes have spoken
   return { report, page, seen, canvas, box: await canvas.boundingBox() };
 }
 
@@ -50,7 +57,7 @@ test('Ctrl and the wheel zoom around the pointer; the wheel alone scrolls the pa
   await page.keyboard.down('Control');
   await page.mouse.wheel(0, -120);
   await page.keyboard.up('Control');
-  const after_ = await state(page);
+  const after_ = await once(page, ({ from, to }) => to - from < 0.75 * (before.to - before.from));
   assert.ok(after_.to - after_.from < 0.75 * (before.to - before.from));
   const top = await page.evaluate(() => scrollY);
   await page.mouse.wheel(0, 120);
@@ -67,14 +74,15 @@ test('dragging pans, the brush chooses a window, buttons zoom', async () => {
   await page.mouse.down();
   await page.mouse.move(at(0.5), overview.y + 20, { steps: 3 });
   await page.mouse.up();
-  const brushed = await state(page);
-  const share = (t) => (t - brushed.extent[0]) / (brushed.extent[1] - brushed.extent[0]);
-  assert.ok(Math.abs(share(brushed.from) - 0.25) < 0.005 && Math.abs(share(brushed.to) - 0.5) < 0.005);
+  const share = (t, { extent }) => (t - extent[0]) / (extent[1] - extent[0]);
+  const chosen = (now) => Math.abs(share(now.from, now) - 0.25) < 0.005 && Math.abs(share(now.to, now) - 0.5) < 0.005;
+  const brushed = await once(page, chosen);
+  assert.ok(chosen(brushed), JSON.stringify(brushed));
   await page.mouse.move(box.x + 600, box.y + 80);
   await page.mouse.down();
   await page.mouse.move(box.x + 500, box.y + 80, { steps: 3 });
   await page.mouse.up();
-  const panned = await state(page);
+  const panned = await once(page, ({ from }) => from > brushed.from);
   assert.ok(panned.from > brushed.from && Math.abs(panned.to - panned.from - (brushed.to - brushed.from)) < 1e-9);
   await page.getByRole('button', { name: 'Zoom in' }).click();
   assert.ok((await state(page)).to - (await state(page)).from < brushed.to - brushed.from);
@@ -91,15 +99,16 @@ test('two fingers zoom', async () => {
   await touch('touchStart', 150, 200);
   for (const x of [220, 250, 280, 300]) await touch('touchMove', 150, x);
   await touch('touchEnd');
-  const closer = await state(page);
+  const share = ({ from, to }) => (to - from) / (before.to - before.from);
+  const closer = await once(page, (now) => Math.abs(share(now) - 1 / 3) < 0.01);
   // The fingers' distance grows from 50 to 150 pixels: a third of the time is seen.
-  assert.ok(Math.abs((closer.to - closer.from) / (before.to - before.from) - 1 / 3) < 0.01);
+  assert.ok(Math.abs(share(closer) - 1 / 3) < 0.01, String(share(closer)));
   assert.deepEqual(seen.errors, []);
 });
 
 test('two runs share a clock, and either can be another', async () => {
   const { report, page, seen } = await opened();
-  assert.deepEqual((await state(page)).runs, ['mapreduce, 16 workers', 'allreduce ring, 16 workers']);
+  assert.deepEqual((await state(page)).runs, ['mapreduce, 16 workers, seed 1', 'allreduce ring, 16 workers, seed 1']);
   const lists = page.locator('#gantt select');
   await lists.nth(1).selectOption('3');
   assert.deepEqual((await state(page)).extent, [0, Math.max(report.gantt.runs[0].to_s, report.gantt.runs[3].to_s)]);

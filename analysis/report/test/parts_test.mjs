@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { here, sources } from './modules.mjs';
 
 globalThis.window ??= { matchMedia: () => ({ matches: false }) };  // read when the theme's file is loaded
-const { activityColours, chinese, cutNames, linearTicks, logRange, logTicks, placeAtEnd, placeBeside, points, strangeRange, strategyColours, twoLineNames, bytes, csv, firstAfter, barAt, layout, number, percent, seconds, shortNames, slices, ticks, tracks, twoLines, View, whole } =
+const { activityColours, cell, chinese, cutNames, linearTicks, logRange, logTicks, placeAtEnd, placeBeside, points, strangeRange, strategyColours, twoLineNames, bytes, csv, firstAfter, barAt, layout, number, percent, seconds, shortNames, shortNumeral, slices, ticks, tracks, twoLines, View, whole } =
   await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/beside', 'charts/lines', 'chinese', 'palette', 'ticks', 'names');
 
 const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-');
@@ -14,6 +14,12 @@ const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-')
 test('numbers have three digits and no exponent where it can be done', () => {
   const said = [0, 1, 0.0213456, 1240, 123456, 1e-9, -3.14159, 2.5e20, null, NaN].map((x) => plain(number(x)));
   assert.deepEqual(said, ['0', '1', '0.0213', '1,240', '123,000', '1e-9', '-3.14', '2.5e20', '–', '–']);
+});
+
+test('no number has more than twelve digits', () => {
+  assert.deepEqual([123456789012345, 5e14, 123456, 1.25e-7].map((x) => plain(cell(x))), ['1.2346e14', '5e14', '123,456', '1.25e-7']);
+  assert.deepEqual([1.5e13, 999e9].map((x) => plain(whole(x))), ['1.5e13', '999,000,000,000']);
+  assert.deepEqual(['123456789012345', '0.00000000012', '1e-05', '16', '100Mbps'].map((text) => plain(shortNumeral(text))), ['1.23457e14', '1.2e-10', '1e-05', '16', '100Mbps']);
 });
 
 test('seconds, bytes and shares have the unit that suits them', () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { close, open } from './browser.mjs';
 import { fixture } from './fixture.mjs';
+import { faultsOfTables } from './inspect.mjs';
 
 after(close);
 
@@ -30,6 +31,18 @@ test('it stands before the charts, and columns without numbers are left out', as
     ['strategy', 'workers', 'time to target', 'cost to target', 'speed-up', 'efficiency', 'target reached', 'status', 'final loss']);
   assert.equal((await column(page, 2))[0], '300\u202fms ± 30\u202fms');
   assert.equal((await column(page, 6))[4], '0 of 3');
+});
+
+test('values of the grid are sorted as numbers, and long ones have few digits where they stay different', async () => {
+  const shown = async (one, other) => {
+    const report = withTable();
+    for (const row of report.points_table.rows) row.values = [row.point ? one : other];
+    const { page } = await open(report);
+    await head(page, 'workers').click();
+    return (await column(page, 1)).filter((_, i) => i % 3 === 0);
+  };
+  assert.deepEqual(await shown('123456789012345', '1e-05'), ['1e-05', '1.23457e14']);
+  assert.deepEqual(await shown('123456789012345', '123456789012346'), ['123456789012345', '123456789012346']);
 });
 
 test('each column sorts up, then down; what is missing comes last', async () => {
@@ -71,4 +84,14 @@ test('at 390 pixels the table scrolls by itself, and the page does not', async (
   const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.querySelector('#points .scroll').scrollWidth, document.querySelector('#points .scroll').clientWidth]);
   assert.ok(wide[0] <= 390, `the page is ${wide[0]} wide`);
   assert.ok(wide[1] > wide[2], 'the table does not scroll');
+});
+
+test('no text of the table leaves its column, and its head stays in front of the rows', async () => {
+  const report = withTable();
+  report.strategies[1].label = 'averylonglabelwithoutanyspaceswhichcannotbebrokenatall';
+  report.points_table.rows.push(...Array.from({ length: 4 }, () => report.points_table.rows).flat());
+  for (const width of [390, 1280]) {
+    const { page } = await open(report, { width });
+    assert.deepEqual(await page.evaluate(faultsOfTables), [], `${width} pixels`);
+  }
 });

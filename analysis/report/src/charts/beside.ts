@@ -20,13 +20,22 @@ export function placeBeside(point: Box, { width, height }: { width: number; heig
   return null;
 }
 
+/** Returns the places that labels have taken in this layout. ECharts asks for each label once in a layout, in any order, so a label that comes again begins the next layout. */
+function layouts(): (dataIndex: number) => Box[] {
+  let taken: Box[] = [];
+  const asked = new Set<number>();
+  return (dataIndex) => {
+    if (asked.has(dataIndex)) { asked.clear(); taken = []; }
+    asked.add(dataIndex);
+    return taken;
+  };
+}
+
 /** Returns ECharts' labelLayout. Labels without a place are hidden; the tooltip has their text. */
 export function beside(element: HTMLElement): (label: Labelled) => object {
-  let taken: Box[] = [];
-  let last = Infinity;
+  const takenAt = layouts();
   return ({ dataIndex, rect, labelRect }) => {
-    if (dataIndex <= last) taken = [];
-    last = dataIndex;
+    const taken = takenAt(dataIndex);
     // Names of axes stand at the left upper corner and in the middle below, numbers at the left edge.
     const frame = { width: element.clientWidth, height: element.clientHeight - 46 };
     const box = placeBeside(rect, labelRect, frame, [...taken, { x: 0, y: 0, width: 240, height: 34 }, { x: 0, y: 0, width: 52, height: element.clientHeight }]);
@@ -51,11 +60,9 @@ export function placeAtEnd(point: Box, { width }: { width: number }, frame: { wi
 
 /** Returns ECharts' labelLayout for names at the ends of lines. A name without a place is hidden: the legend has it. */
 export function atEnds(size: { width: number; height: number }): (label: Labelled) => object {
-  let taken: Box[] = [];
-  let last = Infinity;
+  const takenAt = layouts();
   return ({ dataIndex, rect, labelRect }) => {
-    if (dataIndex <= last) taken = [];
-    last = dataIndex;
+    const taken = takenAt(dataIndex);
     const box = placeAtEnd(rect, labelRect, { width: size.width, height: size.height - 44 }, taken);
     if (!box) return { x: -10000, y: -10000 };
     taken.push(box);

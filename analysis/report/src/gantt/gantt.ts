@@ -29,7 +29,7 @@ function oncePerFrame(draw: () => void): () => void {
 }
 
 export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
-  const severalSeeds = new Set(data.runs.map(({ seed }) => seed)).size > 1;
+  const severalSeeds = report.foot.seeds.length > 1;
   const text = ({ strategy, point, seed }: GanttRun): string =>
     [report.strategies[strategy].label, report.points[point]?.text, severalSeeds && t('seed {0}', seed)].filter(Boolean).join(', ');
   const indexed: (Tracks | undefined)[] = [];
