@@ -180,13 +180,28 @@ TEST_CASE("crashes, lost work and checkpoints are named where they take the time
   run.record.lost_s = 2.0;
   run.record.checkpoint_s = 1.0;
   CHECK(limit_of(run) ==
-        "recovering from 32 crashes takes 50 % of the time, repeating lost work 20 % and writing checkpoints 10 %");
+        "recovering from 32 crashes (until all ranks work again) takes 50 % of the time, repeating lost work 20 % and "
+        "writing checkpoints 10 %");
   // Half of the 6 s that are not computing, and of those done again, is what faults have to make up.
   run.record.recovery_s = run.record.lost_s = 0.0;
   run.record.checkpoint_s = 2.9;
   CHECK(overhead(report_model(results_of({run})).cases.at(0)) != Limit::faults);
   run.record.checkpoint_s = 3.1;
   CHECK(overhead(report_model(results_of({run})).cases.at(0)) == Limit::faults);
+}
+
+TEST_CASE("a number of crashes that is a mean over the seeds is called one") {
+  const auto text = [](std::int64_t first, std::int64_t second) {
+    Run run = sample_run("a", 2, {4.0, 1.0, 5.0, 0.0});
+    run.record.recovery_s = 5.0;
+    Run other = with_seed(run, 2);
+    run.record.crashes = first;
+    other.record.crashes = second;
+    return limit_text(report_model(results_of({run, other})).cases.at(0));
+  };
+  // (1 + 2) / 2 and (0 + 2) / 2 crashes.
+  CHECK(text(1, 2) == "recovering from 1.5 crashes on average (until all ranks work again) takes 50 % of the time");
+  CHECK(text(0, 2) == "recovering from 1 crash on average (until all ranks work again) takes 50 % of the time");
 }
 
 TEST_CASE("a run without recorded time has no bottleneck") {

@@ -161,6 +161,14 @@ TEST_CASE("the Gantt sentence names the shares of the window and the rank that w
   CHECK(chart->table.rows.size() == 3);
 }
 
+TEST_CASE("of several seeds the Gantt sentence names the one that it shows") {
+  const Run run = sample_run("server", 2, {1, 1, 0, 0});
+  const Results results = results_of({with_seed(run, 7), with_seed(run, 8)});
+  const auto chart = gantt(report_model(results), [](const std::string&) { return std::optional(two_ranks()); });
+  REQUIRE(chart);
+  CHECK(chart->sentence.starts_with("Shown are all 4.00 s of server, seed 7 (1 step started): "));
+}
+
 TEST_CASE("servers are a clause of their own, and workers that are not shown are counted") {
   Run run = sample_run("server", 1024, {1, 1, 0, 0});
   run.record.ranks[1].role = "server";

@@ -81,6 +81,7 @@ constexpr Translation chart_texts[] = {
     {"Shown are {}", "图中是 {}"},
     {". Beside it, {}", "。对照的是 {}"},
     {"all {} of {} ({} started)", "{1} 的全部 {0}（开始了 {2}）"},
+    {", seed {}", "，种子 {}"},
     {"the first {} of {} ({} started)", "{1} 的前 {0}（开始了 {2}）"},
     {"the first {} of its {} workers", "{1} 个工作节点中的前 {0} 个"},
     {"its worker", "它的工作节点"},

@@ -284,8 +284,10 @@ class Bars:
 def gantt(reader, experiment, chart):
     reader.need("Shown are ")
     for place, chart_run in enumerate(chart["runs"][:2]):
-        got = reader.need(r"(?:(?P<all>all)|the first) <time t> of <case c> \(<whole n> steps? started\)")
+        got = reader.need(r"(?:(?P<all>all)|the first) <time t> of <case c>(?:, seed <whole s>)? \(<whole n> steps? started\)")
         case = reader.names.case(got["c"])
+        several = len(case.runs) > 1
+        reader.claim("seed", got["s"] == (str(case.live[0]["seed"]) if several else None), f"{len(case.runs)} seeds")
         bars = Bars(experiment, chart_run, case)
         reader.claim("whole run", bool(got["all"]) == bars.whole, f"{bars.whole}")
         reader.number("time", "time shown", got["t"], bars.length)

@@ -131,8 +131,9 @@ def link_clause(reader, case, of=""):
 
 def faults_clause(reader, case):
     """Reads "recovering from 32 crashes takes 65 % of the time and writing checkpoints 5 %"."""
-    crash = r"(?: (?:from|after) <three n> crash(?:es)?)?"
-    what = rf"(?P<what>recovering|being down|repeating lost work|writing checkpoints){crash}"
+    crash = r"(?: (?:from|after) <three n> crash(?:es)?(?P<mean> on average)?)?"
+    until = r"(?: \(until all ranks work again\))?"
+    what = rf"(?P<what>recovering|being down|repeating lost work|writing checkpoints){crash}{until}"
     first = reader.need(what + " takes <percent p> of the time")
     items = [first]
     while more := reader.take(r"(?:, | and )" + what + " <percent p>"):
@@ -142,6 +143,7 @@ def faults_clause(reader, case):
         reader.number("percent", "share of the time", item["p"], known[item["what"]])
         if item["n"]:
             reader.number("three", "crashes", item["n"], case.of_live("crashes"))
+            reader.claim("a mean", bool(item["mean"]) == (len(case.live) > 1), f"{len(case.live)} seeds")
     reader.claim("cause", known[first["what"]] >= max(known[item["what"]] for item in items) * (1 - 1e-9),
                  lambda: f"not the largest: {known}")
 

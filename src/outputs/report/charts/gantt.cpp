@@ -93,8 +93,10 @@ std::string described(const ReportModel& model, const GanttRun& run) {
   const std::vector<std::size_t> servers = own_lanes(run, false);
   const std::string length = duration(run.to_s - run.from_s);
   const std::string started = counted(static_cast<std::size_t>(steps(run)), "{} step", "{} steps");
-  std::string text = run.whole ? tr("all {} of {} ({} started)", length, model.named(*run.one), started)
-                               : tr("the first {} of {} ({} started)", length, model.named(*run.one), started);
+  const std::string seed = run.one->row.seeds > 1 ? tr(", seed {}", run.seed) : "";
+  const std::string named = model.named(*run.one) + seed;
+  std::string text = run.whole ? tr("all {} of {} ({} started)", length, named, started)
+                               : tr("the first {} of {} ({} started)", length, named, started);
   if (!workers.empty())
     text += tr(": ") + shares_text(run, workers, workers_text(workers.size(), std::max(all_workers, workers.size())));
   const std::vector<double> waits = seconds(run, 2);

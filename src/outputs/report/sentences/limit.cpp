@@ -42,15 +42,21 @@ bool links_idle(const Case& one) {
          one.duplex_link->both() < idle_link * talk(one);
 }
 
+/// Returns "32 crashes", and of several seeds the mean, "1.25 crashes on average". Empty without a crash.
+std::string crashes_text(const Case& one) {
+  const double crashes = one.crashes.value_or(0.0);
+  if (!(crashes > 0.0)) return "";
+  if (one.runs.size() > 1)
+    return crashes == 1.0 ? tr("{:.3g} crash on average", crashes) : tr("{:.3g} crashes on average", crashes);
+  return crashes == 1.0 ? tr("{:.3g} crash", crashes) : tr("{:.3g} crashes", crashes);
+}
+
 /// Returns shares of the time lost by crashes, the largest first, each with the activity that takes it.
 std::vector<std::pair<double, std::string>> faults(const Case& one) {
   const double all = one.row.simulated_s.value_or(0.0);
   std::vector<std::pair<double, std::string>> parts;
   if (!(all > 0.0)) return parts;
-  const double crashes = one.crashes.value_or(0.0);
-  const auto after = [&](const std::string& none, const std::string& one_crash, const std::string& several) {
-    return !(crashes > 0.0) ? none : crashes == 1.0 ? one_crash : several;
-  };
+  const std::string crashes = crashes_text(one);
   const double recovery = one.recovery_s.value_or(0.0) / all;
   const double down = shares(one)[3];
   const auto add = [&](double share, const std::string& text) {
@@ -58,11 +64,9 @@ std::vector<std::pair<double, std::string>> faults(const Case& one) {
   };
   // Hosts that are down are part of a recovery, where there is one.
   if (recovery >= down)
-    add(recovery, after(tr("recovering"), tr("recovering from {:.3g} crash", crashes),
-                        tr("recovering from {:.3g} crashes", crashes)));
+    add(recovery, tr("recovering{} (until all ranks work again)", crashes.empty() ? "" : tr(" from {}", crashes)));
   else
-    add(down, after(tr("being down"), tr("being down after {:.3g} crash", crashes),
-                    tr("being down after {:.3g} crashes", crashes)));
+    add(down, crashes.empty() ? tr("being down") : tr("being down after {}", crashes));
   add(one.lost_s.value_or(0.0) / all, tr("repeating lost work"));
   add(one.checkpoint_s.value_or(0.0) / all, tr("writing checkpoints"));
   std::ranges::stable_sort(parts, {}, [](const auto& part) { return -part.first; });
