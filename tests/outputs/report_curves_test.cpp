@@ -32,6 +32,19 @@ Series series_of(const Results& results, std::size_t most = 2000) {
 
 }  // namespace
 
+TEST_CASE("a column is written as a line only if every number is on it") {
+  const std::vector<double> steps{0, 10, 20, 40};
+  const auto line = line_over("step", steps, {100, 8180, 16260, 32420});
+  REQUIRE(line);
+  // 808 bytes a step, after 100.
+  CHECK(line->per == 808.0);
+  CHECK(line->from == 100.0);
+  CHECK_FALSE(line_over("step", steps, {100, 8180, 16261, 32420}));
+  CHECK_FALSE(line_over("step", steps, {100, std::nan(""), 16260, 32420}));
+  CHECK_FALSE(line_over("step", {3, 3}, {1, 2}));
+  CHECK_FALSE(line_over("step", {0}, {1}));
+}
+
 TEST_CASE("with one seed a curve is its evaluations, and it has no band") {
   Run run = trained({1.0, 0.5, 0.25});
   run.bill.cost_usd = 6.0;

@@ -15,9 +15,12 @@ export interface Row { strategy: number; point: number }
 /** The first step at which a seed has diverged, the number of such seeds, and the number of points before that step. */
 export interface Divergence { step: number; seeds: number; points: number }
 
+/** A column of a series, also as a line over another of its columns: from + per × that. */
+export type Amount = N[] | { of: 'step' | 'simulated_s'; from: number; per: number } | null;
+
 export interface CurveSeries extends Row {
   seeds: number;
-  step: N[]; simulated_s: N[]; epochs: N[]; cost_usd: N[] | null;
+  step: N[]; simulated_s: N[]; epochs: N[]; cost_usd: Amount; energy_j?: Amount; bytes?: Amount; flops?: Amount;
   loss: N[]; loss_low: N[] | null; loss_high: N[] | null;
   metric: N[] | null; metric_low: N[] | null; metric_high: N[] | null;
   consensus: N[] | null;

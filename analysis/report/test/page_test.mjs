@@ -2,7 +2,7 @@
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { close, open, openFile, option, template } from './browser.mjs';
+import { close, eventually, open, openFile, option, template } from './browser.mjs';
 import { fixture } from './fixture.mjs';
 
 after(close);
@@ -49,6 +49,31 @@ test('lines are the data, and the axis can be chosen', async () => {
   assert.deepEqual(series(await option(page, 'curves'), 'line-2-4 workers').data, other.step.map((x, i) => [x, other.metric[i]]));
 });
 
+test('energy, bytes and operations are axes where they were recorded, also as lines over other columns', async () => {
+  const report = fixture();
+  for (const each of report.curves.series) {
+    each.energy_j = each.simulated_s.map((x) => 300 * x * x);
+    each.bytes = { of: 'step', from: 100, per: 808 };
+    each.flops = { of: 'simulated_s', from: 0, per: 1e9 };
+  }
+  const { page, seen } = await open(report);
+  const here = report.curves.series.find(({ strategy, point }) => strategy === 1 && point === 4);
+  const x = async (axis) => {
+    await page.locator(`#curves input[value=${axis}]`).check();
+    const drawn = await option(page, 'curves');
+    return [drawn.xAxis[0].name, series(drawn, 'line-1-allreduce ring').data.map(([first]) => first)];
+  };
+  assert.deepEqual(await x('energy_j'), ['energy', here.energy_j]);
+  assert.deepEqual(await x('bytes'), ['bytes', here.step.map((step) => 100 + 808 * step)]);
+  assert.deepEqual(await x('flops'), ['floating-point operations', here.simulated_s.map((s) => 1e9 * s)]);
+  assert.deepEqual(seen.errors, []);
+  const [file] = await Promise.all([page.waitForEvent('download'), page.locator('#curves').getByText('Download CSV').click()]);
+  const [head, , second] = readFileSync(await file.path(), 'utf8').split('\r\n').map((line) => line.split(','));
+  assert.deepEqual(head.slice(5, 9), ['cost [USD]', 'energy [J]', 'bytes [B]', 'floating-point operations']);
+  assert.equal(second[7], '908');
+  assert.equal(await (await open(fixture())).page.locator('#curves input[value=flops]').count(), 0);
+});
+
 test('bars are the data: time, staleness, collectives', async () => {
   const report = fixture();
   const { page } = await open(report);
@@ -83,14 +108,15 @@ test('the cells of the heat are as wide as their intervals', async () => {
   for (const { heat } of report.links.rows) Object.assign(heat, { edges_s: [0, 1, 4], names: ['a', 'b'], values: [[0, 1], [0, 1]] });
   const { page } = await open(report);
   await page.locator('#links input[value=heat]').check();
-  const [idle, busy] = await page.evaluate(async () => {
-    window.simgrad.drawAll();
-    for (let frame = 0; frame < 2; ++frame) await new Promise(requestAnimationFrame);  // the canvas is painted in a frame
+  const counted = () => page.evaluate(() => {
+    window.simgrad.option('links');
     const canvas = document.querySelector('#links canvas');
     const { data } = canvas.getContext('2d').getImageData(0, Math.round(canvas.height * 0.1), canvas.width, 1);
     const pixels = Array.from({ length: canvas.width }, (_, i) => [...data.slice(4 * i, 4 * i + 3)].join());
     return ['213,223,233', '38,36,94'].map((colour) => pixels.filter((each) => each === colour).length);
   });
+  // The canvas is painted in a frame to come.
+  const [idle, busy] = await eventually(counted, ([a, b]) => a > 0 && b > 0);
   assert.ok(idle > 100 && Math.abs(busy - 3 * idle) < 12, `${idle}, ${busy}`);
 });
 
@@ -169,9 +195,10 @@ test('a label with markup in it stays text: legend, table, tooltip, file', async
   assert.ok((await page.locator('#speedup td').allTextContents()).includes(label));
   await page.locator('#curves .plot').scrollIntoViewIfNeeded();
   const box = await page.locator('#curves .plot').boundingBox();
-  await page.mouse.move(box.x + box.width / 3, box.y + box.height / 2, { steps: 4 });
-  await page.locator('#curves .tip').waitFor();
-  assert.ok((await page.locator('#curves .tip').textContent()).includes(label));
+  let moves = 0;
+  const told = () => page.mouse.move(box.x + box.width / 3 + (++moves % 8), box.y + box.height / 2, { steps: 4 })
+    .then(() => page.evaluate(() => document.querySelector('#curves .tip')?.textContent ?? ''));
+  assert.ok((await eventually(told, (text) => text !== '')).includes(label));
   assert.equal(await page.locator('img').count(), 0);
   assert.equal(await page.locator('script').count(), 2);
   assert.deepEqual(seen, { errors: [], requests: [] });
@@ -236,12 +263,13 @@ test('dark as the system says, and as the reader says', async () => {
 
 test('on paper it is light, whole, and dark again afterwards', async () => {
   const { page, seen } = await open(fixture(), { scheme: 'dark' });
-  const inPrint = page.evaluate(() => new Promise((done) => addEventListener('beforeprint', () =>
-    done({ theme: document.documentElement.dataset.theme, drawn: window.simgrad.ids().every((id) => window.simgrad.option(id)) }))));
+  await page.evaluate(() => addEventListener('beforeprint', () => {
+    window.inPrint = { theme: document.documentElement.dataset.theme, drawn: window.simgrad.ids().every((id) => window.simgrad.option(id)) };
+  }));
   const pdf = await page.pdf({ format: 'A4', printBackground: true });
-  assert.deepEqual(await inPrint, { theme: 'light', drawn: true });
+  assert.deepEqual(await page.evaluate(() => window.inPrint), { theme: 'light', drawn: true });
   assert.ok(pdf.length > 20000);
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  assert.equal(await eventually(() => page.evaluate(() => document.documentElement.dataset.theme), (theme) => theme === 'dark'), 'dark');
   assert.deepEqual(seen.errors, []);
 });
 

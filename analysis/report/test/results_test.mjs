@@ -33,6 +33,11 @@ learning_rate = 0.1
 loss = 0.05
 epochs = 60
 
+[prices]
+worker = "0.40$/h"
+idle   = "60W"
+busy   = "140W"
+
 [[strategy]]
 kind = "mapreduce"
 
@@ -115,6 +120,21 @@ test('the curves begin and end where the runs do, and go through their evaluatio
     const losses = Array.from({ length: steps }, (_, i) => mean(all.map(({ curve }) => curve[i].loss)));
     for (const [, loss] of drawn.slice(0, 5)) assert.ok(losses.some((each) => Math.abs(each - loss) <= 1e-5 * each), `${loss} is nowhere`);
   }
+});
+
+test('energy, bytes and operations of the curves are axes', async () => {
+  for (const axis of ['energy_j', 'bytes', 'flops']) {
+    await page.locator(`#curves input[value=${axis}]`).check();
+    const { series } = await option(page, 'curves');
+    for (const label of ['mapreduce', 'allreduce']) {
+      const { data } = series.find(({ type, name }) => type === 'line' && name === label);
+      near(data[data.length - 1][0], mean(runs(label).map(({ curve }) => curve[curve.length - 1][axis])));
+      const amounts = runs(label)[0].curve.map((_, i) => mean(runs(label).map(({ curve }) => curve[Math.min(i, curve.length - 1)][axis])));
+      const [x] = data[5];
+      assert.ok(amounts.some((each) => Math.abs(each - x) <= 1e-5 * each), `${label}: ${axis} ${x} is nowhere`);
+    }
+  }
+  await page.locator('#curves input[value=simulated_s]').check();
 });
 
 test('speed-up and efficiency', async () => {

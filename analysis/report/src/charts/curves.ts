@@ -1,22 +1,31 @@
 // Loss and metric during training, and the distance between the workers' parameters.
 import { card, distinct } from '../card';
 import { keys, legend, list, place, segments, toggle } from '../controls';
-import type { Chart, Curves, CurveSeries, N, Report, Table } from '../data';
+import type { Amount, Chart, Curves, CurveSeries, N, Report, Table } from '../data';
 import { h } from '../dom';
-import { dollars, number, seconds, whole } from '../format';
+import { bytes, dollars, joules, number, operations, seconds, whole } from '../format';
 import { t } from '../language';
 import { shortNames } from '../names';
 import { Plot } from '../plot';
 import { onChange, shown } from '../state';
 import { lines, sized, zoomHint, type Line } from './lines';
 
-type X = 'simulated_s' | 'step' | 'epochs' | 'cost_usd';
+type X = 'simulated_s' | 'step' | 'epochs' | 'cost_usd' | 'energy_j' | 'bytes' | 'flops';
 const axes = (): Record<X, { name: string; format: (x: number) => string }> => ({
   simulated_s: { name: t('simulated time'), format: seconds },
   step: { name: t('step'), format: whole },
   epochs: { name: t('epochs'), format: number },
   cost_usd: { name: t('cost'), format: dollars },
+  energy_j: { name: t('energy'), format: joules },
+  bytes: { name: t('bytes'), format: bytes },
+  flops: { name: t('floating-point operations'), format: operations },
 });
+
+/** Returns a column as numbers; null if the series has none. */
+function column(series: CurveSeries, name: keyof CurveSeries): N[] | null {
+  const given = (series[name] ?? null) as Amount;
+  return given === null || Array.isArray(given) ? given : series[given.of].map((x) => (x === null ? null : given.from + given.per * x));
+}
 
 const positive = (all: N[]): number[] => all.filter((x): x is number => x !== null && x > 0);
 
@@ -29,8 +38,9 @@ function spreads(all: (N[] | null)[]): boolean {
 }
 
 function xChoices(series: CurveSeries[]): [X, string][] {
-  const has = (x: X): boolean => series.some((each) => each[x]?.some((value) => value !== null));
-  const all: [X, string][] = [['simulated_s', t('Time')], ['step', t('Step')], ['epochs', t('Epoch')], ['cost_usd', t('Cost')]];
+  const has = (x: X): boolean => series.some((each) => column(each, x)?.some((value) => value !== null));
+  const all: [X, string][] = [['simulated_s', t('Time')], ['step', t('Step')], ['epochs', t('Epoch')], ['cost_usd', t('Cost')],
+    ['energy_j', t('Energy')], ['bytes', t('Bytes')], ['flops', t('Operations')]];
   return all.filter(([x]) => has(x));
 }
 
@@ -47,7 +57,7 @@ function divergence(lines: () => { text: string; series: CurveSeries }[]): { ele
   const tell = (): void => {
     const all = lines().filter(({ series }) => series.diverged);
     element.hidden = all.length === 0;
-    element.textContent = t('Lines end at a cross before divergence: {0}.', all.map(({ text, series }) => `${text} (${divergedText(series)!})`).join(t('; ')));
+    element.textContent = all.length === 0 ? '' : t('Lines end at a cross before divergence: {0}.', all.map(({ text, series }) => `${text} (${divergedText(series)!})`).join(t('; ')));
   };
   tell();
   onChange(tell);
@@ -57,13 +67,16 @@ function divergence(lines: () => { text: string; series: CurveSeries }[]): { ele
 /** Returns the table of all points of all series. */
 function pointTable(report: Report, series: CurveSeries[]): Table {
   const columns: [keyof CurveSeries, string, string][] = [['step', 'step', ''], ['simulated_s', 'simulated', 's'], ['epochs', 'epochs', ''], ['cost_usd', 'cost', 'USD'],
+    ['energy_j', 'energy', 'J'], ['bytes', 'bytes', 'B'], ['flops', 'floating-point operations', ''],
     ['loss', 'loss', ''], ['loss_low', 'loss, low', ''], ['loss_high', 'loss, high', ''],
     ['metric', report.metric_name || 'metric', ''], ['metric_low', `${report.metric_name}, low`, ''], ['metric_high', `${report.metric_name}, high`, ''], ['consensus', 'consensus distance', '']];
-  const there = columns.filter(([key]) => series.some((each) => each[key] !== null));
+  const there = columns.filter(([key]) => series.some((each) => (each[key] ?? null) !== null));
   return {
     columns: [{ name: 'strategy', unit: '' }, { name: 'parameters', unit: '' }, ...there.map(([, name, unit]) => ({ name, unit }))],
-    rows: series.flatMap((each) => each.step.map((_, i) =>
-      [report.strategies[each.strategy].label, report.points[each.point]?.text ?? '', ...there.map(([key]) => (each[key] as N[] | null)?.[i] ?? null)])),
+    rows: series.flatMap((each) => {
+      const columns = there.map(([key]) => column(each, key));
+      return each.step.map((_, i) => [report.strategies[each.strategy].label, report.points[each.point]?.text ?? '', ...columns.map((values) => values?.[i] ?? null)]);
+    }),
   };
 }
 
@@ -82,7 +95,7 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
     size: sized(plot), named: true, band: chosen.band,
     lines: here().map((each): Line => ({
       ...(byPoint() ? { strategy: points.indexOf(each.point), text: report.points[each.point].text } : { strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy] }),
-      x: each[chosen.x] ?? [], ...untilDiverged(each),
+      x: column(each, chosen.x) ?? [], ...untilDiverged(each),
       ...(chosen.y === 'loss' ? { y: each.loss, low: each.loss_low, high: each.loss_high }
                               : { y: each.metric ?? [], low: each.metric_low, high: each.metric_high }),
     })),
@@ -122,7 +135,7 @@ export function consensus(report: Report, data: Chart, all: CurveSeries[], file:
   const plot: Plot = new Plot('consensus', data.sentence, 320, () => lines({
     size: sized(plot), named: true,
     lines: series.filter(({ point, strategy }) => point === at.point() && shown(strategy)).map((each): Line => ({
-      strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy], x: each[chosen.x] ?? [], y: each.consensus ?? [], ...untilDiverged(each) })),
+      strategy: each.strategy, text: report.strategies[each.strategy].label, short: short[each.strategy], x: column(each, chosen.x) ?? [], y: each.consensus ?? [], ...untilDiverged(each) })),
     x: { ...axes()[chosen.x], min: 0 }, y: { name: t('distance from the mean'), format: number, log: chosen.log },
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); plot.redraw(); };

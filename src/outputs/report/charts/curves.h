@@ -1,9 +1,11 @@
-/// Loss and metric against simulated time, step, epoch and cost, with confidence bands over the seeds.
+/// Loss and metric against simulated time, step, epoch, cost, energy, bytes and operations, with confidence bands over
+/// the seeds.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "outputs/report/charts/chart.h"
@@ -31,6 +33,9 @@ struct Series {
   std::vector<double> simulated_s;
   std::vector<double> epochs;
   std::vector<double> cost_usd;  ///< the run's cost in proportion to the elapsed time
+  std::vector<double> energy_j;
+  std::vector<double> bytes;
+  std::vector<double> flops;
   std::vector<double> loss;
   std::vector<double> loss_low;  ///< 95 % confidence interval of the mean; empty with one seed
   std::vector<double> loss_high;
@@ -43,6 +48,17 @@ struct Series {
 
 /// Returns a curve of at most `most` points; peaks of loss, metric and consensus distance stay.
 Series series(const Case& one, std::size_t most);
+
+/// A column that is a straight line over another column.
+struct Line {
+  std::string_view of;  ///< "step" or "simulated_s"
+  double from = 0.0;
+  double per = 0.0;
+};
+
+/// Returns the line through the column's ends if all of the column is on it, to 1e-9 of the largest number.
+std::optional<Line> line_over(std::string_view name, const std::vector<double>& over,
+                              const std::vector<double>& column);
 
 struct Curves : Chart {
   std::vector<Series> series;

@@ -152,6 +152,10 @@ Series series(const Case& one, std::size_t most) {
     series.cost_usd = means(kept, [&](const Evaluation& each, std::size_t seed) {
       return each.simulated_s * per(of(one.runs[seed]->bill.cost_usd), one.runs[seed]->record.simulated_s);
     });
+  series.energy_j = if_any(means(kept, column(&Evaluation::energy_j)));
+  series.flops = if_any(means(kept, column(&Evaluation::flops)));
+  series.bytes = if_any(means(
+      kept, [](const Evaluation& each, std::size_t) { return each.bytes ? static_cast<double>(*each.bytes) : nan; }));
   series.loss = means(kept, column(&Evaluation::loss));
   series.metric = if_any(means(kept, column(&Evaluation::metric)));
   series.consensus = if_any(means(kept, column(&Evaluation::consensus_distance)));

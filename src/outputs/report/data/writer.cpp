@@ -94,11 +94,12 @@ void Writer::value(double number) {
   text_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
-void Writer::rounded(double number) {
+void Writer::rounded(double number, int most) {
   if (!std::isfinite(number)) return null();
   separate();
   std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::general, 10);
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::general, most);
   text_.append(digits.data(), end.ptr);
 }
 
@@ -122,15 +123,15 @@ void Writer::raw(std::string_view json) {
   text_ += json;
 }
 
-void Writer::rounded_member(std::string_view name, const std::vector<double>& numbers) {
+void Writer::rounded_member(std::string_view name, const std::vector<double>& numbers, int digits) {
   key(name);
   begin_array();
-  for (const double number : numbers) rounded(number);
+  for (const double number : numbers) rounded(number, digits);
   end_array();
 }
 
-void Writer::rounded_or_null(std::string_view name, const std::vector<double>& numbers) {
-  if (!numbers.empty()) return rounded_member(name, numbers);
+void Writer::rounded_or_null(std::string_view name, const std::vector<double>& numbers, int digits) {
+  if (!numbers.empty()) return rounded_member(name, numbers, digits);
   key(name);
   null();
 }

@@ -22,8 +22,8 @@ class Writer {
 
   /// Appends the shortest text that reads back to the same bits; null if not finite.
   void value(double number);
-  /// Appends a number rounded to ten significant digits.
-  void rounded(double number);
+  /// Appends a number rounded to so many significant digits.
+  void rounded(double number, int digits = 10);
   void value(std::int64_t number);
   void value(std::size_t number) { value(static_cast<std::int64_t>(number)); }
   void value(int number) { value(static_cast<std::int64_t>(number)); }
@@ -55,9 +55,9 @@ class Writer {
     key(name);
     value(item);
   }
-  void rounded_member(std::string_view name, const std::vector<double>& numbers);
+  void rounded_member(std::string_view name, const std::vector<double>& numbers, int digits = 10);
   /// Appends null if there are no numbers.
-  void rounded_or_null(std::string_view name, const std::vector<double>& numbers);
+  void rounded_or_null(std::string_view name, const std::vector<double>& numbers, int digits = 10);
 
   std::string take() { return std::move(text_); }
 
