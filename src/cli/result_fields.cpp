@@ -65,6 +65,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"checkpoint_s", of_run, "s", "time of writing checkpoints"},
     {"goodput", of_run, "", "the share of the time that is none of lost_s, recovery_s and checkpoint_s"},
     {"samples_seen", of_run, "", "samples without those that a recovery lost; speeds and speed-ups are of these"},
+    {"diverged_step", of_run, "", "the step from which on all losses of a diverged run are of no use"},
     {"network_model", of_run, "", "the network model that was simulated"},
     {"bytes_to_target", of_run, "bytes", "payload until the target was reached"},
     {"cost_compute_usd", of_run, "$", "the price of the hosts' time while their ranks compute"},

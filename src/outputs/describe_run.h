@@ -94,6 +94,7 @@ void describe(Given& run, Visitor& v) {
   v.value("checkpoint_s", record.checkpoint_s);
   v.value("goodput", record.goodput);
   v.value("samples_seen", record.samples_seen, newer);
+  v.value("diverged_step", record.diverged_step, newer);
   v.text_or_null("network_model", record.network_model);
   v.computed("bytes_to_target", bytes_to_target);
   describe(run.bill, v, false);

@@ -5,16 +5,22 @@
 
 namespace simgrad::outputs {
 
-std::size_t sensible_evaluations(const std::vector<record::Evaluation>& curve) {
+std::optional<std::int64_t> diverged_step(const record::Record& record) {
+  if (record.status != record::Status::diverged) return std::nullopt;
+  if (record.diverged_step) return record.diverged_step;
+  return record.curve.empty() ? record.steps : record.curve.back().step;
+}
+
+std::size_t sensible_evaluations(const record::Record& record) {
+  const auto& curve = record.curve;
   const auto lost = [](const record::Evaluation& each) { return !each.loss || !std::isfinite(*each.loss); };
   if (std::ranges::all_of(curve, [](const auto& each) { return !each.loss.has_value(); })) return curve.size();
-  auto end = std::ranges::find_if(curve, lost);
-  if (end == curve.begin()) return 0;
-  const double first = *curve.front().loss;
-  const double most = first > 0.0 ? diverged_above * first : sensible_most;
-  // The losses at the end that are all too large; a peak from which the loss comes down is none of them.
-  while (end != curve.begin() && *(end - 1)->loss > most) --end;
-  return static_cast<std::size_t>(end - curve.begin());
+  const auto end = static_cast<std::size_t>(std::ranges::find_if(curve, lost) - curve.begin());
+  const auto step = diverged_step(record);
+  if (!step) return end;
+  // After a recovery a step may have been evaluated twice: its last evaluation counts.
+  const auto found = std::find_if(curve.rbegin(), curve.rend(), [&](const auto& each) { return each.step == *step; });
+  return found == curve.rend() ? end : std::min(end, static_cast<std::size_t>(curve.rend() - found) - 1);
 }
 
 }  // namespace simgrad::outputs

@@ -108,6 +108,9 @@ struct Record {
   double epochs = 0.0;
   std::optional<double> final_loss;
   std::optional<double> time_to_target_s;
+  /// Of a diverged run: the step of the first of its last evaluations whose losses are of no use. Null in records of
+  /// older releases.
+  std::optional<std::int64_t> diverged_step = {};
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
   /// Updates that were applied to the parameters between the read at which a gradient was computed and its

@@ -134,7 +134,7 @@ TEST_CASE("a null is a failure that says why, and for which seed") {
   loss.at_most = 1.0;
   all.runs.pop_back();
   all.runs[0].record.status = record::Status::diverged;
-  CHECK(said(loss, all) == Texts{"FAILED ring: final_loss at most 1, workers=2 | the run diverged in step 0 (seed 1)"});
+  CHECK(said(loss, all) == Texts{"FAILED ring: final_loss at most 1, workers=2 | the run diverged at step 0 (seed 1)"});
   all.runs[0].record.status = record::Status::stopped;
   CHECK(said(loss, all) ==
         Texts{"FAILED ring: final_loss at most 1, workers=2 | found null: the run has no such number (seed 1)"});
@@ -149,12 +149,12 @@ TEST_CASE("a run that diverged meets no expectation, and its step is told") {
   all.runs[1].record.curve.resize(2);
   all.runs[1].record.curve[1].step = 40;
   CHECK(said(fast, all) ==
-        Texts{"FAILED ring: simulated_s at most 10, workers=2 | the run diverged in step 40 (seed 2)"});
+        Texts{"FAILED ring: simulated_s at most 10, workers=2 | the run diverged at step 40 (seed 2)"});
   Expectation target = expectation("time_to_target_s");
   target.at_most = 10.0;
   all.runs[0].record.time_to_target_s = 0.5;
   CHECK(said(target, all) ==
-        Texts{"FAILED ring: time_to_target_s at most 10, workers=2 | the run diverged in step 40 (seed 2)"});
+        Texts{"FAILED ring: time_to_target_s at most 10, workers=2 | the run diverged at step 40 (seed 2)"});
 }
 
 TEST_CASE("an expectation over seeds has the interval of its mean, and says where chance may reverse it") {

@@ -45,15 +45,15 @@ TEST_CASE("runs.csv has the contract's columns, one of each parameter, and empty
           "epochs,final_loss,time_to_target_s,speedup_throughput,speedup_time_to_target,efficiency,compute_s,"
           "communicate_s,wait_s,down_s,bytes,messages,staleness_mean,staleness_max,cost_usd,energy_j,wall_s,error,"
           "workers,metric_name,final_metric,consensus_distance,spectral_gap,crashes,lost_s,recovery_s,checkpoint_s,"
-          "goodput,samples_seen,network_model,bytes_to_target,"
+          "goodput,samples_seen,diverged_step,network_model,bytes_to_target,"
           "cost_compute_usd,cost_communicate_usd,cost_wait_usd,cost_down_usd,cost_egress_usd,cost_storage_usd,"
           "cost_to_target_usd,energy_idle_j,energy_busy_j,energy_links_j,energy_overhead_j,energy_to_target_j,co2e_g,"
           "notes," +
               parts,
           R"(gossip-2,gossip,gossip,"{""graph"":""ring"",""every"":2}",50us,,1,stopped,2.0,100,2000000,)"
-          "100.0,,,,,,1.0,0.5,0.5,0.0,0,0,,,,,0.0,,2,,,,,,,,,,,,,,,,,,,,,,,,,,first; second,,,,,,,,,,,,,,,,",
+          "100.0,,,,,,1.0,0.5,0.5,0.0,0,0,,,,,0.0,,2,,,,,,,,,,,,,,,,,,,,,,,,,,,first; second,,,,,,,,,,,,,,,,",
           "allreduce-4,allreduce,allreduce,{},,4,1,failed,0.0,0,0,0.0,,,,,,,,,,0,0,,,,,0.0,\"lost, \"\"for good\"\"\","
-          "4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"});
+          "4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"});
 }
 
 TEST_CASE("curves.csv has a column for each metric that occurs") {

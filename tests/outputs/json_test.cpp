@@ -139,6 +139,7 @@ TEST_CASE("a run has the contract's fields in the contract's order, then the add
                                                          "checkpoint_s",
                                                          "goodput",
                                                          "samples_seen",
+                                                         "diverged_step",
                                                          "network_model",
                                                          "bytes_to_target",
                                                          "cost_compute_usd",
@@ -206,6 +207,7 @@ TEST_CASE("results.json of one small run, byte for byte") {
         R"("energy_j":null,"wall_s":0.1,"error":null,"workers":2,"metric_name":"accuracy",)"
         R"("final_metric":0.96875,"consensus_distance":1e-07,"spectral_gap":0.3,)"
         R"("crashes":2,"lost_s":0.125,"recovery_s":0.25,"checkpoint_s":0.0625,"goodput":0.5,"samples_seen":500,)"
+        R"("diverged_step":null,)"
         R"("network_model":"ideal","bytes_to_target":7000.0,"cost_compute_usd":null,"cost_communicate_usd":null,)"
         R"("cost_wait_usd":null,"cost_down_usd":null,"cost_egress_usd":null,)"
         R"("cost_storage_usd":null,"cost_to_target_usd":null,"energy_idle_j":null,)"

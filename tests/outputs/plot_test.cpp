@@ -155,13 +155,22 @@ TEST_CASE("a curve that diverges leaves the plot at ten times its first loss, so
 TEST_CASE("the legend has the step at which a curve diverges, and how many of its seeds do") {
   const auto wild = [](int k) { return k < 5 ? 1.0 : INFINITY; };
   const auto large = [](int k) { return k < 3 ? 1.0 : 1001.0; };
+  const auto diverged = [](Run run, std::int64_t step) {
+    run.record.status = record::Status::diverged;
+    run.record.diverged_step = step;
+    return run;
+  };
   Run one = falling("ring", 1.0, 8, linear);
-  Run two = falling("ring", 1.0, 8, wild);
+  Run two = diverged(falling("ring", 1.0, 8, wild), 5);
   one.seed = 1;
   two.seed = 2;
   CHECK(lines(plot(of({one, two}), {.width = 60})).back() == "  a ring (1 of 2 seeds diverged at step 5)");
-  CHECK(lines(plot(of({falling("wild", 1.0, 8, wild)}), {.width = 60})).back() == "  a wild (diverged at step 5)");
-  CHECK(lines(plot(of({falling("large", 1.0, 8, large)}), {.width = 60})).back() == "  a large (diverged at step 3)");
+  CHECK(lines(plot(of({diverged(falling("wild", 1.0, 8, wild), 5)}), {.width = 60})).back() ==
+        "  a wild (diverged at step 5)");
+  CHECK(lines(plot(of({diverged(falling("large", 1.0, 8, large), 3)}), {.width = 60})).back() ==
+        "  a large (diverged at step 3)");
+  // Large losses alone are no divergence: the training has judged them.
+  CHECK(lines(plot(of({falling("large", 1.0, 8, large)}), {.width = 60})).back() == "  a large");
   for (int width = 30; width <= 60; ++width)
     for (const std::string& line : lines(plot(of({falling(std::string(40, 'x'), 1.0, 8, wild)}), {.width = width})))
       CHECK(display_width(line) <= static_cast<std::size_t>(width));
@@ -170,6 +179,8 @@ TEST_CASE("the legend has the step at which a curve diverges, and how many of it
 TEST_CASE("on a logarithmic time axis the first loss is at its beginning, and a lone point is a dot") {
   // Each has two evaluations, at 0 and at its end; the third diverges at once.
   Run wild = falling("wild", 1.0, 1, [](int k) { return k == 0 ? 0.5 : INFINITY; });
+  wild.record.status = record::Status::diverged;
+  wild.record.diverged_step = 1;
   const auto all =
       lines(plot(of({falling("fast", 0.1, 1, linear), falling("slow", 10.0, 1, linear), wild}), {.width = 60}));
   REQUIRE(all.size() == 13);

@@ -5,7 +5,9 @@
 #include "catch.h"
 #include "outputs/divergence.h"
 #include "outputs/report/charts/curves.h"
+#include "outputs/report/sentences/summary_card.h"
 #include "outputs/statistics.h"
+#include "outputs/terminal/plot.h"
 #include "report_sample.h"
 
 namespace report_curves_test {
@@ -105,35 +107,45 @@ TEST_CASE("where one seed's loss is not finite there is no mean") {
   CHECK(std::isnan(curve.loss_low[1]));
 }
 
-TEST_CASE("a curve diverges at the first loss that is not finite, or that stays a thousand times the first") {
+TEST_CASE("a curve ends where the training says that it diverged, or at the first loss that is not finite") {
   using Losses = std::vector<std::optional<double>>;
   const double inf = std::numeric_limits<double>::infinity();
-  // Losses, and the number of evaluations before divergence.
-  const std::vector<std::pair<Losses, std::size_t>> cases = {{{1.0, 0.5, 0.25}, 3},
-                                                             {{1.0, 2.0, inf, 3.0}, 2},
-                                                             {{1.0, 2.0, {}, {}}, 2},
-                                                             {{1.0, 999.0, 1001.0, 1e9}, 2},
-                                                             {{1.0, 1e9, 2.0}, 3},
-                                                             {{{}, {}}, 2},
-                                                             {{inf, 1.0}, 0},
-                                                             {{1e308, 1e308}, 2},
-                                                             {{0.0, 1e99}, 2},
-                                                             {{0.0, 1.0, 1e101}, 2},
-                                                             {{-1.0, -1e50, -1e300}, 3},
-                                                             {{1e-300, 1e-298, 1e-296}, 2},
-                                                             {{}, 0}};
+  // Losses, and the number of evaluations before the first loss that is not finite.
+  const std::vector<std::pair<Losses, std::size_t>> cases = {
+      {{1.0, 0.5, 0.25}, 3}, {{1.0, 2.0, inf, 3.0}, 2}, {{1.0, 2.0, {}, {}}, 2},      {{1.0, 1001.0, 1e9}, 3},
+      {{{}, {}}, 2},         {{inf, 1.0}, 0},           {{1e-300, 1e-298, 1e-296}, 3}};
   for (const auto& [losses, sensible] : cases) {
     CAPTURE(losses.size(), sensible);
-    CHECK(sensible_evaluations(trained(losses.empty() ? Losses{1.0} : losses).record.curve) ==
-          (losses.empty() ? 1 : sensible));
+    CHECK(sensible_evaluations(trained(losses).record) == sensible);
   }
   CHECK(sensible_evaluations({}) == 0);
+  Run wild = diverged(trained({1.0, 2.0, 1e4, 1e5}));
+  CHECK(sensible_evaluations(wild.record) == 3);  // a file of an older release: the last evaluation
+  wild.record.diverged_step = 2;
+  CHECK(sensible_evaluations(wild.record) == 2);
+  wild.record.curve[3].step = 2;  // evaluated again, after a recovery
+  CHECK(sensible_evaluations(wild.record) == 3);
+  wild.record.status = record::Status::stopped;
+  CHECK(sensible_evaluations(wild.record) == 4);
+}
+
+TEST_CASE("the note, the plot, the card, the page and check name one step of divergence") {
+  Run wild = diverged(trained({1.0, 500.0, 1e4, 1e5, 1e6}));
+  wild.record.diverged_step = 2;
+  wild.record.notes = {"diverged at step 2: the loss has grown from 1 to 1e+06 at the end"};
+  const Results results = results_of({wild});
+  CHECK(series_of(results).diverged->step == 2);
+  CHECK(summary_card(results, report_model(results)).notes.back() == "1 run diverged: ring at step 2.");
+  CHECK(plot(results, {}).ends_with("(diverged at step 2)\n"));
+  CHECK(table(results, {}).find("diverged at step 2: ") != std::string::npos);
 }
 
 TEST_CASE("the divergence of a case is that of its first seed to diverge, and its points are those before it") {
   const Run good = with_seed(trained({1.0, 0.5, 0.25, 0.125}), 1);
-  const Run bad = with_seed(trained({1.0, 2.0, 4.0, {}}), 2);
-  const Run worse = with_seed(trained({1.0, 5.0, {}, {}}), 3);
+  Run bad = with_seed(diverged(trained({1.0, 2.0, 4.0, {}})), 2);
+  Run worse = with_seed(diverged(trained({1.0, 5.0, {}, {}})), 3);
+  bad.record.diverged_step = 3;
+  worse.record.diverged_step = 2;
   CHECK_FALSE(series_of(results_of({good})).diverged);
   const Series curve = series_of(results_of({good, bad, worse}));
   REQUIRE(curve.diverged);
@@ -146,9 +158,10 @@ TEST_CASE("the divergence of a case is that of its first seed to diverge, and it
 TEST_CASE("a curve that is cut spends its points on the time before divergence") {
   std::vector<std::optional<double>> losses;
   for (int k = 0; k < 400; ++k) losses.push_back(k < 100 ? 1.0 / (1 + k) : std::pow(10.0, k - 90.0));
-  const Series curve = series_of(results_of({trained(losses)}), 40);
+  Run wild = diverged(trained(losses));
+  wild.record.diverged_step = 100;
+  const Series curve = series_of(results_of({wild}), 40);
   REQUIRE(curve.diverged);
-  // The loss at step 100 is 1e10, above a thousand times the first one; all later ones are larger.
   CHECK(curve.diverged->step == 100);
   CHECK(curve.diverged->points >= 20);
   REQUIRE(curve.step.size() == curve.diverged->points + 1);

@@ -98,7 +98,7 @@ TEST_CASE("runs that diverged or failed are named, and cannot win") {
   const SummaryCard found = card_of(results);
   CHECK(found.winners.at(0).label == "ring");
   CHECK(found.notes == std::vector<std::string>{"1 run failed. First error (lost): rank 3 was lost",
-                                                "1 run diverged: wild in step 100."});
+                                                "1 run diverged: wild at step 100."});
   CHECK(card_of(results_of({broken})).headline == "Every run diverged. A smaller training.learning_rate may help.");
   CHECK(card_of(results_of({failed(broken, "x")})).headline == "Every run failed.");
   CHECK(card_of(results_of({broken, failed(sample_run("lost", 2, {}), "x")})).winners.empty());

@@ -17,13 +17,13 @@ namespace {
 /// The number of the evaluation that ends the training; 0 if none does.
 int ends_with(Divergence rule, const std::vector<double>& losses) {
   for (std::size_t k = 0; k < losses.size(); ++k)
-    if (rule.ends(losses[k])) return static_cast<int>(k) + 1;
+    if (rule.ends(static_cast<std::int64_t>(k), losses[k])) return static_cast<int>(k) + 1;
   return 0;
 }
 
-bool beyond_use_with(Divergence rule, const std::vector<double>& losses) {
-  for (const double loss : losses) rule.ends(loss);
-  return rule.beyond_use();
+std::optional<std::int64_t> beyond_use_with(Divergence rule, const std::vector<double>& losses) {
+  for (std::size_t k = 0; k < losses.size(); ++k) rule.ends(static_cast<std::int64_t>(k), losses[k]);
+  return rule.beyond_use_since();
 }
 
 Divergence with_zeros(double loss) {
@@ -33,7 +33,8 @@ Divergence with_zeros(double loss) {
 }  // namespace
 
 TEST_CASE("a last loss above 1000 times the first one is beyond use, a peak before it is not") {
-  CHECK(beyond_use_with(with_zeros(0.5), {0.5, 40, 501}));
+  CHECK(beyond_use_with(with_zeros(0.5), {0.5, 40, 501}) == 2);
+  CHECK(beyond_use_with(with_zeros(0.5), {0.5, 501, 40, 501, 600, 502}) == 3);  // the first of the last ones
   CHECK_FALSE(beyond_use_with(with_zeros(0.5), {0.5, 40, 499}));
   CHECK_FALSE(beyond_use_with(with_zeros(0.5), {0.5, 40, 501, 9000, 3}));
 }
@@ -59,10 +60,10 @@ TEST_CASE("the loss of zeros is asked for once, and only when the first loss is 
     ++asked;
     return std::optional(1.0);
   });
-  for (const double loss : {0.5, 400.0, 499.0}) rule.ends(loss);
+  for (const double loss : {0.5, 400.0, 499.0}) rule.ends(0, loss);
   CHECK(asked == 0);
-  for (const double loss : {501.0, 502.0, 503.0}) rule.ends(loss);
-  CHECK_FALSE(rule.beyond_use());  // below 1000 x 1
+  for (const double loss : {501.0, 502.0, 503.0}) rule.ends(0, loss);
+  CHECK_FALSE(rule.beyond_use_since());  // below 1000 x 1
   CHECK(asked == 1);
 }
 
@@ -80,8 +81,15 @@ TEST_CASE("a run that grows beyond use is diverged with its step, by whichever r
   CHECK(last.step == grown.steps);
   CHECK(grown.steps < 400);
   REQUIRE(grown.notes.size() == 1);
-  CHECK(grown.notes[0].ends_with("at step " + std::to_string(grown.steps)));
-  CHECK(grown.notes[0].starts_with("diverged: the loss has grown from "));
+  // The first of the last losses that are above 1000 times the first one, which is the loss of zeros, too.
+  const auto before = std::find_if(grown.curve.rbegin(), grown.curve.rend(),
+                                   [&](const record::Evaluation& each) { return !(*each.loss > 1e3 * first); });
+  REQUIRE(before != grown.curve.rend());
+  REQUIRE(grown.diverged_step);
+  CHECK(*grown.diverged_step == before.base()->step);
+  CHECK(*grown.diverged_step < grown.steps);
+  CHECK(grown.notes[0].starts_with("diverged at step " + std::to_string(*grown.diverged_step) +
+                                   ": the loss has grown from "));
   // One evaluation beyond use, at the last step, by steps and by time.
   trial.evaluate.every_steps = 1000;
   trial.stop.steps = grown.steps;

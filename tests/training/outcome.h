@@ -132,7 +132,8 @@ void carry(Archive& a, record::LinkBin& x) {
 }
 template <class Archive>
 void carry(Archive& a, record::Record& x) {
-  a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.samples_seen), a(x.epochs);
+  a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.samples_seen), a(x.diverged_step),
+      a(x.epochs);
   a(x.final_loss);
   a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
   a(x.crashes), a(x.lost_s), a(x.recovery_s), a(x.checkpoint_s), a(x.goodput), a(x.server_imbalance),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "outputs/comparison.h"
+#include "outputs/divergence.h"
 #include "outputs/fields.h"
 #include "outputs/statistics.h"
 
@@ -54,9 +55,7 @@ bool compares(std::string_view metric) {
 }
 
 std::string divergence_text(const Run& run) {
-  const auto& curve = run.record.curve;
-  return fmt::format("the run diverged in step {} (seed {})", curve.empty() ? run.record.steps : curve.back().step,
-                     run.seed);
+  return fmt::format("the run diverged at step {} (seed {})", *outputs::diverged_step(run.record), run.seed);
 }
 
 std::string why_null(const std::string& metric) {

@@ -41,10 +41,9 @@ std::string divergence_note(const std::vector<const Run*>& seeds) {
   std::optional<std::int64_t> step;
   std::size_t diverged = 0;
   for (const Run* run : seeds) {
-    const auto& curve = run->record.curve;
-    const std::size_t sensible = sensible_evaluations(curve);
-    if (sensible == curve.size()) continue;
-    step = std::min(step.value_or(curve[sensible].step), curve[sensible].step);
+    const auto of_run = diverged_step(run->record);
+    if (!of_run) continue;
+    step = std::min(step.value_or(*of_run), *of_run);
     ++diverged;
   }
   if (!step) return "";

@@ -14,10 +14,13 @@ bool Divergence::exceeds(double loss, double factor) {
   return *reference_ > 0.0 && loss > factor * *reference_;
 }
 
-bool Divergence::ends(double loss) {
+bool Divergence::ends(std::int64_t step, double loss) {
   if (!first_) first_ = loss;
   const bool grows = loss > last_;
-  beyond_use_ = exceeds(loss, useless);
+  if (!exceeds(loss, useless))
+    beyond_use_since_.reset();
+  else if (!beyond_use_since_)
+    beyond_use_since_ = step;
   growing_ = !exceeds(loss, hopeless) ? 0 : grows ? growing_ + 1 : 1;
   last_ = loss;
   return growing_ >= evaluations;

@@ -58,12 +58,17 @@ void Training::evaluate() {
   row.hosts_down_s = seconds.down_s;
   if (!row.loss) return;
   if (!std::isfinite(*row.loss)) {
-    tally_.note(fmt::format("the loss is not finite at step {}", row.step));
+    record_.diverged_step = divergence_.beyond_use_since().value_or(row.step);
+    tally_.note(*record_.diverged_step == row.step
+                    ? fmt::format("diverged at step {}: the loss is not finite", row.step)
+                    : fmt::format("diverged at step {}: the loss, {:.4g} at first, has grown to {:.4g} before it is no "
+                                  "longer finite",
+                                  *record_.diverged_step, divergence_.first(), divergence_.last()));
     finish(Status::diverged);
   } else if (stop_rules_.reached_target(*row.loss)) {
     record_.time_to_target_s = elapsed_s();
     finish(Status::reached);
-  } else if (divergence_.ends(*row.loss)) {
+  } else if (divergence_.ends(row.step, *row.loss)) {
     finish(Status::stopped);
   }
 }
@@ -76,10 +81,12 @@ std::int64_t Training::samples_seen() const {
 
 /// A loss beyond use ends as a divergence, by whichever rule the training ends.
 void Training::note_divergence() {
-  if (record_.status != Status::stopped || !divergence_.beyond_use()) return;
+  const auto since = divergence_.beyond_use_since();
+  if (record_.status != Status::stopped || !since) return;
   record_.status = Status::diverged;
-  tally_.note(fmt::format("diverged: the loss has grown from {:.4g} to {:.4g} at step {}", divergence_.first(),
-                          divergence_.last(), latest_step()));
+  record_.diverged_step = since;
+  tally_.note(fmt::format("diverged at step {}: the loss has grown from {:.4g} to {:.4g} at the end", *since,
+                          divergence_.first(), divergence_.last()));
 }
 
 void Training::finish(Status status) {

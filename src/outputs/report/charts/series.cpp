@@ -96,11 +96,11 @@ std::pair<std::size_t, std::optional<Divergence>> divergence(const std::vector<c
   std::optional<Divergence> found;
   for (const Run* run : runs) {
     const auto& curve = run->record.curve;
-    const std::size_t sensible = sensible_evaluations(curve);
-    ends.push_back(curve.data() + sensible);
-    if (sensible == curve.size()) continue;
-    if (!found) found = Divergence{.step = curve[sensible].step, .seeds = 0, .points = 0};
-    found->step = std::min(found->step, curve[sensible].step);
+    ends.push_back(curve.data() + sensible_evaluations(run->record));
+    const auto step = diverged_step(run->record);
+    if (!step) continue;
+    if (!found) found = Divergence{.step = *step, .seeds = 0, .points = 0};
+    found->step = std::min(found->step, *step);
     ++found->seeds;
   }
   const auto lost = [&](const Moment& moment) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "outputs/divergence.h"
 #include "outputs/finding.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/data/writer.h"
@@ -85,15 +86,14 @@ std::string closest(const ReportModel& model) {
   return text + tr(".");
 }
 
-/// Returns " in step 40" if one seed diverged, " in steps 38 to 41" if several did.
+/// Returns " at step 40" if one seed diverged, " at steps 38 to 41" if several did.
 std::string divergence_step(const Case& one) {
   std::vector<std::int64_t> steps;
   for (const Run* run : one.runs)
-    if (run->record.status == record::Status::diverged)
-      steps.push_back(run->record.curve.empty() ? run->record.steps : run->record.curve.back().step);
+    if (const auto step = diverged_step(run->record)) steps.push_back(*step);
   if (steps.empty()) return "";
   const auto [least, most] = std::ranges::minmax(steps);
-  return least == most ? tr(" in step {}", least) : tr(" in steps {} to {}", least, most);
+  return least == most ? tr(" at step {}", least) : tr(" at steps {} to {}", least, most);
 }
 
 std::vector<std::string> notes(const Results& results, const ReportModel& model) {
