@@ -178,6 +178,12 @@ class Checking {
     suite.cases.push_back({.name = "the scenario can be run", .error = text});
   }
 
+  /// Notes a scenario that an interrupt kept from being checked.
+  void note_interrupted(const Checked& scenario) {
+    outputs::TestSuite& suite = suites_.emplace_back(outputs::TestSuite{.name = scenario.file});
+    suite.cases.push_back({.name = "the scenario can be run", .error = "interrupted before it was checked"});
+  }
+
   /// Runs a scenario and tests its expectations. False after an interrupt.
   bool check(const Checked& scenario, std::size_t index) {
     const experiment::Plan& plan = *scenario.plan;
@@ -251,12 +257,21 @@ Exit check_scenarios(const CheckOptions& options) {
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     Checked& scenario = scenarios[i];
     try {
-      if (scenario.plan && !checking.check(scenario, i)) return Exit::interrupted;
+      if (scenario.plan && !checking.check(scenario, i)) {
+        for (std::size_t k = i; k < scenarios.size(); ++k) checking.note_interrupted(scenarios[k]);
+        checking.write();
+        return Exit::interrupted;
+      }
       any = any || scenario.plan;
     } catch (const base::ScenarioError& error) {  // the data do not suit
       scenario.plan.reset();
       scenario.faults = error.faults();
       for (const std::string& fault : scenario.faults) base::say(fault);
+    } catch (const base::EnvironmentError& error) {  // its results cannot be written, say
+      scenario.plan.reset();
+      scenario.faults = {error.what()};
+      scenario.exit = Exit::environment;
+      base::say(error.what());
     }
     if (!scenario.plan) checking.note_broken(scenario);
   }

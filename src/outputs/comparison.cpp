@@ -18,37 +18,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the mean of a number over the runs that have it.
+std::optional<double> known(double x) { return std::isfinite(x) ? std::optional(x) : std::nullopt; }
+
+std::optional<double> mean(const Group& runs, RunNumber number) { return known(mean_of_seeds(runs, number).mean); }
+
+/// Takes a lambda without captures, whose result may be a plain number.
 template <class Number>
-std::optional<double> mean(const Group& runs, Number number) {
-  std::vector<double> numbers;
-  for (const Run* run : runs)
-    if (const std::optional<double> x = number(*run); x && std::isfinite(*x)) numbers.push_back(*x);
-  return numbers.empty() ? std::nullopt : std::optional(interval(numbers).mean);
+std::optional<double> mean(const Group& runs, Number) {
+  return mean(runs, RunNumber{[](const Run& run) -> std::optional<double> { return Number{}(run); }});
 }
 
 std::optional<std::array<double, 4>> mean_parts(const Group& runs) {
   std::array<double, 4> means{};
   for (std::size_t k = 0; k < means.size(); ++k) {
-    const auto part = mean(runs, [k](const Run& run) -> std::optional<double> {
-      const auto parts = time_parts(run.record);
-      return parts ? std::optional((*parts)[k]) : std::nullopt;
-    });
-    if (!part) return std::nullopt;
-    means[k] = *part;
+    std::vector<double> seconds;
+    for (const Run* run : runs)
+      if (const auto parts = time_parts(run->record); parts && std::isfinite((*parts)[k]))
+        seconds.push_back((*parts)[k]);
+    if (seconds.empty()) return std::nullopt;
+    means[k] = interval(seconds).mean;
   }
   return means;
-}
-
-std::optional<double> samples_per_s(const Run& run) {
-  if (!(run.record.simulated_s > 0.0)) return std::nullopt;
-  return samples_seen(run.record) / run.record.simulated_s;
-}
-
-/// Returns whether the baseline takes no time, because computing takes none: a speed-up over it means nothing.
-bool idle_baseline(const Group& runs) {
-  const auto speedup = mean(runs, [](const Run& run) { return run.speedup_throughput; });
-  return speedup && *speedup < 1e-9;
 }
 
 SeedNumbers seed_numbers(const Run& run) {
@@ -60,7 +50,7 @@ SeedNumbers seed_numbers(const Run& run) {
   return {.seed = run.seed,
           .time_to_target_s = run.record.time_to_target_s,
           .simulated_s = run.record.simulated_s,
-          .s_per_sample = run.record.simulated_s > 0.0 ? per_sample(run.record.simulated_s) : std::nullopt,
+          .s_per_sample = s_per_sample(run),
           .cost_to_target_usd = reached ? run.bill.cost_to_target_usd : std::nullopt,
           .cost_usd = run.bill.cost_usd,
           .usd_per_sample = per_sample(run.bill.cost_usd),
@@ -80,16 +70,26 @@ std::optional<double> levelled_off(const Run& run) {
   return final_loss;
 }
 
+/// Returns whether a storage takes at least half of the time that the workers spend communicating.
+bool reads_storage(const Group& runs) {
+  double storage_s = 0.0, all_s = 0.0;
+  for (const Run* run : runs)
+    if (const auto parts = time_by_part(run->record)) {
+      storage_s += (*parts)[record::TimePart::communicate_storage];
+      all_s += parts->sum(record::Activity::communicate);
+    }
+  return storage_s > 0.0 && storage_s >= 0.5 * all_s;
+}
+
 /// Sets the numbers that are means over the runs.
 void set_means(Row& row, const Group& runs) {
   row.time_to_target_s = mean(runs, [](const Run& run) { return run.record.time_to_target_s; });
   row.simulated_s = mean(runs, [](const Run& run) { return run.record.simulated_s; });
-  if (!idle_baseline(runs)) {
-    row.speedup_throughput = mean(runs, [](const Run& run) { return run.speedup_throughput; });
-    row.speedup_time_to_target = mean(runs, [](const Run& run) { return run.speedup_time_to_target; });
-    row.efficiency = mean(runs, [](const Run& run) { return run.efficiency; });
-  }
-  row.samples_per_s = mean(runs, samples_per_s);
+  row.idle_baseline = has_idle_baseline(runs);
+  row.speedup_throughput = known(speedup_throughput(runs).mean);
+  row.speedup_time_to_target = known(speedup_to_target(runs).mean);
+  row.efficiency = known(efficiency(runs).mean);
+  row.samples_per_s = known(samples_per_s(runs).mean);
   row.cost_usd = mean(runs, [](const Run& run) { return run.bill.cost_usd; });
   row.cost_to_target_usd = mean(runs, [](const Run& run) { return run.bill.cost_to_target_usd; });
   row.energy_j = mean(runs, [](const Run& run) { return run.bill.energy_j; });
@@ -98,6 +98,7 @@ void set_means(Row& row, const Group& runs) {
   row.final_loss = mean(runs, [](const Run& run) { return run.record.final_loss; });
   row.final_metric = mean(runs, [](const Run& run) { return final_metric(run.record); });
   row.parts_s = mean_parts(runs);
+  row.reads_storage = reads_storage(runs);
   row.steps = mean(runs, [](const Run& run) { return static_cast<double>(run.record.steps); });
   row.samples = mean(runs, [](const Run& run) { return static_cast<double>(run.record.samples); });
   row.samples_seen = mean(runs, [](const Run& run) { return samples_seen(run.record); });
@@ -163,6 +164,10 @@ Comparison comparison(const Results& results) {
   Comparison c;
   c.rows = rows_of(results.runs);
   c.baselines = rows_of(results.baselines);
+  std::erase_if(c.baselines, [](const Row& row) {
+    std::set<std::uint64_t> seeds;
+    return !std::ranges::all_of(row.by_seed, [&](const SeedNumbers& each) { return seeds.insert(each.seed).second; });
+  });
   std::set<std::string> metrics;
   for (const Run& run : results.runs) {
     if (!run.record.metric_name.empty()) metrics.insert(run.record.metric_name);
@@ -231,10 +236,6 @@ Group sound_runs(const Group& runs) {
   using enum record::Status;
   auto sound = with([](const Run* run) { return run->record.status == reached || run->record.status == stopped; });
   return sound.empty() ? with([](const Run* run) { return run->record.status == diverged; }) : sound;
-}
-
-double samples_seen(const record::Record& record) {
-  return static_cast<double>(record.samples_seen.value_or(record.samples));
 }
 
 }  // namespace simgrad::outputs

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "outputs/results.h"
+#include "outputs/seed_means.h"
 
 namespace simgrad::outputs {
 
@@ -40,10 +41,11 @@ struct Row {
   std::optional<double> simulated_s;
   std::optional<double> time_to_target_s;
   std::optional<double> time_to_target_margin_s;  ///< half of the 95 % interval of the mean; needs two seeds
-  std::optional<double> speedup_throughput;
+  std::optional<double> speedup_throughput;       ///< of mean times, as the two below: seed_means.h
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
   std::optional<double> samples_per_s;  ///< of the samples that the final state has seen
+  bool idle_baseline = false;           ///< the baseline takes next to no time, so there are no speed-ups
   std::optional<double> cost_usd;
   std::optional<double> cost_to_target_usd;
   std::optional<double> energy_j;
@@ -52,6 +54,7 @@ struct Row {
   std::optional<double> final_loss;
   std::optional<double> final_metric;
   std::optional<std::array<double, 4>> parts_s;  ///< compute, communicate, wait, down
+  bool reads_storage = false;  ///< a storage takes at least half of the time that is spent communicating
   std::optional<double> steps;
   std::optional<double> samples;       ///< computed
   std::optional<double> samples_seen;  ///< in the final state
@@ -65,11 +68,11 @@ struct Row {
 };
 
 struct Comparison {
-  std::vector<Row> rows;  ///< grid points in the order of their first runs, labels likewise
-  std::vector<Row> baselines;
+  std::vector<Row> rows;                ///< grid points in the order of their first runs, labels likewise
+  std::vector<Row> baselines;           ///< those of older releases, which cannot be told apart, are left out
   std::vector<std::string> parameters;  ///< the grid's keys, in the order of first use
   bool has_target = false;
-  bool speed_by_chance = false;  ///< the seed decides times, too: stragglers, jitter, other traffic, failures
+  bool speed_by_chance = false;  ///< the seed decides times per sample, too: conditions.h
   std::optional<double> target;  ///< the loss, if it is the same for all runs
   std::string metric_name;       ///< empty if runs have none or several
 };
@@ -89,14 +92,10 @@ std::string point_text(const nlohmann::ordered_json& parameters);
 /// cell. The cells add up to `total`, or to 0 if the parts add up to 0.
 std::array<int, 4> apportioned(const std::array<double, 4>& parts, int total);
 
-/// The runs of one (grid point, label), one per seed.
-using Group = std::vector<const Run*>;
 /// Returns the runs by row: grid points in the order of their first run, labels likewise.
 std::vector<Group> groups_of(const std::vector<Run>& runs);
 
 /// Returns the runs that a row's numbers are about: those that neither failed nor diverged, or else the diverged ones.
 Group sound_runs(const Group& runs);
-/// Returns the samples that the run's final state has seen.
-double samples_seen(const record::Record& record);
 
 }  // namespace simgrad::outputs

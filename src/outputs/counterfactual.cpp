@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "outputs/report/data/phrases.h"
 #include "outputs/text/language.h"
 
 namespace simgrad::outputs {
@@ -39,7 +40,23 @@ const Words* words_of(const Change& change) {
 const Change* binding(const Counterfactual& counterfactual) {
   if (counterfactual.changes.size() == 1 && counterfactual.changes.front().name == "failures") return nullptr;
   const auto best = std::ranges::max_element(counterfactual.changes, {}, &Change::gain);
-  return best == counterfactual.changes.end() || !(best->gain >= binding_gain) ? nullptr : &*best;
+  return best == counterfactual.changes.end() || !(best->gain >= least_gain(counterfactual)) ? nullptr : &*best;
+}
+
+std::vector<const Change*> all_binding(const Counterfactual& counterfactual) {
+  std::vector<const Change*> all;
+  const Change* best = binding(counterfactual);
+  if (!best) return all;
+  all.push_back(best);
+  for (const Change& change : counterfactual.changes)
+    if (&change != best && report::times(change.gain) == report::times(best->gain)) all.push_back(&change);
+  return all;
+}
+
+const Change* slowing(const Counterfactual& counterfactual) {
+  const auto worst = std::ranges::min_element(counterfactual.changes, {}, &Change::gain);
+  const bool slower = worst != counterfactual.changes.end() && worst->gain * least_gain(counterfactual) <= 1.0;
+  return slower ? &*worst : nullptr;
 }
 
 std::string words(const Change& change) {

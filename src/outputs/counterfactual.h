@@ -27,14 +27,26 @@ struct Counterfactual {
   double simulated_s = 0.0;
   std::int64_t samples = 0;
   std::vector<Change> changes;  ///< the largest gain first
+  bool asynchronous = false;    ///< gradients were stale: any change reorders updates, and moves the time a little
 };
 
 /// The least gain that a change must bring for its cause to be called binding.
 inline constexpr double binding_gain = 1.02;
+/// Likewise for asynchronous runs, whose updates any change reorders.
+inline constexpr double binding_gain_if_asynchronous = 1.05;
+inline double least_gain(const Counterfactual& counterfactual) {
+  return counterfactual.asynchronous ? binding_gain_if_asynchronous : binding_gain;
+}
 
 /// The change that brings most, if it brings enough: its cause binds. Null if no change brings enough, or if only
 /// failures were looked at, beside which other causes cannot be told.
 const Change* binding(const Counterfactual& counterfactual);
+
+/// Returns that change and all whose gains are shown as the same number: one alone must not be named. Empty if none
+/// binds.
+std::vector<const Change*> all_binding(const Counterfactual& counterfactual);
+/// Returns the change that makes the run slowest, if it makes it slower by as much as a cause that binds must bring.
+const Change* slowing(const Counterfactual& counterfactual);
 
 /// Returns "twice the bandwidth": the change in words.
 std::string words(const Change& change);
@@ -58,6 +70,7 @@ void describe(Given& counterfactual, Visitor& v) {
   v.value("simulated_s", counterfactual.simulated_s);
   v.value("samples", counterfactual.samples);
   v.items("changes", counterfactual.changes, record::Presence::always);
+  v.value("asynchronous", counterfactual.asynchronous, record::Presence::newer);
 }
 
 }  // namespace simgrad::outputs

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "outputs/report/data/phrases.h"
@@ -22,29 +23,54 @@ std::string over_steps(const Counterfactual& counterfactual) {
   return tr(" over its first {}", counted(static_cast<std::size_t>(counterfactual.steps), "{} step", "{} steps"));
 }
 
+/// Returns " With half the latency ring would be 3 % slower."; empty if no change makes it notably slower.
+std::string slower_text(const Counterfactual& counterfactual, const std::string& name) {
+  const Change* worst = slowing(counterfactual);
+  return worst ? tr(" With {} {} would be {} slower.", words(*worst), name, percent(1.0 - worst->gain)) : "";
+}
+
+/// Returns the sentence if no change brings enough.
+std::string nothing_binds(const Counterfactual& counterfactual, const std::string& name) {
+  std::vector<std::string> tried;
+  for (const Change& change : counterfactual.changes) tried.push_back(words(change));
+  return tr("No single change that was tried would make {} {} faster{}: {}.", name,
+            percent(least_gain(counterfactual) - 1.0), over_steps(counterfactual), listed(tried)) +
+         slower_text(counterfactual, name);
+}
+
 }  // namespace
 
 std::string finding(const Counterfactual& counterfactual, const std::string& name) {
   if (counterfactual.changes.empty()) return "";
-  const Change* best = binding(counterfactual);
-  if (const Change& first = counterfactual.changes.front(); !best && first.name == "failures") {
+  const std::vector<const Change*> best = all_binding(counterfactual);
+  if (const Change& first = counterfactual.changes.front(); best.empty() && first.name == "failures") {
     if (first.gain < binding_gain) return "";
     return tr("With {} {} would be {} as fast{}.", words(first), name, times(first.gain), over_steps(counterfactual));
   }
-  std::vector<std::string> others;
-  for (const Change& change : counterfactual.changes) {
-    if (&change == best) continue;
-    if (!best)
-      others.push_back(words(change));
-    else if (change.gain >= binding_gain && others.size() < most_others)
-      others.push_back(tr("{}: {}", words(change), times(change.gain)));
+  if (best.empty()) return nothing_binds(counterfactual, name);
+  std::vector<std::string> others, changes, causes;
+  for (const Change* each : best) {
+    changes.push_back(words(*each));
+    causes.push_back(cause(*each));
   }
-  if (!best)
-    return tr("No single change that was tried would make {} {} faster{}: {}.", name, percent(binding_gain - 1.0),
-              over_steps(counterfactual), listed(others));
-  return tr("With {} {} would be {} as fast{}{}: {} binds most.", words(*best), name, times(best->gain),
-            over_steps(counterfactual),
-            others.empty() ? "" : tr(" ({})", fmt::format("{}", fmt::join(others, tr("; ")))), cause(*best));
+  for (const Change& change : counterfactual.changes)
+    if (std::ranges::find(best, &change) == best.end() && change.gain >= least_gain(counterfactual) &&
+        others.size() < most_others)
+      others.push_back(tr("{}: {}", words(change), times(change.gain)));
+  const std::string beside = others.empty() ? "" : tr(" ({})", fmt::format("{}", fmt::join(others, tr("; "))));
+  const std::string gain = times(best.front()->gain), over = over_steps(counterfactual);
+  const std::string text = best.size() == 1
+                               ? tr("With {} {} would be {} as fast{}{}: {} binds most.", changes.front(), name, gain,
+                                    over, beside, causes.front())
+                               : tr("With {} or {} {} would be {} as fast{}{}: {} bind alike.",
+                                    fmt::format("{}", fmt::join(changes.begin(), changes.end() - 1, tr(", "))),
+                                    changes.back(), name, gain, over, beside, listed(causes));
+  return text + slower_text(counterfactual, name);
+}
+
+std::string jobs_untried() {
+  return tr(
+      "No change was tried that would tell what binds: jobs share the cluster, and a change for one changes all.");
 }
 
 }  // namespace simgrad::outputs

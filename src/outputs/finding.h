@@ -12,4 +12,7 @@ namespace simgrad::outputs {
 /// most. Empty if nothing was tried.
 std::string finding(const Counterfactual& counterfactual, const std::string& name);
 
+/// Returns why no change was tried on jobs that share a cluster.
+std::string jobs_untried();
+
 }  // namespace simgrad::outputs

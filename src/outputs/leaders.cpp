@@ -34,7 +34,7 @@ Difference difference(const Row& first, const Row& second, Compared by) {
     for (const SeedNumbers& b : second.by_seed)
       if (a.seed == b.seed && a.*by.number && b.*by.number) found.pairs.push_back(*(b.*by.number) - *(a.*by.number));
   const double mean = compared(first, by).value_or(nan);
-  const bool alike = compared(second, by).value_or(nan) < equal_within * mean;
+  const bool alike = compared(second, by).value_or(nan) <= equal_within * mean;  // as two means of 0 are
   if (found.pairs.size() < 2) {
     found.of_pairs = found.pairs.empty() ? Interval{nan, nan, nan} : interval(found.pairs);
     found.lead = alike ? Lead::equal : Lead::one_seed;
@@ -42,8 +42,11 @@ Difference difference(const Row& first, const Row& second, Compared by) {
   }
   found.of_pairs = interval(found.pairs);
   const double half = found.of_pairs.high - found.of_pairs.mean;
-  const bool contains_0 = found.of_pairs.low <= 0.0 && found.of_pairs.high >= 0.0;
-  if (contains_0 && !(half < (equal_within - 1.0) * mean))
+  const double negligible = (equal_within - 1.0) * mean;
+  // Below 0 the seeds in common speak for the second, though its mean over all seeds is the larger one.
+  const bool ahead = found.of_pairs.low > 0.0;
+  const bool level = half <= negligible && found.of_pairs.high >= 0.0;
+  if (!ahead && !level)
     found.lead = Lead::unclear;
   else
     found.lead = alike ? Lead::equal : Lead::clear;
@@ -70,7 +73,11 @@ Leaders leaders(const std::vector<const Row*>& ranked, Compared by) {
   return top;
 }
 
-std::string one_seed_remark() { return tr("One seed: the order may be chance."); }
+std::string one_seed_remark(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.rows, [](const Row& row) { return row.seeds > 1; })
+             ? tr("Fewer than two seeds in common: the order may be chance.")
+             : tr("One seed: the order may be chance.");
+}
 
 std::vector<const Row*> ranked(const Comparison& comparison, Compared by) {
   std::vector<const Row*> rows;

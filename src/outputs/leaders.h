@@ -41,9 +41,9 @@ Interval seeds_interval(const Row& row, std::optional<double> SeedNumbers::*numb
 
 /// The relation of two rows, of which the first has the smaller mean.
 enum class Lead {
-  clear,     ///< the interval of the paired differences does not contain 0
-  equal,     ///< the means differ by less than 0.5 %, and chance by no more
-  unclear,   ///< the interval contains 0
+  clear,     ///< the interval of the paired differences is above 0
+  equal,     ///< the means differ by 0.5 % at most, and chance by no more
+  unclear,   ///< the interval contains 0, or is below 0
   one_seed,  ///< ahead, but with fewer than two seeds in common nothing is known of chance
 };
 struct Difference {
@@ -67,7 +67,7 @@ Leaders leaders(const std::vector<const Row*>& ranked, Compared by);
 /// Returns the rows of the comparison that may win, the smallest mean first.
 std::vector<const Row*> ranked(const Comparison& comparison, Compared by);
 
-/// The remark on a ranking by one seed.
-std::string one_seed_remark();
+/// The remark on a ranking by one seed, or by one seed in common.
+std::string one_seed_remark(const Comparison& comparison);
 
 }  // namespace simgrad::outputs

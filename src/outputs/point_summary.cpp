@@ -11,11 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void set_number(Json& row, const SummarisedNumber& number, const std::vector<const Run*>& runs) {
-  std::vector<double> values;
-  for (const Run* run : runs)
-    if (const auto x = number.of(*run); x && std::isfinite(*x)) values.push_back(*x);
-  const Interval of_seeds = values.empty() ? Interval{nan, nan, nan} : interval(values);
+void set_number(Json& row, const SummarisedNumber& number, const Group& runs) {
+  const Interval of_seeds = number.over_seeds ? number.over_seeds(runs) : mean_of_seeds(runs, number.of);
   const std::string name(number.name);
   row[name] = json_value(of_seeds.mean);
   row[name + "_low"] = json_value(of_seeds.low);
@@ -32,14 +29,10 @@ const std::vector<SummarisedNumber>& summarised_numbers() {
       {"cost_usd", [](const Run& run) { return run.bill.cost_usd; }},
       {"cost_to_target_usd", [](const Run& run) { return run.bill.cost_to_target_usd; }},
       {"energy_j", [](const Run& run) { return run.bill.energy_j; }},
-      {"samples_per_s",
-       [](const Run& run) -> Number {
-         if (!(run.record.simulated_s > 0.0)) return std::nullopt;
-         return samples_seen(run.record) / run.record.simulated_s;
-       }},
-      {"speedup_throughput", [](const Run& run) { return run.speedup_throughput; }},
-      {"speedup_time_to_target", [](const Run& run) { return run.speedup_time_to_target; }},
-      {"efficiency", [](const Run& run) { return run.efficiency; }},
+      {"samples_per_s", nullptr, samples_per_s},
+      {"speedup_throughput", nullptr, speedup_throughput},
+      {"speedup_time_to_target", nullptr, speedup_to_target},
+      {"efficiency", nullptr, efficiency},
       {"final_loss", [](const Run& run) { return run.record.final_loss; }}};
   return all;
 }

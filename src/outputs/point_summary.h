@@ -13,8 +13,9 @@ namespace simgrad::outputs {
 
 /// A number that is summarised over the seeds.
 struct SummarisedNumber {
-  std::string_view name;  ///< as in results.json
-  std::optional<double> (*of)(const Run& run);
+  std::string_view name;                                ///< as in results.json
+  RunNumber of;                                         ///< of which there is a mean, or
+  Interval (*over_seeds)(const Group& runs) = nullptr;  ///< a number of all seeds together
 };
 
 /// Returns the summarised numbers, in the order of the files.
@@ -23,7 +24,8 @@ const std::vector<SummarisedNumber>& summarised_numbers();
 /// Returns the rows as JSON objects: `parameters`, `label`, `strategy`, `workers`, `seeds`, `reached`, `diverged`,
 /// `failed`, then each number's mean under its name, and its 95 % interval under NAME_low and NAME_high (null below two
 /// seeds). The numbers are over the runs that neither failed nor diverged, or over the diverged ones if there are no
-/// others. Times and prices to the target are over the runs that reached it.
+/// others. Times and prices to the target are over the runs that reached it. Speed-ups and samples per second are
+/// ratios of mean times (seed_means.h).
 std::vector<nlohmann::ordered_json> point_summaries(const Results& results);
 
 }  // namespace simgrad::outputs

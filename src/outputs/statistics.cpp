@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 namespace simgrad::outputs {
 namespace {
@@ -51,6 +52,18 @@ Interval interval(std::span<const double> numbers, double t) {
 
 Interval interval(std::span<const double> numbers) {
   return interval(numbers, numbers.size() < 2 ? nan : student_t95(static_cast<int>(numbers.size()) - 1));
+}
+
+Interval ratio_of_means(std::span<const double> numerators, std::span<const double> denominators) {
+  const double above = interval(numerators).mean, below = interval(denominators).mean;
+  const double ratio = above / below;
+  if (!std::isfinite(ratio)) return {nan, nan, nan};
+  if (numerators.size() < 2) return {ratio, nan, nan};
+  std::vector<double> residuals;
+  for (std::size_t k = 0; k < numerators.size(); ++k) residuals.push_back(numerators[k] - ratio * denominators[k]);
+  const Interval of_residuals = interval(residuals);
+  const double half = (of_residuals.high - of_residuals.mean) / std::abs(below);
+  return {ratio, ratio - half, ratio + half};
 }
 
 double amdahl_serial_share(std::span<const double> workers, std::span<const double> speedups) {

@@ -26,6 +26,12 @@ Interval interval(std::span<const double> numbers, double t);
 /// Returns the interval with t = student_t95(n - 1).
 Interval interval(std::span<const double> numbers);
 
+/// Returns the mean of the numerators over the mean of the denominators, of pairs that belong together (a seed's). The
+/// interval is by the delta method: the residuals numerator - ratio x denominator are independent, with mean 0.
+/// Both: as many, at least one. With one pair low and high are NaN; all three are NaN where the ratio is not finite.
+/// Source: W. Cochran, Sampling Techniques, 3rd ed., 1977, 6.4.
+Interval ratio_of_means(std::span<const double> numerators, std::span<const double> denominators);
+
 /// Returns the serial share s in 1 / speed-up = s + (1 - s) / workers, by least squares on 1 / speed-up, within [0, 1].
 /// NaN unless there are at least two different numbers of workers.
 /// Source: G. Amdahl, Validity of the Single Processor Approach to Achieving Large Scale Computing Capabilities,

@@ -28,13 +28,7 @@ CHARTS = {"curves": charts.curves, "time": charts.time, "speedup": charts.speedu
 NO_NUMBER = (KeyError, StopIteration, TypeError, ZeroDivisionError, AttributeError, ValueError, IndexError)
 
 # Faults of the sentences that are known: (text, kind of claim). An entry goes when the sentence is repaired.
-KNOWN = {
-    ("curves", "time of an activity"): "seconds are scaled to the other's number of samples, and it is not said",
-    ("bottleneck", "time of an activity"): "likewise",
-    ("links", "count"): "of very many links some are left out, and the mean is of the others",
-    ("links", "over the mean"): "likewise",
-    ("terminal", "baseline"): "one baseline is the mean over baselines with other options",
-}
+KNOWN = {}
 
 
 def page_data(file):

@@ -105,6 +105,18 @@ TEST_CASE("a scenario that cannot be run is an error of the JUnit file, and the 
   CHECK(check(scratch, "missing.toml --quiet").exit_code == 5);
 }
 
+TEST_CASE("results that cannot be written are an error of the JUnit file, and the other scenarios are checked") {
+  const Scratch scratch;
+  for (const char* name : {"x.toml", "y.toml"}) scratch.write(name, small + expects("equals = 10"));
+  fs::create_directory(scratch.path() + "/kept");
+  scratch.write("kept/x", "");  // a file where the directory should be
+  const Called called = check(scratch, "x.toml y.toml --quiet --out kept --junit found.xml");
+  CHECK(called.exit_code == 5);
+  const std::string xml = contents(scratch.path() + "/found.xml");
+  CHECK(contains(xml, "<testsuites tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"0\">"));
+  CHECK(contains(xml, "name=\"the scenario can be run\">\n      <error message=\"kept/x"));
+}
+
 TEST_CASE("a scenario without expectations is skipped in the JUnit file") {
   const Scratch scratch;
   scratch.write("x.toml", small);

@@ -74,6 +74,21 @@ TEST_CASE("an interrupt before the first run has ended says that there are no re
   CHECK_FALSE(fs::exists(scratch.path() + "/out/x/results.json"));
 }
 
+TEST_CASE("an interrupt of check leaves a JUnit file that names the scenarios that were not checked") {
+  const Scratch scratch;
+  for (const char* name : {"x.toml", "y.toml"}) scratch.write(name, small);
+  Process process({"check", "x.toml", "y.toml", "--junit", "found.xml", "--set", "stop.steps=900000000"}, scratch);
+  REQUIRE(soon([&] {
+    const auto children = process.children();
+    return !children.empty() && cpu_s(children.front()) > 0.1;
+  }));
+  process.send(SIGINT);
+  CHECK(process.wait() == 130);
+  const std::string xml = contents(scratch.path() + "/found.xml");
+  CHECK(contains(xml, "<testsuites tests=\"2\" failures=\"0\" errors=\"2\" skipped=\"0\">"));
+  CHECK(contains(xml, "<error message=\"interrupted before it was checked\"/>"));
+}
+
 TEST_CASE("Ctrl-C ends with 130, leaves finished runs in place, and ends the others") {
   check_interrupted_by(&Process::send_group, SIGINT);
 }

@@ -83,6 +83,16 @@ TEST_CASE("a baseline is one worker at nominal speed, without network, failures 
   CHECK(plan.runs[0].baseline == baseline.id);
 }
 
+TEST_CASE("baselines have the parameters that tell them apart") {
+  const Plan plan = planned(small + ring_allreduce +
+                            "[grid]\n\"data.features\" = [3, 4]\n\"cluster.latency\" = [\"1us\", \"2us\"]\n");
+  REQUIRE(plan.baselines.size() == 2);
+  for (int k = 0; k < 2; ++k) {
+    CHECK(plan.baselines[k].parameters.size() == 1);
+    CHECK(plan.baselines[k].parameters["data.features"] == 3 + k);
+  }
+}
+
 TEST_CASE("a single worker shares the baseline's work, unless something happens to it") {
   const Plan plan = planned(small + single);
   CHECK(plan.runs[0].work == plan.baselines[0].work);

@@ -1,6 +1,8 @@
 // Expectations against results that are made by hand.
 #include "experiment/run/verdicts.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
@@ -54,6 +56,11 @@ using Texts = std::vector<std::string>;
 
 /// Seeds 1 and 2 differ by 0.5: s = 0.5 / sqrt(2), so the margin is t(1) s / sqrt(2) = 12.706 x 0.25.
 const std::string margin = " ± 3.2 over 2 seeds";
+/// The margin of a ratio: each residual is 0.25 (1 - ratio) off, once up and once down, so s = 0.5 (1 - ratio) /
+/// sqrt(2).
+std::string margin_of(double ratio, double below) {
+  return fmt::format(" ± {:.2g} over 2 seeds", 12.7062 * 0.25 * (1.0 - ratio) / below);
+}
 const std::string unsure = "; other seeds may decide otherwise";
 
 }  // namespace
@@ -89,8 +96,10 @@ TEST_CASE("a relative expectation is about the means' ratio, and no run is compa
   most.at_most = 0.72;
   // Ring over tree: 4.75 / 6.75 and 2.75 / 3.75.
   CHECK(said(most, results()) ==
-        Texts{"ok ring: simulated_s at most 0.72 x that of tree, workers=2 | found 0.703704 (4.75 / 6.75)",
-              "FAILED ring: simulated_s at most 0.72 x that of tree, workers=4 | found 0.733333 (2.75 / 3.75)"});
+        Texts{"ok ring: simulated_s at most 0.72 x that of tree, workers=2 | found 0.703704 (4.75 / 6.75)" +
+                  margin_of(4.75 / 6.75, 6.75) + unsure,
+              "FAILED ring: simulated_s at most 0.72 x that of tree, workers=4 | found 0.733333 (2.75 / 3.75)" +
+                  margin_of(2.75 / 3.75, 3.75) + unsure});
   most.strategy = "tree";
   CHECK(said(most, results()).at(0).starts_with("FAILED tree: simulated_s at most 0.72 x that of tree | no run there"));
 }
@@ -102,7 +111,8 @@ TEST_CASE("a relative expectation with relative_where compares a strategy with i
   half.relative_where = {{"cluster.workers", "2"}};
   half.at_least = 0.6;
   CHECK(said(half, results()) == Texts{"FAILED ring: simulated_s at least 0.6 x that of cluster.workers=2, workers=4 | "
-                                       "found 0.578947 (2.75 / 4.75)"});
+                                       "found 0.578947 (2.75 / 4.75)" +
+                                       margin_of(2.75 / 4.75, 4.75) + unsure});
   half.relative_where = {{"cluster.workers", "8"}};
   CHECK(said(half, results()) == Texts{"untested ring: simulated_s at least 0.6 x that of cluster.workers=8, workers=4 "
                                        "| there are no runs to compare with, ring at workers=8"});
@@ -204,6 +214,30 @@ TEST_CASE("an expectation without its grid points is untested, one without runs 
   steps.where = {{"cluster.workers", "2"}};
   steps.strategy = "gossip";
   CHECK(said(steps, results()) == Texts{"FAILED gossip: steps at least 0, workers=2 | no run there has that strategy"});
+}
+
+TEST_CASE("a ratio by one seed is said to be one, and a tolerance stands behind the other side's name") {
+  Expectation most = expectation("simulated_s");
+  most.relative_to = "tree";
+  most.equals = 0.7;
+  most.tolerance = 0.1;
+  outputs::Results all;
+  all.runs = {run("ring", 2, 1, 3.0), run("tree", 2, 1, 4.0)};
+  CHECK(said(most, all).at(0) ==
+        "ok ring: simulated_s 0.7 x that of tree, within 10 %, workers=2 | found 0.75 (3 / 4); one seed: chance "
+        "is not known");
+}
+
+TEST_CASE("an expected speed-up over seeds is of the mean times") {
+  Expectation least = expectation("speedup_time_to_target");
+  least.at_least = 1.0;
+  outputs::Results all;
+  all.runs = {run("ring", 2, 1, 4.0), run("ring", 2, 2, 12.0)};
+  for (outputs::Run& each : all.runs) {
+    each.record.time_to_target_s = each.record.simulated_s;
+    each.speedup_time_to_target = 8.0 / each.record.simulated_s;  // the mean of the ratios is 1.33
+  }
+  CHECK(said(least, all).at(0).starts_with("ok ring: speedup_time_to_target at least 1, workers=2 | found 1 ± "));
 }
 
 }  // namespace verdicts_test

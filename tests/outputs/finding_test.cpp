@@ -47,4 +47,31 @@ TEST_CASE("the cause that binds brings at least 2 %") {
   CHECK(binding(tried({change("bandwidth", 1.0199)})) == nullptr);
 }
 
+TEST_CASE("changes whose gains are shown as one number bind alike, and none of them is named alone") {
+  const Counterfactual alike = tried({change("bandwidth", 1.21), change("latency", 1.19), change("worker_speed", 1.1)});
+  CHECK(all_binding(alike).size() == 2);  // 1.2x and 1.2x
+  CHECK(finding(alike, "ring") ==
+        "With twice the bandwidth or half the latency ring would be 1.2x as fast (workers twice as fast: 1.1x): the "
+        "bandwidth of the links and the latency of the links bind alike.");
+  CHECK(all_binding(tried({change("bandwidth", 1.26), change("latency", 1.19)})).size() == 1);
+}
+
+TEST_CASE("a change that makes a run notably slower is told") {
+  CHECK(finding(tried({change("bandwidth", 1.5), change("latency", 0.97)}), "ring") ==
+        "With twice the bandwidth ring would be 1.5x as fast: the bandwidth of the links binds most. With half the "
+        "latency ring would be 3 % slower.");
+  CHECK(finding(tried({change("bandwidth", 1.0), change("latency", 0.9)}), "ring")
+            .ends_with("twice the bandwidth and half the latency. With half the latency ring would be 10 % slower."));
+  CHECK(slowing(tried({change("bandwidth", 1.5), change("latency", 0.99)})) == nullptr);
+}
+
+TEST_CASE("of an asynchronous run gains within 5 % may be other orders of updates, and bind nothing") {
+  Counterfactual stale = tried({change("bandwidth", 1.049), change("latency", 0.96)});
+  CHECK(binding(stale));
+  stale.asynchronous = true;
+  CHECK(binding(stale) == nullptr);
+  CHECK(slowing(stale) == nullptr);
+  CHECK(finding(stale, "asp").starts_with("No single change that was tried would make asp 5 % faster: "));
+}
+
 }  // namespace finding_test

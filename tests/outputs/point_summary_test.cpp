@@ -63,6 +63,26 @@ TEST_CASE("the summary has a row a grid point and label, with means and interval
   CHECK(tree["final_loss_low"].is_null());
 }
 
+TEST_CASE("a speed-up over seeds is the ratio of the mean times, with the interval of the seeds' pairs") {
+  // One worker takes 8, 12 and 10 s, the ring 4, 8 and 12 s.
+  Results results = of_seeds();
+  const double alone[] = {8.0, 12.0, 10.0};
+  for (std::size_t k = 0; k < 3; ++k)
+    results.runs[k].speedup_time_to_target = alone[k] / *results.runs[k].record.time_to_target_s;
+  const Json row = point_summaries(results)[0];
+  const double ratio = 10.0 / 8.0;
+  CHECK(row["speedup_time_to_target"].get<double>() == Approx(ratio).epsilon(1e-12));
+  // Residuals 8 - 4 r, 12 - 8 r, 10 - 12 r: 3, 2 and -5, s^2 = 38 / 2.
+  const double half = student_t95(2) * std::sqrt(19.0 / 3.0) / 8.0;
+  CHECK(row["speedup_time_to_target_low"].get<double>() == Approx(ratio - half).epsilon(1e-9));
+  CHECK(row["speedup_time_to_target_high"].get<double>() == Approx(ratio + half).epsilon(1e-9));
+  CHECK(*comparison(results).rows[0].speedup_time_to_target == Approx(ratio).epsilon(1e-12));
+  CHECK(*report::points_table(report::report_model(results))->rows[0].speedup == Approx(ratio).epsilon(1e-12));
+  // Equal ratios of all seeds have no spread.
+  for (std::size_t k = 0; k < 3; ++k) results.runs[k].speedup_time_to_target = 3.0;
+  CHECK(point_summaries(results)[0]["speedup_time_to_target_low"].get<double>() == Approx(3.0).epsilon(1e-12));
+}
+
 TEST_CASE("summary.csv has the summary's rows and columns") {
   const std::string csv = summary_csv(of_seeds());
   const std::string header = csv.substr(0, csv.find('\n'));
@@ -84,9 +104,9 @@ TEST_CASE("the table of all results has a row a case, with margins, the number o
   CHECK(ring.values == std::vector<std::string>{"2"});
   CHECK(*ring.time_s.mean == 8.0);
   CHECK(*ring.time_s.margin == Approx(student_t95(2) * 4.0 / std::sqrt(3.0)).epsilon(1e-9));
-  // The baseline's 8 s over 4, 8 and 12 s, mean (2 + 1 + 2/3) / 3; over two workers.
-  CHECK(*ring.speedup == Approx(11.0 / 9.0).epsilon(1e-12));
-  CHECK(*ring.efficiency == Approx(11.0 / 18.0).epsilon(1e-12));
+  // The baseline's 8 s over the mean of 4, 8 and 12 s, as the times say; over two workers.
+  CHECK(*ring.speedup == Approx(1.0).epsilon(1e-12));
+  CHECK(*ring.efficiency == Approx(0.5).epsilon(1e-12));
   CHECK(ring.status == "reached");
   const auto& tree = chart->rows[1];
   CHECK((tree.reached == 1 && tree.seeds == 3));

@@ -80,11 +80,11 @@ TEST_CASE("the speed-up sentence names the largest, the smallest, and the bound 
   const double two = 1.0 / (1.0 / 15.0 + 14.0 / 15.0 / 2.0);
   const auto chart = speedup(report_model(
       results_of({sped("ring", 2, two), sped("ring", 8, eight), sped("server", 2, 1.5), sped("server", 8, 1.2)})));
-  CHECK(
-      chart->sentence ==
-      "ring reaches a speed-up of 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time. At the "
-      "low end, server reaches a speed-up of 1.5x with 2 workers (efficiency 75 %): communicating takes 50 % of the "
-      "time. Amdahl's law fits ring with a serial share of 6.67 %: at most 15x with any number of workers.");
+  CHECK(chart->sentence ==
+        "ring reaches a speed-up of 5.5x with 8 workers (efficiency 68 %): communicating takes 50 % of the time. The "
+        "lowest line: server reaches a speed-up of 1.5x with 2 workers (efficiency 75 %): communicating takes 50 % of "
+        "the "
+        "time. Amdahl's law fits ring with a serial share of 6.67 %: at most 15x with any number of workers.");
   CHECK(
       speedup(report_model(results_of({sped("ring", 2, 1.9), sped("ring", 8, 1.1)})))->sentence ==
       "ring reaches a speed-up of 1.9x with 2 workers (efficiency 95 %). More workers make ring slower: 1.1x with 8.");
@@ -109,10 +109,10 @@ TEST_CASE("Amdahl's law is fitted only where every point is within a tenth of it
 }
 
 TEST_CASE("the efficiency is the speed-up over the workers, by the chart's measure") {
-  // (1.5 + 1.7) / 2 / 2
+  // Times per sample of 1 / 1.5 and 1 / 1.7 of the baseline's: 2 / (1 / 1.5 + 1 / 1.7) = 1.59375, over two workers.
   const auto chart =
       speedup(report_model(results_of({with_seed(sped("a", 2, 1.5), 1), with_seed(sped("a", 2, 1.7), 2)})));
-  CHECK(chart->series[0].efficiency[0] == Approx(0.8).epsilon(1e-12));
+  CHECK(chart->series[0].efficiency[0] == Approx(1.59375 / 2).epsilon(1e-12));
 }
 
 TEST_CASE("a case that diverged is in no speed-up, and no example of computing") {
@@ -146,7 +146,7 @@ TEST_CASE("the bands of a speed-up are over its seeds") {
   const auto chart =
       speedup(report_model(results_of({with_seed(sped("a", 2, 1.5), 1), with_seed(sped("a", 2, 1.7), 2)})));
   REQUIRE(chart->series[0].low.size() == 1);
-  CHECK(chart->series[0].speedup[0] == Approx(1.6).epsilon(1e-12));
+  CHECK(chart->series[0].speedup[0] == Approx(1.59375).epsilon(1e-12));
   CHECK(chart->series[0].low[0] < 1.0);
 }
 
@@ -280,6 +280,17 @@ TEST_CASE("links have the ends of their cables, and the sentence names the busie
           ->sentence ==
       "The busiest link is \"a\" of ring: busy 50 % of the time, 1.00 MB carried, as busy as the mean of its 2 links.");
   CHECK_FALSE(links(report_model(results_of({sample_run("ring", 2, {1, 0, 0, 0})}))));
+}
+
+TEST_CASE("the mean over the links is of all links, also of those that are not shown") {
+  Run run = sample_run("ring", 2, {1.0, 1.0, 0.0, 0.0});
+  for (int k = 0; k < 9000; ++k)
+    run.record.links.push_back(
+        {.link = "l" + std::to_string(k), .bytes = k == 0 ? 10 : k % 2, .utilisation = k == 0 ? 0.9 : 0.1});
+  const auto chart = links(report_model(results_of({run})));
+  CHECK(chart->rows[0].links.size() == most_links_in_all);
+  // (0.9 + 8999 x 0.1) / 9000 = 0.10009
+  CHECK(chart->sentence.find("9.0x as busy as the mean of its 9000 links") != std::string::npos);
 }
 
 TEST_CASE("links of hosts are named by their ranks, and those of a contradicting platform by their own names") {

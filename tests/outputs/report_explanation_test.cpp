@@ -15,7 +15,8 @@ std::string limit_of(const Run& run) { return limit_text(report_model(results_of
 
 /// Why the first is ahead of the second.
 std::string why(const Run& a, const Run& b, Measure measure = Measure::time_to_target) {
-  const ReportModel seen = report_model(results_of({a, b}));
+  const Results results = results_of({a, b});
+  const ReportModel seen = report_model(results);
   return ahead(seen, seen.cases.at(0), seen.cases.at(1), measure);
 }
 
@@ -28,6 +29,28 @@ Run arrived(const std::string& label, std::int64_t workers, std::array<double, 4
 
 TEST_CASE("computing is the bottleneck of a case that computes most of the time") {
   CHECK(limit_of(sample_run("a", 4, {3.0, 0.75, 0.25, 0.0})) == "computing takes 75 % of the time");
+}
+
+TEST_CASE("reading and writing a storage has its own name, and waiting its main cause") {
+  Run run = sample_run("a", 2, {1.0, 6.0, 1.0, 0.0});
+  for (auto& rank : run.record.ranks) {
+    rank.parts[record::TimePart::compute_gradient] = 1.0;
+    rank.parts[record::TimePart::communicate_storage] = 4.0;
+    rank.parts[record::TimePart::communicate_transfer] = 2.0;
+    rank.parts[record::TimePart::wait_server] = 1.0;
+  }
+  CHECK(limit_of(run) == "reading and writing a storage takes 50 % of the time");
+  CHECK(table(results_of({run}), {.width = 120}).find("75% communicating, mostly with a storage") != std::string::npos);
+  Run waits = sample_run("a", 2, {1.0, 0.0, 3.0, 0.0});
+  for (auto& rank : waits.record.ranks) {
+    rank.parts[record::TimePart::compute_gradient] = 1.0;
+    rank.parts[record::TimePart::wait_server] = 2.0;
+    rank.parts[record::TimePart::wait_transfer] = 1.0;
+  }
+  CHECK(limit_of(waits) == "waiting takes 75 % of the time, mostly waiting for a server's processor");
+  Run sums = sample_run("a", 2, {1.0, 0.0, 0.0, 0.0});
+  for (auto& rank : sums.record.ranks) rank.parts[record::TimePart::compute_reduction] = 1.0;
+  CHECK(limit_of(sums) == "computing takes 100 % of the time, mostly sums");
 }
 
 TEST_CASE("a link that is busy for half of the time of communicating and waiting is the bottleneck") {
@@ -288,6 +311,13 @@ TEST_CASE("equal times are equal, and a record without parts gives no reason") {
   Run bare = arrived("b", 2, {2.0, 0.0, 0.0, 0.0});
   bare.record.ranks.clear();
   CHECK(why(a, bare) == "2.0x faster than b");
+}
+
+TEST_CASE("seconds are those of the runs unless they are said to be for as many samples") {
+  // 0.3 % more samples: too few to be said, so that the seconds are not scaled.
+  const Run a = with_samples(sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), 1'000'000);
+  const Run b = with_samples(sample_run("b", 2, {1.0, 100.0, 0.0, 0.0}), 997'000);
+  CHECK(why(a, b, Measure::throughput).ends_with("because b communicates for 1 min 40 s, a for 0 s"));
 }
 
 TEST_CASE("by throughput the time per sample counts, with and without a target") {

@@ -119,6 +119,45 @@ TEST_CASE("cases in which one seed is unsound are not called the best") {
         "Every case has a seed that diverged or failed, so no case is called the best.");
 }
 
+TEST_CASE("sound cases without samples are not said to have diverged") {
+  const Run good = with_samples(with_seed(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0}), 1), 0);
+  const Run bad = with_seed(diverged(sample_run("tree", 2, {1.0, 0.0, 0.0, 0.0})), 1);
+  CHECK(card_of(results_of({good, bad})).headline ==
+        "No case in which every run is sound has processed any samples, so no case is called the best.");
+}
+
+TEST_CASE("a card names the next strategy where the next case may be another of the first strategy") {
+  const auto with_workers = [](const char* label, std::int64_t workers, double s) {
+    return at(arrived(label, workers, {s, 0.0, 0.0, 0.0}), "cluster.workers", workers);
+  };
+  const SummaryCard found = card_of(results_of(
+      {with_workers("a", 2, 1.5), with_workers("a", 4, 1.0), with_workers("b", 2, 4.0), with_workers("b", 4, 2.0)},
+      0.02));
+  CHECK(found.winners[0].text.ends_with("; next strategy: b with 4 workers with 2.00 s to the target"));
+}
+
+TEST_CASE("a range of leads has one form: percentages, or factors if its larger end is one") {
+  const auto at_features = [](const char* label, int features, double s) {
+    return at(sample_run(label, 2, {s, 0.0, 0.0, 0.0}), "data.features", features);
+  };
+  const auto headline = [&](double first, double second) {
+    return card_of(results_of({at_features("a", 10, 1.0), at_features("b", 10, first), at_features("a", 100, 1.0),
+                               at_features("b", 100, second)}))
+        .headline;
+  };
+  CHECK(headline(1.22, 1.6) ==
+        "a is the fastest at every value of features, 1.2x to 1.6x faster than the next strategy.");
+  CHECK(headline(1.1, 1.22) ==
+        "a is the fastest at every value of features, 10 % to 22 % faster than the next strategy.");
+}
+
+TEST_CASE("jobs say once that no change was tried") {
+  Results results = results_of({sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), sample_run("b", 2, {1.0, 0.0, 0.0, 0.0})});
+  results.scenario["job"] = Json::array({{{"label", "a"}}, {{"label", "b"}}});
+  CHECK(card_of(results).notes == std::vector<std::string>{"No change was tried that would tell what binds: jobs share "
+                                                           "the cluster, and a change for one changes all."});
+}
+
 TEST_CASE("the headline follows the numbers") {
   const auto headline = [](double s) {
     return card_of(results_of({arrived("a", 2, {1.0, s, 0.0, 0.0}), arrived("b", 2, {3.0, 1.0, 0.0, 0.0})})).headline;
@@ -177,7 +216,7 @@ TEST_CASE("different data are different questions: each size has its own winner"
   CHECK(found.bottleneck->name == "b at features=1000");
   const SummaryCard same =
       card_of(results_of({sized("a", 10, 1.0), sized("b", 10, 2.0), sized("a", 100, 2.0), sized("b", 100, 3.0)}));
-  CHECK(same.headline == "a is the fastest at every value of features, 1.5x to 2.0x faster than the next.");
+  CHECK(same.headline == "a is the fastest at every value of features, 1.5x to 2.0x faster than the next strategy.");
   const auto with_spread = [](Run run, double spread) { return at(std::move(run), "data.spread", spread); };
   std::vector<Run> runs;
   for (const double spread : {1.0, 2.0})

@@ -118,6 +118,43 @@ TEST_CASE("a diverged or failed seed shows in the row") {
   CHECK(contains(table(of({stopped, failed(stopped, "lost")}), {}), "1 of 2 failed"));
 }
 
+TEST_CASE("small speed-ups keep their digits, and a baseline that takes next to no time gives none") {
+  Run slow = reached(sample_run("a", 2, {2.0, 0.0, 0.0, 0.0}), 0.1, 0.00824);
+  CHECK(contains(table(of({slow}), {}), "0.00412x"));
+  slow = reached(sample_run("a", 2, {2.0, 0.0, 0.0, 0.0}), 0.1, 1e-11);
+  Results results = of({slow});
+  results.baselines.push_back(reached(sample_run("baseline", 1, {1e-11, 0.0, 0.0, 0.0}), 0.1, 1e-11));
+  const std::string text = table(results, {.width = 160});
+  CHECK_FALSE(contains(text, "samples/s"));
+  CHECK(contains(text, "Baseline, one worker without a network: next to no time, so there are no speed-ups."));
+}
+
+TEST_CASE("baselines of other options are named apart, and no mean is taken over them") {
+  Results results = of({sample_run("a", 2, {1.0, 0.0, 0.0, 0.0})});
+  for (const int features : {10, 20})
+    results.baselines.push_back(
+        at(sample_run("baseline", 1, {static_cast<double>(features), 0.0, 0.0, 0.0}), "data.features", features));
+  const std::string text = table(results, {.width = 120});
+  CHECK(contains(text, "baseline at features=10: simulated 10.0 s."));
+  CHECK(contains(text, "baseline at features=20: simulated 20.0 s."));
+  for (Run& run : results.baselines) run.parameters = Json::object();  // a file of an older release
+  CHECK_FALSE(contains(table(results, {.width = 120}), "15.0 s"));
+}
+
+TEST_CASE("where every run diverged the table says so, as the page does") {
+  Run wild = sample_run("a", 2, {1.0, 0.0, 0.0, 0.0});
+  wild.record.status = record::Status::diverged;
+  Results results = of({wild});
+  results.scenario = {{"stop", {{"loss", 0.1}}}};
+  CHECK(contains(table(results, {.width = 120}), "Every run diverged. A smaller training.learning_rate may help."));
+}
+
+TEST_CASE("of several that are equally fast none lends its parts of the time to all") {
+  Run a = reached(sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), 0.1, 8.0);
+  Run b = reached(sample_run("b", 2, {0.5, 0.5, 0.0, 0.0}), 0.1, 8.0);
+  CHECK_FALSE(contains(table(of({a, b}), {.width = 120}), "its time is"));
+}
+
 TEST_CASE("without a baseline there are no speed-up columns, without a target no target column") {
   const std::string text = table(of({sample_run("a", 2, {1.0, 0.0, 0.0, 0.0})}), {});
   CHECK_FALSE(contains(text, "speed-up"));
@@ -198,9 +235,9 @@ TEST_CASE("without a target the final loss stays when the bar and the speed-up h
 TEST_CASE("a speed-up over a worker that computes for no time is left out") {
   Run run = sample_run("ring", 8, {0.0, 1.0, 0.0, 0.0});
   run.speedup_throughput = 3e-15;
-  CHECK_FALSE(contains(table(of({run}), {.width = 120}), "0.00x"));
+  CHECK_FALSE(contains(table(of({run}), {.width = 120}), "speed-up"));
   run.speedup_throughput = 3e-3;
-  CHECK(contains(table(of({run}), {.width = 120}), "0.00x"));
+  CHECK(contains(table(of({run}), {.width = 120}), "0.003x"));
 }
 
 TEST_CASE("labels of wide characters fit and leave the columns straight") {

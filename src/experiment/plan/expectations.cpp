@@ -84,8 +84,12 @@ std::string Expectation::bound() const {
   if (!relative()) return absolute_bound(*this);
   std::string point;
   for (const auto& [key, toml] : relative_where) point += fmt::format("{}{}={}", point.empty() ? "" : ", ", key, toml);
-  return fmt::format("{} x that of {}{}{}", absolute_bound(*this), relative_to.value_or(""),
-                     relative_to && !point.empty() ? " with " : "", point);
+  const std::string other =
+      fmt::format("{}{}{}", relative_to.value_or(""), relative_to && !point.empty() ? " with " : "", point);
+  if (equals)
+    return fmt::format("{} x that of {}{}", *equals, other,
+                       tolerance && *tolerance > 0.0 ? fmt::format(", within {:.6g} %", 100.0 * *tolerance) : "");
+  return fmt::format("{} x that of {}", absolute_bound(*this), other);
 }
 
 Json Expectation::compared_with(Json parameters) const {

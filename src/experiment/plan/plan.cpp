@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "base/errors.h"
@@ -102,15 +103,27 @@ nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& 
   return tree;
 }
 
+/// Keeps the parameters of a baseline that another of its runs has, too: these tell it from other baselines.
+void keep_common(nlohmann::ordered_json& parameters, const nlohmann::ordered_json& of_run) {
+  nlohmann::ordered_json common = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : parameters.items())
+    if (of_run.contains(key) && of_run.at(key) == value) common[key] = value;
+  parameters = std::move(common);
+}
+
 /// Adds the runs of the plan, and the baselines that they need, each once.
 void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& settings, const Selection& selection) {
-  std::set<std::string> baselines;
+  std::map<std::string, std::size_t> baselines;  // places in the plan, by id
   const auto add = [&](std::size_t point, std::size_t strategy, std::uint64_t seed) {
     RunPlan run = plan_run(settings[point], strategy, points[point].parameters, seed);
     if (selection.baselines) {
       RunPlan baseline = plan_baseline(run);
       run.baseline = baseline.id;
-      if (baselines.insert(baseline.id).second) plan.baselines.push_back(std::move(baseline));
+      baseline.parameters = run.parameters;
+      if (const auto [known, is_new] = baselines.emplace(baseline.id, plan.baselines.size()); is_new)
+        plan.baselines.push_back(std::move(baseline));
+      else
+        keep_common(plan.baselines[known->second].parameters, run.parameters);
     }
     plan.runs.push_back(std::move(run));
   };

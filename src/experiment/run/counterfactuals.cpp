@@ -51,6 +51,7 @@ struct Study {
   Observed as_it_was;  ///< the run of the results
   std::int64_t steps = 0;
   bool whole = true;
+  bool asynchronous = false;
   std::vector<Trial> trials;  ///< the run as it is first
 };
 
@@ -109,6 +110,7 @@ Study study_of(const Plan& plan, const RunPlan& run, const outputs::Run& result,
   study.steps = budget.steps(*as_it_is, result.record, all.size() + 1);
   if (study.steps == 0) return study;
   study.whole = study.steps == result.record.steps;
+  study.asynchronous = result.record.staleness_mean.value_or(0.0) > 0.0;
   const std::string cut = fmt::format("stop.steps={}", study.steps);
   // A run that its time ended in the middle of a step is compared as it was after its last step.
   study.trials.push_back({varied(plan, run, {cut})});
@@ -170,7 +172,8 @@ outputs::Counterfactual result_of(const Study& study, const std::vector<std::opt
                                  .whole = study.whole,
                                  .simulated_s = base.simulated_s,
                                  .samples = base.samples,
-                                 .changes = {}};
+                                 .changes = {},
+                                 .asynchronous = study.asynchronous};
   for (std::size_t k = 1; k < seen.size(); ++k) {
     // A part of a run without its crashes says nothing about them.
     const bool unseen = study.trials[k].name == "failures" && base.crashes == 0 && study.as_it_was.crashes > 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@
 #include "outputs/comparison.h"
 #include "outputs/divergence.h"
 #include "outputs/fields.h"
+#include "outputs/seed_means.h"
 #include "outputs/statistics.h"
 
 namespace simgrad::experiment {
@@ -70,28 +73,27 @@ std::string shown(double value, const Expectation& expectation) {
   return !expectation.holds(value) && expectation.holds(std::stod(text)) ? fmt::format("{}", value) : text;
 }
 
-/// Returns " ± 0.12 over 5 seeds" (95 %), and whether values that would reverse the outcome lie in that interval.
-std::string chance_text(const Expectation& expectation, const std::vector<double>& values) {
-  if (values.size() < 2) return "";
-  const outputs::Interval of_seeds = outputs::interval(values);
+/// Returns " ± 0.12 over 5 seeds" (95 %), and whether values that would reverse the outcome lie in that interval. One
+/// seed of a comparison is said to be one.
+std::string chance_text(const Expectation& expectation, const outputs::Interval& of_seeds, std::size_t seeds) {
+  if (seeds < 2) return expectation.relative() && compares(expectation.metric) ? "; one seed: chance is not known" : "";
   if (!std::isfinite(of_seeds.high) || !(of_seeds.high > of_seeds.low)) return "";
   const bool holds = expectation.holds(of_seeds.mean);
   const bool unsure = expectation.holds(of_seeds.low) != holds || expectation.holds(of_seeds.high) != holds;
-  return fmt::format(" ± {:.2g} over {} seeds{}", of_seeds.high - of_seeds.mean, values.size(),
+  return fmt::format(" ± {:.2g} over {} seeds{}", of_seeds.high - of_seeds.mean, seeds,
                      unsure ? "; other seeds may decide otherwise" : "");
 }
 
 /// The mean of the metric over the seeds, or the reason why there is none.
 struct MeanOfSeeds {
-  double value = 0.0;
+  outputs::Interval of_seeds = {};
   std::string fault = {};
-  std::vector<double> values = {};  ///< by seed
+  std::map<std::uint64_t, double> values = {};  ///< by seed
 };
 
 MeanOfSeeds mean_of(const std::string& metric, const Runs& seeds) {
-  // Relative to the first: the mean of equal numbers is that number, to the last bit.
-  double excess = 0.0;
   MeanOfSeeds mean;
+  std::vector<double> numbers;
   for (const Run* run : seeds) {
     if (run->record.status == record::Status::failed)  // its numbers describe no training
       return {.fault = fmt::format("the run failed: {} (seed {})", run->record.error, run->seed)};
@@ -99,11 +101,28 @@ MeanOfSeeds mean_of(const std::string& metric, const Runs& seeds) {
     if (run->record.status == record::Status::diverged && (!value || compares(metric)))
       return {.fault = divergence_text(*run)};
     if (!value) return {.fault = fmt::format("found null: {} (seed {})", why_null(metric), run->seed)};
-    mean.values.push_back(*value);
-    excess += *value - mean.values.front();
+    mean.values[run->seed] = *value;
+    numbers.push_back(*value);
   }
-  mean.value = mean.values.front() + excess / static_cast<double>(seeds.size());
+  const auto of_times = outputs::mean_of_ratio(seeds, metric);
+  mean.of_seeds = of_times && std::isfinite(of_times->mean) ? *of_times : outputs::interval(numbers);
   return mean;
+}
+
+/// Returns the ratio of two means over the seeds that both have; without such seeds the ratio alone. Speed-ups, which
+/// are ratios of means themselves, have no interval.
+outputs::Interval ratio_of(const MeanOfSeeds& one, const MeanOfSeeds& other, bool of_times) {
+  const double ratio = one.of_seeds.mean / other.of_seeds.mean;
+  std::vector<double> above, below;
+  for (const auto& [seed, value] : one.values)
+    if (const auto found = other.values.find(seed); found != other.values.end()) {
+      above.push_back(value);
+      below.push_back(found->second);
+    }
+  const bool paired = above.size() == one.values.size() && above.size() == other.values.size();
+  if (of_times || !paired || above.size() < 2) return {ratio, outputs::nan, outputs::nan};
+  const outputs::Interval found = outputs::ratio_of_means(above, below);
+  return {ratio, found.low, found.high};
 }
 
 double wall_s_of(const Runs& runs) {
@@ -118,21 +137,20 @@ Verdict verdict(const Expectation& expectation, const std::string& name, const R
   MeanOfSeeds mean = mean_of(expectation.metric, seeds);
   found.text = mean.fault;
   if (!mean.fault.empty()) return found;
-  double value = mean.value;
+  outputs::Interval value = mean.of_seeds;
   std::string parts;
   if (compared_with) {
     const MeanOfSeeds other = mean_of(expectation.metric, *compared_with);
     found.wall_s += wall_s_of(*compared_with);
     found.text = fmt::format("{}: {}", compared_with->front()->label, other.fault);
     if (!other.fault.empty()) return found;
-    found.text = fmt::format("found {:.6g} / 0, which is no number", mean.value);
-    if (other.value == 0.0) return found;
-    value = mean.value / other.value;
-    parts = fmt::format(" ({:.6g} / {:.6g})", mean.value, other.value);
-    mean.values.clear();  // the interval of a ratio of means is not that of its parts
+    found.text = fmt::format("found {:.6g} / 0, which is no number", mean.of_seeds.mean);
+    if (other.of_seeds.mean == 0.0) return found;
+    value = ratio_of(mean, other, outputs::mean_of_ratio(seeds, expectation.metric).has_value());
+    parts = fmt::format(" ({:.6g} / {:.6g})", mean.of_seeds.mean, other.of_seeds.mean);
   }
-  found.outcome = expectation.holds(value) ? Outcome::held : Outcome::failed;
-  found.text = "found " + shown(value, expectation) + parts + chance_text(expectation, mean.values);
+  found.outcome = expectation.holds(value.mean) ? Outcome::held : Outcome::failed;
+  found.text = "found " + shown(value.mean, expectation) + parts + chance_text(expectation, value, seeds.size());
   return found;
 }
 

@@ -25,7 +25,8 @@ struct Verdict {
 /// otherwise, if its metric is null for any seed, or if a run failed. A run that diverged meets no expectation of its
 /// time, speed-up, cost or energy, nor of a number that it lacks. A relative expectation is about the mean over the
 /// seeds divided by that of the runs compared with; a run is not compared with itself. With several seeds the text has
-/// the 95 % interval of the mean, and says whether the interval reaches beyond the bound.
+/// the 95 % interval of the mean or of the ratio of means (from the seeds' pairs), and says whether it reaches beyond
+/// the bound. Speed-ups are ratios of mean times (outputs/seed_means.h).
 std::vector<Verdict> verdicts(const std::vector<Expectation>& expectations, const outputs::Results& results);
 
 }  // namespace simgrad::experiment

@@ -107,7 +107,6 @@ void name_lone_speedup(std::vector<Column>& columns) {
 
 std::vector<Column> all_columns(const Comparison& c) {
   const std::vector<Row>& rows = c.rows;
-  const auto times = [](double x) { return three_digits(x) + "x"; };
   const auto percent = [](double x) { return fmt::format("{:.0f}%", 100.0 * x); };
   const auto plain = [](double x) { return fmt::format("{:.4g}", x); };
 
@@ -123,9 +122,9 @@ std::vector<Column> all_columns(const Comparison& c) {
   columns.push_back(titled(Column::simulated, tr("simulated|time"), number_cells(rows, &Row::simulated_s, duration)));
   columns.push_back(outcome_column(c));
   columns.push_back(
-      titled(Column::throughput, tr("speed-up|samples/s"), number_cells(rows, &Row::speedup_throughput, times)));
+      titled(Column::throughput, tr("speed-up|samples/s"), number_cells(rows, &Row::speedup_throughput, speedup_text)));
   columns.push_back(
-      titled(Column::to_target, tr("speed-up|target"), number_cells(rows, &Row::speedup_time_to_target, times)));
+      titled(Column::to_target, tr("speed-up|target"), number_cells(rows, &Row::speedup_time_to_target, speedup_text)));
   columns.push_back(titled(Column::efficiency, tr("efficiency"), number_cells(rows, &Row::efficiency, percent)));
   columns.push_back(titled(Column::bar, tr("time|went to"), bar_cells(rows, bar_cells_most)));
   columns.push_back(titled(Column::cost, tr("cost"), number_cells(rows, &Row::cost_usd, dollars)));

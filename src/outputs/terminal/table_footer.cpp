@@ -26,7 +26,10 @@ std::string named(const Row& row) {
 std::string shares(const Row& row) {
   if (!row.parts_s) return "";
   const auto percents = apportioned(*row.parts_s, 100);
-  const std::array<std::string, 4> texts = {tr("{}% computing", percents[0]), tr("{}% communicating", percents[1]),
+  const std::array<std::string, 4> texts = {tr("{}% computing", percents[0]),
+                                            row.reads_storage
+                                                ? tr("{}% communicating, mostly with a storage", percents[1])
+                                                : tr("{}% communicating", percents[1]),
                                             tr("{}% waiting", percents[2]), tr("{}% down", percents[3])};
   std::array<std::size_t, 4> order = {0, 1, 2, 3};
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return percents[a] > percents[b]; });
@@ -45,7 +48,7 @@ std::vector<const Row*> at_places(const std::vector<const Row*>& rows, const std
 }
 
 std::string rate(const Row& row) {
-  if (row.speedup_throughput) return tr("{}x that of one worker", three_digits(*row.speedup_throughput));
+  if (row.speedup_throughput) return tr("{} that of one worker", speedup_text(*row.speedup_throughput));
   return tr("{} samples/s", count(1.0 / *compared(row, by_time_per_sample)));
 }
 
@@ -92,7 +95,7 @@ std::string throughput_sentence(const Comparison& c, const Row* besides) {
     equals.push_back(named(*row));
   }
   return tr("Highest throughput: {}, {}{}.", listed(equals, most_named), rate(*rows.front()),
-            besides ? "" : shares(*rows.front()));
+            besides || equals.size() > 1 ? "" : shares(*rows.front()));
 }
 
 std::string fastest_sentence(const Comparison& c, const std::vector<const Row*>& rows) {
@@ -108,12 +111,12 @@ std::string fastest_sentence(const Comparison& c, const std::vector<const Row*>&
   std::string text = equals.size() > 1 ? tr("Fastest to the target: {}, equally, after {}", names, after)
                                        : tr("Fastest to the target: {}, after {}", names, after);
   if (const auto speedup = best.speedup_time_to_target) {
-    text += tr(", {}x as fast as one worker", three_digits(*speedup));
+    text += tr(", {} as fast as one worker", speedup_text(*speedup));
     if (*speedup < 1.0) text += tr(", so one worker alone is faster");
   }
-  text += shares(best) + tr(".") + cheapest_sentence(c, &best);
+  text += (equals.size() > 1 ? "" : shares(best)) + tr(".") + cheapest_sentence(c, &best);
   if (const std::string most = throughput_sentence(c, &best); !most.empty()) text += tr(" ") + most;
-  if (top.lead == Lead::one_seed) text += tr(" ") + one_seed_remark();
+  if (top.lead == Lead::one_seed) text += tr(" ") + one_seed_remark(c);
   return text;
 }
 
@@ -127,6 +130,12 @@ std::string unreached_sentence(const Comparison& c) {
     const bool comparable = row.final_loss && row.sound();
     if (comparable && (!closest || *row.final_loss < *closest->final_loss)) closest = &row;
   }
+  const bool all_diverged =
+      std::ranges::all_of(c.rows, [](const Row& row) { return row.diverged + row.failed == row.seeds; });
+  const bool some_failed = std::ranges::any_of(c.rows, [](const Row& row) { return row.failed > 0; });
+  if (all_diverged)
+    return some_failed ? tr("Every run diverged or failed.")
+                       : tr("Every run diverged. A smaller training.learning_rate may help.");
   if (!closest) return tr("No run reached the target.");
   if (closest->levelled_off)
     return tr("No run reached the target; {} came closest: its loss levelled off at {:.4g}, after {}{}.",
@@ -143,8 +152,12 @@ std::string baseline_text(const Row& row) {
 }
 
 /// Returns one line if all baselines say the same, else one line for each of the first four.
-std::string baseline_lines(const std::vector<Row>& baselines, std::size_t width) {
+std::string baseline_lines(const Comparison& c, std::size_t width) {
+  const std::vector<Row>& baselines = c.baselines;
   if (baselines.empty()) return "";
+  if (std::ranges::any_of(c.rows, &Row::idle_baseline) &&
+      std::ranges::none_of(c.rows, [](const Row& row) { return row.speedup_throughput.has_value(); }))
+    return wrapped(tr("Baseline, one worker without a network: next to no time, so there are no speed-ups."), width);
   const std::string first = baseline_text(baselines.front());
   const bool same =
       std::all_of(baselines.begin(), baselines.end(), [&](const Row& row) { return baseline_text(row) == first; });
@@ -241,7 +254,7 @@ std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
 
 /// Returns the cause that binds the run that was explained first, the fastest of those that could be.
 std::string binding_line(const Results& results, std::size_t width) {
-  if (results.counterfactuals.empty()) return "";
+  if (results.counterfactuals.empty()) return results.scenario.contains("job") ? wrapped(jobs_untried(), width) : "";
   const Counterfactual& first = results.counterfactuals.front();
   const auto run = std::ranges::find(results.runs, first.id, &Run::id);
   if (run == results.runs.end()) return "";
@@ -266,13 +279,13 @@ std::string sentence(const Comparison& c) {
   if (most.empty()) return tr("No run processed any samples.");
   const bool by_chance =
       c.speed_by_chance && leaders(ranked(c, by_time_per_sample), by_time_per_sample).lead == Lead::one_seed;
-  return by_chance ? most + tr(" ") + one_seed_remark() : most;
+  return by_chance ? most + tr(" ") + one_seed_remark(c) : most;
 }
 
 std::string table_footer(const Results& results, const Comparison& c, std::size_t width, bool bars_shown) {
   std::string text = bars_shown ? wrapped(legend(c), width) : "";
   if (c.target) text += wrapped(tr("Target: loss {:.6g} or less.", *c.target), width);
-  text += baseline_lines(c.baselines, width);
+  text += baseline_lines(c, width);
   text += margin_line(c, width);
   text += wrapped(sentence(c), width);
   text += binding_line(results, width);

@@ -63,6 +63,7 @@ constexpr Translation word_texts[] = {
     {"yes", "是"},
     {"no", "否"},
     {"{} samples/s", "每秒 {} 个样本"},
+    {"Fewer than two seeds in common: the order may be chance.", "共同的种子不到两个：次序可能出于偶然。"},
     {"One seed: the order may be chance.", "只有一个种子：次序可能出于偶然。"},
     {"no clear winner", "没有明显的优胜者"},
     {"No run has finished.", "还没有运行完成。"},
@@ -99,6 +100,14 @@ constexpr Translation word_texts[] = {
     {"With {} {} would be {} as fast{}.", "如果{0}，{1} 的速度会是原来的 {2}{3}。"},
     {"{} (seed {})", "{}（种子 {}）"},
     {"With {} {} would be {} as fast{}{}: {} binds most.", "如果{0}，{1} 的速度会是原来的 {2}{3}{4}：瓶颈主要是{5}。"},
+    {"With {} or {} {} would be {} as fast{}{}: {} bind alike.",
+     "如果{0}或者{1}，{2} 的速度会是原来的 {3}{4}{5}：{6}同样是瓶颈。"},
+    {" With {} {} would be {} slower.", "如果{0}，{1} 会慢 {2}。"},
+    {"No change was tried that would tell what binds: jobs share the cluster, and a change for one changes all.",
+     "没有试过改变来找瓶颈：各个训练共用集群，为一个训练而作的改变会改变全部。"},
+    {"no single cause", "没有单独的原因"},
+    {"only failures were tried", "只试过没有故障"},
+    {"not tried", "未试"},
 };
 
 }  // namespace

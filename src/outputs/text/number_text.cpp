@@ -33,6 +33,10 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string speedup_text(double ratio) {
+  return ratio > 0.0 && ratio < 0.0995 ? fmt::format("{:.3g}x", ratio) : three_digits(ratio) + "x";
+}
+
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   if (seconds == 0.0) return "0 s";

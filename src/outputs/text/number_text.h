@@ -8,6 +8,9 @@ namespace simgrad::outputs {
 /// Returns three digits of a number of moderate size: "6.10", "12.3", "1234".
 std::string three_digits(double value);
 
+/// Returns a ratio of speeds: "6.10x", "12.3x", "0.00412x".
+std::string speedup_text(double ratio);
+
 /// "850 ns", "12.3 ms", "1.24 s", "3 min 20 s", "2 h 5 min", "3 d 4 h"; "-" for a number that is not finite.
 std::string duration(double seconds);
 

@@ -74,7 +74,7 @@ def same_winner(reader, answers, title, keys):
         reader.claim("winner of a question", False, f"only one question has an answer: {names}")
     if reader.text[reader.at - 1] == ".":
         return
-    lead = reader.take(", (?:(?P<least>.+?) to )?(?P<most>(?:<times x>|<percent p>) faster) than the next")
+    lead = reader.take(", (?:(?P<least>.+?) to )?(?P<most>(?:<times x>|<percent p>) faster) than the next strategy")
     if lead:
         ratios = [top.next.score(top.measure) / top.ranked[0].score(top.measure) for top in answers.answered
                   if top.next]
@@ -178,6 +178,9 @@ def without_winner(reader, experiment):
         reader.claim("no winner", all(run["status"] == "diverged" for run in runs), "not all diverged")
     elif reader.take(r"Every case has a seed that diverged or failed, so no case is called the best\."):
         reader.claim("no winner", all(case.failed + case.diverged for case in experiment.cases), "a case has none")
+    elif reader.take(r"No case in which every run is sound has processed any samples, so no case is called the best\."):
+        sound = [case for case in experiment.cases if case.sound]
+        reader.claim("no winner", sound and all(case.score("time per sample") is None for case in sound), "a case has")
     else:
         return False
     return True

@@ -27,6 +27,8 @@ def notes(reader, experiment):
     if got:
         diverged(reader, experiment, int(got["n"]))
         return True
+    if findings.untried(reader, experiment):
+        return True
     got = reader.take(r"<case c> lost <count a> of <count b> samples to crashes; "
                       r"they are no part of samples/s and speed-ups\.")
     if got:
@@ -117,8 +119,10 @@ def top_of_card(reader, experiment, line, measure):
 
 
 def others(reader, experiment, by, kind, top, scale):
-    if reader.take("; (?=next: )"):
-        got = reader.need("next: <case c> with ")
+    if reader.take("; (?=next)"):
+        got = reader.need("next(?P<strategy> strategy)?: <case c> with ")
+        reader.claim("next", bool(got["strategy"]) == (len(experiment.labels) > 1 and len(experiment.points) > 1),
+                     "a ranking has the best case of each strategy")
         case = reader.names.case(got["c"])
         reader.claim("next", top.next and same_score(case, top.next, top.measure),
                      lambda: f"next is {top.next and top.next.name}")
@@ -135,8 +139,7 @@ def others(reader, experiment, by, kind, top, scale):
 
 def of_baseline(experiment, case, measure):
     runs = experiment.results["baselines"]
-    groups = {str(run["parameters"]): run["parameters"] for run in runs}
-    mine = [run for run in runs if len(groups) == 1 or run["parameters"] == case.point]
+    mine = [run for run in runs if run["parameters"].items() <= case.point.items()]
     one_a_seed = len({run["seed"] for run in mine}) == len(mine)  # else they are of several tasks
     return mean(NUMBERS[measure](run) for run in mine) if one_a_seed else None
 

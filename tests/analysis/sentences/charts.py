@@ -173,7 +173,7 @@ def speedup(reader, experiment, chart):
                                                             reverse=True)) + ")"
     best = reached(reader, lines, max)
     reader.take(", more than ideal(?! speed)")
-    if reader.take(r"\. At the low end, "):
+    if reader.take(r"\. The lowest line: "):
         reached(reader, lines, min)
     reader.need(r"\.")
     got = reader.take(r" More workers make <line c> slower: <times x> with <whole n>\.")

@@ -89,6 +89,16 @@ NUMBERS = {
 }
 
 
+# Speed-ups are ratios of mean times: the baseline's over the case's.
+TIMES = {"speedup_throughput": per_sample("simulated_s"), "efficiency": per_sample("simulated_s"),
+         "speedup_time_to_target": lambda run: run["time_to_target_s"]}
+
+
+def ratio_of_times(runs, name):
+    pairs = [(run[name] * s, s) for run in runs if run[name] is not None and (s := TIMES[name](run)) is not None]
+    return math.fsum(alone for alone, _ in pairs) / math.fsum(s for _, s in pairs) if pairs else None
+
+
 class Case:
     """One strategy at one grid point."""
 
@@ -114,6 +124,8 @@ class Case:
 
     def mean(self, number):
         """Over the runs that neither failed nor diverged."""
+        if number in TIMES:
+            return ratio_of_times(self.good, number)
         return mean(number(run) if callable(number) else run[number] for run in self.good)
 
     def of_live(self, number):
@@ -137,6 +149,18 @@ class Case:
                 rank[part] for rank in run["ranks"] if rank["role"] == "worker")))
         return None if None in found else found
 
+    def detail(self, activity):
+        """Seconds by part of an activity: means over workers and the seeds that did not fail."""
+        names = [name for name in self.live[0]["ranks"][0] if name.startswith(activity + "_") and name.endswith("_s")
+                 and name != activity + "_s"]
+        return {name: mean(mean(rank.get(name, 0.0) for rank in run["ranks"] if rank["role"] == "worker")
+                           for run in self.live) for name in names}
+
+    def reads_storage(self):
+        sums = {name: math.fsum(mean(rank.get(name, 0.0) for rank in run["ranks"] if rank["role"] == "worker")
+                                for run in self.good) for name in ("communicate_storage_s", "communicate_transfer_s")}
+        return sums["communicate_storage_s"] > 0 and sums["communicate_storage_s"] >= 0.5 * sum(sums.values())
+
     def shares(self):
         parts = self.parts() or [0.0] * 4
         total = math.fsum(parts)
@@ -151,11 +175,12 @@ def lead(first, second, measure):
     """The relation of two cases, of which the first has the smaller mean."""
     mine, its = first.values(measure), second.values(measure)
     pairs = [its[seed] - mine[seed] for seed in mine if seed in its]
-    alike = second.score(measure) < EQUAL * first.score(measure)
+    alike = second.score(measure) <= EQUAL * first.score(measure)
     if len(pairs) < 2:
         return "equal" if alike else "one_seed"
     half = margin(pairs)
-    if abs(mean(pairs)) <= half and half >= (EQUAL - 1) * first.score(measure):
+    ahead = mean(pairs) - half > 0
+    if not ahead and (half > (EQUAL - 1) * first.score(measure) or mean(pairs) + half < 0):
         return "unclear"
     return "equal" if alike else "clear"
 
@@ -208,7 +233,7 @@ class Experiment:
     def conditions(self, point):
         scenario = json.loads(json.dumps(self.scenario))
         for key, value in point.items():
-            if key.startswith("cluster."):
+            if key.split(".")[0] in ("cluster", "model", "training"):
                 place = scenario
                 *path, last = key.split(".")
                 for part in path:
@@ -221,6 +246,13 @@ class Experiment:
         failures = cluster.get("failures", {})
         found = {key: given(cluster, key) for key in ("jitter", "stragglers", "background")}
         found["failures"] = given(failures, "hosts") or given(failures, "links") or failures.get("market") == "spot"
+        kinds = [entry["kind"] for entry in scenario.get("strategy", [])]
+        partition = scenario.get("training", {}).get("partition", "iid")
+        found["drawn"] = (scenario.get("model", {}).get("kind") in ("sparse_logistic", "factorization_machine",
+                                                                    "wide_and_deep")
+                          or (partition if isinstance(partition, str) else partition["kind"]) in (
+                              "dirichlet", "quantity", "stream")
+                          or "ad_psgd" in kinds or "federated_averaging" in kinds)
         found["by_chance"] = any(found.values())
         found["uneven"] = given(cluster, "hosts") or any(x != 1 for x in cluster.get("relative_speeds", []))
         return found

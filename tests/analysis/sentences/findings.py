@@ -2,7 +2,23 @@
 
 import re
 
-BINDING = 1.02  # the least gain
+from sentences.quantities import interval_of
+
+
+def binding(tried):
+    """The least gain: of asynchronous runs it is larger, because any change reorders their updates."""
+    return 1.05 if tried.get("asynchronous") else 1.02
+
+
+def untried(reader, experiment):
+    """Reads why no change was tried on jobs."""
+    if not reader.take("No change was tried that would tell what binds: jobs share the cluster, and a change for one "
+                       r"changes all\."):
+        return False
+    reader.claim("no change was tried", experiment.jobs and not experiment.results.get("counterfactuals"), "not so")
+    return True
+
+
 WORDS = {"bandwidth": ("twice the bandwidth", "the bandwidth of the links"),
          "latency": ("half the latency", "the latency of the links"),
          "worker_speed": ("workers twice as fast", "the speed of the workers"),
@@ -21,7 +37,8 @@ def finding(reader, experiment, way="case"):
     change = "(?:" + "|".join(words for words, _ in WORDS.values()) + ")"
     over = r"(?: over its first <whole steps> steps?)?"
     seed = r"(?: \(seed <whole seed>\))?"
-    got = reader.take(rf"With (?P<change>{change}) <{way} c>{seed} would be <times x> as fast{over}")
+    several = rf"(?:(?P<more>{change}(?:, {change})*) or )?"
+    got = reader.take(rf"With {several}(?P<change>{change}) <{way} c>{seed} would be <times x> as fast{over}")
     if not got:
         return nothing_binds(reader, experiment, change, over, way)
     case = reader.names.by[way][got["c"]][0]
@@ -32,18 +49,42 @@ def finding(reader, experiment, way="case"):
         run = next(run for run in case.runs if run["id"] == tried["id"])
         reader.claim("seed", run["seed"] == int(got["seed"]) and len(case.runs) > 1, f"{run['seed']}")
     if list(gains) == [WORDS["failures"][0]]:
-        reader.claim("no failures", gains[got["change"]] >= BINDING - 1e-12, f"{gains}")
+        reader.claim("no failures", gains[got["change"]] >= binding(tried) - 1e-12, f"{gains}")
         steps(reader, got, tried)
         reader.need(r"\.")
         return True
-    reader.claim("binds most", max(gains.values()) >= BINDING - 1e-12
-                 and gains[got["change"]] >= max(gains.values()) * (1 - 1e-9), f"{gains}")
+    named = [*(re.findall(change, got["more"]) if got["more"] else []), got["change"]]
+    for each in named:
+        reader.number("times", "gain", got["x"], gains[each])
+    shown = interval_of("times", got["x"])
+    reader.claim("binds most", max(gains.values()) >= binding(tried) - 1e-12
+                 and max(gains.values()) <= shown[1] * (1 + 1e-9), f"{gains}")
     steps(reader, got, tried)
+    beside = []
     while other := reader.take(rf"(?: \(|; )(?P<change>{change}): <times x>\)?"):
         reader.number("times", "gain", other["x"], gains[other["change"]])
+        beside.append(other["x"])
+    reader.claim("binds most", got["x"] not in beside, f"{gains}")
     causes = {words: cause for words, cause in WORDS.values()}
-    reader.need(f": {re.escape(causes[got['change']])} binds most\\.")
+    if len(named) == 1:
+        reader.need(f": {re.escape(causes[got['change']])} binds most\\.")
+    else:
+        items, more = reader.list_of(f"(?:: )?(?P<cause>{'|'.join(map(re.escape, causes.values()))})")
+        reader.claim("bind alike", [item["cause"] for item in items] == [causes[each] for each in named] and not more,
+                     f"{named}")
+        reader.need(r" bind alike\.")
+    slower(reader, tried, gains, change, way)
     return True
+
+
+def slower(reader, tried, gains, change, way):
+    """Reads " With half the latency ring would be 3 % slower."."""
+    got = reader.take(rf" With (?P<change>{change}) <{way} c>(?: \(seed <whole seed>\))? would be <percent p> slower\.")
+    least = min(gains.values())
+    reader.claim("slower", (got is not None) == (least * binding(tried) <= 1), f"{gains}")
+    if got:
+        reader.number("percent", "slower", got["p"], 1 - gains[got["change"]])
+        reader.claim("slower", gains[got["change"]] <= least * (1 + 1e-12), f"{gains}")
 
 
 def nothing_binds(reader, experiment, change, over, way):
@@ -56,9 +97,11 @@ def nothing_binds(reader, experiment, change, over, way):
     items, more = reader.list_of(f"(?P<change>{change})")
     reader.claim("changes", len(items) + more == len(gains) and all(item["change"] in gains for item in items),
                  f"{gains}")
-    reader.claim("nothing binds", max(gains.values()) < BINDING and got["p"] == "2 %", f"{gains}")
+    reader.claim("nothing binds", max(gains.values()) < binding(tried)
+                 and got["p"] == f"{100 * (binding(tried) - 1):.0f} %", f"{gains}")
     steps(reader, got, tried)
     reader.need(r"\.")
+    slower(reader, tried, gains, change, way)
     return True
 
 
@@ -78,17 +121,27 @@ def steps(reader, got, tried):
 
 
 def binds(reader, experiment, case):
-    """Reads the cause that binds, in the table's column."""
-    tried = tried_on(experiment, case)
+    """Reads the causes that bind, in the table's column, or why none is named."""
+    ids = {run["id"] for run in case.runs}
+    tried = next((each for each in experiment.results["counterfactuals"] if each["id"] in ids), None)
+    if reader.take("not tried$"):
+        reader.claim("binds", tried is None or not tried["changes"], lambda: f"{tried}")
+        return
     gains = {WORDS[each["name"]][1]: gain_of(each, tried) for each in tried["changes"]}
-    got = reader.need(f"(?P<cause>{'|'.join(cause for _, cause in WORDS.values())})")
-    most = max(gains.values())
-    reader.claim("binds", gains.get(got["cause"], 0.0) >= most * (1 - 1e-9) and most >= BINDING, lambda: f"{gains}")
+    most = max(gains.values(), default=0.0)
+    failures = list(gains) == [WORDS["failures"][1]]
+    if reader.take("only failures were tried$"):
+        reader.claim("binds", failures, lambda: f"{gains}")
+        return
+    if reader.take("no single cause$"):
+        reader.claim("binds", not failures and most < binding(tried), lambda: f"{gains}")
+        return
+    items, more = reader.list_of(f"(?P<cause>{'|'.join(cause for _, cause in WORDS.values())})")
+    named = [gains.get(item["cause"], 0.0) for item in items]
+    reader.claim("binds", max(named) >= most * (1 - 1e-9) and most >= binding(tried) and min(named) >= 0.9 * most
+                 and not more, lambda: f"{gains}")
 
 
 def nothing(reader, experiment, case):
-    """Claims that nothing binds, where the column is empty."""
-    ids = {run["id"] for run in case.runs}
-    tried = [each for each in experiment.results.get("counterfactuals", []) if each["id"] in ids]
-    reader.claim("binds", all(gain_of(change, each) < BINDING for each in tried for change in each["changes"]),
-                 lambda: f"{tried}")
+    """Claims that nothing was tried at all, where the column is empty."""
+    reader.claim("binds", not any(each["changes"] for each in experiment.results.get("counterfactuals", [])), "tried")

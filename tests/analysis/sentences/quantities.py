@@ -8,6 +8,7 @@ PATTERNS = {
     "time": rf"(?:\d+ min \d+ s|\d+ h \d+ min|\d+ d \d+ h|{DECIMAL} (?:ns|µs|ms|s|d))(?![A-Za-z])",
     "percent": r"(?:under 0\.1 %|nearly 100 %|-?\d+(?:\.\d+)? %)",
     "times": rf"(?:{DECIMAL}x)",
+    "speed": rf"(?:{DECIMAL}x)",  # three digits, or two decimals
     "count": r"(?:\d+(?:\.\d+)?(?: [kMGT])?)(?![A-Za-z0-9])",
     "bytes": r"(?:\d+(?:\.\d+)? (?:B|kB|MB|GB|TB|PB|EB))",
     "dollars": rf"(?:\${DECIMAL})",
@@ -57,10 +58,10 @@ def interval_of(kind, text):
         return (float(number) - half) / 100, (float(number) + half) / 100
     if kind == "time":
         value, half = split_time(text)
-    elif kind in ("times", "dollars"):
+    elif kind in ("times", "speed", "dollars"):
         number = text.strip("$x")
         value = float(number)
-        small = value < 0.0995 if kind == "times" else value < 0.995
+        small = value < 0.995 if kind == "dollars" else value < 0.0995
         half = half_of_digits(value, 2 if "e" in number else 3) if small or "e" in number else half_of_decimals(number)
         if kind == "dollars" and 0 < value < 1e-4:
             half = half_of_decimals(number)

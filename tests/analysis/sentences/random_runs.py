@@ -313,5 +313,5 @@ def counterfactuals(dice, runs):
                             "gain": (samples / changed_s) / (samples / simulated_s)})
         changes.sort(key=lambda change: -change["gain"])
         tried.append({"id": run["id"], "steps": steps, "whole": whole, "simulated_s": simulated_s, "samples": samples,
-                      "changes": changes})
+                      "changes": changes, "asynchronous": bool(run["staleness_mean"])})
     return tried

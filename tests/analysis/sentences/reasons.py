@@ -155,11 +155,19 @@ def limit_clause(reader, case, whole):
     got = reader.take("computing takes <percent p> of the time")
     if got:
         reader.number("percent", "share of the time", got["p"], compute)
+        mostly(reader, case, "compute")
         reader.claim("bottleneck", compute - lost >= max(communicate, wait, down) * (1 - 1e-9), f"{case.shares()}")
         return
     if whole:
         reader.claim("bottleneck", communicate + wait + down + sum(faults(case).values()) >= compute - lost,
                      f"{case.shares()}, {faults(case)}")
+    got = reader.take("reading and writing a storage takes <percent p> of the time")
+    if got:
+        parts = case.detail("communicate")
+        storage = parts["communicate_storage_s"]
+        reader.number("percent", "share of the time", got["p"], communicate * storage / sum(parts.values()))
+        reader.claim("storage", storage >= 0.5 * sum(parts.values()) * (1 - 1e-9) and communicate >= wait, f"{parts}")
+        return
     got = reader.take("(?P<what>communicating|waiting|waiting for its turn) takes <percent p> of the time")
     if not got:
         faults_clause(reader, case)
@@ -171,6 +179,28 @@ def limit_clause(reader, case, whole):
         link_clause(reader, case)
         return
     waiting(reader, case, wait, communicate) if got["what"] != "communicating" else network(reader, case)
+
+
+PHRASES = {"sums": "compute_reduction_s", "updates": "compute_update_s", "encoding": "compute_encoding_s",
+           "other computing": "compute_other_s", "waiting for a gradient": "wait_gradient_s",
+           "waiting for another worker's other work": "wait_worker_s",
+           "waiting for a server's processor": "wait_server_s",
+           "waiting for the transfers of others": "wait_transfer_s", "waiting for a turn": "wait_turn_s",
+           "waiting for a storage": "wait_storage_s", "waiting for a checkpoint": "wait_checkpoint_s",
+           "waiting for a recovery": "wait_recovery_s"}
+
+
+def mostly(reader, case, activity):
+    """Reads ", mostly sums": the part that is half of an activity at least."""
+    parts = case.detail(activity)
+    total = sum(parts.values())
+    got = reader.take(f", mostly (?P<part>{'|'.join(PHRASES)})")
+    if got:
+        reader.claim("part", parts[PHRASES[got["part"]]] >= 0.5 * total * (1 - 1e-9), f"{parts}")
+    else:
+        usual = {"compute_gradient_s", "wait_other_s"}
+        reader.claim("part", total == 0 or all(name in usual or s <= 0.5 * total for name, s in parts.items()),
+                     f"{parts}")
 
 
 def network(reader, case):

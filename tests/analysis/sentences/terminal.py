@@ -4,10 +4,10 @@ import math
 import re
 
 from sentences import findings
-from sentences.facts import Top, mean, printable, seen
+from sentences.facts import Top, mean, point_text, printable, seen
 from sentences.quantities import agrees
 from sentences.answers import closest_clause, without_winner
-from sentences.winners import ONE_SEED, candidates, is_first, same_score, with_margins
+from sentences.winners import candidates, chance_remark, is_first, same_score, with_margins
 
 ALL = "terminal"
 
@@ -71,6 +71,8 @@ def line(reader, experiment):
         return
     if reader.take(r"<whole n> more notes are in results\.json\."):
         return
+    if findings.untried(reader, experiment):
+        return
     if not findings.finding(reader, experiment, ALL):
         sentence(reader, experiment)
 
@@ -88,20 +90,30 @@ def gaps(reader, runs):
 
 
 def baselines(reader, experiment):
+    if reader.take(r"next to no time, so there are no speed-ups\."):
+        ratios = [run["speedup_throughput"] for run in experiment.results["runs"] if run["speedup_throughput"]]
+        reader.claim("baseline", ratios and max(ratios) < 1e-5, f"{ratios}")
+        return
     groups = {}
     for run in experiment.results["baselines"]:
-        if run["status"] in ("reached", "stopped"):
-            groups.setdefault(str(run["parameters"]), []).append(run)
+        groups.setdefault(f" at {point_text(run['parameters'])}" if run["parameters"] else "", []).append(run)
+    said = []
     while not reader.done():
-        got = reader.need(r"(?:(?P<where>[^:]*?): )?(?:simulated <time t>(?:, target after <time u>)?|failed)\.? ?")
-        if got["t"]:
-            alike = [runs for runs in groups.values() if len({run["seed"] for run in runs}) == len(runs)]
-            truths = [(mean(run["simulated_s"] for run in runs), mean(run["time_to_target_s"] for run in runs))
-                      for runs in alike]
-            reader.claim("baseline", any(agrees("time", got["t"], t) and (not got["u"] or agrees("time", got["u"], u))
-                                         for t, u in truths), f"{truths}")
+        got = reader.need(r"(?:baseline(?P<where>(?: at [^:]*?)?): )?(?:simulated <time t>(?:, target after <time u>)?|"
+                          r"failed)\.? ?")
+        places = list(groups) if got["where"] is None else [got["where"]]
+        said += places
+        for place in places:
+            runs = [run for run in groups[place] if run["status"] in ("reached", "stopped")] or [
+                run for run in groups[place] if run["status"] == "diverged"]
+            reader.claim("baseline", len({run["seed"] for run in runs}) == len(runs), "of several tasks")
+            if got["t"]:
+                reader.number("time", "baseline", got["t"], mean(run["simulated_s"] for run in runs))
+            if got["u"]:
+                reader.number("time", "baseline", got["u"], mean(run["time_to_target_s"] for run in runs))
         if reader.take(r"<whole n> more are in results\.json\."):
-            break
+            return
+    reader.claim("baseline", sorted(said) == sorted(groups), f"{list(groups)}")
 
 
 def shares(reader, case):
@@ -109,8 +121,12 @@ def shares(reader, case):
     if not reader.take("; its time is "):
         return
     found = {}
-    while got := reader.take("(?:, )?<whole p>% (?P<what>computing|communicating|waiting|down)"):
+    storage = None
+    while got := reader.take("(?:, )?<whole p>% (?P<what>computing|communicating|waiting|down)"
+                             "(?P<storage>, mostly with a storage)?"):
         found[got["what"]] = int(got["p"])
+        storage = storage or got["storage"]
+    reader.claim("storage", bool(storage) == (found.get("communicating", 0) > 0 and case.reads_storage()), "storage")
     for what, share in zip(("computing", "communicating", "waiting", "down"), case.shares()):
         reader.claim("share of the time", abs(found.get(what, 0) - 100 * share) < 1, f"{what}: {share}")
     reader.claim("share of the time", sum(found.values()) == 100, f"{found}")
@@ -126,15 +142,13 @@ def sentence(reader, experiment):
     if to_target:
         top = Top(to_target, "time to the target")
         fastest(reader, experiment, top)
-        said = reader.take(re.escape(ONE_SEED)) is not None
-        reader.claim("one seed", said == (top.lead == "one_seed"), top.lead)
+        chance_remark(reader, top.lead == "one_seed")
     elif experiment.has_target:
         unreached(reader, experiment)
     else:
         throughput(reader, experiment)
         top = Top(ranked(experiment, "time per sample"), "time per sample")
-        reader.claim("one seed", (reader.take(re.escape(ONE_SEED)) is not None) == experiment.may_be_chance(top),
-                     top.lead)
+        chance_remark(reader, experiment.may_be_chance(top))
 
 
 def unreached(reader, experiment):
@@ -162,15 +176,16 @@ def fastest(reader, experiment, top):
         candidates(reader, [reader.names.by[ALL][item["c"]][0] for item in items], more, top)
         best = reader.names.by[ALL][items[0]["c"]][0]
         is_first(reader, best, top)
-        got = reader.need(", (?P<equal>equally, )?after <time t>(?:, <fixed x>x as fast as one worker)?"
+        got = reader.need(", (?P<equal>equally, )?after <time t>(?:, <speed x> as fast as one worker)?"
                           "(?P<slow>, so one worker alone is faster)?")
         reader.claim("equal", bool(got["equal"]) == (len(top.all) > 1), f"{len(top.all)}")
         reader.number("time", "time to the target", got["t"], best.score("time to the target"))
         if got["x"]:
             speedup = best.mean("speedup_time_to_target")
-            reader.number("fixed", "speed-up", got["x"], speedup)
+            reader.number("speed", "speed-up", got["x"], speedup)
             reader.claim("slower than one", bool(got["slow"]) == (speedup < 1), f"{speedup}")
-        shares(reader, best)
+        if len(items) == 1:
+            shares(reader, best)
         reader.need(r"\.")
     cheapest(reader, experiment, best)
     if reader.take(" (?=Highest throughput|No clear winner by time per sample)"):
@@ -213,14 +228,14 @@ def throughput(reader, experiment, besides=None):
         best = reader.names.by[ALL][items[0]["c"]][0]
         candidates(reader, [reader.names.by[ALL][item["c"]][0] for item in items], more, top)
         is_first(reader, best, top)
-        got = reader.need(", (?:<fixed x>x that of one worker|<count c> samples/s)")
+        got = reader.need(", (?:<speed x> that of one worker|<count c> samples/s)")
         if got["x"]:
-            reader.number("fixed", "speed-up", got["x"], best.mean("speedup_throughput"))
+            reader.number("speed", "speed-up", got["x"], best.mean("speedup_throughput"))
         else:
             reader.number("count", "samples/s", got["c"], 1 / best.score(measure))
-        if besides is None:
+        if besides is None and len(items) == 1:
             shares(reader, best)
-        else:
+        elif besides is not None:
             reader.claim("besides", not same_score(best, besides, measure), "the same as the fastest")
     reader.need(r"\.")
     assert math.isfinite(top.ranked[0].score(measure))

@@ -6,7 +6,7 @@ from sentences import reasons
 from sentences.facts import Top, margin, mean
 from sentences.quantities import margin_agrees
 
-ONE_SEED = " One seed: the order may be chance."
+ONE_SEED = r" (?:One seed|(?P<several>Fewer than two seeds in common)): the order may be chance\."
 MARGIN = r"[0-9.e+-]+(?: (?:ns|µs|ms|s|min \d+ s|h \d+ min|d \d+ h|d))?|\$[0-9.e-]+|[0-9.]+ [mkMGT]?J"
 
 
@@ -89,8 +89,11 @@ def against_one_worker(reader, case, to_target):
 
 
 def chance_remark(reader, may_be):
-    said = reader.take(re.escape(ONE_SEED)) is not None
-    reader.claim("one seed", said == may_be, f"one seed decides: {may_be}")
+    said = reader.take(ONE_SEED)
+    reader.claim("one seed", (said is not None) == may_be, f"one seed decides: {may_be}")
+    if said:
+        most = max(len(case.runs) for cases in reader.names.by["case"].values() for case in cases)
+        reader.claim("one seed", (said["several"] is not None) == (most > 1), f"{most} seeds")
 
 
 def of_alternatives(reader, experiment, measure):

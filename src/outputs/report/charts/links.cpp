@@ -81,10 +81,10 @@ const Link* busiest(const LinksRow& row) {
   return found == row.links.end() ? nullptr : &*found;
 }
 
-double mean_utilisation(const LinksRow& row) {
+double mean_utilisation(const std::vector<Link>& links) {
   double sum = 0.0;
-  for (const Link& link : row.links) sum += link.utilisation;
-  return row.links.empty() ? 0.0 : sum / static_cast<double>(row.links.size());
+  for (const Link& link : links) sum += link.utilisation;
+  return links.empty() ? 0.0 : sum / static_cast<double>(links.size());
 }
 
 std::string described(const ReportModel& model, const LinksRow& row) {
@@ -106,11 +106,11 @@ std::string sentence(const ReportModel& model, Links& chart) {
   if (!most) return tr("The utilisation of the links is not known.");
   chart.about = subject_of(*most->one);
   std::string text = tr("The busiest link is {}", described(model, *most));
-  const double mean = mean_utilisation(*most);
-  if (most->links.size() > 1 && mean > 0.0) {
+  const double mean = most->utilisation_mean;
+  if (most->links_in_all > 1 && mean > 0.0) {
     const double peak = busiest(*most)->utilisation / mean;
-    text += peak < 1.1 ? tr(", as busy as the mean of its {} links", most->links.size())
-                       : tr(", {} as busy as the mean of its {} links", times(peak), most->links.size());
+    text += peak < 1.1 ? tr(", as busy as the mean of its {} links", most->links_in_all)
+                       : tr(", {} as busy as the mean of its {} links", times(peak), most->links_in_all);
   }
   text += tr(".");
   if (least != most && busiest(*most)->utilisation > same_within * busiest(*least)->utilisation)
@@ -165,6 +165,8 @@ std::optional<Links> links(const ReportModel& model) {
     row.links = links_of(*one);
     row.hosts = host_names(one->runs.front()->record);
     name(row.links, row.hosts);
+    row.links_in_all = row.links.size();
+    row.utilisation_mean = mean_utilisation(row.links);
     keep(row.links, most, one->busiest ? one->busiest->name : "");
     row.heat = heat(one->runs.front()->record, heat_rows, columns);
   }

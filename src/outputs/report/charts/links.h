@@ -30,7 +30,9 @@ struct Heat {
 
 struct LinksRow {
   const Case* one = nullptr;
-  std::vector<Link> links;                   ///< in the record's order; if there are too many, those that carried most
+  std::vector<Link> links;  ///< in the record's order; if there are too many, those that carried most
+  std::size_t links_in_all = 0;
+  double utilisation_mean = 0.0;             ///< over all links, those that are left out too
   std::map<std::string, std::string> hosts;  ///< the ranks of the hosts in `from` and `to`: "server 0" for "host-8"
   std::optional<Heat> heat;
 };

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "outputs/leaders.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -28,6 +30,17 @@ std::string points_status(const Row& row, bool has_target) {
   return row.steps == 1.0 ? tr("{} step done", steps) : tr("{} steps done", steps);
 }
 
+/// Returns the causes that bind, or why none is named.
+std::string binds_text(const Counterfactual& counterfactual) {
+  if (counterfactual.changes.empty()) return "";
+  std::vector<std::string> causes;
+  for (const Change* each : all_binding(counterfactual)) causes.push_back(cause(*each));
+  if (!causes.empty()) return listed(causes);
+  const auto& changes = counterfactual.changes;
+  return changes.size() == 1 && changes.front().name == "failures" ? tr("only failures were tried")
+                                                                   : tr("no single cause");
+}
+
 PointsRow points_row(const ReportModel& model, const Case& one, bool to_target) {
   const Row& row = one.row;
   PointsRow made;
@@ -45,8 +58,7 @@ PointsRow points_row(const ReportModel& model, const Case& one, bool to_target) 
   made.reached = row.reached;
   made.status = points_status(row, model.comparison.has_target);
   made.final_loss = row.final_loss;
-  if (one.counterfactual)
-    if (const Change* binds = binding(*one.counterfactual)) made.binds = cause(*binds);
+  if (one.counterfactual) made.binds = binds_text(*one.counterfactual);
   return made;
 }
 
@@ -112,6 +124,10 @@ std::optional<PointsTable> points_table(const ReportModel& model) {
     chart.keys.push_back(short_name(key, model.comparison.parameters));
   for (const Case& one : model.cases) chart.to_target = chart.to_target || one.row.reached > 0;
   for (const Case& one : model.cases) chart.rows.push_back(points_row(model, one, chart.to_target));
+  // Where nothing was tried on any case, there is no such column.
+  if (std::ranges::any_of(chart.rows, [](const PointsRow& row) { return !row.binds.empty(); }))
+    for (PointsRow& row : chart.rows)
+      if (row.binds.empty()) row.binds = tr("not tried");
   chart.sentence = points_sentence(chart);
   chart.table = points_numbers(model, chart);
   return chart;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/seed_means.h"
 #include "outputs/statistics.h"
 #include "outputs/text/language.h"
 #include "outputs/text/text_layout.h"
@@ -29,15 +30,8 @@ std::vector<const Case*> sound_cases(const ReportModel& model) {
   return cases;
 }
 
-std::optional<double> Run::*speedup_of(Measure measure) {
-  return measure == Measure::throughput ? &Run::speedup_throughput : &Run::speedup_time_to_target;
-}
-
 Interval of(const Case& one, Measure measure) {
-  std::vector<double> numbers;
-  for (const Run* run : one.runs)
-    if (const auto number = run->*speedup_of(measure)) numbers.push_back(*number);
-  return numbers.empty() ? Interval{nan, nan, nan} : interval(numbers);
+  return measure == Measure::throughput ? speedup_throughput(one.runs) : speedup_to_target(one.runs);
 }
 
 /// Returns "1.72 %": a share with enough digits that its inverse can be recomputed.
@@ -160,7 +154,7 @@ std::string sentence(const ReportModel& model, const Speedup& chart) {
   if (least != most) {
     const std::size_t other = best_of(*least);
     if (std::abs(least->speedup[other] - most->speedup[best]) > equal_speedup_within * most->speedup[best])
-      text += tr(". At the low end, {}", reached_text(model, *least, other)) + because(*least->cases[other]);
+      text += tr(". The lowest line: {}", reached_text(model, *least, other)) + because(*least->cases[other]);
   }
   return text + tr(".") + outlook(model, *most, chart.measure);
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/report/data/time_phrases.h"
 #include "outputs/report/sentences/explanation.h"
 #include "outputs/summary.h"
 #include "outputs/text/language.h"
@@ -39,41 +40,6 @@ std::string sentence(const ReportModel& model, std::vector<const Case*> cases) {
 
 using record::TimePart;
 using record::TimeParts;
-
-/// A part in plain words.
-std::string_view phrase(TimePart part) {
-  static constexpr std::array<std::string_view, record::time_parts> phrases{
-      translatable("gradients"),
-      translatable("sums"),
-      translatable("updates"),
-      translatable("encoding"),
-      translatable("other computing"),
-      translatable("transfers"),
-      translatable("storage"),
-      translatable("waiting for a gradient"),
-      translatable("waiting for another worker's other work"),
-      translatable("waiting for a server's processor"),
-      translatable("waiting for the transfers of others"),
-      translatable("waiting for a turn"),
-      translatable("waiting for a storage"),
-      translatable("waiting for a checkpoint"),
-      translatable("waiting for a recovery"),
-      translatable("idle"),
-      translatable("down")};
-  return phrases.at(static_cast<std::size_t>(part));
-}
-
-/// Means over the workers and the seeds; nothing if a run has no parts.
-std::optional<TimeParts> parts_of(const Case& one) {
-  TimeParts mean;
-  for (const Run* run : one.runs) {
-    const auto parts = time_by_part(run->record);
-    if (!parts) return std::nullopt;
-    for (std::size_t k = 0; k < record::time_parts; ++k)
-      mean[static_cast<TimePart>(k)] += (*parts)[static_cast<TimePart>(k)] / static_cast<double>(one.runs.size());
-  }
-  return mean;
-}
 
 /// The parts that occur in any rank of any case; none if a run has no parts.
 std::vector<TimePart> occurring(const std::vector<const Case*>& cases) {

@@ -36,14 +36,39 @@ bool are_uneven(const Json& cluster) {
   return by_rank || is_set(cluster, "hosts");
 }
 
+/// Returns the kind at `key`, which may be given alone or in a table; empty if there is none.
+std::string kind_at(const Json& section, const char* key) {
+  const auto found = section.is_object() ? section.find(key) : section.end();
+  if (!section.is_object() || found == section.end()) return "";
+  if (found->is_string()) return found->get<std::string>();
+  return found->is_object() ? kind_at(*found, "kind") : "";
+}
+
+/// Returns whether the seed decides how much a step computes or sends: by the keys of a batch of sparse samples, by
+/// shares of the samples that are drawn, or by the peers or workers that take part.
+bool is_drawn(const Json& scenario) {
+  static constexpr std::array<std::string_view, 3> sparse = {"sparse_logistic", "factorization_machine",
+                                                             "wide_and_deep"};
+  static constexpr std::array<std::string_view, 3> shares = {"dirichlet", "quantity", "stream"};
+  static constexpr std::array<std::string_view, 2> random = {"ad_psgd", "federated_averaging"};
+  const auto among = [](const auto& kinds, const std::string& kind) {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  };
+  const Json strategies = scenario.value("strategy", Json::array());
+  return among(sparse, kind_at(scenario.value("model", Json::object()), "kind")) ||
+         among(shares, kind_at(scenario.value("training", Json::object()), "partition")) ||
+         (strategies.is_array() &&
+          std::ranges::any_of(strategies, [&](const Json& each) { return among(random, kind_at(each, "kind")); }));
+}
+
 }  // namespace
 
 Conditions conditions(const Json& scenario, const Json& parameters) {
   Json here = scenario.is_object() ? scenario : Json::object();
-  for (const auto& [key, value] : parameters.items())
-    if (key.starts_with("cluster.")) put(here, key, value);
+  for (const auto& [key, value] : parameters.items()) put(here, key, value);
   Conditions found;
   found.jobs = here.contains("job");
+  found.drawn = is_drawn(here);
   const auto cluster = here.find("cluster");
   if (cluster == here.end() || !cluster->is_object()) return found;
   found.jitter = is_set(*cluster, "jitter");

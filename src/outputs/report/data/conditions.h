@@ -14,9 +14,10 @@ struct Conditions {
   bool jobs = false;        ///< other jobs on the cluster
   bool in_turns = false;    ///< jobs that compute in turns
   bool failures = false;    ///< hosts or links fail at random times
+  bool drawn = false;       ///< the work of a step is drawn: keys of sparse samples, unequal shares, random peers
 
   /// Whether the seed decides how long a run of given steps takes.
-  bool by_chance() const { return jitter || stragglers || traffic || failures; }
+  bool by_chance() const { return jitter || stragglers || traffic || failures || drawn; }
 };
 
 /// Returns the conditions of a resolved scenario, with the values of a grid point ("cluster.jitter": ...) in place of

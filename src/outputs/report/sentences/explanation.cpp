@@ -68,7 +68,8 @@ Names names(const ReportModel& model, const Case& a, const Case& b) {
 std::string against(const Names& names, const Case& a, const Case& b, std::size_t part) {
   const double scale = *a.samples / *b.samples;
   const bool scaled = scale > as_fast || scale < 1.0 / as_fast;
-  const std::string of_b = duration((*b.row.parts_s)[part] * scale), of_a = duration((*a.row.parts_s)[part]);
+  const std::string of_b = duration((*b.row.parts_s)[part] * (scaled ? scale : 1.0)),
+                    of_a = duration((*a.row.parts_s)[part]);
   const std::string remark = scaled ? tr(", for the same number of samples") : "";
   switch (part) {
     case 0:

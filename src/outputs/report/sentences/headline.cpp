@@ -51,7 +51,7 @@ std::string of_alternatives(const ReportModel& model, Measure measure) {
                    : tr("{} processes {}{}", model.named(best), rate, beside);
   }
   if (top.next) text += tr(", ") + lead(model, best, *cases[*top.next], measure);
-  return text + tr(".") + (order_may_be_chance(model, top, measure) ? tr(" ") + one_seed_remark() : "");
+  return text + tr(".") + (order_may_be_chance(model, top, measure) ? tr(" ") + one_seed_remark(model.comparison) : "");
 }
 
 /// Returns "100" if only one key asks, else "bandwidth=1Gbps, latency=1us".
@@ -118,8 +118,8 @@ QuestionWinners winners_of(const ReportModel& model, const std::vector<Question>
 }
 
 /// Returns "5 %" or "2.1x" to stand before "faster": in Chinese the ratio of the speeds, whatever its size.
-std::string lead_text(double ratio) {
-  return ratio < small_factor && language() == Language::english ? percent(ratio - 1.0) : times(ratio);
+std::string lead_text(double ratio, bool as_percent) {
+  return as_percent && language() == Language::english ? percent(ratio - 1.0) : times(ratio);
 }
 
 /// Returns "ring is the fastest at every value of bandwidth, 1.5x to 2.0x faster than the next".
@@ -132,9 +132,11 @@ std::string same_winner_text(const QuestionWinners& found, const std::string& ke
       : found.several ? tr("{} are first to reach the target at {}", name, at)
                       : tr("{} is first to reach the target at {}", name, at);
   if (found.compared < found.answered || !(found.lead_min > equal_within)) return text;
-  const std::string least = lead_text(found.lead_min), most = lead_text(found.lead_max);
-  return text +
-         (least == most ? tr(", {} faster than the next", most) : tr(", {} to {} faster than the next", least, most));
+  // One form for both ends of the range.
+  const bool small = found.lead_max < small_factor;
+  const std::string least = lead_text(found.lead_min, small), most = lead_text(found.lead_max, small);
+  return text + (least == most ? tr(", {} faster than the next strategy", most)
+                               : tr(", {} to {} faster than the next strategy", least, most));
 }
 
 /// Returns "a at 10, b at 100 and 1000"; with several keys "a in 3 of 4 cases; b at features=100, spread=2.0".
@@ -160,7 +162,7 @@ std::string of_questions(const ReportModel& model, const std::vector<Question>& 
       unanswered == 0 ? "" : tr(" No strategy gets there in {} of {} cases.", unanswered, all.size());
   const bool to_target = measure == Measure::time_to_target;
   const std::string keys = keys_text(all.front());
-  const std::string remark = found.may_be_chance ? tr(" ") + one_seed_remark() : "";
+  const std::string remark = found.may_be_chance ? tr(" ") + one_seed_remark(model.comparison) : "";
   if (found.winners.size() == 1) return same_winner_text(found, keys, to_target) + tr(".") + missing + remark;
   const std::string winners = winners_text(found, all.size(), all.front().parameters.size() > 1);
   return (to_target ? tr("The first to reach the target depends on {}: {}.", keys, winners)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/report/data/time_phrases.h"
 #include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
@@ -102,6 +103,26 @@ std::string late_text(const Case& one) {
   return tr(": the last member of a collective arrives {} after the mean", duration(*one.skew_a_call_s));
 }
 
+/// Returns whether a storage takes at least half of the time that is spent communicating.
+bool reads_storage(const Case& one) {
+  return main_part(one, record::Activity::communicate) == record::TimePart::communicate_storage;
+}
+
+/// Returns "reading and writing a storage takes 40 % of the time".
+std::string storage_text(const Case& one) {
+  const auto parts = parts_of(one).value_or(record::TimeParts{});
+  const double of_communicating =
+      parts[record::TimePart::communicate_storage] / parts.sum(record::Activity::communicate);
+  return tr("reading and writing a storage takes {} of the time", percent(shares(one)[1] * of_communicating));
+}
+
+/// Returns ", mostly waiting for a server's processor": the largest part of an activity, if it is not the usual one.
+std::string mostly(const Case& one, record::Activity activity) {
+  const auto part = main_part(one, activity);
+  if (!part || part == record::TimePart::compute_gradient || part == record::TimePart::wait_other) return "";
+  return tr(", mostly {}", tr(phrase(*part)));
+}
+
 std::string text_of(const Case& one, Limit limit) {
   const auto [compute, communicate, wait, down] = shares(one);
   const bool waits = limit == Limit::slowest || limit == Limit::late || limit == Limit::turns || communicate < wait;
@@ -116,6 +137,8 @@ std::string text_of(const Case& one, Limit limit) {
       return tr("{}, and {}", network, link_text(one, ""));
     case Limit::latency:
       return network + latency_text(one);
+    case Limit::storage:
+      return storage_text(one);
     case Limit::messages:
       return network + (one.conditions.jobs ? tr(", on links that other jobs also use") : "");
     case Limit::slowest:
@@ -127,7 +150,7 @@ std::string text_of(const Case& one, Limit limit) {
     case Limit::turns:
       return takes(tr("waiting for its turn")) + tr(": the jobs compute one after another");
     case Limit::waiting:
-      return network;
+      return network + mostly(one, record::Activity::wait);
     case Limit::faults:
       return faults_text(one);
   }
@@ -154,6 +177,7 @@ Limit overhead(const Case& one) {
     const Limit cause = waiting(one);
     if (cause == Limit::slowest || cause == Limit::turns) return cause;
   }
+  if (!(wait > communicate) && reads_storage(one)) return Limit::storage;
   if (link_binds(one)) return Limit::link;
   if (wait > communicate) return waiting(one);
   return links_idle(one) ? Limit::latency : Limit::messages;
@@ -196,7 +220,8 @@ std::string link_text(const Case& one, const std::string& of) {
 
 std::string limit_text(const Case& one) {
   const Limit found = limit(one);
-  if (found == Limit::compute) return tr("computing takes {} of the time", percent(shares(one)[0]));
+  if (found == Limit::compute)
+    return tr("computing takes {} of the time{}", percent(shares(one)[0]), mostly(one, record::Activity::compute));
   return text_of(one, found);
 }
 

@@ -13,6 +13,7 @@ enum class Limit {
   compute,   ///< computing takes the largest part of the time
   link,      ///< a link is busy for at least half of the time spent communicating and waiting
   latency,   ///< communication, while every link is idle for nine tenths of that time
+  storage,   ///< communication with a storage
   messages,  ///< communication, while links are neither busy nor idle
   slowest,   ///< waiting, at least half of it for the worker that computes longest
   late,      ///< waiting, at least half of it for the last member of a collective; or the scenario has stragglers

@@ -67,6 +67,8 @@ std::string without_measure(const ReportModel& model) {
   const bool some_failed = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.failed > 0; });
   if (all_diverged && some_failed) return tr("Every run diverged or failed.");
   if (all_diverged) return tr("Every run diverged. A smaller training.learning_rate may help.");
+  if (std::ranges::any_of(model.cases, [](const Case& one) { return one.row.sound(); }))
+    return tr("No case in which every run is sound has processed any samples, so no case is called the best.");
   return tr("Every case has a seed that diverged or failed, so no case is called the best.");
 }
 
@@ -116,6 +118,8 @@ std::vector<std::string> notes(const Results& results, const ReportModel& model)
   for (const Case& one : model.cases)
     if (one.row.diverged > 0) labels.push_back(model.named(one) + divergence_step(one));
   if (diverged > 0) notes.push_back(tr("{} diverged: {}.", counted(diverged, "{} run", "{} runs"), listed(labels)));
+  if (!model.cases.empty() && model.cases.front().conditions.jobs && results.counterfactuals.empty())
+    notes.push_back(jobs_untried());
   for (const Case& one : model.cases)
     if (one.row.samples && one.row.samples_seen && *one.row.samples > *one.row.samples_seen)
       notes.push_back(tr("{} lost {} of {} samples to crashes; they are no part of samples/s and speed-ups.",

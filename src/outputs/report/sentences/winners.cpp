@@ -55,6 +55,21 @@ std::string place_of(const Question& question) {
   return question.parameters.empty() ? "" : point_words(question.parameters);
 }
 
+/// Names the next case. With several strategies a ranking has the best case of each, so that another case of the first
+/// strategy may lie between.
+std::string next_text(const ReportModel& model, const std::string& name, const std::string& number) {
+  return model.strategies.size() > 1 && model.points.size() > 1 ? tr("; next strategy: {} with {}", name, number)
+                                                                : tr("; next: {} with {}", name, number);
+}
+
+/// Returns whether the grid point has all these values.
+bool has_all(const nlohmann::ordered_json& point, const nlohmann::ordered_json& values) {
+  return std::ranges::all_of(values.items(), [&](const auto& each) {
+    const auto found = point.find(each.key());
+    return found != point.end() && *found == each.value();
+  });
+}
+
 void add_time(std::vector<Winner>& lines, const ReportModel& model, const Question& question, Measure measure) {
   const auto cases = ranking(model, question.cases, measure);
   if (cases.empty()) return;
@@ -73,7 +88,7 @@ void add_time(std::vector<Winner>& lines, const ReportModel& model, const Questi
     text += names.size() > 1 ? tr("; {} are equally fast", listed(names, most_named_in_card))
                              : tr("; {} is equally fast", names.front());
   else if (top.next)
-    text += tr("; next: {} with {}", model.named(*cases[*top.next]), time_text(*cases[*top.next], measure));
+    text += next_text(model, model.named(*cases[*top.next]), time_text(*cases[*top.next], measure));
   lines.push_back({"time", model.label(best), model.text(best), text, top.lead});
 }
 
@@ -98,8 +113,8 @@ std::vector<const Case*> by_price(const ReportModel& model, const Question& ques
 std::string cheaper_alone(const ReportModel& model, const Case& best, Measure measure, const WinnersPrice& price) {
   const Compared by = price.compared_by(measure);
   const auto& baselines = model.comparison.baselines;
-  const auto alone = std::ranges::find_if(
-      baselines, [&](const Row& row) { return baselines.size() == 1 || row.parameters == best.row.parameters; });
+  const auto alone =
+      std::ranges::find_if(baselines, [&](const Row& row) { return has_all(best.row.parameters, row.parameters); });
   if (alone == baselines.end()) return "";
   const auto of_one = compared(*alone, by);
   if (!of_one || !(*of_one * equal_within < *compared(best.row, by))) return "";
@@ -132,7 +147,7 @@ void add_price(std::vector<Winner>& lines, const ReportModel& model, const Quest
   if (!names.empty())
     text += price.equals(names);
   else if (top.next)
-    text += tr("; next: {} with {}", model.named(*cases[*top.next]), amount(*cases[*top.next]));
+    text += next_text(model, model.named(*cases[*top.next]), amount(*cases[*top.next]));
   lines.push_back(
       {price.by, model.label(best), model.text(best), text + cheaper_alone(model, best, measure, price), top.lead});
 }
