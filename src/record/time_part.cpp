@@ -1,5 +1,7 @@
 #include "record/time_part.h"
 
+#include <algorithm>
+
 namespace simgrad::record {
 
 double TimeParts::sum(Activity activity) const {
@@ -41,6 +43,13 @@ TimePart first_part(Activity activity) {
   static constexpr std::array<TimePart, 4> firsts{TimePart::compute_gradient, TimePart::communicate_transfer,
                                                   TimePart::wait_gradient, TimePart::down};
   return firsts.at(static_cast<std::size_t>(activity));
+}
+
+TimePart longest_wait(const TimeParts& parts) {
+  TimePart longest = TimePart::wait_other;
+  for (auto k = static_cast<std::size_t>(TimePart::wait_gradient); k < static_cast<std::size_t>(TimePart::down); ++k)
+    if (const auto part = static_cast<TimePart>(k); parts[part] > std::max(parts[longest], 0.0)) longest = part;
+  return longest;
 }
 
 }  // namespace simgrad::record

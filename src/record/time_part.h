@@ -57,5 +57,7 @@ std::string_view field_name(TimePart part);
 Activity activity_of(TimePart part);
 /// The first part of an activity.
 TimePart first_part(Activity activity);
+/// The longest part of waiting; wait_other if there is none.
+TimePart longest_wait(const TimeParts& parts);
 
 }  // namespace simgrad::record

@@ -57,6 +57,7 @@ struct Span {
   std::int64_t bytes = 0;  ///< payload
   double from_s = 0.0;
   double to_s = 0.0;
+  int cause = -1;  ///< of a wait: the TimePart that most of it is (record/time_part.h); -1: not known
 };
 
 /// One message between ranks of different hosts: the transfer, latency included.

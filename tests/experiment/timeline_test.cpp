@@ -11,6 +11,7 @@
 #include "experiment/run/simulate.h"
 #include "experiment/scenario.h"
 #include "outputs/results.h"
+#include "record/time_part.h"
 #include "simulation.h"
 
 namespace timeline_test {
@@ -124,6 +125,31 @@ TEST_CASE(
       INFO(strategy.name << ", " << weather.name);
       CHECK(tests::text_of_child([&] { return fault_of(recorded(text, {everything()})); }) == "");
     }
+}
+
+TEST_CASE("a wait has a cause: a slower gradient, also in a collective that is computed, and a recovery") {
+  const auto longest_wait = [](const Timeline& timeline, int rank) {
+    Span longest;
+    for (const Span& span : timeline.spans)
+      if (span.rank == rank && span.lane == 0 && span.kind == Activity::wait &&
+          span.to_s - span.from_s > longest.to_s - longest.from_s)
+        longest = span;
+    return longest.cause;
+  };
+  const std::string unequal = calm + "relative_speeds = [0.01]\n";  // rank 0 is slow
+  for (const std::string& weather : {unequal, unequal + "collectives = \"messages\"\n"})
+    for (const char* strategy : {"kind = \"allreduce\"", "kind = \"parameter_server\"", "kind = \"mapreduce\""}) {
+      INFO(weather << strategy);
+      const Timeline timeline = timeline_of(weather + conditions + "[[strategy]]\n" + strategy + "\n", everything());
+      for (const int rank : {1, 2, 3})
+        CHECK(longest_wait(timeline, rank) == static_cast<int>(record::TimePart::wait_gradient));
+    }
+  const std::string crash = calm +
+                            "[cluster.failures]\ncrash = [{ rank = 2, at = \"4ms\", repair = \"7s\" }]\ndetection = "
+                            "\"1ms\"\nrestart_time = \"2ms\"\n";
+  const Timeline timeline = timeline_of(crash + conditions + "[[strategy]]\nkind = \"allreduce\"\n", everything());
+  for (const int rank : {0, 1, 3})
+    CHECK(longest_wait(timeline, rank) == static_cast<int>(record::TimePart::wait_recovery));
 }
 
 TEST_CASE("where others go on in place, and where hosts are shared, spans are a rank's time, too") {

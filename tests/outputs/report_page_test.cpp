@@ -139,6 +139,16 @@ TEST_CASE("a timeline's bars stand in lanes: the rank's own first, then its side
   CHECK(run.whole);
 }
 
+TEST_CASE("each wait on a timeline has a digit for its cause, and 8 where none is known") {
+  record::Timeline timeline = two_ranks();
+  const auto waits = [&] { return gantt_run(timeline, 100).waits; };
+  CHECK(waits() == "8");
+  for (record::Span& span : timeline.spans)
+    if (span.kind == record::Activity::wait) span.cause = static_cast<int>(record::TimePart::wait_server);
+  // wait_gradient, wait_worker, wait_server.
+  CHECK(waits() == "2");
+}
+
 TEST_CASE("too many bars are cut in time, on all lanes at once") {
   const GanttRun run = gantt_run(two_ranks(), 3);
   // Bars begin at 0, 0, 1, 1 and 3: of the two that begin at 1 there is room for neither alone.

@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "outputs/results.h"
 #include "outputs/timeline_sample.h"
+#include "record/time_part.h"
 
 namespace timeline_test {
 
@@ -12,13 +13,16 @@ using namespace simgrad;
 using namespace simgrad::outputs;
 
 TEST_CASE("a timeline that is written and read back is the same") {
-  const record::Timeline before = tests::two_ranks();
+  record::Timeline before = tests::two_ranks();
+  before.spans[3].cause = static_cast<int>(record::TimePart::wait_gradient);
   const std::string text = timeline_json(before, "a1");
   const record::Timeline after = timeline_from_json(parse_json(text), "a1");
   CHECK(timeline_json(after, "a1") == text);
   CHECK(after.spans.size() == before.spans.size());
   CHECK(after.spans[1].kind == record::Activity::communicate);
   CHECK(after.spans[1].to_s == before.spans[1].to_s);
+  CHECK(after.spans[2].cause == -1);
+  CHECK(after.spans[3].cause == before.spans[3].cause);
   CHECK(after.messages[0].target == 1);
   CHECK(after.rank_names == before.rank_names);
   CHECK(after.whole);
@@ -38,6 +42,8 @@ TEST_CASE("a timeline with columns of unlike lengths or names out of bounds is r
   CHECK(refusal([](auto& json) { json["spans"]["rank"].push_back(1); }) ==
         "timeline: \"lane\" has 5 entries, expected 6");
   CHECK(refusal([](auto& json) { json["spans"]["kind"][0] = 4; }) == "timeline: there is no kind 4 of span");
+  CHECK(refusal([](auto& json) { json["spans"]["cause"][0] = 3; }) == "timeline: there is no cause 3 of waiting");
+  CHECK(refusal([](auto& json) { json["spans"].erase("cause"); }) == "accepted");  // an older file
   CHECK(refusal([](auto& json) { json["spans"]["name"][0] = 99; }) == "timeline: there is no name 99");
   CHECK(refusal([](auto& json) { json["spans"]["from_s"][0] = "x"; }) ==
         "timeline: \"from_s\" has another type than expected");

@@ -58,6 +58,7 @@ export interface Links extends Chart { rows: (Row & { links: Link[]; hosts?: { n
 export interface GanttRun extends Row {
   seed: number; from_s: number; to_s: number; whole: boolean;
   lanes: string[]; ranks?: number[]; names: string[];  // ranks: the rank of each lane
+  waits?: string;  // a digit per bar of waiting: its cause among `waits`
   lane: number[]; kind: number[]; name: number[]; from: number[]; to: number[]; step: N[]; peer: N[]; bytes: N[];
 }
 export interface Gantt extends Chart { runs: GanttRun[] }
@@ -95,5 +96,9 @@ export interface Report {
   staleness: Staleness | null; links: Links | null; gantt: Gantt | null; collectives: Collectives | null;
   foot: { scenario_toml: string; seeds: number[]; command: string; version: string };
 }
+
+/** The causes of waiting, in the order of record/time_part.h; the last one: nothing is known. */
+export const waits = ['waiting for a gradient', "waiting for another worker's other work", "waiting for a server's processor", 'waiting for the transfers of others',
+  'waiting for a turn', 'waiting for a storage', 'waiting for a checkpoint', 'waiting for a recovery', 'wait'] as const;
 
 export const parts = ['compute', 'communicate', 'wait', 'down'] as const;

@@ -1,9 +1,29 @@
 // How long a large report takes to open and to draw, and how smoothly 20,000 bars pan. By hand, after a build:
 //   SIMGRAD_NODE_MODULES=build/analysis/report/test/node_modules SIMGRAD_PAGE=build/analysis/report/page.html node analysis/report/test/bench.mjs
-import { close, open } from './browser.mjs';
+// With names of pages it measures how long each takes to open and to draw, instead.
+import { close, open, openFile } from './browser.mjs';
 import { fixture } from './fixture.mjs';
 
 const median = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)];
+
+/** Opens and draws a page seven times, and prints the medians. */
+async function measured(file) {
+  const [shown, drawn] = [[], []];
+  for (let i = 0; i < 7; ++i) {
+    const began = performance.now();
+    const { page } = await openFile(file, { reduced: false });
+    shown.push(performance.now() - began);
+    await page.evaluate(() => window.simgrad.drawAll());
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    drawn.push(performance.now() - began);
+    await page.close();
+  }
+  console.log(`${file}: shown in ${median(shown).toFixed(0)} ms, all charts drawn in ${median(drawn).toFixed(0)} ms (medians of 7)`);
+}
+
+const files = process.argv.slice(2);
+for (const file of files) await measured(file);
+if (files.length > 0) { await close(); process.exit(); }
 
 const opening = [];
 for (let i = 0; i < 5; ++i) {

@@ -34,6 +34,29 @@ test('a bar tells its rank, kind, step, bytes and peer', async () => {
   assert.match(text, /rank 3 \(host-3\): allreduce.*communicate.*step0.*bytes808 B.*peerrank 4/);
 });
 
+test('a bar of waiting tells its cause', async () => {
+  const report = fixture();
+  const [run] = report.gantt.runs;
+  // Of all waits the first one of lane 3 is for a server, the others for a gradient, or nothing is known.
+  const bar = run.kind.findIndex((kind, i) => kind === 2 && run.lane[i] === 3);
+  const waits = run.kind.flatMap((kind, i) => (kind === 2 ? [i] : []));
+  run.waits = waits.map((i) => (i === bar ? '2' : run.lane[i] === 2 ? '8' : '0')).join('');
+  const { page, seen } = await open(report);
+  const canvas = page.locator('#gantt .lanes').first();
+  await canvas.scrollIntoViewIfNeeded();
+  const { from, to, rows: [{ top, row, gutter, width }] } = await state(page);
+  const box = await canvas.boundingBox();
+  const told = async (i) => {
+    const x = gutter + (((run.from[i] + run.to[i]) / 2 - from) / (to - from)) * (width - gutter);
+    await page.mouse.move(box.x + x, box.y + top + (run.lane[i] + 0.5) * row);
+    return page.locator('#gantt .bubble:visible .line span').first().textContent();
+  };
+  assert.equal(await told(bar), "waiting for a server's processor");
+  assert.equal(await told(waits.find((i) => run.lane[i] === 5)), 'waiting for a gradient');
+  assert.equal(await told(waits.find((i) => run.lane[i] === 2)), 'wait');
+  assert.deepEqual(seen.errors, []);
+});
+
 test('keys pan and zoom, Home shows all', async () => {
   const { page, canvas } = await opened();
   await canvas.focus();

@@ -41,6 +41,21 @@ void Account::leave(double now, double transfer_start_s, std::span<const Stretch
 void Account::settle(double now, double transfer_start_s, std::span<const Stretch> causes) {
   add_until(now, transfer_start_s, causes);
   if (!track_) return;
+  Track& track = *track_;  // the last span may end the recording
+  tell_cause();
+  record(now, transfer_start_s);
+  track.set_cause(TimePart::wait_other);
+}
+
+void Account::tell_cause() {
+  if (!track_) return;
+  const TimeParts since = parts_ - told_;
+  const bool counted = since.sum(Activity::wait) > 0.0;  // idle time may be recorded before it is counted
+  track_->set_cause(counted ? record::longest_wait(since) : within_);
+  told_ = parts_;
+}
+
+void Account::record(double now, double transfer_start_s) {
   switch (state_) {
     case State::waiting:
       return track_->record(Activity::wait, now);
@@ -137,7 +152,9 @@ void Account::leave_divided(double now) {
   state_ = State::waiting;
   Track* const track = track_;  // the last span may end the recording
   if (!track) return;
+  tell_cause();
   track->record(Activity::wait, now);
+  track->set_cause(TimePart::wait_other);
   track->rest();
 }
 
@@ -179,6 +196,7 @@ void Account::replace_causes(const TimeParts& before, const TimeParts& causes) {
     const auto part = static_cast<TimePart>(k);
     parts_[part] = before[part] + causes[part];
   }
+  told_ = parts_;
 }
 
 namespace {

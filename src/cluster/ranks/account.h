@@ -54,6 +54,8 @@ class Account {
   /// Records this actor's time on `track` from now on; null stops recording.
   void record_on(Track* track) { track_ = track; }
   Track* track() const { return track_; }
+  /// Tells the track the cause of most of the waiting since it was last told.
+  void tell_cause();
 
   State state() const { return state_; }
   double since_s() const { return since_; }
@@ -77,6 +79,7 @@ class Account {
   /// Waiting until then, for these causes.
   void wait(double until, std::span<const Stretch> causes);
   void leave_divided(double now);
+  void record(double now, double transfer_start_s);
 
   double compute_s_ = 0.0;
   double communicate_s_ = 0.0;
@@ -86,6 +89,7 @@ class Account {
   record::TimeParts parts_;
   record::TimeParts caused_;         ///< the same time, by the causes of waiting that it is for others
   record::TimeParts caused_before_;  ///< when the actor left the last collective
+  record::TimeParts told_;           ///< the parts when the track was last told a cause
   double left_collective_s_ = 0.0;
   History history_;
   State state_ = State::waiting;

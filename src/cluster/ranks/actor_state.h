@@ -38,6 +38,8 @@ class ActorState {
  public:
   /// Where its time is recorded; null: nowhere.
   Track* track() const { return account_.track(); }
+  /// Tells the track the cause of most of the waiting since it was last told.
+  void tell_cause() { account_.tell_cause(); }
   void record_on(Track* track) { account_.record_on(track); }
   /// Whether the actor is between two operations that take time.
   bool idle() const { return account_.state() == Account::State::waiting; }

@@ -56,6 +56,18 @@ base::ByRank<Track*> tracks_of(const World& world, const std::vector<int>& membe
   return tracks;
 }
 
+/// Names the cause of each wait of a member: it waits for the last one to arrive, and then for the others' transfers.
+void add_causes(std::vector<Interval>& intervals, const Lateness& lateness, double arrival_s,
+                const SinceCollective& since) {
+  const double late_s = std::max(lateness.last_s - arrival_s, 0.0);
+  const record::TimePart late = record::longest_wait(lateness.causes(arrival_s, since, late_s));
+  for (Interval& interval : intervals) {
+    if (interval.kind != record::Activity::wait) continue;
+    const bool for_the_last = lateness.last_s - interval.from_s > 0.5 * (interval.to_s - interval.from_s);
+    interval.cause = for_the_last ? late : record::TimePart::wait_transfer;
+  }
+}
+
 }  // namespace
 
 void ComputedCollectives::record(const Group& all, const Collective& collective) const {
@@ -70,6 +82,8 @@ void ComputedCollectives::record(const Group& all, const Collective& collective)
     if (!tracks[m]) continue;
     std::vector<Interval> its;
     tracks[m]->unrecorded(its, found.of(m));
+    const auto member = static_cast<std::size_t>(m);
+    add_causes(its, collective.lateness, collective.arrivals[member], collective.since[member]);
     for (const Interval& interval : its) intervals.emplace_back(tracks[m], interval);
   }
   recorder.take(intervals, found.messages, complete_until_s);

@@ -26,6 +26,7 @@ Track& Recorder::new_track(int rank, const std::int64_t* step, bool main, double
 
 record::Span Recorder::span(Track& track, const Interval& interval) {
   if (!track.main() && track.number() < 0) track.set_number(++numbered_[track.rank()]);
+  const bool known = interval.kind == record::Activity::wait && interval.cause != record::TimePart::wait_other;
   return {.rank = track.rank(),
           .lane = track.main() ? 0 : track.number(),
           .kind = interval.kind,
@@ -34,7 +35,8 @@ record::Span Recorder::span(Track& track, const Interval& interval) {
           .peer = interval.label.peer,
           .bytes = interval.label.bytes,
           .from_s = interval.from_s,
-          .to_s = interval.to_s};
+          .to_s = interval.to_s,
+          .cause = known ? static_cast<int>(interval.cause) : -1};
 }
 
 void Recorder::take(TimelineRecorder& timeline, Track& track, const Interval& interval) {

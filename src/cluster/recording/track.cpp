@@ -10,7 +10,7 @@ void Track::record(const Interval& interval) {
   const double from_s = std::max(interval.from_s, recorded_until_s_);
   if (!(interval.to_s > from_s)) return;
   recorded_until_s_ = interval.to_s;
-  const Interval rest{interval.kind, interval.label, from_s, interval.to_s};
+  const Interval rest{interval.kind, interval.label, from_s, interval.to_s, interval.cause};
   if (buffers_) buffered_.push_back(rest);
   recorder_.take(*this, rest);
 }
@@ -34,7 +34,7 @@ void Track::buffer(bool on) {
 
 void Track::unrecorded(std::vector<Interval>& intervals, record::Activity kind, double until_s) const {
   const double from_s = intervals.empty() ? recorded_until_s_ : std::max(recorded_until_s_, intervals.back().to_s);
-  if (until_s > from_s) intervals.push_back({kind, label_, from_s, until_s});
+  if (until_s > from_s) intervals.push_back({kind, label_, from_s, until_s, cause_});
 }
 
 void Track::unrecorded_blocked(std::vector<Interval>& intervals, double until_s, double transfer_start_s) const {
@@ -49,7 +49,8 @@ void Track::unrecorded(std::vector<Interval>& intervals, const std::vector<Inter
     if (!(interval.to_s > until_s)) continue;
     if (interval.from_s > until_s)
       intervals.push_back({record::Activity::wait, interval.label, until_s, interval.from_s});
-    intervals.push_back({interval.kind, interval.label, std::max(until_s, interval.from_s), interval.to_s});
+    intervals.push_back(
+        {interval.kind, interval.label, std::max(until_s, interval.from_s), interval.to_s, interval.cause});
     until_s = interval.to_s;
   }
 }

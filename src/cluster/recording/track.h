@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "record/timeline.h"
+#include "record/time_part.h"
 
 namespace simgrad::cluster {
 
@@ -23,6 +23,7 @@ struct Interval {
   SpanLabel label;
   double from_s = 0.0;
   double to_s = 0.0;
+  record::TimePart cause = record::TimePart::wait_other;  ///< of a wait; wait_other: not known
 };
 
 /// Emits one span per state change. `recorded_until_s` is the end of the last span; each call emits the span from there
@@ -56,7 +57,9 @@ class Track {
   void set_within(record::Work work) { within_ = work; }
 
   /// Records all time up to `until_s` as one span.
-  void record(record::Activity kind, double until_s) { record({kind, label_, recorded_until_s_, until_s}); }
+  void record(record::Activity kind, double until_s) { record({kind, label_, recorded_until_s_, until_s, cause_}); }
+  /// The cause of the waits that are recorded from now on; wait_other: not known.
+  void set_cause(record::TimePart cause) { cause_ = cause; }
   /// Records that the actor waited until a transfer started (negative: it never did), and communicated from then on.
   void record_blocked(double until_s, double transfer_start_s);
   /// Records intervals in the order of time; between two the actor waited for the next.
@@ -81,6 +84,7 @@ class Track {
   bool main_;
   int number_ = -1;
   SpanLabel label_;
+  record::TimePart cause_ = record::TimePart::wait_other;
   record::Work within_ = record::Work::idle;
   double recorded_until_s_;
   bool buffers_ = false;

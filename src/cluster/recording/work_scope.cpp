@@ -59,8 +59,11 @@ WorkScope::~WorkScope() {
 
 /// Idle time until now has the name that it had.
 void WorkScope::record_idle() const {
-  if (track_of(communicator_) == track_ && communicator_.actor()->idle())
+  if (track_of(communicator_) == track_ && communicator_.actor()->idle()) {
+    communicator_.actor()->tell_cause();
     track_->record(record::Activity::wait, communicator_.now());
+    track_->set_cause(TimePart::wait_other);
+  }
   track_->rest();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "record/time_part.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -54,6 +55,13 @@ void check_name(int name, const record::Timeline& timeline) {
     refuse(fmt::format("there is no name {}", name));
 }
 
+int checked_cause(int cause) {
+  const bool known = cause >= static_cast<int>(record::TimePart::wait_gradient) &&
+                     cause <= static_cast<int>(record::TimePart::wait_other);
+  if (!known && cause != -1) refuse(fmt::format("there is no cause {} of waiting", cause));
+  return cause;
+}
+
 }  // namespace
 
 std::string timeline_json(const record::Timeline& timeline, const std::string& run) {
@@ -73,8 +81,9 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   add_column(text, "peer", spans, [](const Span& s) { return s.peer; });
   add_column(text, "bytes", spans, [](const Span& s) { return s.bytes; });
   add_column(text, "from_s", spans, [](const Span& s) { return s.from_s; });
+  add_column(text, "to_s", spans, [](const Span& s) { return s.to_s; });
   add_column(
-      text, "to_s", spans, [](const Span& s) { return s.to_s; }, true);
+      text, "cause", spans, [](const Span& s) { return s.cause; }, true);
   text += "  },\n  \"messages\": {\n";
   const auto& messages = timeline.messages;
   add_column(text, "source", messages, [](const TimedMessage& m) { return m.source; });
@@ -117,6 +126,8 @@ record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   read_column<std::int64_t>(spans, "bytes", timeline.spans, [](Span& s, std::int64_t v) { s.bytes = v; });
   read_column<double>(spans, "from_s", timeline.spans, [](Span& s, double v) { s.from_s = v; });
   read_column<double>(spans, "to_s", timeline.spans, [](Span& s, double v) { s.to_s = v; });
+  if (spans.contains("cause"))  // newer than the others
+    read_column<int>(spans, "cause", timeline.spans, [](Span& s, int v) { s.cause = checked_cause(v); });
   const Json& messages = member(json, "messages");
   read_column<int>(
       messages, "source", timeline.messages, [](TimedMessage& m, int v) { m.source = v; }, true);

@@ -1,6 +1,6 @@
 // The lanes of one run: the canvas, and the window of time as set by pointer and keys.
 import { tip } from '../axes';
-import { parts, type GanttRun } from '../data';
+import { parts, waits, type GanttRun } from '../data';
 import { h } from '../dom';
 import { t } from '../language';
 import { bytes, seconds, whole } from '../format';
@@ -119,11 +119,11 @@ function peerName({ lanes, ranks }: GanttRun, peer: number): string {
   return lane >= 0 ? lanes[lane].replace(/ \(.*/, '') : t('rank {0}', peer);
 }
 
-function describe({ run, stores }: Tracks, bar: number): HTMLElement {
+function describe({ run, stores, causes }: Tracks, bar: number): HTMLElement {
   const [name, kind] = [run.names[run.name[bar]], run.kind[bar]];
   const peer = run.peer[bar];
   const lines = [
-    { colour: stores[bar] ? storageColour() : partColours()[kind], name: t(stores[bar] ? 'storage' : parts[kind]), value: seconds(run.to[bar] - run.from[bar]) },
+    { colour: stores[bar] ? storageColour() : partColours()[kind], name: t(stores[bar] ? 'storage' : causes[bar] >= 0 ? waits[causes[bar]] : parts[kind]), value: seconds(run.to[bar] - run.from[bar]) },
     { name: t('from'), value: seconds(run.from[bar], 6) }, { name: t('to'), value: seconds(run.to[bar], 6) },
     ...(run.step[bar] !== null ? [{ name: t('step'), value: whole(run.step[bar]) }] : []),
     ...(run.bytes[bar] !== null ? [{ name: t('bytes'), value: bytes(run.bytes[bar]) }] : []),

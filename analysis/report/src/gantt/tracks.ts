@@ -1,20 +1,29 @@
 // The bars of a run, by lane and in the order of time, so that the bars of a window are found without looking at the rest.
-import type { GanttRun } from '../data';
+import { waits, type GanttRun } from '../data';
 
 export interface Tracks {
   run: GanttRun;
   lanes: Int32Array[];  // the bars of each lane, in the order of time
   stores: boolean[];  // whether a bar is reading or writing a storage
+  causes: Int8Array;  // of waiting; -1: the bar is no wait
 }
 
 const storageWork = ['read', 'checkpoint', 'restart'];
 /** Whether a bar is reading or writing a storage: in a checkpoint and in a restart nothing else is communicated. */
 export const stores = (run: GanttRun): boolean[] => run.name.map((name, bar) => run.kind[bar] === 1 && run.peer[bar] === null && storageWork.includes(run.names[name]));
 
+const unknown = waits.length - 1;
+
+/** Returns the cause of each bar of waiting. */
+function causes({ kind, waits }: GanttRun): Int8Array {
+  let seen = 0;
+  return Int8Array.from(kind, (each) => (each === 2 ? Number(waits?.[seen++] ?? unknown) : -1));
+}
+
 export function tracks(run: GanttRun): Tracks {
   const lanes: number[][] = run.lanes.map(() => []);
   run.lane.forEach((lane, bar) => lanes[lane].push(bar));
-  return { run, stores: stores(run), lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
+  return { run, causes: causes(run), stores: stores(run), lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
 }
 
 /** Returns the index in the lane of the first bar that ends after t: bars of a lane do not overlap. */

@@ -143,6 +143,7 @@ void write_run(Writer& writer, const GanttRun& run) {
   writer.member("lane", run.lane);
   writer.member("kind", run.kind);
   writer.member("name", run.name);
+  writer.member("waits", run.waits);
   writer.rounded_member("from", run.from);
   writer.rounded_member("to", run.to);
   writer.member("step", run.step);

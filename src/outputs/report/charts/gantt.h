@@ -29,6 +29,7 @@ struct GanttRun {
   std::vector<int> lane;
   std::vector<int> kind;  ///< 0 compute, 1 communicate, 2 wait, 3 down
   std::vector<int> name;  ///< index into names
+  std::string waits;      ///< a digit per bar of waiting: its cause, counted from wait_gradient (record/time_part.h)
   std::vector<double> from;
   std::vector<double> to;
   std::vector<std::optional<std::int64_t>> step;

@@ -7,6 +7,7 @@
 
 #include "outputs/report/charts/gantt.h"
 #include "outputs/text/language.h"
+#include "record/time_part.h"
 
 namespace simgrad::outputs::report {
 namespace {
@@ -48,6 +49,14 @@ double cut(std::vector<double> starts, std::size_t most, double to_s) {
 
 std::optional<std::int64_t> if_any(std::int64_t number) { return number < 0 ? std::nullopt : std::optional(number); }
 
+/// Returns the cause of a wait, counted from the first one.
+char digit(const Span& span) {
+  constexpr auto first = static_cast<int>(record::TimePart::wait_gradient);
+  constexpr auto other = static_cast<int>(record::TimePart::wait_other);
+  static_assert(other - first < 10);
+  return static_cast<char>('0' + (span.cause < first ? other : span.cause) - first);
+}
+
 }  // namespace
 
 GanttRun gantt_run(const record::Timeline& timeline, std::size_t most) {
@@ -69,6 +78,7 @@ GanttRun gantt_run(const record::Timeline& timeline, std::size_t most) {
     run.lane.push_back(lanes.at({span->rank, span->lane}));
     run.kind.push_back(static_cast<int>(span->kind));
     run.name.push_back(span->name);
+    if (span->kind == record::Activity::wait) run.waits += digit(*span);
     run.from.push_back(span->from_s);
     run.to.push_back(std::min(span->to_s, run.to_s));
     run.step.push_back(if_any(span->step));
