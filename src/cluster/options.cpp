@@ -55,6 +55,10 @@ void Watchdog::describe(base::Describer& d) {
              Bounds::above_zero());
   d.quantity("real", real_s, Unit::seconds, "a run that takes longer than this to simulate fails",
              Bounds::above_zero());
+  d.integer("events", events,
+            "a run fails if more than so many bursts of background flows, failures and changes of speed happen between "
+            "two steps",
+            Bounds::at_least(1));
 }
 
 void SlowLink::describe(base::Describer& d) {

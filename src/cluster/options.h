@@ -41,6 +41,7 @@ enum class Sharing {
 struct Watchdog : base::Described {
   double simulated_s = 1e7;  ///< the clock's microseconds are exact only up to about here
   double real_s = 24.0 * 3600.0;
+  std::int64_t events = 1'000'000;
 
   void describe(base::Describer& d) override;
 };

@@ -43,7 +43,7 @@ Scaling scaling_of(const std::vector<double>& values, std::int64_t columns, std:
       sums[j].add(values[at + j]);
       if (values[at + j] != values[j]) varies[j] = true;
     }
-  Scaling scaling;
+  Scaling scaling{.means = {}, .deviations = {}, .names = names};
   // A constant column's mean is its value, exactly: n times a number over n need not be.
   for (std::size_t j = 0; j < width; ++j) scaling.means.push_back(varies[j] ? sums[j].value() / rows : values[j]);
 
@@ -68,8 +68,15 @@ Scaling scaling_of(const std::vector<double>& values, std::int64_t columns, std:
 void rescale(std::vector<double>& values, std::int64_t stride, const Scaling& scaling) {
   const auto step = static_cast<std::size_t>(stride);
   for (std::size_t at = 0; at < values.size(); at += step)
-    for (std::size_t j = 0; j < scaling.means.size(); ++j)
-      values[at + j] = (values[at + j] - scaling.means[j]) / scaling.deviations[j];
+    for (std::size_t j = 0; j < scaling.means.size(); ++j) {
+      const double scaled = (values[at + j] - scaling.means[j]) / scaling.deviations[j];
+      if (!std::isfinite(scaled))
+        throw base::ScenarioError(fmt::format(
+            "column \"{}\" cannot be standardised: the value {} is too far from the training set's mean {} and "
+            "deviation {} for double precision; rescale it, or set standardize = false",
+            scaling.names.at(j), values[at + j], scaling.means[j], scaling.deviations[j]));
+      values[at + j] = scaled;
+    }
 }
 
 }  // namespace simgrad::data

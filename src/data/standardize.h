@@ -11,7 +11,8 @@ namespace simgrad::data {
 /// The scaling of columns: a value x becomes (x - mean) / deviation.
 struct Scaling {
   std::vector<double> means;
-  std::vector<double> deviations;  ///< population standard deviation; 1 for a constant column
+  std::vector<double> deviations;       ///< population standard deviation; 1 for a constant column
+  std::vector<std::string> names = {};  ///< of the columns, for errors
 };
 
 /// The statistics of the first `columns` columns of a row-major matrix.  values: (rows, stride).  Takes two passes over
@@ -21,6 +22,7 @@ Scaling scaling_of(const std::vector<double>& values, std::int64_t columns, std:
                    const std::vector<std::string>& names);
 
 /// Standardises a matrix in place.  values: (rows, stride).
+/// Errors: ScenarioError for a value of other rows that is beyond the range of a double in this scale.
 void rescale(std::vector<double>& values, std::int64_t stride, const Scaling& scaling);
 
 }  // namespace simgrad::data

@@ -111,9 +111,13 @@ void StopOptions::describe(base::Describer& d) {
 }
 
 void EvaluateOptions::describe(base::Describer& d) {
-  d.integer("every_steps", every_steps, "an evaluation every so many steps (default 1, unless every_s is given)",
+  d.integer("every_steps", every_steps,
+            "an evaluation every so many steps (default 1, unless every_s is given); after 100,000 evaluations the "
+            "interval doubles, and again after every 10,000 more",
             Bounds::at_least(1));
-  d.quantity("every_s", every_s, Unit::seconds, "an evaluation every so many simulated seconds",
+  d.quantity("every_s", every_s, Unit::seconds,
+             "an evaluation every so many simulated seconds; after 100,000 evaluations the interval doubles, and again "
+             "after every 10,000 more",
              Bounds::at_least(1e-9));
   d.choice("on", on, evaluation_sets, "which rows");
 }

@@ -103,7 +103,7 @@ failures = { crash = [], hosts = "none", repair = "never", market = "on_demand",
     R"(spot = { interruption = "4h", replacement = "2min", class = "" }, links = "none", )"
     R"(link_repair = { kind = "constant", time = "1min" }, )"
     R"(detection = "100ms", restart_time = "0s", recovery = "restart" }
-watchdog = { simulated = "10000000s", real = "1d" }
+watchdog = { simulated = "10000000s", real = "1d", events = 1000000 }
 
 [data]
 source = "house_prices"

@@ -333,4 +333,25 @@ TEST_CASE("the watchdog gives up a run on simulated time") {
                     "rank 0 (step -1, at 6 s): given up: simulated time has passed watchdog.simulated = 5 s");
 }
 
+TEST_CASE("the watchdog gives up a run whose background flow sends more bursts between two steps than it allows") {
+  auto options = star(2);
+  options.watchdog.events = 100;
+  options.background.resize(1);
+  options.background[0].on_s = 1e-3;
+  options.background[0].off_s = 1e-3;
+  const auto steps = [](double work_flops) {  // at 1e9 flop/s
+    return [work_flops](const Communicator& comm, values::Dispatcher&, std::vector<double>&) {
+      for (int step = 0; step < 5; ++step) {
+        comm.world().ranks().compute(comm.rank(), work_flops);
+        comm.world().cluster().step();
+      }
+    };
+  };
+  // A burst every 2 ms: 90 of them in a step of 180 ms, 110 in one of 220 ms.
+  CHECK_NOTHROW(Stage::run(2, steps(1.8e8), options));
+  CHECK_THROWS_WITH(Stage::run(2, steps(2.2e8), options),
+                    "given up: 100 bursts of background flows, failures or changes of speed have happened since the "
+                    "last step; make them rarer, or raise watchdog.events");
+}
+
 }  // namespace communicator_test

@@ -59,4 +59,15 @@ TEST_CASE("columns beyond the range of a double are refused by name") {
         }) == "column \"a\" cannot be standardised: its values (such as 1e-200)" + tail);
 }
 
+TEST_CASE("a test row that is out of range in the training set's scale is refused by its column's name") {
+  const Scaling scaling = scaling_of({0, 1}, 1, 1, {"a"});  // mean 0.5, deviation 0.5
+  Numbers test{1e308};                                      // (1e308 - 0.5) / 0.5 is above 1.8e308
+  CHECK(fault([&] {
+          rescale(test, 1, scaling);
+          return 0;
+        }) ==
+        "column \"a\" cannot be standardised: the value 1e+308 is too far from the training set's mean 0.5 and "
+        "deviation 0.5 for double precision; rescale it, or set standardize = false");
+}
+
 }  // namespace standardize_test

@@ -64,8 +64,13 @@ const std::map<std::string, std::pair<std::int64_t, std::int64_t>, std::less<>>&
 }
 
 /// Options that stay as they are: they would make a run long, or have no effect on one.
-constexpr std::array<std::string_view, 6> left_out{"schema", "title", "cluster.watchdog.simulated",
-                                                   "expect", "job",   "cluster.watchdog.real"};
+constexpr std::array<std::string_view, 7> left_out{"schema",
+                                                   "title",
+                                                   "cluster.watchdog.simulated",
+                                                   "expect",
+                                                   "job",
+                                                   "cluster.watchdog.real",
+                                                   "cluster.watchdog.events"};
 
 /// Whether the text ends with the word, which is the whole or stands after a dot.
 bool ends_in(std::string_view text, std::string_view word) {

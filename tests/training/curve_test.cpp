@@ -42,6 +42,28 @@ TEST_CASE("by time alone no step is due") {
   CHECK_FALSE(curve.due(1, false));
 }
 
+TEST_CASE("the interval doubles after 100,000 rows, and again after every 10,000 more") {
+  CHECK(Curve::stride(0) == 1);
+  CHECK(Curve::stride(99'999) == 1);
+  CHECK(Curve::stride(100'000) == 2);
+  CHECK(Curve::stride(109'999) == 2);
+  CHECK(Curve::stride(110'000) == 4);
+  CHECK(Curve::stride(1'000'000'000'000) == std::int64_t{1} << 62);  // the largest power of 2 that fits
+  SessionParts parts;
+  Curve curve(parts.learning, every(3), first_of);
+  curve.reach({0, {parts.state({0, 0, 0, 0}, 2).w}, 0});
+  for (int row = 0; row < 100'000; ++row) curve.evaluate(0.0, 0);
+  CHECK_FALSE(curve.due(9, false));  // 9 = 3 x 3
+  CHECK(curve.due(9, true));
+  CHECK(curve.due(12, false));
+  CHECK(curve.next_period(7) == 8);
+  CHECK(curve.next_period(8) == 10);
+  for (int row = 0; row < 10'000; ++row) curve.evaluate(0.0, 0);
+  CHECK_FALSE(curve.due(6, false));
+  CHECK(curve.due(12, false));
+  CHECK(curve.next_period(8) == 12);
+}
+
 TEST_CASE("an evaluation is a row with the step, the time and the samples, and the replicas' distance to their mean") {
   SessionParts parts;
   Curve curve(parts.learning, every(1), [](const auto& replicas) {

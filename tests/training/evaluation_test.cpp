@@ -59,6 +59,24 @@ TEST_CASE("every_s and every_steps together evaluate at both") {
   CHECK(record.curve[3].simulated_s == Approx(0.032).epsilon(1e-12));
 }
 
+TEST_CASE("a period that is short beside a step does not make a run endless") {
+  Trial trial = centiseconds();
+  trial.flops_a_row = 1e14 / 48;  // one step of 1e5 s: 1e14 periods
+  trial.stop.steps = 1;
+  trial.evaluate.every_s = 1e-9;
+  trial.training.numbers = false;
+  const record::Record record = trial.run().record;
+  CHECK(record.status == record::Status::stopped);
+  CHECK(record.simulated_s == Approx(1e5).epsilon(1e-12));
+  // 1e5 rows for 1e5 periods, then 1e4 rows for 2e4, 4e4, ...: 1e5 + 2e4 (2^k - 1) = 1e14 gives k = 32.2.
+  CHECK(record.curve.size() > 100'000 + 32 * 10'000);
+  CHECK(record.curve.size() < 100'000 + 33 * 10'000);
+  CHECK(record.curve.back().step == 1);
+  REQUIRE(record.notes.size() == 1);
+  CHECK(record.notes.front() ==
+        "the curve has 100000 rows: the interval of its evaluations doubles, and again after every 10000 rows");
+}
+
 TEST_CASE("how often one looks changes nothing but the curve") {
   Trial often = centiseconds();
   often.workers = 4;

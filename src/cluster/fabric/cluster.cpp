@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <simgrid/Exception.hpp>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
@@ -55,6 +58,10 @@ Cluster::~Cluster() = default;
 
 void Cluster::set_up_engine(int hosts, bool many_to_many) {
   base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
+  // SimGrid ends the process if it cannot open the file of its log.
+  std::FILE* const log = std::fopen("/dev/null", "w");
+  if (!log) throw base::EnvironmentError(fmt::format("/dev/null: cannot be opened: {}", std::strerror(errno)));
+  std::fclose(log);
   // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
   // needed when numbers are computed in the actor.
   std::vector<std::string> words{"simgrad", context_factory, "--cfg=contexts/stack-size:512",
@@ -166,6 +173,12 @@ void Cluster::fail_if_stuck() {
   if (over()) return;
   try {
     watch();
+    if (++events_ > options_.watchdog.events)
+      throw std::runtime_error(
+          fmt::format("given up: {} bursts of background flows, failures or changes of speed have happened since the "
+                      "last step; make "
+                      "them rarer, or raise watchdog.events",
+                      options_.watchdog.events));
   } catch (const std::exception& error) {  // no actor's guard stands around a callback
     return fail(error.what());
   }
@@ -174,6 +187,11 @@ void Cluster::fail_if_stuck() {
     on_deadlock();
     if (!error_.empty()) kill_everyone();
   }
+}
+
+void Cluster::step() {
+  events_ = 0;
+  watch();
 }
 
 void Cluster::watch() {

@@ -80,8 +80,10 @@ class Cluster {
   /// Ends the run if every rank of every world waits for something that can never come, or if the watchdog's time is
   /// over. For callbacks of a clock that goes on by itself.
   void fail_if_stuck();
-  /// Called by actors at every step. Errors: std::runtime_error once the watchdog's simulated or real time is over.
+  /// Errors: std::runtime_error once the watchdog's simulated or real time is over.
   void watch();
+  /// Called by actors at every step. Errors: as watch.
+  void step();
 
  private:
   void set_up_engine(int hosts, bool many_to_many);
@@ -101,6 +103,7 @@ class Cluster {
   std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail
   std::string error_;
   std::int64_t real_deadline_ns_ = 0;
+  std::int64_t events_ = 0;  ///< of clocks that go on by themselves, since the latest step
 };
 
 /// The contents of a platform file, read in a process of its own, since SimGrid ends the process on some faults.

@@ -37,9 +37,12 @@ void require_usable(const std::vector<sg4::Host*>& hosts) {
   }
   for (const sg4::Link* link : sg4::Engine::get_instance()->get_all_links()) {
     require_positive("link", link->get_name(), "bandwidth", link->get_bandwidth(), "B/s");
-    if (!(link->get_latency() >= 0.0) || !std::isfinite(link->get_latency()))
-      throw std::runtime_error(fmt::format("link \"{}\" has a latency of {} s; expected a finite one", link->get_name(),
-                                           link->get_latency()));
+    // A latency is the inverse of a flow's weight, and SimGrid's solver ends the process or loses flows at 1e-306.
+    constexpr double latency_s_least = 1e-12;
+    const double latency_s = link->get_latency();
+    if (latency_s != 0.0 && !(latency_s >= latency_s_least && std::isfinite(latency_s)))
+      throw std::runtime_error(fmt::format("link \"{}\" has a latency of {} s; expected 0 or a finite one from 1e-12 s",
+                                           link->get_name(), latency_s));
   }
   // All pairs of a small platform; of a large one those that servers and rings use.
   constexpr std::size_t small = 200;

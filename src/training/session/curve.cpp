@@ -1,15 +1,28 @@
 #include "training/session/curve.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "training/learning/learning.h"
 
 namespace simgrad::training {
 
+std::int64_t Curve::stride(std::size_t rows) {
+  if (rows < dense_rows) return 1;
+  constexpr std::size_t largest = 62;  // of the powers of 2 that fit
+  return std::int64_t{1} << std::min(largest, 1 + (rows - dense_rows) / rows_per_doubling);
+}
+
 bool Curve::due(std::int64_t step, bool last) const {
   if (step == 0 || resumed_ || last) return true;
   if (!options_.every_steps && options_.every_s) return false;
-  return step % options_.every_steps.value_or(1) == 0;
+  const std::int64_t every = options_.every_steps.value_or(1);
+  return step % every == 0 && step / every % stride(rows_.size()) == 0;
+}
+
+std::int64_t Curve::next_period(std::int64_t period) const {
+  const std::int64_t apart = stride(rows_.size());
+  return (period / apart + 1) * apart;
 }
 
 void Curve::reach(Observed state) {

@@ -24,8 +24,17 @@ class Curve {
   Curve(const Learning& learning, const EvaluateOptions& options, Assemble assemble)
       : learning_(learning), options_(options), assemble_(std::move(assemble)) {}
 
+  /// Rows at the scenario's interval. Then the interval doubles, and again after every `rows_per_doubling` rows more:
+  /// a year of virtual time at a row per microsecond has 410,000 rows, and not 3e13.
+  static constexpr std::size_t dense_rows = 100'000;
+  static constexpr std::size_t rows_per_doubling = 10'000;
+  /// Returns how many times the scenario's interval lies between the next rows, after so many of them: a power of 2.
+  static std::int64_t stride(std::size_t rows);
+
   /// Whether a step's state is to be evaluated.  last: whether it is the last step.
   bool due(std::int64_t step, bool last) const;
+  /// Returns the period of the next evaluation by time, after the evaluation of that period.
+  std::int64_t next_period(std::int64_t period) const;
   /// Goes back to an earlier state, which is evaluated again.
   void resume() { resumed_ = true; }
   /// Takes the state that the training has reached; evaluates nothing.

@@ -56,6 +56,10 @@ void Training::evaluate() {
   const cluster::HostSeconds seconds = cluster::host_seconds(world_);
   row.hosts_busy_s = seconds.busy_s;
   row.hosts_down_s = seconds.down_s;
+  if (curve_.size() == Curve::dense_rows)
+    tally_.note(
+        fmt::format("the curve has {} rows: the interval of its evaluations doubles, and again after every {} rows",
+                    Curve::dense_rows, Curve::rows_per_doubling));
   if (!row.loss) return;
   if (!std::isfinite(*row.loss)) {
     record_.diverged_step = divergence_.beyond_use_since().value_or(row.step);
@@ -131,7 +135,7 @@ void Training::look_every(double period_s, std::int64_t count) {
     } catch (const std::exception& error) {  // no actor's guard stands around a callback
       return cluster_.fail(error.what());
     }
-    if (!over()) look_every(period_s, count + 1);
+    if (!over()) look_every(period_s, curve_.next_period(count));
   });
 }
 

@@ -123,7 +123,7 @@ base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step
 
 bool Training::report(int rank, const State& state) {
   if (world_.ended()) return false;
-  cluster_.watch();
+  cluster_.step();
   const std::int64_t judged = progress_->arrive(rank, state);
   return !world_.ended() && !last_step(judged);
 }
