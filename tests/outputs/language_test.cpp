@@ -53,21 +53,41 @@ std::set<std::string> texts_of_sources() {
   return found;
 }
 
+/// The arguments of a call, up to its closing parenthesis.
+std::string arguments_of_call(const std::string& source, std::size_t begin) {
+  int depth = 1;
+  bool quoted = false;
+  std::size_t at = begin;
+  for (; at < source.size() && depth > 0; ++at) {
+    if (source[at] == '\\') {
+      ++at;
+    } else if (source[at] == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      depth += source[at] == '(' ? 1 : source[at] == ')' ? -1 : 0;
+    }
+  }
+  return source.substr(begin, at - begin);
+}
+
 /// The texts of the notes that the sources outside this folder record, without the formats of their arguments.
 std::set<std::string> notes_of_sources() {
   std::set<std::string> found;
-  const std::regex call(
-      R"re((?:\bnote|\bnote_failure|\bnotes\.push_back)\(\s*(?:fmt::format\(\s*)?((?:"(?:[^"\\]|\\.)*"\s*)+))re");
+  const std::regex call(R"re((?:\bnote|\bnote_failure|\bnotes\.push_back)\()re");
+  const std::regex text(R"re((^|fmt::format\()\s*((?:"(?:[^"\\]|\\.)*"\s*)+))re");
   for (const char* const folder : {"training", "strategies", "experiment"})
     for (const auto& file :
          std::filesystem::recursive_directory_iterator(SIMGRAD_SOURCE_DIR "/src/" + std::string(folder))) {
       if (!file.is_regular_file()) continue;
-      std::ostringstream text;
-      text << std::ifstream(file.path()).rdbuf();
-      const std::string source = text.str();
+      std::ostringstream stream;
+      stream << std::ifstream(file.path()).rdbuf();
+      const std::string source = stream.str();
       for (std::sregex_iterator at(source.begin(), source.end(), call), end; at != end; ++at) {
-        const std::string joined = std::regex_replace((*at)[1].str(), std::regex(R"re("\s*"|^"|"\s*$)re"), "");
-        found.insert(std::regex_replace(joined, std::regex(R"re(\{:[^}]*\})re"), "{}"));
+        const std::string given = arguments_of_call(source, static_cast<std::size_t>(at->position() + at->length()));
+        for (std::sregex_iterator each(given.begin(), given.end(), text); each != end; ++each) {
+          const std::string joined = std::regex_replace((*each)[2].str(), std::regex(R"re("\s*"|^"|"\s*$)re"), "");
+          found.insert(std::regex_replace(joined, std::regex(R"re(\{:[^}]*\})re"), "{}"));
+        }
       }
     }
   return found;
@@ -124,8 +144,8 @@ TEST_CASE("language: notes are recognised, with their numbers and the notes with
   const InChinese chinese;
   CHECK(note_text("rank 3 crashed at 0.03 s") == "rank 3 在 0.03 s 时崩溃");
   CHECK(note_text("resumed at 2 s from step 28 with 1 worker") == "2 s 时从第 28 步起由 1 个工作节点继续");
-  CHECK(note_text("diverged: the loss has grown from 0.5 to 1e+09 at step 12") ==
-        "发散：到第 12 步，损失从 0.5 增长到 1e+09");
+  CHECK(note_text("diverged at step 12: the loss has grown from 0.5 to 1e+09 at the end") ==
+        "第 12 步起发散：损失从 0.5 增长到最后的 1e+09");
   CHECK(note_text("stop.steps = 9: a step is one exchange of one worker with the centre, after period = 4 gradients of "
                   "that worker") == "stop.steps = 9：一步是一个工作节点与中心变量交换一次，此前它算 period = 4 个梯度");
   CHECK(note_text("a note of a later release") == "a note of a later release");
