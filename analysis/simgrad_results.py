@@ -187,15 +187,37 @@ def summary(runs, column):
     return pd.DataFrame(lines)
 
 
+def ratio_of_times(runs, measure):
+    """Returns the baseline's mean time over the runs' mean time, and the ratio's 95 % interval, as (ratio, low, high)."""
+    ratios = runs["speedup_" + measure]
+    if measure == "throughput":
+        seen = runs["samples_seen"].fillna(runs["samples"]) if "samples_seen" in runs.columns else runs["samples"]
+        times = runs["simulated_s"] / seen
+    else:
+        times = runs["time_to_target_s"]
+    known = ratios.notna() & times.notna()
+    if not known.any():
+        return math.nan, math.nan, math.nan
+    alone, parallel = (ratios * times)[known], times[known]
+    ratio = alone.mean() / parallel.mean()
+    mean, low, high = confidence_interval(alone - ratio * parallel)
+    return ratio, ratio + (low - mean) / parallel.mean(), ratio + (high - mean) / parallel.mean()
+
+
 def speedup(runs, measure="throughput"):
     """Returns the speed-up of every row over one worker, with `efficiency` = speed-up / workers; rows without one are left
     out.
 
     measure: "throughput" (samples a simulated second) or "time_to_target".
+
+    Over seeds it is the baseline's mean time over the row's mean time, as in summary.csv. The interval is by the delta
+    method, from the residuals of each seed's pair of times.
     """
     if measure not in ("throughput", "time_to_target"):
         raise ResultsError(f'the measure "{measure}" is neither "throughput" nor "time_to_target"')
     rows = summary(runs, "speedup_" + measure)
+    for place, (_, group) in enumerate(groups(runs, row_keys(runs))):
+        rows.loc[place, ["mean", "low", "high"]] = ratio_of_times(group[group["status"] != "failed"], measure)
     rows = rows[rows["mean"].notna()].reset_index(drop=True)
     rows["efficiency"] = rows["mean"] / rows["workers"]
     return rows

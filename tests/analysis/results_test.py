@@ -66,7 +66,7 @@ class Frames(support.Scratch):
         point = workers if point is None else point
         return f"{run},x,{label},{point},{seed},{status},1,1,1,1,1,,{speedup},,1,0,0,0,0,0,,,{workers}"
 
-    def test_speedup_is_the_mean_over_seeds_by_label_and_grid_point(self):
+    def test_speedup_is_that_of_the_mean_times_by_label_and_grid_point(self):
         runs = self.runs(self.line("a", "ring", 2, 1, 1.5), self.line("b", "ring", 2, 2, 1.7),
                          self.line("c", '"NA, none"', 4, 1, 2.0), self.line("d", '"NA, none"', 4, 2, "", "failed"),
                          self.line("e", "tree", 4, 1, ""))
@@ -159,15 +159,16 @@ class AgainstTheProgram(unittest.TestCase):
                 else:
                     self.assertEqual(found, expected, column)
 
-    def test_speedups_are_means_over_the_seeds_of_results_json(self):
+    def test_speedups_and_their_intervals_are_those_of_the_summary_of_results_json(self):
         for measure in ("throughput", "time_to_target"):
             rows = results.speedup(results.load_runs(self.directory), measure)
             self.assertEqual(len(rows), 6)
             for _, row in rows.iterrows():
-                seeds = [run["speedup_" + measure] for run in self.json["runs"]
-                         if run["label"] == row["label"] and run["workers"] == row["workers"]]
-                self.assertEqual(len(seeds), 3)
-                self.assertAlmostEqual(row["mean"], sum(seeds) / 3, delta=1e-12)
+                found = next(each for each in self.json["summary"]
+                             if each["label"] == row["label"] and each["workers"] == row["workers"])
+                self.assertEqual(found["seeds"], 3)
+                for ours, theirs in (("mean", ""), ("low", "_low"), ("high", "_high")):
+                    self.assertAlmostEqual(row[ours], found["speedup_" + measure + theirs], delta=1e-6)
 
     def test_the_front_holds_the_fastest_and_the_cheapest(self):
         runs = results.load_runs(self.directory)
