@@ -82,6 +82,12 @@ std::vector<Kind> everything() {
                       section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
                       section<training::StopOptions>("stop", "the rules that end the training"),
                       section<training::EvaluateOptions>("evaluate", "the times and data of the loss's evaluation"),
+                      {{.kind = "grid",
+                        .summary = "keys with lists of values, all of which are run: cluster.workers = [1, 2, 4]; "
+                                   "several keys give their product",
+                        .cost = "",
+                        .source = ""},
+                       nullptr},
                       section<experiment::Expectation>("expect", "the expectations that `simgrad check` tests")};
   return all;
 }

@@ -83,4 +83,11 @@ std::string cost_letters(std::string_view kind, std::string_view cost) {
   return text;
 }
 
+std::vector<LetterMeaning> meanings_of_letter(std::string_view letter) {
+  std::vector<LetterMeaning> found;
+  for (const CostLetter& each : letter_table)
+    if (each.letter == letter) found.push_back({each.kinds, each.meaning});
+  return found;
+}
+
 }  // namespace simgrad::cli

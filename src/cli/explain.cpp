@@ -55,6 +55,7 @@ class Explanation {
     found_ = false;
     names_and_options(wanted);
     fields(wanted);
+    letters(wanted);
     const bool any = found_;
     found_ = found_ || before;
     return any;
@@ -96,6 +97,14 @@ class Explanation {
       begin();
       fmt::print("{}: {}{}\n      {}\n", wanted, field.place,
                  field.unit.empty() ? "" : fmt::format(", in {}", field.unit), field.meaning);
+    }
+  }
+
+  void letters(const std::string& wanted) {
+    for (const LetterMeaning& letter : meanings_of_letter(wanted)) {
+      begin();
+      fmt::print("{}: in the cost lines{}{}\n      {}\n", wanted, letter.kinds.empty() ? "" : " of ", letter.kinds,
+                 letter.meaning);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/say.h"
+#include "outputs/text/text_layout.h"
 #include "training/program.h"
 
 namespace simgrad::cli {
@@ -90,7 +91,8 @@ std::string runs_text(const experiment::Plan& plan) {
     std::string parameters;
     for (const auto& [key, value] : run.parameters.items())
       parameters += fmt::format("  {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
-    text += fmt::format("{}  {}{}  seed={}\n", run.id, run.label, parameters, run.seed);
+    text += fmt::format("{}  {}{}  seed={}\n", run.id, outputs::printable(run.label), outputs::printable(parameters),
+                        run.seed);
   };
   for (const auto& run : plan.baselines) line(run);
   for (const auto& run : plan.runs) line(run);

@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "outputs/comparison.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::cli {
 
@@ -65,8 +66,8 @@ void print_events(const outputs::Results& results, const std::string& out) {
     const std::string file = experiment::events_file(out, run.id);
     if (run.record.status == record::Status::failed || !std::filesystem::exists(file)) continue;
     const std::string point = outputs::point_text(run.parameters);
-    fmt::print("{}# {}{}{}, seed {}\n{}", first ? "" : "\n", run.label, point.empty() ? "" : ", ", point, run.seed,
-               outputs::read_file(file));
+    fmt::print("{}# {}{}{}, seed {}\n{}", first ? "" : "\n", outputs::printable(run.label), point.empty() ? "" : ", ",
+               point, run.seed, outputs::read_file(file));
     first = false;
   }
 }

@@ -249,6 +249,12 @@ TEST_CASE("result files, and the columns of the table, are explained") {
   CHECK(contains(said("explain daly"), "daly: see checkpoint_every; "));
 }
 
+TEST_CASE("the letters of cost lines are explained, by the kinds whose lines have them") {
+  CHECK(contains(said("explain alpha"), "alpha: in the cost lines\n      the latency of a message, in s\n"));
+  CHECK(contains(said("explain M"), "M: in the cost lines of collectives\n      the bytes of one member's vector\n"));
+  CHECK(contains(said("explain grid"), "grid (a section of a scenario)\n  keys with lists of values"));
+}
+
 TEST_CASE("usual names of other systems lead to those that are listed") {
   std::set<std::string> known;
   for (const std::string& kind : kinds) known.merge(listed(kind));

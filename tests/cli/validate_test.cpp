@@ -292,4 +292,31 @@ TEST_CASE("a standard error that takes nothing loses no result") {
   }
 }
 
+TEST_CASE("a label's control characters do not reach the terminal") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "kind = \"allreduce\"", "kind = \"allreduce\"\nlabel = \"a\\u001b[31mred\""));
+  for (const char* command : {"validate x.toml", "run x.toml --dry-run", "run x.toml --events", "run x.toml"}) {
+    INFO(command);
+    const Called called = program(command, scratch);
+    CHECK(called.exit_code == 0);
+    CHECK(called.out.find('\x1b') == std::string::npos);
+    CHECK(called.err.find('\x1b') == std::string::npos);
+    CHECK(contains(called.out, "[31mred"));
+  }
+}
+
+TEST_CASE("as many actors as the system has no memory for are refused, or end a run with a sentence") {
+  const Scratch scratch;
+  const std::string pairs = with(small, "kind = \"allreduce\"", "kind = \"async_broadcast\"");
+  scratch.write("x.toml", with(with(pairs, "workers = 4", "workers = 179"), "samples = 200", "samples = 400"));
+  CHECK(contains(program("validate x.toml", scratch).err,
+                 "async_broadcast has an actor for each pair of workers: 179 x 179 are more than 32000; "));
+  const std::string graph = with(small, "kind = \"allreduce\"", "kind = \"ad_psgd\"\ngraph = \"complete\"");
+  scratch.write("y.toml", with(with(graph, "workers = 4", "workers = 200"), "samples = 200", "samples = 400"));
+  const Called called = program("run y.toml --no-baseline --no-why --quiet", scratch);
+  CHECK(called.exit_code == 1);
+  CHECK(contains(called.err, "more than 32000 actors at a time"));
+  CHECK_FALSE(contains(called.err, "acktrace"));
+}
+
 }  // namespace validate_test

@@ -2,6 +2,7 @@
 #include "experiment/run/children.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <stdexcept>
@@ -66,6 +67,27 @@ TEST_CASE("a child that dies of a signal, or leaves, says so") {
   CHECK(end_of(children).error == "the simulating process died of signal 9 (Killed)");
   children.start(0, [](simgrad::training::Pulse*) -> std::string { _exit(3); });
   CHECK(end_of(children).error == "the simulating process ended with 3");
+}
+
+TEST_CASE("where descriptors are few, fewer children run at a time, and none is lost") {
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few = {.rlim_cur = 40, .rlim_max = before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+  Children children(1000);
+  int started = 0, ended = 0;
+  for (const std::size_t all = 100; ended < static_cast<int>(all);) {
+    const bool more = started < static_cast<int>(all) && !children.full();
+    if (more && children.start(static_cast<std::size_t>(started),
+                               [](simgrad::training::Pulse*) { return usleep(5'000), std::string("x"); })) {
+      ++started;
+    } else if (const auto child = children.reap(20.0)) {
+      ++ended;
+      CHECK(child->answer == "x");
+    }
+  }
+  CHECK(ended == 100);
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_CASE("children end in their own order, and as many run as there are jobs") {

@@ -4,12 +4,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/errors.h"
@@ -22,6 +24,15 @@ std::atomic<bool> asked_to_stop = false;
 
 double real_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The children for whose pipes there are descriptors. A child inherits them all, and opens files of its own.
+int children_most() {
+  constexpr rlim_t own = 32;
+  struct rlimit files = {};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return std::numeric_limits<int>::max();
+  const rlim_t left = files.rlim_cur > 2 * own ? files.rlim_cur - own : files.rlim_cur / 2;
+  return static_cast<int>(std::clamp<rlim_t>(left, 1, std::numeric_limits<int>::max()));
 }
 
 /// Longer texts of errors are cut.
@@ -44,8 +55,9 @@ void watch_for_interrupts() {
   sigaction(SIGHUP, &action, nullptr);
 }
 
-Children::Children(int jobs) : jobs_(jobs), slot_taken_(static_cast<std::size_t>(jobs), false) {
-  void* shared = mmap(nullptr, sizeof(training::Pulse) * static_cast<std::size_t>(jobs), PROT_READ | PROT_WRITE,
+Children::Children(int jobs)
+    : jobs_(std::min(jobs, children_most())), slot_taken_(static_cast<std::size_t>(jobs_), false) {
+  void* shared = mmap(nullptr, sizeof(training::Pulse) * slot_taken_.size(), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) throw base::EnvironmentError(fmt::format("no shared memory: {}", std::strerror(errno)));
   pulses_ = static_cast<training::Pulse*>(shared);
@@ -53,18 +65,24 @@ Children::Children(int jobs) : jobs_(jobs), slot_taken_(static_cast<std::size_t>
 
 Children::~Children() {
   running_.clear();
-  munmap(pulses_, sizeof(training::Pulse) * static_cast<std::size_t>(jobs_));
+  munmap(pulses_, sizeof(training::Pulse) * slot_taken_.size());
 }
 
-void Children::start(std::size_t task, const std::function<std::string(training::Pulse*)>& body) {
+bool Children::start(std::size_t task, const std::function<std::string(training::Pulse*)>& body) {
   const auto free = std::find(slot_taken_.begin(), slot_taken_.end(), false);
   base::check(free != slot_taken_.end(), "a job is free");
   const auto slot = static_cast<int>(free - slot_taken_.begin());
   training::Pulse* const pulse = pulses_ + slot;
   *pulse = {};
-  base::ChildProcess process([&] { return body(pulse); });
+  try {
+    running_.push_back({base::ChildProcess([&] { return body(pulse); }), task, slot, real_now_s()});
+  } catch (const base::EnvironmentError&) {
+    if (running_.empty()) throw;
+    jobs_ = static_cast<int>(running_.size());
+    return false;
+  }
   *free = true;
-  running_.push_back({std::move(process), task, slot, real_now_s()});
+  return true;
 }
 
 Children::Ended Children::end(Child child) {

@@ -11,7 +11,8 @@
 
 namespace simgrad::experiment {
 
-/// At most `jobs` children at a time. The parent must not have started threads.
+/// At most `jobs` children at a time, or fewer where the system has no descriptors or processes for as many. The parent
+/// must not have started threads.
 class Children {
  public:
   explicit Children(int jobs);
@@ -23,7 +24,9 @@ class Children {
   bool empty() const { return running_.empty(); }
 
   /// Runs `body` in a child, which dies with the parent. `body` may write its signs of life to the place it gets.
-  void start(std::size_t task, const std::function<std::string(training::Pulse* pulse)>& body);
+  /// Returns false if the system has no room beside the children that run: from then on they are `full`.
+  /// Errors: EnvironmentError if there is no room for a single one.
+  bool start(std::size_t task, const std::function<std::string(training::Pulse* pulse)>& body);
 
   struct Ended {
     std::size_t task = 0;

@@ -143,19 +143,21 @@ std::vector<std::optional<Observed>> simulated(const std::vector<const RunPlan*>
   for (std::size_t next = 0; (next < runs.size() || !children.empty()) && !interrupted();) {
     if (next < runs.size() && !children.full()) {
       const RunPlan& run = *runs[next];
-      const std::size_t task = next++;
+      const std::size_t task = next;
       Data data;
       try {
         if (run.settings->training.numbers) data = data_cache.get(run);
       } catch (const std::runtime_error&) {
+        ++next;
         continue;  // a file that has changed since
       }
-      children.start(task, [&run, data, threads](training::Pulse*) {
+      const bool started = children.start(task, [&run, data, threads](training::Pulse*) {
         const record::Record record = simulate(run, data, threads, nullptr);
         if (record.status == record::Status::failed) return std::string("null");
         const Observed seen = observed(record);
         return nlohmann::ordered_json{seen.simulated_s, seen.samples, seen.crashes}.dump();
       });
+      if (started) ++next;
     } else if (const auto ended = children.reap(0.2); ended && ended->error.empty()) {
       const auto answer = outputs::parse_json(ended->answer);
       if (!answer.is_null()) all[ended->task] = {answer.at(0), answer.at(1), answer.at(2)};

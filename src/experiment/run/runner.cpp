@@ -113,8 +113,7 @@ class Execution {
     Children children(jobs_);
     for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {
       if (next < queue_.size() && !children.full()) {
-        start(children, next);
-        ++next;
+        if (start(children, next)) ++next;
       } else if (const auto ended = children.reap(0.2)) {
         collect(*ended);
       }
@@ -134,16 +133,18 @@ class Execution {
   }
 
  private:
-  /// Starts a run in a child. Data that cannot be loaded any more are the failure of this run; others go on.
-  void start(Children& children, std::size_t task) {
+  /// Starts a run in a child. Returns false if there is no room for one now. Data that cannot be loaded any more are
+  /// the failure of this run; others go on.
+  bool start(Children& children, std::size_t task) {
     const RunPlan& plan = *queue_[task];
     Data data;
     try {
       data = data_cache_.get(plan);
     } catch (const std::runtime_error& fault) {
-      return collect({.task = task, .error = fault.what()});
+      collect({.task = task, .error = fault.what()});
+      return true;
     }
-    children.start(task, [&](training::Pulse* pulse) {
+    return children.start(task, [&](training::Pulse* pulse) {
       return simulated(plan, runs_[plan.work], data, threads_, options_, pulse);
     });
   }

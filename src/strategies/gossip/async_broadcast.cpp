@@ -1,9 +1,13 @@
 #include "strategies/gossip/async_broadcast.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
+#include "strategies/circumstances.h"
 #include "strategies/gossip/async_replica.h"
 #include "training/compressors/encoder.h"
 #include "training/worker.h"
@@ -71,6 +75,15 @@ Traits AsyncBroadcast::traits(int) const {
           .replicas_differ = true,
           .many_to_many = true,
           .recoveries = training::every_recovery()};
+}
+
+std::optional<Refusal> AsyncBroadcast::refusal(const Circumstances& circumstances) const {
+  const std::int64_t P = circumstances.workers;
+  if (constexpr auto most = static_cast<std::int64_t>(cluster::actors_most); P * P > most)
+    return Refusal{"kind", fmt::format("async_broadcast has an actor for each pair of workers: {} x {} are more than "
+                                       "{}; take fewer workers, or the strategy ad_psgd or sgp on a sparse graph",
+                                       P, P, most)};
+  return compression_refusal(compression, circumstances);
 }
 
 void AsyncBroadcast::operator()(Worker& worker) const {

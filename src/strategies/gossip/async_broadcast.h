@@ -31,9 +31,7 @@ struct AsyncBroadcast : Strategy {
 
   void describe(base::Describer& d) override { describe_move_compression(d, compression); }
   Traits traits(int P) const override;
-  std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
-    return compression_refusal(compression, circumstances);
-  }
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
 };
 
