@@ -78,15 +78,16 @@ void draw_all(const std::filesystem::path& directory, std::int64_t count, std::u
     Dice dice(seed * 1'000'003 + static_cast<std::uint64_t>(i));
     const std::string_view strategy = kinds[static_cast<std::size_t>(i) % kinds.size()].about.kind;
     const std::filesystem::path valid = directory / fmt::format("valid-{}.toml", i);
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    bool found = false;
+    for (int attempt = 0; !found && attempt < most_attempts; ++attempt) {
       write(valid, drawn_scenario(dice, strategy));
-      if (accepted(valid.string())) break;
+      found = accepted(valid.string());
       // Of those that are refused, every tenth scenario's first is kept: `run` must refuse it, too.
-      if (attempt == 0 && i % 10 == 0)
+      if (!found && attempt == 0 && i % 10 == 0)
         std::filesystem::copy_file(valid, directory / fmt::format("refused-{}.toml", refused++),
                                    std::filesystem::copy_options::overwrite_existing);
-      std::filesystem::remove(valid);
     }
+    if (!found) std::filesystem::remove(valid);  // once: to make a file anew is a fifth of the time
   }
 }
 
