@@ -257,6 +257,7 @@ def main():
     parser.add_argument("--cases", type=pathlib.Path, help="a directory of scenarios that once had a fault")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
+    options.program, options.generator = options.program.resolve(), options.generator.resolve()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="simgrad-scenarios-") as name:
         directory = pathlib.Path(name)
