@@ -234,6 +234,7 @@ class Checking {
                                                                 : fmt::format("{}/{}", options_.out, plan.name),
                                     .jobs = options_.jobs,
                                     .threads = options_.threads,
+                                    .again = true,  // a check is of this program, whatever another one has left
                                     .progress = [&](const experiment::Advance& advance) { progress.show(advance); },
                                     .tell = [&](const std::string& text) { progress.tell(text); }});
     progress.clear();

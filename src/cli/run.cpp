@@ -5,10 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/errors.h"
@@ -37,6 +35,7 @@ struct RunOptions {
   bool json = false;
   bool quiet = false;
   bool no_why = false;
+  bool force = false;
   Tracing tracing;
   std::string language;
 };
@@ -99,14 +98,6 @@ bool written_page(const outputs::Results& results, const std::string& out, std::
   return true;
 }
 
-/// Says that the directory has results, which this run replaces.
-void tell_of_earlier_results(const std::string& out) {
-  std::error_code none;
-  if (std::filesystem::is_regular_file(out + "/results.json", none))
-    base::say(
-        fmt::format("simgrad: {} has the results of an earlier run, which this run replaces; --out keeps both", out));
-}
-
 /// The sentence on an interrupt: finished runs, if there are some.
 std::string interrupted_text(const outputs::Results& results, const std::string& out) {
   if (results.runs.empty()) return "simgrad: interrupted before a run was finished; no results are written";
@@ -129,7 +120,6 @@ Exit run_experiment(RunOptions& options) {
     return Exit::ok;
   }
   if (options.out.empty()) options.out = "out/" + plan.name;
-  if (!options.quiet) tell_of_earlier_results(options.out);
   Progress progress(options.quiet);
   const auto show = [&](const experiment::Advance& advance) { progress.show(advance); };
   std::vector<std::string> unwritten;
@@ -137,6 +127,7 @@ Exit run_experiment(RunOptions& options) {
       experiment::run_plan(plan, {.out = options.out,
                                   .jobs = options.jobs,
                                   .threads = options.threads,
+                                  .again = options.force,
                                   .counterfactuals = !options.no_why,
                                   .recordings = recordings,
                                   .unwritten = [&](const std::string& fault) { unwritten.push_back(fault); },
@@ -164,6 +155,9 @@ void add_run(CLI::App& app, int& exit_code) {
   add_selection(*command, options->chosen);
   command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
       ->type_name("DIR");
+  command->add_flag("--force", options->force,
+                    "Does all runs again, those too whose records are in the directory, and replaces the results of "
+                    "another experiment");
   add_pace(*command, options->jobs, options->threads);
   auto* const events = add_tracing(*command, options->tracing);
   auto* dry_run = command->add_flag(

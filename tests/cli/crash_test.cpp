@@ -42,7 +42,7 @@ constexpr const char* crash = R"(--set 'cluster.failures.crash=[{rank=1,at="2ms"
 
 tests::Called run(const tests::Scratch& scratch, const std::string& options) {
   scratch.write("a.toml", four_workers);
-  return tests::call("simgrad run a.toml --no-baseline --json " + options, scratch.path());
+  return tests::call("simgrad run a.toml --no-baseline --force --json " + options, scratch.path());
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST_CASE("an interrupt before anything is finished leaves the results of an ear
   scratch.write("x.toml", small);
   REQUIRE(program("run x.toml --no-baseline --quiet", scratch).exit_code == 0);
   const std::string earlier = contents(scratch.path() + "/out/x/results.json");
-  Process process({"run", "x.toml", "--no-baseline", "--set", "stop.steps=1000000000"}, scratch);
+  Process process({"run", "x.toml", "--no-baseline", "--force", "--set", "stop.steps=1000000000"}, scratch);
   REQUIRE(soon([&] { return process.children().size() == 1; }));
   process.send(SIGINT);
   CHECK(process.wait() == 130);

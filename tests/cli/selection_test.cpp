@@ -81,7 +81,7 @@ TEST_CASE("a data path of the file is relative to the file, one of --set to the 
   scratch.write("scenarios/x.toml", with(small, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n",
                                          "source = \"csv\"\npath = \"../data/d.csv\"\n"));
   const auto samples_a_step = [&](const std::string& arguments) {
-    const Called called = program("run scenarios/x.toml --json --set stop.steps=1 " + arguments, scratch);
+    const Called called = program("run scenarios/x.toml --json --force --set stop.steps=1 " + arguments, scratch);
     INFO(called.err);
     REQUIRE(called.exit_code == 0);
     return Json::parse(called.out)["runs"][0]["samples"].get<int>();

@@ -42,8 +42,6 @@ TEST_CASE("commands and options of later releases are refused by name, wherever 
   }
   for (const char* options : {"x.toml --shard 1/2", "--shard 1/2 x.toml", "x.toml --shard=1/2"})
     CHECK(misuse("run " + std::string(options)) == "simgrad: \"--shard\"" + later);
-  for (const char* options : {"x.toml --force", "--force x.toml"})
-    CHECK(misuse("run " + std::string(options)) == "simgrad: \"--force\"" + later);
 }
 
 TEST_CASE("options that say different things about one output are refused together") {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "base/errors.h"
 #include "base/files.h"
@@ -91,6 +92,11 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
   const std::int64_t last = dots == std::string::npos ? first : number(std::string_view(text).substr(dots + 2));
   if (last < first) fail("the range is empty");
   return {first, last};
+}
+
+bool recorded(const std::string& out, const std::string& id) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(timeline_file(out, id), unknown);
 }
 
 std::string timeline_file(const std::string& out, const std::string& id) {

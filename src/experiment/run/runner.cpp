@@ -22,6 +22,8 @@
 #include "experiment/run/data_cache.h"
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/pace.h"
+#include "experiment/run/results_directory.h"
+#include "experiment/run/run_store.h"
 #include "experiment/run/simulate.h"
 #include "experiment/run/slowness.h"
 #include "outputs/summary.h"
@@ -87,7 +89,7 @@ class Unwritten {
 class Execution {
  public:
   Execution(const Plan& plan, const RunnerOptions& options, Unwritten& unwritten)
-      : options_(options), unwritten_(unwritten), finished_(plan) {
+      : options_(options), unwritten_(unwritten), finished_(plan), store_(options.out, options.tell) {
     std::set<std::string> works;
     const auto add = [&](const RunPlan& run) {
       if (works.insert(run.work).second) queue_.push_back(&run);
@@ -99,17 +101,19 @@ class Execution {
       runs_[run.work].push_back(&run);
     }
     group_by_data(queue_);
-    std::tie(jobs_, threads_) = jobs_and_threads(options.jobs, options.threads, queue_.size());
+  }
+
+  /// Reads the data of all runs.  Errors: ScenarioError for data that do not suit.
+  void read_data() { check_data(queue_, data_cache_, options_.tell); }
+
+  /// Runs what is missing, and writes the record of each run as soon as it is there.
+  void run() {
+    if (!options_.again) take_finished();
+    prepare(options_.out, options_.recordings);
+    std::tie(jobs_, threads_) = jobs_and_threads(options_.jobs, options_.threads, queue_.size());
     std::vector<std::string> groups;
     for (const RunPlan* run : queue_) groups.push_back(fmt::format("{}/{}", run->label, run->workers));
     pace_.emplace(std::move(groups), jobs_);
-  }
-
-  /// Runs everything, and writes the file of each run as soon as the run is final.
-  void run() {
-    check_data(queue_, data_cache_, options_.tell);
-    base::make_directory(options_.out + "/runs");
-    prepare(options_.out, options_.recordings);
     Children children(jobs_);
     for (std::size_t next = 0; (next < queue_.size() || !children.empty()) && !interrupted();) {
       if (next < queue_.size() && !children.full()) {
@@ -125,12 +129,6 @@ class Execution {
 
   const FinishedRuns& finished() const { return finished_; }
   DataCache& data_cache() { return data_cache_; }
-
-  /// Writes the files of finished runs that an interrupt has left without their comparisons.
-  void write_others(const std::vector<outputs::Run>& runs) {
-    for (const outputs::Run& run : runs)
-      if (!written_.contains(run.id)) write(run);
-  }
 
  private:
   /// Starts a run in a child. Returns false if there is no room for one now. Data that cannot be loaded any more are
@@ -149,6 +147,31 @@ class Execution {
     });
   }
 
+  /// Takes the runs whose records are in the directory off the queue.
+  void take_finished() {
+    if (options_.recordings.more()) return;  // a trace or a list of events is made by simulating
+    std::vector<const RunPlan*> missing;
+    for (const RunPlan* plan : queue_)
+      if (auto run = taken(*plan))
+        finish(*plan, std::move(*run));
+      else
+        missing.push_back(plan);
+    taken_ = queue_.size() - missing.size();
+    if (taken_ > 0 && options_.tell)
+      options_.tell(
+          fmt::format("{} of {} runs are in {} already; --force does them again", taken_, queue_.size(), options_.out));
+    queue_ = std::move(missing);
+  }
+
+  /// The record of a piece of work, as one of the runs that it stands for has left it.
+  std::optional<outputs::Run> taken(const RunPlan& plan) {
+    const std::vector<const RunPlan*>& runs = runs_[plan.work];
+    if (!std::ranges::all_of(runs, [&](const RunPlan* run) { return recorded(options_.out, run->id); })) return {};
+    for (const RunPlan* run : runs)
+      if (auto record = store_.take(run->id)) return record;
+    return store_.take(plan.id);
+  }
+
   void collect(const Children::Ended& ended) {
     const RunPlan& plan = *queue_[ended.task];
     pace_->ended(ended.task, ended.wall_s);
@@ -163,23 +186,27 @@ class Execution {
       run.record.error = ended.error;
       run.wall_s = ended.wall_s;
     }
-    if (std::ranges::find(runs_[plan.work], &plan) == runs_[plan.work].end()) write(run);  // not one of the table
-    for (const RunPlan* final : finished_.add(plan.work, std::move(run))) write(finished_.run(*final));
+    finish(plan, std::move(run));
+  }
+
+  /// Adds a finished piece of work, and writes the records of its runs, and of those that are final by it.
+  void finish(const RunPlan& plan, outputs::Run run) {
+    const std::vector<const RunPlan*>& runs = runs_[plan.work];
+    if (std::ranges::find(runs, &plan) == runs.end()) write(run);  // not one of the table
+    const std::vector<const RunPlan*> final = finished_.add(plan.work, std::move(run));
+    for (const RunPlan* each : runs) write(finished_.run(*each));
+    for (const RunPlan* each : final) write(finished_.run(*each));
   }
 
   void write(const outputs::Run& run) {
-    written_.insert(run.id);
-    unwritten_.attempt([&] {
-      outputs::write_file(fmt::format("{}/runs/{}.json", options_.out, run.id),
-                          outputs::compact(outputs::to_json(run)));
-    });
+    unwritten_.attempt([&] { store_.put(run); });
   }
 
   void report_progress(const Children& children) {
     if (!options_.progress) return;
     for (const Children::Running& run : children.running()) pace_->at(run.task, run.pulse.share, run.elapsed_s);
     const auto all = static_cast<int>(queue_.size());
-    const auto done = static_cast<int>(finished_.size());
+    const auto done = static_cast<int>(finished_.size() - taken_);
     // A child that has finished its run has yet to end. A run that goes back to a checkpoint was further before.
     const double share = done == all ? 1.0 : std::min((done + children.progress()) / all, 0.99);
     share_ = std::max(share_, share);
@@ -203,7 +230,8 @@ class Execution {
   FinishedRuns finished_;
   std::vector<const RunPlan*> queue_;
   std::map<std::string, std::vector<const RunPlan*>> runs_;  ///< by work: the plan's
-  std::set<std::string> written_;                            ///< ids
+  RunStore store_;
+  std::size_t taken_ = 0;  ///< pieces of work whose records were there
   std::optional<Pace> pace_;
   DataCache data_cache_;
   double share_ = 0.0;  ///< the greatest told
@@ -224,6 +252,8 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   watch_for_interrupts();
   Unwritten unwritten(options);
   Execution execution(plan, options, unwritten);
+  execution.read_data();
+  const ResultsDirectory directory(options.out, plan, options.again, options.tell);
   execution.run();
   outputs::Results results;
   results.name = plan.name;
@@ -238,7 +268,6 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
     results.counterfactuals = counterfactuals(plan, results, execution.data_cache(), options.jobs, options.threads);
   // An interrupt before any run is finished keeps the files of an earlier call.
   if (results.runs.empty() && interrupted()) return results;
-  execution.write_others(results.runs);
   unwritten.attempt([&] { outputs::write_all(results, options.out); });
   unwritten.raise_if_untold();
   return results;

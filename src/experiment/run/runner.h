@@ -26,6 +26,7 @@ struct RunnerOptions {
   std::string out;               ///< the directory of the results
   int jobs = 0;                  ///< runs at a time; 0: all cores
   int threads = -1;              ///< for the numbers of one run; -1: cores / jobs
+  bool again = false;            ///< also simulates runs whose records are in the directory, and replaces what it has
   bool counterfactuals = false;  ///< also tries what would make the runs faster
   Recordings recordings = {};    ///< concern the plan's runs, not baselines
   /// Called for each file that cannot be written after a simulation. Without this function the first such file is an
@@ -48,10 +49,12 @@ std::pair<int, int> jobs_and_threads(int jobs, int threads, std::size_t runs);
 void check_files(const Plan& plan, std::uintmax_t most_bytes,
                  const std::function<void(const std::string& note)>& tell = {});
 
-/// Runs everything. Writes the file of each run as soon as it and the runs it is compared with are finished, and all
-/// results at the end. At an interrupt (SIGINT, SIGTERM, SIGHUP) the children end, finished runs stay, and the results
-/// are not complete.  Errors: ScenarioError for data that do not suit, EnvironmentError for a directory that cannot be
-/// written to, both before anything is simulated.
+/// Runs what is missing: a run whose record is in the directory is taken from there. Writes the record of each run as
+/// soon as it is finished, again when the runs that it is compared with are, and all results at the end. Waits for
+/// another process that writes to the directory. At an interrupt (SIGINT, SIGTERM, SIGHUP) the children end, finished
+/// runs stay, and the results are not complete.  Errors: ScenarioError for data that do not suit, and for a directory
+/// with the results of another experiment; EnvironmentError for a directory that cannot be written to, both before
+/// anything is simulated.
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options);
 
 }  // namespace simgrad::experiment

@@ -1,0 +1,138 @@
+#include "experiment/run/results_directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "experiment/plan/identity.h"
+#include "experiment/run/children.h"
+#include "outputs/results.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// Waits until no other command has the directory, or until an interrupt.
+void wait_for(base::DirectoryLock& lock, const std::string& out,
+              const std::function<void(const std::string& text)>& tell) {
+  constexpr std::chrono::milliseconds pause{100};
+  bool told = false;
+  while (!lock.try_take() && !interrupted()) {
+    if (!told && tell) tell(fmt::format("{} is in use by {}; waiting until it ends", out, lock.holder()));
+    told = true;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+/// Removes the temporary files of writers that were killed.
+void remove_temporary_files(const std::string& out) {
+  std::error_code unknown;
+  std::vector<fs::path> left;
+  for (fs::recursive_directory_iterator at(out, unknown), end; !unknown && at != end; at.increment(unknown))
+    if (at->path().extension() == ".tmp") left.push_back(at->path());
+  for (const fs::path& file : left) fs::remove(file, unknown);
+}
+
+/// The leaves of a tree by their keys: "cluster.workers", "strategy.0.kind".
+void add_leaves(const Json& tree, const std::string& key, std::map<std::string, std::string>& leaves) {
+  if (!tree.is_structured() || tree.empty()) {
+    leaves[key] = tree.dump();
+    return;
+  }
+  for (const auto& [name, value] : tree.items()) add_leaves(value, key.empty() ? name : key + "." + name, leaves);
+}
+
+/// The keys whose values make another experiment: all but those that choose among runs.
+std::map<std::string, std::string> defining(Json scenario, const std::set<std::string>& varied) {
+  for (const char* choice : {"title", "seed", "expect", "grid", "strategy"}) scenario.erase(choice);
+  std::map<std::string, std::string> leaves;
+  add_leaves(scenario, "", leaves);
+  std::erase_if(leaves, [&](const auto& leaf) {
+    return std::ranges::any_of(
+        varied, [&](const std::string& key) { return leaf.first == key || leaf.first.starts_with(key + "."); });
+  });
+  return leaves;
+}
+
+std::set<std::string> varied_keys(const Json& scenario) {
+  std::set<std::string> keys;
+  if (const auto grid = scenario.find("grid"); grid != scenario.end() && grid->is_object())
+    for (const auto& [key, values] : grid->items()) keys.insert(key);
+  return keys;
+}
+
+/// "cluster.bandwidth is "1Gbps" there and "2Gbps" here", for the first few differences.
+std::string differences(const Json& there, const Json& here) {
+  std::set<std::string> varied = varied_keys(there);
+  varied.merge(varied_keys(here));
+  const auto theirs = defining(there, varied), ours = defining(here, varied);
+  std::set<std::string> keys;
+  for (const auto* leaves : {&theirs, &ours})
+    for (const auto& [key, value] : *leaves) keys.insert(key);
+  const auto in = [](const std::map<std::string, std::string>& leaves, const std::string& key) {
+    const auto found = leaves.find(key);
+    return found == leaves.end() ? std::string("absent") : found->second;
+  };
+  std::vector<std::string> different;
+  for (const std::string& key : keys)
+    if (in(theirs, key) != in(ours, key))
+      different.push_back(fmt::format("{} is {} there and {} here", key, in(theirs, key), in(ours, key)));
+  constexpr std::size_t shown = 3;
+  const std::size_t more = different.size() > shown ? different.size() - shown : 0;
+  different.resize(different.size() - more);
+  return base::joined(different) + (more > 0 ? fmt::format(", and {} more", more) : "");
+}
+
+/// What the directory is of, or null: experiment.json, or results.json of a release that wrote no such file.
+Json experiment_in(const std::string& out) {
+  std::error_code unknown;
+  const std::string file = out + "/experiment.json";
+  if (fs::is_regular_file(file, unknown)) return outputs::parse_json(outputs::read_file(file), file);
+  return {};
+}
+
+void refuse_another(const std::string& out, const Json& there, const Json& here) {
+  if (there.is_null()) return;
+  const auto member = [&](const char* name) {
+    return there.is_object() && there.contains(name) ? there[name] : Json();
+  };
+  std::string different;
+  if (member("results") != here["results"])
+    different =
+        fmt::format("the numerics are number {} there and {} here", member("results").dump(), here["results"].dump());
+  else
+    different = differences(member("scenario"), here["scenario"]);
+  if (!different.empty())
+    throw base::ScenarioError(fmt::format(
+        "{}: has the results of another experiment: {}; --out DIR keeps both, --force replaces them", out, different));
+}
+
+}  // namespace
+
+ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, bool replace,
+                                   const std::function<void(const std::string& text)>& tell)
+    : lock_(out) {
+  base::make_directory(out + "/runs");
+  wait_for(lock_, out, tell);
+  if (interrupted()) return;
+  remove_temporary_files(out);
+  const Json here{{"name", plan.name}, {"results", results_number}, {"scenario", plan.scenario}};
+  const Json there = experiment_in(out);
+  if (!replace) refuse_another(out, there, here);
+  if (there != here) outputs::write_file(out + "/experiment.json", here.dump(2) + "\n");
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,171 @@
+// A repeated command does only what is missing, and a results directory keeps one experiment.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "catch.h"
+#include "cli/scenario.h"
+
+namespace resume_test {
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// All files below the directory, by their path in it.
+std::map<std::string, std::string> files_below(const std::string& directory) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(directory))
+    if (entry.is_regular_file()) files[fs::relative(entry.path(), directory)] = contents(entry.path());
+  return files;
+}
+
+std::string record_of(const Scratch& scratch, std::size_t run) {
+  return scratch.path() + "/out/x/runs/" + results_in(scratch)["runs"][run]["id"].get<std::string>() + ".json";
+}
+
+const std::string sweep = "run x.toml --seeds 1..3 --no-why";
+
+}  // namespace
+
+TEST_CASE("resume: a repeated command takes every run from the directory, and leaves the same files to the byte") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const auto first = files_below(scratch.path() + "/out/x");
+  const Called again = program(sweep, scratch);
+  CHECK(again.exit_code == 0);
+  CHECK(contains(again.err, "simgrad: 6 of 6 runs are in out/x already; --force does them again\n"));
+  CHECK(files_below(scratch.path() + "/out/x") == first);  // wall_s too: nothing was simulated
+  CHECK(program(sweep + " --quiet", scratch).err.empty());
+}
+
+TEST_CASE("resume: more seeds, grid points and strategies are the same experiment, and only they are done") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program("run x.toml --seeds 1 --no-why", scratch).exit_code == 0);
+  CHECK(
+      contains(program("run x.toml --seeds 1..2 --no-why", scratch).err, "simgrad: 2 of 4 runs are in out/x already"));
+  CHECK(contains(program("run x.toml --grid cluster.workers=2,4 --no-why", scratch).err, " runs are in out/x already"));
+  scratch.write("x.toml", small + "[[strategy]]\nkind = \"gossip\"\n");
+  CHECK(contains(program("run x.toml --no-why", scratch).err, "simgrad: 2 of 3 runs are in out/x already"));
+  CHECK(results_in(scratch)["runs"].size() == 2);
+}
+
+TEST_CASE("resume: other prices are other bills of the same simulation, which --no-baseline leaves out of nothing") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program("run x.toml --no-baseline --no-why", scratch).exit_code == 0);
+  CHECK(results_in(scratch)["runs"][0]["efficiency"].is_null());
+  CHECK(contains(program("run x.toml --no-why", scratch).err, "simgrad: 1 of 2 runs are in out/x already"));
+  CHECK(results_in(scratch)["runs"][0]["efficiency"].is_number());
+  CHECK(Json::parse(contents(record_of(scratch, 0)))["efficiency"].is_number());
+}
+
+TEST_CASE("resume: --force does all again, and replaces the results of another experiment") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const Called forced = program(sweep + " --force --set training.learning_rate=0.05", scratch);
+  CHECK(forced.exit_code == 0);
+  CHECK_FALSE(contains(forced.err, "already"));
+  CHECK(results_in(scratch)["scenario"]["training"]["learning_rate"] == 0.05);
+}
+
+TEST_CASE("resume: a directory with the results of another experiment is refused with the differences") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const auto before = files_below(scratch.path() + "/out/x");
+  const Called other = program(sweep + " --set training.learning_rate=0.05 --set cluster.bandwidth=2Gbps", scratch);
+  CHECK(other.exit_code == 2);
+  CHECK(contains(other.err,
+                 "out/x: has the results of another experiment: cluster.bandwidth is \"1Gbps\" there and "
+                 "\"2Gbps\" here, training.learning_rate is 0.1 there and 0.05 here; --out DIR keeps both, "
+                 "--force replaces them\n"));
+  CHECK(files_below(scratch.path() + "/out/x") == before);
+}
+
+TEST_CASE("resume: a damaged record is named, set aside and done again") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const std::string good = contents(record_of(scratch, 0));
+  std::string number = good;
+  number.replace(number.find("\"samples\":2000"), 14, "\"samples\":2001");
+  for (const auto& [text, fault] : std::vector<std::pair<std::string, std::string>>{
+           {good.substr(0, good.size() / 2), " is no whole record"},
+           {"", " is no whole record"},
+           {"{}", " has no checksum"},
+           {number, " does not have the contents of its checksum"},
+           {contents(record_of(scratch, 1)), " does not have the contents of its checksum"}}) {
+    INFO(fault);
+    const std::string file = record_of(scratch, 0);
+    std::ofstream(file) << text;
+    const Called called = program(sweep, scratch);
+    CHECK(called.exit_code == 0);
+    const std::string id = fs::path(file).stem();
+    CHECK(contains(called.err, "simgrad: out/x/runs/" + id + ".json" + fault + "; it is now " + id +
+                                   ".json.damaged, and the run is done again\n"));
+    CHECK(contains(called.err, "simgrad: 5 of 6 runs are in out/x already"));
+    CHECK(contents(file + ".damaged") == text);
+    Json again = Json::parse(contents(file)), before = Json::parse(good);
+    again.erase("wall_s");
+    before.erase("wall_s");
+    CHECK(again == before);
+    fs::remove(file + ".damaged");
+  }
+}
+
+TEST_CASE("resume: runs whose timeline is missing, failed runs, and runs to be traced are done again") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  fs::remove_all(scratch.path() + "/out/x/timelines");
+  CHECK(contains(program(sweep, scratch).err, "simgrad: 3 of 6 runs are in out/x already"));  // baselines have none
+  CHECK_FALSE(contains(program(sweep + " --trace", scratch).err, "already"));
+  scratch.write("y.toml", with(small, "[stop]", "[cluster.watchdog]\nsimulated = \"1ns\"\n[stop]"));
+  REQUIRE(program("run y.toml --no-why", scratch).exit_code == 1);
+  CHECK_FALSE(contains(program("run y.toml --no-why", scratch).err, "already"));
+}
+
+TEST_CASE("resume: temporary files that a killed command has left are removed") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const auto before = files_below(scratch.path() + "/out/x");
+  scratch.write("out/x/results.json.0123456789abcdef.tmp", "{");
+  scratch.write("out/x/runs/a.json.0123456789abcdef.tmp", "{");
+  scratch.write("out/x/.lock", "process 1 on nowhere\n");
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  CHECK(files_below(scratch.path() + "/out/x") == before);
+}
+
+TEST_CASE("resume: a second command on the directory waits, says for whom, and finds everything done") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "steps = 10", "steps = 20000"));
+  std::string commands;
+  for (const char* name : {"a", "b", "c"})
+    commands += fmt::format("(simgrad {} --jobs 1 2> {}.err; echo $? > {}.code) & ", sweep, name, name);
+  call(commands + "wait", scratch.path());
+  int waited = 0;
+  for (const char* name : {"a", "b", "c"}) {
+    const std::string said = contents(scratch.path() + "/" + name + ".err");
+    INFO(said);
+    CHECK(contents(scratch.path() + "/" + name + ".code") == "0\n");
+    const bool was_waiting = contains(said, "simgrad: out/x is in use by process ");
+    waited += was_waiting ? 1 : 0;
+    CHECK(contains(said, "6 of 6 runs are in out/x already") == was_waiting);
+  }
+  CHECK(waited == 2);
+}
+
+}  // namespace resume_test
