@@ -37,7 +37,8 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"final_loss", of_run, "", "the mean loss over the evaluation set at the end, L2 penalty included"},
     {"time_to_target_s", of_run, "s", "the time of the first evaluation at or below stop.loss; empty if there is none"},
     {"speedup_throughput", of_run, "",
-     "samples per simulated second / those of the one-worker baseline; over seeds, of mean times per sample"},
+     "samples per simulated second / those of the one-worker baseline; over seeds, of mean times per sample; empty if "
+     "the run diverged"},
     {"speedup_time_to_target", of_run, "", "the baseline's time to target / this run's; over seeds, of mean times"},
     {"efficiency", of_run, "", "speedup_throughput / workers"},
     {"compute_s", of_run, "s",

@@ -9,12 +9,13 @@ namespace {
 constexpr double least_speedup = 1e-6;
 constexpr Interval none{nan, nan, nan};
 
-/// The speed-up times the run's time is the time of its baseline.
+/// The speed-up times the run's time is the time of its baseline. Files of older releases have speed-ups of runs that
+/// diverged, too.
 Interval speedup(const Group& runs, std::optional<double> Run::*of_seed, RunNumber time) {
   std::vector<double> alone, parallel;
   for (const Run* run : runs) {
     const auto ratio = run->*of_seed, s = time(*run);
-    if (!ratio || !s || !std::isfinite(*ratio * *s)) continue;
+    if (run->record.status == record::Status::diverged || !ratio || !s || !std::isfinite(*ratio * *s)) continue;
     alone.push_back(*ratio * *s);
     parallel.push_back(*s);
   }

@@ -23,6 +23,8 @@ TEST_CASE("a run that diverges is a result: exit 0, the status, the step, an ear
   const Json results = results_in(scratch);
   const Json& run = results["runs"][0];
   CHECK(run["status"] == "diverged");
+  REQUIRE_FALSE(results["baselines"].empty());
+  for (const char* none : {"speedup_throughput", "speedup_time_to_target", "efficiency"}) CHECK(run[none].is_null());
   const double first = run["curve"][0]["loss"];
   CHECK(run["final_loss"].get<double>() > 1e12 * first);
   CHECK(run["error"].is_null());

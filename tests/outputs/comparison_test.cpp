@@ -94,6 +94,14 @@ TEST_CASE("the sentence when no run reached the target names the closest") {
         "time is 89% computing, 9% communicating, 2% waiting.");
   results.runs = {results.runs[1]};
   CHECK(sentence_of(results) == "Every run diverged. A smaller training.learning_rate may help.");
+  // The losses of diverged runs may be finite, and the runs have speed-ups in files of older releases.
+  Results finite = results;
+  finite.runs[0].record.final_loss = 1.5e13;
+  finite.runs[0].speedup_throughput = finite.runs[0].efficiency = 2.0;
+  CHECK(sentence_of(finite) == "Every run diverged. A smaller training.learning_rate may help.");
+  finite.scenario = Json::object();
+  CHECK(sentence_of(finite) == "Every run diverged. A smaller training.learning_rate may help.");
+  for (const Row& row : comparison(finite).rows) CHECK_FALSE((row.speedup_throughput || row.efficiency));
   results.runs[0].record.status = record::Status::stopped;  // without a loss
   CHECK(sentence_of(results) == "No run reached the target.");
 }

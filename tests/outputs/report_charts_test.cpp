@@ -129,6 +129,13 @@ TEST_CASE("a case that diverged is in no speed-up, and no example of computing")
 TEST_CASE("a speed-up below one is called slower") {
   CHECK(speedup(report_model(results_of({sped("server", 8, 0.15625)})))->sentence ==
         "server with 8 workers is 6.4x slower than one worker alone: communicating takes 50 % of the time.");
+  // In the words of the headline.
+  CHECK(speedup(report_model(results_of({sped("server", 8, 0.94)})))
+            ->sentence.starts_with("server with 8 workers is 6 % slower than one worker alone: "));
+  CHECK(speedup(report_model(results_of({sped("server", 8, 0.998)})))
+            ->sentence.starts_with("server with 8 workers is as fast as one worker: "));
+  CHECK(speedup(report_model(results_of({sped("server", 8, 1.004)})))
+            ->sentence.starts_with("server with 8 workers is as fast as one worker: "));
 }
 
 TEST_CASE("speed-ups to the target are shown where every case has one, and more than the ideal is explained") {
@@ -249,6 +256,16 @@ TEST_CASE("staleness counts of all seeds are added, and the mean is explained by
   CHECK(staleness(report_model(results_of({stale("bsp", 4, {{0, 5}})})))->sentence ==
         "No gradient is stale: each is applied before any other update.");
   CHECK_FALSE(staleness(report_model(results_of({sample_run("ring", 8, {1, 0, 0, 0})}))));
+}
+
+TEST_CASE("ages of gradients that are alike within 5 % are not called oldest and freshest") {
+  const auto sentence = [](std::int64_t of_b) {
+    return staleness(report_model(results_of({stale("a", 8, {{0, 50}, {200, 50}}), stale("b", 8, {{of_b, 100}})})))
+        ->sentence;
+  };
+  CHECK(sentence(96) ==
+        "The gradients of all 2 cases are alike in age, within 5 %: 96.0 to 100 updates old on average, 200 at most.");
+  CHECK(sentence(94).starts_with("a applies the oldest gradients: 100 updates old on average"));
 }
 
 TEST_CASE("very many kinds of staleness share bars") {

@@ -200,8 +200,14 @@ TEST_CASE("without a target the curves' sentence names the lowest and the highes
 }
 
 TEST_CASE("curves of which all diverged say so, and those without losses are not drawn") {
-  CHECK(curves(report_model(results_of({diverged(trained({1.0, {}}))})))->sentence ==
-        "No case ends with a finite loss for every seed.");
+  CHECK(curves(report_model(results_of({diverged(trained({1.0, {}}))})))->sentence == "Every run diverged.");
+  Run finite = diverged(trained({1.0, 1.5e13}));
+  finite.record.final_loss = 1.5e13;
+  CHECK(curves(report_model(results_of({finite})))->sentence == "Every run diverged.");
+  CHECK(curves(report_model(results_of({finite, failed(sample_run("tree", 2, {}), "lost")})))->sentence ==
+        "Every run diverged or failed.");
+  CHECK(curves(report_model(results_of({with_seed(finite, 1), with_seed(trained({1.0, 0.5}), 2)})))->sentence ==
+        "Every case has a run that diverged or failed.");
   CHECK_FALSE(curves(report_model(results_of({with_losses(sample_run("ring", 2, {1, 0, 0, 0}), {{}, {}})}))));
   CHECK_FALSE(curves(report_model(results_of({failed(sample_run("ring", 2, {}), "lost")}))));
   CHECK_FALSE(curves(report_model(results_of({}))));

@@ -231,6 +231,36 @@ TEST_CASE("different data are different questions: each size has its own winner"
   CHECK(card_of(results_of({sized("a", 10, 1.0), sized("a", 100, 2.0)})).headline.starts_with("a at features=10"));
 }
 
+TEST_CASE("each question has a card by each number, or none by any, which a note says") {
+  const auto cards = [](int questions) {
+    std::vector<Run> runs;
+    for (int k = 1; k <= questions; ++k)
+      for (const char* label : {"a", "b"}) runs.push_back(priced(sized(label, 10 * k, 1.0 + k), 1.0 * k, 2.0 * k));
+    return card_of(results_of(runs));
+  };
+  const SummaryCard six = cards(6);
+  for (const char* by : {"time", "cost", "energy"}) CHECK(std::ranges::count(six.winners, by, &Winner::by) == 6);
+  CHECK(six.notes.empty());
+  const SummaryCard eight = cards(8);
+  CHECK(eight.winners.size() == 18);
+  CHECK(eight.notes == std::vector<std::string>{"Cards name the winners of the first 6 of 8 values of features; the "
+                                                "table has all results."});
+}
+
+TEST_CASE("where there is no clear winner nobody is called ahead") {
+  std::vector<Run> runs;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const double s = 1.0 + 0.1 * static_cast<double>(seed);
+    runs.push_back(with_seed(arrived("a", 2, {0.2, s, 0.0, 0.0}), seed));
+    runs.push_back(with_seed(arrived("b", 2, {0.2, seed == 2 ? 0.5 : s + 1.0, 0.0, 0.0}), seed));
+    runs.push_back(with_seed(arrived("c", 2, {0.2, s + 8.0, 0.0, 0.0}), seed));
+  }
+  const SummaryCard found = card_of(results_of(runs));
+  CHECK(found.headline.starts_with("No clear winner"));
+  REQUIRE(found.bottleneck);
+  CHECK(found.bottleneck->text.find("ahead") == std::string::npos);
+}
+
 TEST_CASE("jobs are never ranked: the summary says how much longer each takes beside the others") {
   const auto job = [](const std::string& label, double s, std::optional<double> interference) {
     Run run = sample_run(label, 2, {s, 0.0, 0.0, 0.0});

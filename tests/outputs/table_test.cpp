@@ -48,7 +48,7 @@ async PS                  2     6.00 s       6.00 s      1.33x   1.33x  ██�
 gossip(graph=ring)        2     4.50 s  not reached      1.78x       -  █████████▓   320 kB   0.0312
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 allreduce                 8     1.50 s       1.50 s      5.33x   5.33x  ██████▓▓░×  1.28 MB  0.01998
-async PS                  8     1.00 s     diverged      6.40x       -  ███▓▓▓▓▓░░  1.92 MB        -
+async PS                  8     1.00 s     diverged          -       -  ███▓▓▓▓▓░░  1.92 MB        -
 gossip(graph=ring)        8          -       failed          -       -  -                 -        -
 
 Time went to: █ compute ▓ communicate ░ wait × down (mean over workers).
@@ -198,7 +198,41 @@ TEST_CASE("errors, notes and incompleteness stand under the table, a note once")
   CHECK(contains(text, "Incomplete: these are the 6 runs finished so far.\n"));
   CHECK(
       contains(text, "Failed: gossip(graph=ring), workers=8, seed 1: rank 3 was lost and no recovery is configured\n"));
-  CHECK(contains(text, "Note (2 runs): clocks disagree\n"));
+  CHECK(contains(text, "Note (allreduce and async PS): clocks disagree\n"));
+}
+
+TEST_CASE("a note names the strategies whose runs have it") {
+  const auto line = [](const Results& results) {
+    const std::string text = table(results, {.width = 100});
+    const std::size_t from = text.find("Note (");
+    return text.substr(from, text.find('\n', from) - from);
+  };
+  Results results = six_runs();
+  results.runs[3].record.notes.clear();
+  for (const std::size_t k : {0U, 3U}) results.runs[k].record.notes = {"late", "late"};
+  CHECK(line(results) == "Note (allreduce, 2 runs): late");
+  results.runs[3].parameters = results.runs[0].parameters;
+  CHECK(line(results) == "Note (allreduce, 2 seeds): late");
+  for (Run& run : results.runs) run.record.notes = {"late"};
+  CHECK(line(results) == "Note (allreduce, async PS and gossip(graph=ring), 6 runs): late");
+}
+
+TEST_CASE("an experiment without a run is said to have none, once") {
+  Results results = six_runs();
+  results.complete = false;
+  results.runs.resize(1);
+  CHECK(contains(table(results, {.width = 100}), "Incomplete: this is the one run finished so far.\n"));
+  results.runs.clear();
+  CHECK(contains(table(results, {.width = 100}), "No run has finished.\n"));
+  CHECK_FALSE(contains(table(results, {.width = 100}), "Incomplete"));
+}
+
+TEST_CASE("a baseline that diverged is said to have") {
+  Results results = six_runs();
+  results.baselines[0].record.status = record::Status::diverged;
+  results.baselines[0].record.time_to_target_s = {};
+  CHECK(contains(table(results, {.width = 100}),
+                 "Baseline, one worker without a network: simulated 8.00 s, diverged.\n"));
 }
 
 TEST_CASE("the first eight of many notes are printed") {

@@ -33,6 +33,8 @@ outputs::Run described(const RunPlan& plan) {
 
 void compare_with_baseline(outputs::Run& run, const record::Record& baseline) {
   if (has_failed(run.record) || has_failed(baseline)) return;
+  // A run that learns nothing gains nothing, however fast it is.
+  if (run.record.status == record::Status::diverged) return;
   const double rate = samples_per_s(run.record), rate_of_one = samples_per_s(baseline);
   if (rate > 0.0 && rate_of_one > 0.0) {
     run.speedup_throughput = rate / rate_of_one;
@@ -50,8 +52,8 @@ void compare_with_alone(outputs::Run& run, const record::Record& by_itself) {
   const double beside_s = targets ? *run.record.time_to_target_s : run.record.simulated_s;
   if (!(alone_s > 0.0)) return;
   run.interference = beside_s / alone_s;
-  std::string note = fmt::format("{}: {:.4g} s beside the other jobs, {:.4g} s by itself: interference {:.3f}",
-                                 run.label, beside_s, alone_s, *run.interference);
+  std::string note = fmt::format("{:.4g} s beside the other jobs, {:.4g} s by itself: interference {:.3f}", beside_s,
+                                 alone_s, *run.interference);
   // A record that is read from a file has the note already.
   if (std::ranges::find(run.record.notes, note) == run.record.notes.end()) run.record.notes.push_back(std::move(note));
 }

@@ -246,9 +246,9 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
   simulation.end();
   record::Record record = own.take_record();
   if (run.settings->cluster.failures.market == cluster::Market::spot && record.crashes.value_or(0) == 0)
-    record.notes.push_back(fmt::format(
-        "{}: no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
-        run.label, outputs::duration(record.simulated_s)));
+    record.notes.push_back(
+        fmt::format("no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
+                    outputs::duration(record.simulated_s)));
   const bool of_another_job = complete && simulation.several();
   if (!error.empty() && !of_another_job) {
     record.status = record::Status::failed;

@@ -120,6 +120,24 @@ std::string fastest_sentence(const Comparison& c, const std::vector<const Row*>&
   return text;
 }
 
+/// Returns the sentence if every run diverged or failed; else nothing.
+std::string all_diverged_sentence(const Comparison& c) {
+  const auto lost = [](const Row& row) { return row.diverged + row.failed == row.seeds; };
+  if (!std::ranges::all_of(c.rows, lost)) return "";
+  return std::ranges::any_of(c.rows, [](const Row& row) { return row.failed > 0; })
+             ? tr("Every run diverged or failed.")
+             : tr("Every run diverged. A smaller training.learning_rate may help.");
+}
+
+/// Returns the sentence if no row has a throughput by which it could be compared.
+std::string without_throughput(const Comparison& c) {
+  if (std::ranges::none_of(c.rows, &Row::sound))
+    return tr("Every case has a seed that diverged or failed, so no case is called the best.");
+  return std::ranges::all_of(c.rows, &Row::sound)
+             ? tr("No run processed any samples.")
+             : tr("No case in which every run is sound has processed any samples, so no case is called the best.");
+}
+
 /// Returns the sentence if no row reached the target with all of its seeds.
 std::string unreached_sentence(const Comparison& c) {
   if (std::any_of(c.rows.begin(), c.rows.end(), [](const Row& row) { return row.reached > 0; })) {
@@ -130,12 +148,6 @@ std::string unreached_sentence(const Comparison& c) {
     const bool comparable = row.final_loss && row.sound();
     if (comparable && (!closest || *row.final_loss < *closest->final_loss)) closest = &row;
   }
-  const bool all_diverged =
-      std::ranges::all_of(c.rows, [](const Row& row) { return row.diverged + row.failed == row.seeds; });
-  const bool some_failed = std::ranges::any_of(c.rows, [](const Row& row) { return row.failed > 0; });
-  if (all_diverged)
-    return some_failed ? tr("Every run diverged or failed.")
-                       : tr("Every run diverged. A smaller training.learning_rate may help.");
   if (!closest) return tr("No run reached the target.");
   if (closest->levelled_off)
     return tr("No run reached the target; {} came closest: its loss levelled off at {:.4g}, after {}{}.",
@@ -148,6 +160,8 @@ std::string baseline_text(const Row& row) {
   if (row.failed == row.seeds) return tr("failed");
   std::string text = tr("simulated {}", duration(row.simulated_s.value_or(0.0)));
   if (row.time_to_target_s) text += tr(", target after {}", duration(*row.time_to_target_s));
+  if (row.diverged > 0)
+    text += row.diverged == row.seeds ? tr(", diverged") : tr(", {} of {} diverged", row.diverged, row.seeds);
   return text;
 }
 
@@ -225,28 +239,44 @@ std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) 
                  width);
 }
 
-/// Returns the first notes, each once with the number of its runs: a run with many crashes has a note per crash.
+/// A note, and the runs that have it.
+struct Note {
+  std::string text;
+  std::vector<const Run*> runs;
+};
+
+/// Returns "gossip", "gossip, 5 seeds", "gossip, 3 runs" of several grid points, or "ring and tree, 10 runs".
+std::string owners(const Note& note) {
+  std::vector<std::string> labels;
+  for (const Run* run : note.runs)
+    if (std::string label = printable(run->label); std::ranges::find(labels, label) == labels.end())
+      labels.push_back(std::move(label));
+  constexpr std::size_t most_owners = 3;
+  const std::string names = listed(labels, most_owners);
+  if (note.runs.size() == labels.size()) return names;
+  const Run& first = *note.runs.front();
+  const bool seeds = labels.size() == 1 && std::ranges::all_of(note.runs, [&](const Run* run) {
+                       return run->parameters == first.parameters;
+                     });
+  return seeds ? tr("{}, {} seeds", names, note.runs.size()) : tr("{}, {} runs", names, note.runs.size());
+}
+
+/// Returns the first notes, each once with the names of its runs: a run with many crashes has a note per crash.
 std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
-  struct Note {
-    std::string text;
-    const Run* first;
-    std::size_t runs;
-  };
   std::vector<Note> notes;
   for (const Run& run : runs) {
     for (const std::string& text : run.record.notes) {
       const auto known = std::find_if(notes.begin(), notes.end(), [&](const Note& note) { return note.text == text; });
       if (known == notes.end())
-        notes.push_back({text, &run, 1});
-      else
-        ++known->runs;
+        notes.push_back({text, {&run}});
+      else if (known->runs.back() != &run)
+        known->runs.push_back(&run);
     }
   }
   constexpr std::size_t shown = 8;
   std::string lines;
   for (const Note& note : std::span(notes).first(std::min(shown, notes.size()))) {
-    const std::string source = note.runs == 1 ? note.first->label : tr("{} runs", note.runs);
-    lines += wrapped(tr("Note ({}): {}", source, note_text(note.text)), width);
+    lines += wrapped(tr("Note ({}): {}", owners(note), note_text(note.text)), width);
   }
   if (notes.size() > shown) lines += tr("{} more notes are in results.json.\n", notes.size() - shown);
   return lines;
@@ -274,9 +304,10 @@ std::string sentence(const Comparison& c) {
     return tr("Every run failed.");
   }
   if (const auto rows = ranked(c, by_time_to_target); !rows.empty()) return fastest_sentence(c, rows);
+  if (const std::string lost = all_diverged_sentence(c); !lost.empty()) return lost;
   if (c.has_target) return unreached_sentence(c);
   const std::string most = throughput_sentence(c, nullptr);
-  if (most.empty()) return tr("No run processed any samples.");
+  if (most.empty()) return without_throughput(c);
   const bool by_chance =
       c.speed_by_chance && leaders(ranked(c, by_time_per_sample), by_time_per_sample).lead == Lead::one_seed;
   return by_chance ? most + tr(" ") + one_seed_remark(c) : most;
@@ -291,7 +322,10 @@ std::string table_footer(const Results& results, const Comparison& c, std::size_
   text += binding_line(results, width);
   text += redone_lines(c, width);
   if (!results.complete) {
-    text += wrapped(tr("Incomplete: these are the {} runs finished so far.", results.runs.size()), width);
+    const std::size_t done = results.runs.size();
+    // Without a run the sentence above has said so.
+    if (done == 1) text += wrapped(tr("Incomplete: this is the one run finished so far."), width);
+    if (done > 1) text += wrapped(tr("Incomplete: these are the {} runs finished so far.", done), width);
   }
   text += spectral_gap_lines(results.runs, width);
   return text + error_lines(results.runs, width) + note_lines(results.runs, width);

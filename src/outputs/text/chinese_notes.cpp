@@ -49,10 +49,10 @@ constexpr Translation note_texts[] = {
      "{}中有一些 rank 没有返回的路径：其他 rank 得不到它们的信息；请加上返回的边"},
     {"the graph", "图"},
     {"the graph, without the edges that the mixing matrix gives 0,", "图（去掉混合矩阵中为 0 的边以后）"},
-    {"{}: {} s beside the other jobs, {} s by itself: interference {}",
-     "{}：与其他作业同时运行时 {} s，单独运行时 {} s：干扰 {}"},
-    {"{}: no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
-     "{}：{} 内没有发生中断：抢占式主机没有受到检验；更长的运行或其他种子可能会有中断"},
+    {"{} s beside the other jobs, {} s by itself: interference {}",
+     "与其他作业同时运行时 {} s，单独运行时 {} s：干扰 {}"},
+    {"no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
+     "{} 内没有发生中断：抢占式主机没有受到检验；更长的运行或其他种子可能会有中断"},
 };
 
 /// A recorded text as a regular expression: each {} takes as few letters as possible, or none.

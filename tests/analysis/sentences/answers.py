@@ -38,15 +38,15 @@ def place_text(parameters):
     return value_text(next(iter(parameters.values()))) if len(parameters) == 1 else point_text(parameters)
 
 
-def keys_text(answers):
-    last = [key.rpartition(".")[2] for key in answers.keys]
-    return listed([key if last.count(short) > 1 else short for key, short in zip(answers.keys, last)])
+def keys_text(keys):
+    last = [key.rpartition(".")[2] for key in keys]
+    return listed([key if last.count(short) > 1 else short for key, short in zip(keys, last)])
 
 
 def of_questions(reader, experiment, measure):
     answers = Answers(experiment, measure)
     title = "first to reach the target" if measure == "time to the target" else "fastest"
-    keys = re.escape(keys_text(answers))
+    keys = re.escape(keys_text(answers.keys))
     if reader.take(f"The {title} depends on {keys}: "):
         depends(reader, answers)
     else:

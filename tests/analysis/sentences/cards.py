@@ -3,7 +3,7 @@
 import re
 
 from sentences import findings, reasons
-from sentences.answers import interference
+from sentences.answers import interference, keys_text
 from sentences.facts import EQUAL, NUMBERS, Top, mean, point_words, printable, seen
 from sentences.winners import against_one_worker, candidates, is_first, same_score, time_clause, with_margins
 
@@ -28,6 +28,14 @@ def notes(reader, experiment):
         diverged(reader, experiment, int(got["n"]))
         return True
     if findings.untried(reader, experiment):
+        return True
+    got = reader.take(r"Cards name the winners of the first <whole n> of <whole m> values of (?P<keys>.+); "
+                      r"the table has all results\.")
+    if got:
+        questions = experiment.questions()
+        answered = [cases for _, cases in questions if experiment.ranking(cases, experiment.measure)]
+        reader.claim("count", int(got["n"]) == 6 < int(got["m"]) == len(questions) and answered, f"{len(questions)}")
+        reader.claim("keys", got["keys"] == keys_text(list(questions[0][0])), f"{questions[0][0]}")
         return True
     got = reader.take(r"<case c> lost <count a> of <count b> samples to crashes; "
                       r"they are no part of samples/s and speed-ups\.")
@@ -163,6 +171,7 @@ def bottleneck(reader, experiment, name):
         findings.finding(reader, experiment)
     got = reader.take(" It is ahead of <case c> because ")
     if got:
+        reader.claim("clear winner", top.lead != "unclear", top.lead)
         other = reader.names.case(got["c"])
         reader.claim("next", top.next and same_score(other, top.next, top.measure),
                      lambda: f"next is {top.next and top.next.name}")

@@ -5,7 +5,7 @@ import re
 
 from sentences import reasons
 from sentences.facts import Top, mean, point_text, printable
-from sentences.winners import is_first
+from sentences.winners import against_one, is_first
 
 
 def divergences(reader, experiment):
@@ -27,7 +27,9 @@ def curves(reader, experiment, chart):
     if experiment.jobs:
         curves_of_jobs(reader, experiment)
         return
-    cases = experiment.questions()[-1][1]
+    with_loss = [cases for _, cases in experiment.questions()
+                 if any(case.sound and case.mean("final_loss") is not None for case in cases)]
+    cases = with_loss[-1] if with_loss else experiment.cases
     ranked = experiment.ranking(cases, "time to the target")
     if not ranked:
         untargeted(reader, experiment, cases)
@@ -60,10 +62,27 @@ def curves(reader, experiment, chart):
     divergences(reader, experiment)
 
 
+def without_loss(reader, experiment):
+    """Reads why no case has a loss of use."""
+    cases, statuses = experiment.cases, {run["status"] for run in experiment.results["runs"]}
+    if reader.take(r"No case ends with a loss for every seed\."):
+        reader.claim("no loss", any(case.sound for case in cases)
+                     and all(not case.sound or case.mean("final_loss") is None for case in cases), "a case does")
+    elif reader.take(r"Every case has a run that diverged or failed\."):
+        reader.claim("no loss", not any(case.sound for case in cases) and statuses - {"diverged", "failed"},
+                     f"{statuses}")
+    elif reader.take(r"Every run diverged or failed\."):
+        reader.claim("no loss", statuses == {"diverged", "failed"}, f"{statuses}")
+    elif reader.take(r"Every run diverged\."):
+        reader.claim("no loss", statuses == {"diverged"}, f"{statuses}")
+    else:
+        return False
+    return True
+
+
 def untargeted(reader, experiment, cases):
     ends = [case for case in cases if case.sound and case.mean("final_loss") is not None]
-    if reader.take(r"No case ends with a finite loss for every seed\."):
-        reader.claim("no loss", not ends, "a case does")
+    if without_loss(reader, experiment):
         return
     if reader.take("No strategy reaches the target with every seed; "):
         reader.claim("target", not any(case.all_reached for case in cases), "a case does")
@@ -87,8 +106,8 @@ def untargeted(reader, experiment, cases):
 
 def curves_of_jobs(reader, experiment):
     ends = [case for case in experiment.cases if case.sound and case.mean("final_loss") is not None]
-    if reader.take(r"No job ends with a finite loss\."):
-        reader.claim("no loss", not ends, "a job has a loss")
+    if without_loss(reader, experiment):
+        return
     else:
         found = [ending(reader, experiment)]
         more = 0
@@ -194,7 +213,8 @@ def speedup(reader, experiment, chart):
 
 def reached(reader, lines, which):
     got = reader.take(r"<line c> reaches a speed-up of <times x> with <whole n> workers? \(efficiency <percent e>\)")
-    slower = None if got else reader.need("<line c> with <whole n> workers? is <times x> slower than one worker alone")
+    slower = None if got else reader.need("<line c> with <whole n> workers? is (?:(?:<times x>|<percent p>) slower than "
+                                          "one worker alone|(?P<same>as fast as one worker))")
     got = got or slower
     line = next(line for line in lines if line.name == got["c"])
     value = line.best()
@@ -204,8 +224,12 @@ def reached(reader, lines, which):
     reader.claim("largest speed-up" if which is max else "smallest speed-up",
                  abs(value - which(each.best() for each in lines)) <= 1e-12 * value,
                  f"{[each.best() for each in lines]}")
-    reader.number("times", "speed-up", got["x"], 1 / value if slower else value)
-    if not slower:
+    if slower:
+        against_one(reader, slower, value)
+        reader.claim("speed-up", case.workers > 1, "of one worker")
+    else:
+        reader.number("times", "speed-up", got["x"], value)
+        reader.claim("slower", value >= 1.005 or case.workers == 1, f"{value}")
         reader.number("percent", "efficiency", got["e"], value / case.workers)
     if reader.take(": "):
         reasons.limit_clause(reader, case, False)

@@ -95,7 +95,8 @@ TIMES = {"speedup_throughput": per_sample("simulated_s"), "efficiency": per_samp
 
 
 def ratio_of_times(runs, name):
-    pairs = [(run[name] * s, s) for run in runs if run[name] is not None and (s := TIMES[name](run)) is not None]
+    pairs = [(run[name] * s, s) for run in runs if run[name] is not None and run["status"] != "diverged"
+             and (s := TIMES[name](run)) is not None]
     return math.fsum(alone for alone, _ in pairs) / math.fsum(s for _, s in pairs) if pairs else None
 
 

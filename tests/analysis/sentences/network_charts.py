@@ -186,6 +186,17 @@ def staleness(reader, experiment, chart):
     if reader.take("No gradient is stale: each is applied before any other update."):
         reader.claim("staleness", all(most == 0 for _, most in known.values()), f"{known}")
         return
+    got = reader.take(r"The gradients of all <whole n> cases are alike in age, within 5 %: <fixed a> to <fixed b> updates "
+                      r"old on average, <whole m> at most\.")
+    means = [average for average, _ in known.values()]
+    alike = len(known) > 1 and min(means) >= 0.95 * max(means)
+    reader.claim("alike", bool(got) == alike or abs(min(means) - 0.95 * max(means)) < 1e-9, f"{known}")
+    if got:
+        reader.claim("count", int(got["n"]) == len(known), f"{known}")
+        reader.number("fixed", "staleness", got["a"], min(means))
+        reader.number("fixed", "staleness", got["b"], max(means))
+        reader.claim("largest staleness", int(got["m"]) == max(most for _, most in known.values()), f"{known}")
+        return
     for which, word in ((max, "oldest gradients"), (min, "freshest")):
         got = reader.take(f"(?: )?<case c> applies the {word}: <fixed n> updates old on average, <whole m> at most")
         if not got:

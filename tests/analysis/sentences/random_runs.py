@@ -260,7 +260,7 @@ def compare(runs, baselines):
     alone = {run["seed"]: run for run in baselines}
     for run in runs:
         one = alone[run["seed"]]
-        if "failed" in (run["status"], one["status"]):
+        if "failed" in (run["status"], one["status"]) or run["status"] == "diverged":
             continue
         if rate(run) > 0 and rate(one) > 0:
             run["speedup_throughput"] = rate(run) / rate(one)

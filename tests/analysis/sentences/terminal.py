@@ -6,7 +6,7 @@ import re
 from sentences import findings
 from sentences.facts import Top, mean, point_text, printable, seen
 from sentences.quantities import agrees
-from sentences.answers import closest_clause, without_winner
+from sentences.answers import closest_clause, listed, without_winner
 from sentences.winners import candidates, chance_remark, is_first, same_score, with_margins
 
 ALL = "terminal"
@@ -50,8 +50,8 @@ def line(reader, experiment):
     if reader.take(r"±: half of the 95 % interval of the mean over the seeds \(Student's t\)\."):
         reader.claim("seeds", any(len(case.runs) > 1 for case in experiment.cases), "one seed")
         return
-    if got := reader.take(r"Incomplete: these are the <whole n> runs finished so far\."):
-        reader.claim("count", int(got["n"]) == len(results["runs"]), f"{len(results['runs'])}")
+    if got := reader.take(r"Incomplete: (?:this is the one run|these are the <whole n> runs) finished so far\."):
+        reader.claim("count", int(got["n"] or 1) == len(results["runs"]), f"{len(results['runs'])}")
         return
     if reader.take(r"Samples lost to crashes \(no part of samples/s and speed-ups\): "):
         for item in reader.list_of(f"<{ALL} c> <count a> of <count b>")[0]:
@@ -68,6 +68,9 @@ def line(reader, experiment):
             f"{run['label']}, seed {run['seed']}: {run['error']}" for run in results["runs"]]
         squeezed = [" ".join(printable(text).split()) for text in said]
         reader.claim("note", got["text"] in squeezed or got["kind"] == "Failed", "no such note")
+        if got["who"]:
+            owners(reader, got["who"], [run for run in results["runs"]
+                                        if got["text"] in [" ".join(printable(each).split()) for each in run["notes"]]])
         return
     if reader.take(r"<whole n> more notes are in results\.json\."):
         return
@@ -75,6 +78,17 @@ def line(reader, experiment):
         return
     if not findings.finding(reader, experiment, ALL):
         sentence(reader, experiment)
+
+
+def owners(reader, who, runs):
+    """Claims that these are the runs' strategies: "gossip, 5 seeds" or "ring and tree, 10 runs"."""
+    labels = list(dict.fromkeys(printable(run["label"]) for run in runs))
+    number = re.search(r", (\d+) (seeds|runs)$", who)
+    names = who[:number.start()] if number else who
+    reader.claim("owner", names == listed(labels, 3), lambda: f"{labels}")
+    reader.claim("count", int(number[1]) == len(runs) if number else len(runs) == len(labels), f"{len(runs)}")
+    alone = len(labels) == 1 and len({point_text(run["parameters"]) for run in runs}) == 1
+    reader.claim("count", not number or (number[2] == "seeds") == alone, f"{labels}")
 
 
 def gaps(reader, runs):
@@ -99,8 +113,8 @@ def baselines(reader, experiment):
         groups.setdefault(f" at {point_text(run['parameters'])}" if run["parameters"] else "", []).append(run)
     said = []
     while not reader.done():
-        got = reader.need(r"(?:baseline(?P<where>(?: at [^:]*?)?): )?(?:simulated <time t>(?:, target after <time u>)?|"
-                          r"failed)\.? ?")
+        got = reader.need(r"(?:baseline(?P<where>(?: at [^:]*?)?): )?(?:simulated <time t>(?:, target after <time u>)?"
+                          r"(?:, (?:<whole a> of <whole b> )?diverged)?|failed)\.? ?")
         places = list(groups) if got["where"] is None else [got["where"]]
         said += places
         for place in places:

@@ -77,15 +77,22 @@ def against_one_worker(reader, case, to_target):
     """Reads ", 5.2x as fast as one worker"."""
     speedup = case.mean("speedup_time_to_target" if to_target else "speedup_throughput")
     got = reader.take(", <times x> as fast as one worker")
-    slower = None if got else reader.take(", (?:<times x>|<percent p>) slower than one worker alone")
     if got:
         reader.number("times", "speed-up", got["x"], speedup)
-    elif slower and slower["x"]:
-        reader.number("times", "speed-up", slower["x"], 1 / speedup)
-    elif slower:
-        reader.number("percent", "speed-up", slower["p"], 1 - speedup)
-    elif reader.take(", as fast as one worker"):
+    elif got := reader.take(", (?:(?:<times x>|<percent p>) slower than one worker alone|(?P<same>as fast as one worker))"):
+        against_one(reader, got, speedup)
+
+
+def against_one(reader, got, speedup):
+    """Claims a speed-up of 1 or less: as a factor from 1.295 on, or else in percent."""
+    if got["same"]:
         reader.claim("speed-up", abs(speedup - 1) <= 0.005 + 1e-9, f"{speedup}")
+        return
+    reader.claim("one form", (got["x"] is not None) == (1 / speedup >= 1.295) and speedup < 0.995 + 1e-9, f"{speedup}")
+    if got["x"]:
+        reader.number("times", "speed-up", got["x"], 1 / speedup)
+    else:
+        reader.number("percent", "speed-up", got["p"], 1 - speedup)
 
 
 def chance_remark(reader, may_be):

@@ -37,6 +37,17 @@ std::vector<const Case*> by_loss(const std::vector<const Case*>& cases) {
   return sorted;
 }
 
+/// Returns why there is no case whose losses could be named, of these or of all.
+std::string without_loss(const ReportModel& model) {
+  const bool none_sound = std::ranges::none_of(model.cases, [](const Case& one) { return one.row.sound(); });
+  if (!none_sound) return tr("No case ends with a loss for every seed.");
+  const bool none_learnt = std::ranges::all_of(
+      model.cases, [](const Case& one) { return one.row.diverged + one.row.failed == one.row.seeds; });
+  if (!none_learnt) return tr("Every case has a run that diverged or failed.");
+  const bool some_failed = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.failed > 0; });
+  return some_failed ? tr("Every run diverged or failed.") : tr("Every run diverged.");
+}
+
 std::string ends_text(const ReportModel& model, const Case& one) {
   return tr("{} ends at loss {:.4g} after {}", model.named(one), *one.row.final_loss,
             duration(one.row.simulated_s.value_or(0.0)));
@@ -44,7 +55,7 @@ std::string ends_text(const ReportModel& model, const Case& one) {
 
 std::string untargeted_sentence(const ReportModel& model, const std::vector<const Case*>& alternatives) {
   const auto cases = by_loss(alternatives);
-  if (cases.empty()) return tr("No case ends with a finite loss for every seed.");
+  if (cases.empty()) return without_loss(model);
   std::string text = model.comparison.has_target ? tr("No strategy reaches the target with every seed; ") : "";
   text += ends_text(model, *cases.front());
   if (cases.size() < 2) return text + tr(".") + diverged_text(model);
@@ -61,14 +72,21 @@ std::string jobs_sentence(const ReportModel& model) {
   std::vector<std::string> ends;
   for (const Case* one : model.ran())
     if (one->row.final_loss && one->row.sound()) ends.push_back(ends_text(model, *one));
-  return (ends.empty() ? tr("No job ends with a finite loss") : listed_clauses(ends)) + tr(".") + diverged_text(model);
+  return ends.empty() ? without_loss(model) : listed_clauses(ends) + tr(".") + diverged_text(model);
+}
+
+/// Returns the cases that the sentence compares. Losses and times on different data cannot be compared, so they are
+/// those of one question: the last one with a case in which no run diverged or failed, or else the last one.
+std::vector<const Case*> alternatives_of(const ReportModel& model) {
+  auto all = questions(model);
+  const auto sound =
+      std::find_if(all.rbegin(), all.rend(), [](const Question& each) { return !by_loss(each.cases).empty(); });
+  return sound == all.rend() ? all.back().cases : sound->cases;
 }
 
 std::string sentence(const ReportModel& model) {
   if (model.cases.front().conditions.jobs) return jobs_sentence(model);
-  // Losses and times on different data cannot be compared, so the sentence is about the last question only.
-  const auto all = questions(model);
-  const auto& alternatives = all.back().cases;
+  const auto alternatives = alternatives_of(model);
   const auto cases = ranking(model, alternatives, Measure::time_to_target);
   if (cases.empty()) return untargeted_sentence(model, alternatives);
   const Case& best = *cases.front();
@@ -114,7 +132,7 @@ Table table(const ReportModel& model) {
 /// Returns the case that the sentence begins with, if there is one: the first at the target, or else the lowest loss.
 std::optional<Subject> subject(const ReportModel& model) {
   if (model.cases.front().conditions.jobs) return {};
-  const auto alternatives = questions(model).back().cases;
+  const auto alternatives = alternatives_of(model);
   auto cases = ranking(model, alternatives, Measure::time_to_target);
   if (cases.empty()) cases = by_loss(alternatives);
   return cases.empty() ? std::nullopt : std::optional(subject_of(*cases.front()));

@@ -53,6 +53,9 @@ PointsRow points_row(const ReportModel& model, const Case& one, bool to_target) 
   // A run that misses its target has an energy, but none to the target.
   if (!to_target || row.all_reached()) made.energy_j = with_seeds(one, &SeedNumbers::energy_j);
   made.speedup = to_target ? row.speedup_time_to_target : row.speedup_throughput;
+  const Group sound = sound_runs(one.runs);
+  const Interval of_seeds = to_target ? speedup_to_target(sound) : speedup_throughput(sound);
+  if (made.speedup && std::isfinite(of_seeds.high)) made.speedup_margin = of_seeds.high - of_seeds.mean;
   if (made.speedup) made.efficiency = *made.speedup / static_cast<double>(one.workers);
   made.seeds = row.seeds;
   made.reached = row.reached;
@@ -75,6 +78,7 @@ Table points_numbers(const ReportModel& model, const PointsTable& chart) {
                                        {"energy" + to, "J"},
                                        {"energy ±", "J"},
                                        {"speed-up"},
+                                       {"speed-up ±"},
                                        {"efficiency"},
                                        {"reached"},
                                        {"seeds"},
@@ -90,7 +94,7 @@ Table points_numbers(const ReportModel& model, const PointsTable& chart) {
       cells.emplace_back(each->mean);
       cells.emplace_back(each->margin);
     }
-    for (const auto& number : {row.speedup, row.efficiency}) cells.emplace_back(number);
+    for (const auto& number : {row.speedup, row.speedup_margin, row.efficiency}) cells.emplace_back(number);
     cells.emplace_back(row.reached);
     cells.emplace_back(row.seeds);
     cells.emplace_back(row.status);
@@ -100,7 +104,8 @@ Table points_numbers(const ReportModel& model, const PointsTable& chart) {
   return table;
 }
 
-std::string points_sentence(const PointsTable& chart) {
+/// could_be_tried: there are runs on which changes are tried, so that it must be told if none was.
+std::string points_sentence(const PointsTable& chart, bool could_be_tried) {
   std::size_t sure = 0;
   bool several = false;
   for (const PointsRow& row : chart.rows) {
@@ -112,7 +117,11 @@ std::string points_sentence(const PointsTable& chart) {
     text += counted(sure, ", {} of which reaches the target with every seed",
                     ", {} of which reach the target with every seed");
   text += tr(".");
-  return several ? text + tr(" ") + tr("±: half of the 95 % interval of the mean over the seeds (Student's t).") : text;
+  if (several) text += tr(" ") + tr("±: half of the 95 % interval of the mean over the seeds (Student's t).");
+  const auto tried = [](const PointsRow& row) { return !row.binds.empty(); };
+  if (could_be_tried && std::ranges::none_of(chart.rows, tried))
+    text += tr(" No change was tried that would tell what binds, as with --no-why.");
+  return text;
 }
 
 }  // namespace
@@ -128,7 +137,8 @@ std::optional<PointsTable> points_table(const ReportModel& model) {
   if (std::ranges::any_of(chart.rows, [](const PointsRow& row) { return !row.binds.empty(); }))
     for (PointsRow& row : chart.rows)
       if (row.binds.empty()) row.binds = tr("not tried");
-  chart.sentence = points_sentence(chart);
+  chart.sentence = points_sentence(
+      chart, std::ranges::any_of(model.cases, [](const Case& one) { return one.row.sound() && !one.conditions.jobs; }));
   chart.table = points_numbers(model, chart);
   return chart;
 }
@@ -153,6 +163,7 @@ void write(Writer& writer, const PointsTable& chart) {
     writer.member("cost_usd", row.cost_usd);
     writer.member("energy_j", row.energy_j);
     writer.member("speedup", row.speedup);
+    writer.member("speedup_margin", row.speedup_margin);
     writer.member("efficiency", row.efficiency);
     writer.member("seeds", row.seeds);
     writer.member("reached", row.reached);

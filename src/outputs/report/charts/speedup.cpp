@@ -16,6 +16,7 @@ namespace simgrad::outputs::report {
 namespace {
 
 constexpr double equal_speedup_within = 0.005;
+constexpr double as_fast_below = 1.005;  ///< speed-ups that are called none
 
 std::string other_parameters(const ReportModel& model, const Case& one) {
   nlohmann::ordered_json rest = model.points[one.point].parameters;
@@ -107,9 +108,8 @@ std::string named(const ReportModel& model, const SpeedupSeries& series) {
 
 std::string reached_text(const ReportModel& model, const SpeedupSeries& series, std::size_t i) {
   const std::string workers = counted(static_cast<std::size_t>(series.cases[i]->workers), "{} worker", "{} workers");
-  if (series.speedup[i] < 1.0 && series.workers[i] > 1.0)
-    return tr("{} with {} is {}x slower than one worker alone", named(model, series), workers,
-              factor(1.0 / series.speedup[i]));
+  if (series.speedup[i] < as_fast_below && series.workers[i] > 1.0)
+    return tr("{} with {} is {}", named(model, series), workers, against_one(series.speedup[i]));
   return tr("{} reaches a speed-up of {} with {} (efficiency {})", named(model, series), times(series.speedup[i]),
             workers, percent(series.efficiency[i]));
 }

@@ -12,6 +12,8 @@
 namespace simgrad::outputs::report {
 namespace {
 
+constexpr double alike_within = 0.05;  ///< mean ages that are not told apart
+
 using Counts = std::map<std::int64_t, std::int64_t>;
 
 Counts counts_of(const Case& one) {
@@ -67,11 +69,21 @@ std::string expected(const Case& one) {
                           : tr(", because the other {} workers update between a pull and its push", one.workers - 1);
 }
 
+std::int64_t oldest(const Staleness& chart) {
+  std::int64_t most = 0;
+  for (const StalenessRow& row : chart.rows) most = std::max(most, counts_of(*row.one).rbegin()->first);
+  return most;
+}
+
 std::string sentence(const ReportModel& model, const Staleness& chart) {
   const auto mean_of_row = [](const StalenessRow& row) { return mean(*row.one); };
   const auto most = std::ranges::max_element(chart.rows, {}, mean_of_row);
   const auto least = std::ranges::min_element(chart.rows, {}, mean_of_row);
   if (mean(*most->one) == 0.0) return tr("No gradient is stale: each is applied before any other update.");
+  if (chart.rows.size() > 1 && mean(*least->one) >= (1.0 - alike_within) * mean(*most->one))
+    return tr(
+        "The gradients of all {} cases are alike in age, within 5 %: {} to {} updates old on average, {} at most.",
+        chart.rows.size(), three_digits(mean(*least->one)), three_digits(mean(*most->one)), oldest(chart));
   std::string text =
       tr("{} applies the oldest gradients: {}{}.", model.named(*most->one), ages(*most->one), expected(*most->one));
   if (mean(*least->one) < mean(*most->one))

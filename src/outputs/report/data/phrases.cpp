@@ -29,6 +29,14 @@ std::string factor(double ratio) {
 
 std::string times(double ratio) { return tr("{}x", factor(ratio)); }
 
+std::string against_one(double speedup) {
+  if (speedup < 0.995)
+    return 1.0 / speedup < small_factor ? tr("{} slower than one worker alone", percent(1.0 - speedup))
+                                        : tr("{}x slower than one worker alone", factor(1.0 / speedup));
+  if (speedup < 1.005) return tr("as fast as one worker");
+  return tr("{} as fast as one worker", times(speedup));
+}
+
 namespace {
 
 nlohmann::ordered_json without_workers(const nlohmann::ordered_json& parameters) {

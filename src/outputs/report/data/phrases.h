@@ -26,6 +26,10 @@ std::string times(double ratio);
 /// Factors below are told as percentages: "5 %" and not "1.05x".
 inline constexpr double small_factor = 1.295;
 
+/// Returns "5.2x as fast as one worker", "as fast as one worker" within 0.5 %, "6 % slower than one worker alone" or
+/// "2.0x slower than one worker alone".
+std::string against_one(double speedup);
+
 /// Returns a grid point: "8 workers, latency=50us". Empty without a grid.
 std::string point_words(const nlohmann::ordered_json& parameters);
 

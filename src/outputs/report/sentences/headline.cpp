@@ -183,6 +183,8 @@ std::string headline_of_jobs(const ReportModel& model) {
 
 }  // namespace
 
+std::string questions_keys(const ReportModel& model) { return keys_text(questions(model).front()); }
+
 std::string headline(const ReportModel& model, Measure measure) {
   if (model.cases.front().conditions.jobs) return headline_of_jobs(model);
   const auto all = questions(model);
@@ -203,11 +205,7 @@ std::string interval_text(const Case& one, Measure measure) {
 std::string against_one_worker(const Case& one, Measure measure) {
   const auto speedup = measure == Measure::time_to_target ? one.row.speedup_time_to_target : one.row.speedup_throughput;
   if (!speedup || one.workers < 2) return "";
-  if (*speedup < 0.995)
-    return 1.0 / *speedup < small_factor ? tr(", {} slower than one worker alone", percent(1.0 - *speedup))
-                                         : tr(", {}x slower than one worker alone", factor(1.0 / *speedup));
-  if (*speedup < 1.005) return tr(", as fast as one worker");
-  return tr(", {} as fast as one worker", times(*speedup));
+  return tr(", ") + against_one(*speedup);
 }
 
 std::string interference_text(const Case& one) {

@@ -12,6 +12,9 @@ namespace simgrad::outputs::report {
 /// At least one case must have the measure.
 std::string headline(const ReportModel& model, Measure measure);
 
+/// Returns "bandwidth and latency": the keys of the grid that are questions.
+std::string questions_keys(const ReportModel& model);
+
 /// Returns "2.00 s to the target" or "4.00 M samples/s".
 std::string time_text(const Case& one, Measure measure);
 

@@ -38,7 +38,8 @@ std::optional<Bottleneck> bottleneck(const ReportModel& model, const std::vector
   if (!binds.empty()) found.text += tr(" ") + binds;
   if (best.conditions.jobs) return found;
   const Leaders top = leaders(cases, measure);
-  if (!top.next) return found;
+  // Where chance may decide who is first, nobody is called ahead.
+  if (!top.next || top.lead == Lead::unclear) return found;
   const std::string because = reason(model, best, *cases[*top.next], measure);
   if (!because.empty()) found.text += tr(" It is ahead of {} because {}.", model.named(*cases[*top.next]), because);
   return found;
@@ -142,6 +143,9 @@ SummaryCard summary_card(const Results& results, const ReportModel& model) {
   card.headline = missed ? closest(model) : headline(model, measure);
   if (missed) card.notes.insert(card.notes.begin(), headline(model, measure));
   card.winners = winners(model, measure);
+  if (const std::size_t more = questions_without_cards(model); more > 0)
+    card.notes.push_back(tr("Cards name the winners of the first {} of {} values of {}; the table has all results.",
+                            most_cards_by_each, most_cards_by_each + more, questions_keys(model)));
   card.bottleneck = bottleneck(model, to_explain(model, measure), measure);
   return card;
 }

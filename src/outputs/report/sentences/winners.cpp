@@ -14,8 +14,6 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr std::size_t most_time_cards = 6;
-constexpr std::size_t most_price_cards = 4;  ///< of each price, if there are several questions
 constexpr std::size_t most_named_in_card = 4;
 
 /// A price of a case: to the target, or else per million samples, for runs that stop at different points have done
@@ -155,7 +153,7 @@ void add_price(std::vector<Winner>& lines, const ReportModel& model, const Quest
 std::vector<Winner> winners_of_jobs(const ReportModel& model) {
   std::vector<Winner> lines;
   for (const Case* one : model.ran()) {
-    if (lines.size() == most_time_cards) break;
+    if (lines.size() == most_cards_by_each) break;
     const std::string beside = interference_text(*one);
     lines.push_back({"time", model.label(*one), model.text(*one),
                      duration(one->row.simulated_s.value_or(0.0)) + (beside.empty() ? "" : tr(", ") + beside),
@@ -169,18 +167,21 @@ std::vector<Winner> winners_of_jobs(const ReportModel& model) {
 std::vector<Winner> winners(const ReportModel& model, Measure measure) {
   if (model.cases.front().conditions.jobs) return winners_of_jobs(model);
   std::vector<Winner> lines;
-  const auto all = questions(model);
-  const std::size_t most = all.size() > 1 ? most_price_cards : 1;
-  for (const Question& question : all)
-    if (lines.size() < most_time_cards) add_time(lines, model, question, measure);
+  // Each question has a card by each of the three, or none: their winners can be compared.
+  auto all = questions(model);
+  all.resize(std::min(all.size(), most_cards_by_each));
+  for (const Question& question : all) add_time(lines, model, question, measure);
   static constexpr WinnersPrice prices[] = {{"cost", by_cost_to_target, by_cost_per_sample, dollars, true},
                                             {"energy", by_energy_to_target, by_energy_per_sample, joules, false}};
-  for (const WinnersPrice& price : prices) {
-    const std::size_t before = lines.size();
-    for (const Question& question : all)
-      if (lines.size() - before < most) add_price(lines, model, question, measure, price);
-  }
+  for (const WinnersPrice& price : prices)
+    for (const Question& question : all) add_price(lines, model, question, measure, price);
   return lines;
+}
+
+std::size_t questions_without_cards(const ReportModel& model) {
+  if (model.cases.front().conditions.jobs) return 0;
+  const std::size_t all = questions(model).size();
+  return all - std::min(all, most_cards_by_each);
 }
 
 }  // namespace simgrad::outputs::report

@@ -21,6 +21,11 @@ struct Winner {
 
 inline constexpr std::string_view no_clear_winner = translatable("no clear winner");
 
+inline constexpr std::size_t most_cards_by_each = 6;
+
+/// Returns how many questions have no cards, because there are more of them than cards.
+std::size_t questions_without_cards(const ReportModel& model);
+
 /// Returns the winners by each. A price that is 0 for all cases is left out. If the grid asks several questions, there
 /// are winners by each for the first few. Where chance may decide, a card names the candidates. For jobs, which do not
 /// compete, there is the time of each.
