@@ -14,20 +14,32 @@ struct Words {
   std::string_view name;
   std::string_view change;
   std::string_view cause;
+  std::string_view column;
 };
 
+// The texts of the column are short: a row of the table is one line.
 constexpr std::array known_changes{
-    Words{"bandwidth", translatable("twice the bandwidth"), translatable("the bandwidth of the links")},
-    Words{"latency", translatable("half the latency"), translatable("the latency of the links")},
-    Words{"worker_speed", translatable("workers twice as fast"), translatable("the speed of the workers")},
-    Words{"server_speed", translatable("servers twice as fast"), translatable("the speed of the servers")},
-    Words{"storage", translatable("a storage twice as fast"), translatable("the speed of the storage")},
-    Words{"stragglers", translatable("no stragglers"), translatable("the time that stragglers take")},
-    Words{"slow_workers", translatable("all workers at full speed"), translatable("the slowness of some workers")},
-    Words{"failures", translatable("no failures"), translatable("the time that failures take")},
-    Words{"slow_links", translatable("all links at full bandwidth"), translatable("the slowness of some links")},
-    Words{"background", translatable("no other traffic"), translatable("the other traffic on the links")},
-    Words{"jitter", translatable("no jitter"), translatable("the jitter of the messages")},
+    Words{"bandwidth", translatable("twice the bandwidth"), translatable("the bandwidth of the links"),
+          translatable("bandwidth")},
+    Words{"latency", translatable("half the latency"), translatable("the latency of the links"),
+          translatable("latency")},
+    Words{"worker_speed", translatable("workers twice as fast"), translatable("the speed of the workers"),
+          translatable("worker speed")},
+    Words{"server_speed", translatable("servers twice as fast"), translatable("the speed of the servers"),
+          translatable("server speed")},
+    Words{"storage", translatable("a storage twice as fast"), translatable("the speed of the storage"),
+          translatable("storage")},
+    Words{"stragglers", translatable("no stragglers"), translatable("the time that stragglers take"),
+          translatable("stragglers")},
+    Words{"slow_workers", translatable("all workers at full speed"), translatable("the slowness of some workers"),
+          translatable("slow workers")},
+    Words{"failures", translatable("no failures"), translatable("the time that failures take"),
+          translatable("failures")},
+    Words{"slow_links", translatable("all links at full bandwidth"), translatable("the slowness of some links"),
+          translatable("slow links")},
+    Words{"background", translatable("no other traffic"), translatable("the other traffic on the links"),
+          translatable("other traffic")},
+    Words{"jitter", translatable("no jitter"), translatable("the jitter of the messages"), translatable("jitter")},
 };
 
 const Words* words_of(const Change& change) {
@@ -67,6 +79,11 @@ std::string words(const Change& change) {
 std::string cause(const Change& change) {
   const Words* found = words_of(change);
   return found ? tr(found->cause) : change.name;
+}
+
+std::string cause_in_column(const Change& change) {
+  const Words* found = words_of(change);
+  return found ? tr(found->column) : change.name;
 }
 
 }  // namespace simgrad::outputs

@@ -52,6 +52,8 @@ const Change* slowing(const Counterfactual& counterfactual);
 std::string words(const Change& change);
 /// Returns "the bandwidth": the cause in words.
 std::string cause(const Change& change);
+/// Returns "bandwidth": the cause in the column of a table.
+std::string cause_in_column(const Change& change);
 
 template <record::Maybe<Change> Given, class Visitor>
 void describe(Given& change, Visitor& v) {

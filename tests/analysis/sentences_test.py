@@ -91,6 +91,10 @@ class Page:
             case = self.case_of(chart["about"])
             named = [each for each in self.experiment.cases if each.plain in one.text]
             one.claim("about", not named or case in named, f"the page shows {case.name}")
+            # The other case of the sentence, at another grid point, is shown beside it.
+            if chart.get("other"):
+                other = self.case_of(chart["other"])
+                one.claim("about", other in named and other.point != case.point, f"the page adds {other.name}")
 
     def rows(self):
         table = self.data["points_table"]

@@ -9,6 +9,7 @@ using namespace simgrad::outputs;
 TEST_CASE("durations have three digits and a unit that fits") {
   CHECK(duration(0.0) == "0 s");
   CHECK(duration(8.5e-7) == "850 ns");
+  CHECK(duration(5.192e-13) == "0.000519 ns");  // and not "0.00 ns"
   CHECK(duration(2.5e-5) == "25.0 µs");
   CHECK(duration(0.0123) == "12.3 ms");
   CHECK(duration(1.24) == "1.24 s");

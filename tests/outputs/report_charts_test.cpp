@@ -173,6 +173,30 @@ TEST_CASE("the time chart names the largest and the smallest share of computing,
             ->sentence == "a computes for 75 % of its time, and every other case nearly as much.");
 }
 
+TEST_CASE("charts of times and of collectives tell which cases their sentences are about") {
+  const auto with = [](const char* label, std::int64_t workers, double talk_s) {
+    return at(sample_run(label, workers, {1.0, talk_s, 0.0, 0.0}), workers_key, workers);
+  };
+  Run late = with("ring", 8, 2.0), early = with("ring", 2, 0.5);
+  late.record.collectives.push_back(use(2.0, 2.0, 0.3));
+  early.record.collectives.push_back(use(2.0, 2.0, 0.1));
+  const Results results = results_of({with("tree", 2, 0.1), early, with("tree", 8, 1.0), late});
+  const ReportModel model = report_model(results);
+  const auto times = report::time(model);
+  CHECK(times->sentence.starts_with("tree with 2 workers computes"));
+  CHECK(model.strategies[times->about->strategy].label == "ring");
+  CHECK(model.points[times->about->point].workers == 8);
+  REQUIRE(times->other);
+  CHECK(model.strategies[times->other->strategy].label == "tree");
+  CHECK(model.points[times->other->point].workers == 2);
+  const auto calls = collectives(model);
+  CHECK(calls->sentence.find("longest in ring with 8 workers") != std::string::npos);
+  CHECK(model.points[calls->about->point].workers == 8);
+  const Results alike =
+      results_of({sample_run("a", 2, {1.0, 1.0, 0.0, 0.0}), sample_run("b", 2, {1.0, 3.0, 0.0, 0.0})});
+  CHECK_FALSE(report::time(report_model(alike))->other);
+}
+
 TEST_CASE("the time chart divides the four into the parts that occur") {
   using record::TimePart;
   Run run = sample_run("ring", 2, {3.0, 1.0, 1.0, 0.0});

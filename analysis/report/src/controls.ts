@@ -50,9 +50,9 @@ export function place(report: Report, rows: () => Row[], about: Row | null = nul
   return { element, point, show };
 }
 
-/** A strategy's line and marker, as in the charts. plain: in grey, for lines whose dash has a meaning of its own. */
-export function swatch(strategy: number, plain = false): Element {
-  const pattern = dash(strategy);
+/** A strategy's line and marker, as in the charts. plain: in grey, for lines whose dash has a meaning of its own; bare: the colour alone. */
+export function swatch(strategy: number, plain = false, bare = false): Element {
+  const pattern = bare ? 'solid' : dash(strategy);
   const line = svg('line', { x1: 0, x2: 28, y1: 7, y2: 7, 'stroke-width': 2.2, 'stroke-dasharray': pattern === 'solid' ? 'none' : pattern.join(' ') });
   const mark = svg('path', { d: outline(strategy), transform: 'translate(14 7)' });
   const paint = (): void => {
@@ -62,17 +62,17 @@ export function swatch(strategy: number, plain = false): Element {
   };
   paint();
   onTheme(paint);
-  return svg('svg', { width: 28, height: 14, viewBox: '0 0 28 14', 'aria-hidden': 'true', focusable: 'false' }, line, mark);
+  return svg('svg', { width: 28, height: 14, viewBox: '0 0 28 14', 'aria-hidden': 'true', focusable: 'false' }, line, ...(bare ? [] : [mark]));
 }
 
 /** A legend of lines that are not strategies. */
 export const keys = (entries: { style: number; text: string }[], plain = false): HTMLElement =>
   h('div', { class: 'legend' }, ...entries.map(({ style, text }) => h('span', { class: 'key' }, swatch(style, plain), h('span', {}, text))));
 
-/** The legend of a chart. A click hides a strategy in all charts, or shows it again; over() gets the strategy under the pointer or focus. */
-export function legend(report: Report, strategies: number[], over: (strategy: number | null) => void = () => {}): HTMLElement {
+/** The legend of a chart. A click hides a strategy in all charts, or shows it again; over() gets the strategy under the pointer or focus. bare: a strategy is a colour alone, where dashes and markers mean something else. */
+export function legend(report: Report, strategies: number[], over: (strategy: number | null) => void = () => {}, bare = false): HTMLElement {
   const buttons = strategies.map((strategy) => {
-    const button = h('button', { type: 'button', class: 'key' }, swatch(strategy), h('span', {}, report.strategies[strategy].label));
+    const button = h('button', { type: 'button', class: 'key' }, swatch(strategy, false, bare), h('span', {}, report.strategies[strategy].label));
     button.addEventListener('click', () => change(() => {
       if (!state.hidden.delete(strategy)) state.hidden.add(strategy);
     }));

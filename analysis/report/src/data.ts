@@ -40,6 +40,7 @@ export type Parts = [number, number, number, number];
 export interface TimePart { name: string; part: number; of: number }
 /** detail: the parts that occur; none in results of older releases. The detail of a row has a number for each. */
 export interface Time extends Chart {
+  other?: Row | null;  // the case that the sentence compares with the one that it is about, if it is at another grid point
   detail: TimePart[];
   rows: (Row & { parts: Parts; detail: number[] })[];
   ranks: (Row & { names: string[]; parts: Parts[]; detail: number[][] })[];

@@ -14,9 +14,16 @@ interface Column {
   show: (row: PointsRow) => (Node | string)[];
 }
 
+const longestBrief = 19;  // letters of a text that stays on one line
+
 const style = `
 .points input { font: inherit; font-size: 13px; color: var(--ink); background: var(--surface); border: 1px solid var(--axis); border-radius: 6px; height: 28px; padding: 0 8px; width: min(260px, 100%); }
-.points th button { font: inherit; font-weight: 600; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; white-space: nowrap; }
+.points th, .points td { padding-left: 6px; padding-right: 6px; }
+.points th { vertical-align: bottom; white-space: normal; }
+.points th button { font: inherit; font-weight: 600; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; text-align: left; }
+.points td { max-width: none; }
+.points td.words { min-width: 13ch; }
+.points td.brief, .points .brief { white-space: nowrap; }
 .points th button:hover { color: var(--accent); }
 .points th[aria-sort] button::after { content: " \\2195"; color: var(--quiet); }
 .points th[aria-sort="ascending"] button::after { content: " \\2191"; color: var(--accent); }
@@ -29,7 +36,7 @@ const style = `
 .points td:first-child svg { flex: none; }
 .points .margin { color: var(--quiet); }
 .points .tools { margin-top: 8px; }
-@media (max-width: 720px) { .points td:first-child { max-width: 42vw; } .points input { height: 32px; } }
+@media (max-width: 720px) { .points td:first-child { max-width: 42vw; } .points td:first-child .brief { white-space: normal; } .points input { height: 32px; } }
 @media print { .points .scroll { max-height: none; overflow: visible; } .points input, .points .tools { display: none; } }
 `;
 
@@ -50,7 +57,7 @@ function columnsOf(report: Report, chart: PointsTable): Column[] {
   const all: Column[] = [{
     name: t('strategy'),
     key: ({ strategy }) => report.strategies[strategy].label,
-    show: ({ strategy }) => [h('span', {}, swatch(strategy), h('span', {}, report.strategies[strategy].label))],
+    show: ({ strategy }) => [h('span', {}, swatch(strategy), h('span', { class: report.strategies[strategy].label.length <= longestBrief ? 'brief' : null }, report.strategies[strategy].label))],
   }];
   chart.keys.forEach((name, i) => {
     const numbers = chart.rows.every(({ values }) => numeral(values[i]) !== null);
@@ -82,7 +89,12 @@ export function pointsTable(report: Report, chart: PointsTable, file: string): H
   const columns = columnsOf(report, chart);
   const numeric = columns.map(({ key }) => chart.rows.some((row) => typeof key(row) === 'number'));
   const rows = chart.rows.map((row) => {
-    const cells = columns.map(({ show }, i) => h('td', { class: numeric[i] ? 'number' : null }, ...show(row)));
+    // A short text stays on one line, so that rows are low; a long one breaks.
+    const cells = columns.map(({ show }, i) => {
+      const shown = show(row);
+      const brief = i > 0 && shown.every((part) => typeof part === 'string' && part.length <= longestBrief);
+      return h('td', { class: numeric[i] ? 'number' : brief ? 'brief' : i > 0 ? 'words' : null }, ...shown);
+    });
     return { row, element: h('tr', {}, ...cells), words: cells.map((cell) => cell.textContent ?? '').join(' ').toLowerCase() };
   });
   const body = h('tbody', {});

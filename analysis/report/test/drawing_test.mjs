@@ -75,6 +75,10 @@ test('lines of one strategy at several values of a key differ in dash and marker
   assert.notDeepEqual(ofOne[0].lineStyle.type, ofOne[1].lineStyle.type);
   assert.notEqual(ofOne[0].symbol, ofOne[1].symbol);
   assert.deepEqual(await page.locator('#speedup .legend:not([role])').locator('.key').allTextContents(), ['bandwidth=100Mbps', 'bandwidth=1Gbps']);
+  // One sign has one meaning: a strategy is a colour alone.
+  assert.equal(await page.locator('#speedup .legend[role] svg path').count(), 0);
+  assert.deepEqual(await page.locator('#speedup .legend[role] svg line').evaluateAll((all) => all.map((line) => line.getAttribute('stroke-dasharray'))), Array(4).fill('none'));
+  assert.equal(await page.locator('#curves .legend[role] svg path').count(), 4);
   assert.deepEqual(seen.errors, []);
 });
 
@@ -96,11 +100,44 @@ test('a short run beside a long one is seen: the window is as long as the short 
   const [one, other] = report.gantt.runs;
   for (const key of ['from', 'to']) other[key] = other[key].map((t) => 60 * t);
   other.to_s *= 60;
+  one.whole = other.whole = true;
   const { page } = await open(report);
   const { from, to, extent } = await option(page, 'gantt');
   assert.deepEqual([from, extent], [0, [0, other.to_s]]);
   assert.ok(Math.abs(to - 1.1 * one.to_s) < 1e-9);
   assert.match(await page.locator('#gantt .hint').textContent(), /differ much in length/);
+});
+
+test('a run that was recorded only at its beginning has no empty rows at first, and a hint says that it goes on', async () => {
+  const report = fixture();
+  const [one, other] = report.gantt.runs;
+  for (const key of ['from', 'to']) other[key] = other[key].map((t) => 2 * t);
+  Object.assign(other, { to_s: 2 * other.to_s, whole: true });
+  const { page } = await open(report);
+  const { from, to, extent } = await option(page, 'gantt');
+  assert.deepEqual([from, to, extent], [0, one.to_s, [0, other.to_s]]);
+  assert.match(await page.locator('#gantt .hint').textContent(), /both runs go on/);
+});
+
+test('the time chart first shows both cases of its sentence, at whatever grid points they are', async () => {
+  const bars = async (report) => (await option((await open(report)).page, 'time')).yAxis[0].data;
+  const report = fixture();
+  Object.assign(report.time, { about: { strategy: 1, point: 4 }, other: { strategy: 1, point: 0 } });
+  assert.deepEqual(await bars(report), report.points.map(({ text }) => text));
+  report.time.other = { strategy: 0, point: 0 };
+  assert.deepEqual((await bars(report)).slice(-1), ['mapreduce, 1 worker']);
+  const { page } = await open(report);
+  await page.locator('#time select:visible').selectOption('2');
+  assert.equal((await option(page, 'time')).yAxis[0].data.length, 4);
+});
+
+test('the line of the ideal passes behind the numbers of the bars', async () => {
+  const report = fixture({ sizes: [4] });
+  for (const width of [390, 1280]) {
+    const [bars] = (await option((await open(report, { width, touch: width < 500 })).page, 'speedup')).series;
+    assert.match(bars.label.backgroundColor, /^#|^rgb/);
+    assert.ok(bars.markLine.z < 2, 'the line lies on the bars');  // of a bar, where nothing is said
+  }
 });
 
 test('on a phone no hint names keys that a phone does not have', async () => {

@@ -57,6 +57,25 @@ test('a bar of waiting tells its cause', async () => {
   assert.deepEqual(seen.errors, []);
 });
 
+test('a host that is down, and then waits for the others, has one name, on a ground of its own', async () => {
+  const report = fixture();
+  const [run] = report.gantt.runs;
+  for (const key of ['kind', 'name', 'from', 'to', 'step', 'peer', 'bytes', 'lane']) run[key] = run[key].filter((_, i) => run.lane[i] !== 2);
+  const insert = (from, to) => Object.entries({ lane: 2, kind: 3, name: 3, from, to, step: null, peer: null, bytes: null }).forEach(([key, value]) => run[key].push(value));
+  insert(0.3 * run.to_s, 0.5 * run.to_s);
+  insert(0.5 * run.to_s, 0.9 * run.to_s);
+  const { page } = await open(report);
+  const said = await page.evaluate(() => {
+    const [texts, write] = [[], CanvasRenderingContext2D.prototype.fillText];
+    CanvasRenderingContext2D.prototype.fillText = function fillText(text, ...rest) { texts.push([text, this.fillStyle]); return write.call(this, text, ...rest); };
+    document.querySelector('#gantt .tools button:last-child').click();
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(texts))));
+  });
+  const crashes = said.filter(([text]) => text === 'crash');
+  assert.equal(crashes.length, 1, JSON.stringify(said.slice(0, 40)));
+  assert.notEqual(crashes[0][1], '#2b1a00');
+});
+
 test('keys pan and zoom, Home shows all', async () => {
   const { page, canvas } = await opened();
   await canvas.focus();

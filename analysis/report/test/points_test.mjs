@@ -57,6 +57,19 @@ test('each column sorts up, then down; what is missing comes last', async () => 
   assert.deepEqual(await column(page, 1), ['8', '8', '8', '16', '16', '16']);
 });
 
+test('at 1280 pixels a row of the fullest table has at most two lines, and every column is seen', async () => {
+  const report = withTable();
+  report.strategies[0].label = 'federated_averaging';
+  const { rows } = report.points_table;
+  rows.forEach((row, i) => Object.assign(row, { speedup: 0.0546, speedup_margin: 0.00093, energy_j: [1234, 56], binds: ['latency and worker speed', 'not tried', 'server speed'][i % 3] }));
+  const { page } = await open(report);
+  const heights = await page.locator('#points tbody tr').evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
+  assert.ok(Math.max(...heights) < 54, `${heights}`);
+  const [wide, room] = await page.locator('#points .scroll').evaluate((box) => [box.scrollWidth, box.clientWidth]);
+  assert.ok(wide <= room, `${wide} of ${room}`);
+  assert.match((await page.locator('#points tbody tr').first().textContent()).replaceAll('\u202f', ' '), /0\.0546× ± 0\.00093/);
+});
+
 test('it is used by keys alone', async () => {
   const { page } = await open(withTable());
   await head(page, 'final loss').focus();

@@ -106,7 +106,17 @@ constexpr Translation word_texts[] = {
     {"No change was tried that would tell what binds: jobs share the cluster, and a change for one changes all.",
      "没有试过改变来找瓶颈：各个训练共用集群，为一个训练而作的改变会改变全部。"},
     {"no single cause", "没有单独的原因"},
-    {"only failures were tried", "只试过没有故障"},
+    {"only failures tried", "只试过没有故障"},
+    {"bandwidth", "带宽"},
+    {"latency", "延迟"},
+    {"worker speed", "工作节点速度"},
+    {"server speed", "服务器速度"},
+    {"stragglers", "掉队者"},
+    {"slow workers", "慢的工作节点"},
+    {"failures", "故障"},
+    {"slow links", "慢的链路"},
+    {"other traffic", "其他流量"},
+    {"jitter", "抖动"},
     {"not tried", "未试"},
 };
 

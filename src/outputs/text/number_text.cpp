@@ -41,6 +41,8 @@ std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   if (seconds == 0.0) return "0 s";
   static constexpr const char* units[] = {" ns", " µs", " ms", " s"};
+  constexpr double shown_as_nothing_s = 0.005e-9;
+  if (std::abs(seconds) < shown_as_nothing_s) return fmt::format("{:.3g} ns", seconds * 1e9);
   if (seconds < 59.95) return scaled(seconds * 1e9, units);
   if (seconds > 1e12) return fmt::format("{:.3g} d", seconds / 86400.0);
   const std::int64_t whole_s = std::llround(seconds);

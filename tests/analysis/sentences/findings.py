@@ -32,6 +32,9 @@ WORDS = {"bandwidth": ("twice the bandwidth", "the bandwidth of the links"),
          "jitter": ("no jitter", "the jitter of the messages")}
 
 
+COLUMN = {name: name.replace("_", " ") for name in WORDS} | {"background": "other traffic"}
+
+
 def finding(reader, experiment, way="case"):
     """Reads "With twice the bandwidth ring would be 1.9x as fast (half the latency: 1.05x): ... binds most."."""
     change = "(?:" + "|".join(words for words, _ in WORDS.values()) + ")"
@@ -127,16 +130,16 @@ def binds(reader, experiment, case):
     if reader.take("not tried$"):
         reader.claim("binds", tried is None or not tried["changes"], lambda: f"{tried}")
         return
-    gains = {WORDS[each["name"]][1]: gain_of(each, tried) for each in tried["changes"]}
+    gains = {COLUMN[each["name"]]: gain_of(each, tried) for each in tried["changes"]}
     most = max(gains.values(), default=0.0)
-    failures = list(gains) == [WORDS["failures"][1]]
-    if reader.take("only failures were tried$"):
+    failures = list(gains) == ["failures"]
+    if reader.take("only failures tried$"):
         reader.claim("binds", failures, lambda: f"{gains}")
         return
     if reader.take("no single cause$"):
         reader.claim("binds", not failures and most < binding(tried), lambda: f"{gains}")
         return
-    items, more = reader.list_of(f"(?P<cause>{'|'.join(cause for _, cause in WORDS.values())})")
+    items, more = reader.list_of(f"(?P<cause>{'|'.join(COLUMN.values())})")
     named = [gains.get(item["cause"], 0.0) for item in items]
     reader.claim("binds", max(named) >= most * (1 - 1e-9) and most >= binding(tried) and min(named) >= 0.9 * most
                  and not more, lambda: f"{gains}")

@@ -89,7 +89,7 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
   return card('speedup', t('Speed-up and efficiency'), data, file, [
     toggle(t('Logarithmic'), chosen.log, (log) => set({ log })),
     fitted.length > 0 ? toggle(t('Amdahl’s fit'), true, (amdahl) => set({ amdahl })) : null,
-  ], legend(report, distinct(data.series.map(({ strategy }) => strategy)), (strategy) => { emphasise(up)(strategy); emphasise(efficiency)(strategy); }),
+  ], legend(report, distinct(data.series.map(({ strategy }) => strategy)), (strategy) => { emphasise(up)(strategy); emphasise(efficiency)(strategy); }, variants.length > 1),
     variants.length > 1 ? keys(variants.map((each, style) => ({ style, text: each })), true) : null,
     h('div', { class: 'pair' }, up.element, efficiency.element), zoomHint(), fits);
 }

@@ -30,7 +30,7 @@ export function speedupBars(all: Named[], workers: number, name: string, wide: b
     series: [{
       type: 'bar', id: 'speedup', name: 'speed-up', barMaxWidth: 20,
       data: all.map(({ series }) => ({ value: series.speedup[0], itemStyle: { color: colour(series.strategy) } })),
-      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, textBorderColor: variable('surface'), textBorderWidth: 3,
+      label: { show: true, position: 'right', color: variable('quiet'), fontSize: 11, backgroundColor: variable('surface'), padding: [1, 2],  // the line of the ideal passes behind
         formatter: ({ dataIndex }: { dataIndex: number }) => label(all[dataIndex]) },
       ...(ideal ? { markLine: { silent: true, symbol: 'none', animation: false, data: [{ xAxis: workers }], lineStyle: { color: variable('ink'), type: [4, 4], width: 1.2, opacity: 0.75 },
         z: 1, label: { show: false } } } : {}),

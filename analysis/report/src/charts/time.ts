@@ -9,7 +9,7 @@ import { decal, detailColours, partColours } from '../palette';
 import { shortNames, twoLines } from '../names';
 import { detailKey, partsKey } from '../parts';
 import { Plot } from '../plot';
-import { change, onChange, shown } from '../state';
+import { change, onChange, shown, state } from '../state';
 import { variable } from '../theme';
 
 interface Bar { name: string; short?: string; parts: number[] }
@@ -46,9 +46,13 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
   const severalPoints = distinct(data.rows.map(({ point }) => point)).length > 1;
   const which = data.detail.length > 0 ? data.detail : four;
   const detailed = which !== four;
-  const chosen = { view: (strategies.length === 1 && severalPoints ? 'points' : 'strategies') as View, share: false, strategy: strategies[0] };
+  // The cases of the sentence are seen first: of one strategy in the view of grid points, of two beside each other.
+  const [about, other] = [data.about ?? null, data.other ?? null];
+  const byPoints = severalPoints && (strategies.length === 1 || (!!other && other.strategy === about?.strategy));
+  const chosen = { view: (byPoints ? 'points' : 'strategies') as View, share: false, strategy: byPoints && about ? about.strategy : strategies[0] };
   const eligible = (): Row[] => (chosen.view === 'ranks' ? data.ranks.filter(({ strategy }) => strategy === chosen.strategy) : data.rows);
-  const at = place(report, eligible);
+  const at = place(report, eligible, about);
+  const guest = (): Time['rows'] => (other && !byPoints && !state.chosen && at.point() === about?.point ? data.rows.filter((row) => row.strategy === other.strategy && row.point === other.point && shown(row.strategy)) : []);
   const bars = (): Bar[] => {
     if (chosen.view === 'ranks') {
       const row = data.ranks.find(({ strategy, point }) => strategy === chosen.strategy && point === at.point());
@@ -56,7 +60,8 @@ export function time(report: Report, data: Time, file: string): HTMLElement {
     }
     if (chosen.view === 'points')
       return data.rows.filter(({ strategy }) => strategy === chosen.strategy).map(({ point, parts: each, detail }) => ({ name: report.points[point].text, parts: detailed ? detail : each }));
-    return data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy)).map(({ strategy, parts: each, detail }) => ({ name: labels[strategy], short: short[strategy], parts: detailed ? detail : each }));
+    const here = data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy)).map(({ strategy, parts: each, detail }) => ({ name: labels[strategy], short: short[strategy], parts: detailed ? detail : each }));
+    return [...here, ...guest().map(({ strategy, point, parts: each, detail }) => ({ name: `${labels[strategy]}, ${report.points[point].text}`, parts: detailed ? detail : each }))];
   };
   const fit = (): void => {
     const rows = bars().length;

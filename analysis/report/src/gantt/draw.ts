@@ -3,6 +3,7 @@ import { partColours, storageColour } from '../palette';
 import { variable } from '../theme';
 import { seconds } from '../format';
 import { pixel, type Raster } from './raster';
+import type { GanttRun } from '../data';
 import { firstAfter, type Tracks } from './tracks';
 import { ticks, type View } from './view';
 
@@ -74,6 +75,9 @@ function laneNames(context: CanvasRenderingContext2D, all: Tracks, shape: Geomet
   });
 }
 
+/** Returns whether one bar of a lane begins where the other ends. */
+const touch = ({ from, to }: GanttRun, one: number, next: number): boolean => from[next] - to[one] <= 1e-6 * (to[next] - from[one]);
+
 /** Writes names inside the bars that have room for them. */
 function barNames(context: CanvasRenderingContext2D, all: Tracks, view: View, shape: Geometry): void {
   if (shape.row < 13) return;
@@ -84,11 +88,17 @@ function barNames(context: CanvasRenderingContext2D, all: Tracks, view: View, sh
     for (let i = firstAfter(all, lane, view.from); i < bars.length && all.run.from[bars[i]] < view.to; ++i) {
       const bar = bars[i];
       const kind = all.run.kind[bar];
-      const [x, end] = [Math.max(shape.gutter, toX(view, shape, all.run.from[bar])), Math.min(shape.width, toX(view, shape, all.run.to[bar]))];
+      // A host that is down until its repair ends, and then until the others go on, has one name.
+      let last = bar;
+      while (kind === 3 && i + 1 < bars.length && all.run.kind[bars[i + 1]] === 3 && all.run.name[bars[i + 1]] === all.run.name[bar] && touch(all.run, last, bars[i + 1])) last = bars[++i];
+      const [x, end] = [Math.max(shape.gutter, toX(view, shape, all.run.from[bar])), Math.min(shape.width, toX(view, shape, all.run.to[last]))];
       if (kind === 2 || end - x < 34) continue;
       const name = all.run.names[all.run.name[bar]];
-      if (context.measureText(name).width > end - x - 8) continue;
-      context.fillStyle = kind === 0 ? variable('on-compute') : variable('on-communicate');
+      const { width } = context.measureText(name);
+      if (width > end - x - 8) continue;
+      // The bar of a host that is down is lower than its name, which therefore stands on a ground of its own.
+      if (kind === 3) { context.fillStyle = variable('surface'); context.fillRect(x + 2, shape.top + lane * shape.row + 1, width + 4, shape.row - 2); }
+      context.fillStyle = kind === 3 ? variable('ink') : kind === 0 ? variable('on-compute') : variable('on-communicate');
       context.fillText(name, x + 4, shape.top + (lane + 0.5) * shape.row + 0.5);
     }
   }

@@ -50,10 +50,14 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
   /** Runs of very different lengths: in the whole time the shorter one would be a sliver. */
   const lengths = (): number[] => shown().map(({ run }) => run.to_s - run.from_s);
   const uneven = (): boolean => lengths().length > 1 && Math.max(...lengths()) > 5 * Math.min(...lengths());
+  /** A run of which only the beginning is here: behind its end its rows would look idle. */
+  const cutShort = (): boolean => shown().length > 1 && shown().some(({ run }) => !run.whole && 1.5 * run.to_s < Math.max(...shown().map(({ run: each }) => each.to_s)));
   const extent = (): void => {
     view.extent(Math.min(...shown().map(({ run }) => run.from_s)), Math.max(...shown().map(({ run }) => run.to_s)));
     view.fit();
-    if (uneven()) view.show(Math.min(...shown().map(({ run }) => run.from_s)), 1.1 * Math.min(...shown().map(({ run }) => run.to_s)));
+    const [from, to] = [Math.min(...shown().map(({ run }) => run.from_s)), Math.min(...shown().map(({ run }) => run.to_s))];
+    if (cutShort()) view.show(from, to);
+    else if (uneven()) view.show(from, 1.1 * to);
   };
   extent();
   view.onMove(redraw);
@@ -65,7 +69,8 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
   const tell = (): void => {
     const partly = shown().some(({ run }) => !run.whole);
     hint.replaceChildren(zooms() ? t('Drag to pan; scroll with Ctrl, pinch, or press + and − to zoom; arrow keys pan too.') : t('Drag to pan; pinch to zoom.'));
-    if (uneven()) hint.append(' ', t('The runs differ much in length, so the window begins with the time of the shorter one: the button “{0}” shows the whole time.', t('All')));
+    if (cutShort()) hint.append(' ', t('The window ends where the shorter of the two recordings ends; both runs go on. The button “{0}” shows all that was recorded.', t('All')));
+    else if (uneven()) hint.append(' ', t('The runs differ much in length, so the window begins with the time of the shorter one: the button “{0}” shows the whole time.', t('All')));
     if (partly) hint.append(' ', t('Only the beginning was recorded; {0} records more.', 'simgrad run --trace'));
     panels.forEach((panel, k) => {
       const run = indexedRun(chosen[k]);

@@ -26,17 +26,18 @@ void write(Writer& writer, const Table& table) {
   writer.end_object();
 }
 
+void write(Writer& writer, const std::optional<Subject>& subject) {
+  if (!subject) return writer.null();
+  writer.begin_object();
+  writer.member("strategy", subject->strategy);
+  writer.member("point", subject->point);
+  writer.end_object();
+}
+
 void write_chart(Writer& writer, const Chart& chart) {
   writer.member("sentence", chart.sentence);
   writer.key("about");
-  if (chart.about) {
-    writer.begin_object();
-    writer.member("strategy", chart.about->strategy);
-    writer.member("point", chart.about->point);
-    writer.end_object();
-  } else {
-    writer.null();
-  }
+  write(writer, chart.about);
   writer.member("table", chart.table);
 }
 

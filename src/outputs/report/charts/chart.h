@@ -53,6 +53,7 @@ Subject subject_of(const Case& one);
 
 void write(Writer& writer, const Cell& cell);
 void write(Writer& writer, const Table& table);
+void write(Writer& writer, const std::optional<Subject>& subject);
 /// Writes the members "sentence", "about" and "table" into the caller's object.
 void write_chart(Writer& writer, const Chart& chart);
 /// Writes a member that is an array of objects; `members` writes the members of one.

@@ -35,22 +35,26 @@ const CollectiveRow& farthest(const Collectives& chart) {
                                    [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)); });
 }
 
+/// Returns the collective whose members wait longest for the last one; null if none waits.
+const CollectiveRow* latest(const Collectives& chart) {
+  const auto most = std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
+  return most->use.skew_s > no_skew * most->use.simulated_s ? &*most : nullptr;
+}
+
 std::string sentence(const ReportModel& model, const Collectives& chart) {
   const CollectiveRow* const most = &farthest(chart);
   const auto as_predicted = std::ranges::count_if(
       chart.rows, [](const CollectiveRow& row) { return std::abs(relative_gap(row.use)) <= equal_times_within; });
   const auto all = static_cast<std::ptrdiff_t>(chart.rows.size());
   if (as_predicted == all) {
-    const auto latest =
-        std::ranges::max_element(chart.rows, {}, [](const CollectiveRow& row) { return row.use.skew_s; });
     std::string text = all == 1   ? tr("{} takes as long as the model predicts: {}", named(model, chart.rows.front()),
                                        duration(chart.rows.front().use.simulated_s))
                        : all == 2 ? tr("Both take as long as the model predicts, within 0.5 %")
                                   : tr("All {} take as long as the model predicts, within 0.5 %", all);
-    if (latest->use.skew_s > no_skew * latest->use.simulated_s)
-      text += all == 1 ? tr(". Members wait {} on average for the last one", duration(latest->use.skew_s))
-                       : tr(". Members wait longest in {}: {} on average for the last one", model.named(*latest->one),
-                            duration(latest->use.skew_s));
+    if (const CollectiveRow* late = latest(chart))
+      text += all == 1 ? tr(". Members wait {} on average for the last one", duration(late->use.skew_s))
+                       : tr(". Members wait longest in {}: {} on average for the last one", model.named(*late->one),
+                            duration(late->use.skew_s));
     return text + tr(".");
   }
   std::string text = tr("{} takes {} instead of the predicted {}: {}.", named(model, *most),
@@ -122,7 +126,10 @@ std::optional<Collectives> collectives(const ReportModel& model) {
   }
   if (chart.rows.empty()) return std::nullopt;
   chart.sentence = sentence(model, chart);
-  if (std::abs(relative_gap(farthest(chart).use)) > equal_times_within) chart.about = subject_of(*farthest(chart).one);
+  if (std::abs(relative_gap(farthest(chart).use)) > equal_times_within)
+    chart.about = subject_of(*farthest(chart).one);
+  else if (const CollectiveRow* late = latest(chart))
+    chart.about = subject_of(*late->one);
   return chart;
 }
 

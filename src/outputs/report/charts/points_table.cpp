@@ -34,11 +34,10 @@ std::string points_status(const Row& row, bool has_target) {
 std::string binds_text(const Counterfactual& counterfactual) {
   if (counterfactual.changes.empty()) return "";
   std::vector<std::string> causes;
-  for (const Change* each : all_binding(counterfactual)) causes.push_back(cause(*each));
+  for (const Change* each : all_binding(counterfactual)) causes.push_back(cause_in_column(*each));
   if (!causes.empty()) return listed(causes);
   const auto& changes = counterfactual.changes;
-  return changes.size() == 1 && changes.front().name == "failures" ? tr("only failures were tried")
-                                                                   : tr("no single cause");
+  return changes.size() == 1 && changes.front().name == "failures" ? tr("only failures tried") : tr("no single cause");
 }
 
 PointsRow points_row(const ReportModel& model, const Case& one, bool to_target) {

@@ -20,22 +20,36 @@ double compute_share(const Case& one) {
   return sum > 0.0 ? (*one.row.parts_s)[0] / sum : 0.0;
 }
 
-std::string sentence(const ReportModel& model, std::vector<const Case*> cases) {
+/// Returns the cases of which the sentence may speak, the one that computes for the largest share first.
+std::vector<const Case*> by_computing(std::vector<const Case*> cases) {
   // Cases that diverged are no examples, unless there are no others.
   const auto is_sound = [](const Case* one) { return one->row.sound(); };
   if (std::ranges::any_of(cases, is_sound)) std::erase_if(cases, std::not_fn(is_sound));
   std::ranges::stable_sort(cases, {}, [](const Case* one) { return -compute_share(*one); });
+  return cases;
+}
+
+/// Sets the sentence and the cases that it is about.
+void tell(Time& chart, const ReportModel& model, const std::vector<const Case*>& cases) {
   const Case& most = *cases.front();
   const Case& least = *cases.back();
-  const std::string text = tr("{} computes for {} of its time", model.named(most), percent(compute_share(most)));
+  std::string& text = chart.sentence;
+  text = tr("{} computes for {} of its time", model.named(most), percent(compute_share(most)));
+  chart.about = subject_of(least);
   if (cases.size() == 1) {
     const std::string rest = overhead_text(most);
-    return text + (rest.empty() ? "" : tr(": ") + rest) + tr(".");
+    text += (rest.empty() ? "" : tr(": ") + rest) + tr(".");
+    return;
   }
-  if (compute_share(most) - compute_share(least) < 0.005) return text + tr(", and every other case nearly as much.");
+  if (compute_share(most) - compute_share(least) < 0.005) {
+    text += tr(", and every other case nearly as much.");
+    chart.about = subject_of(most);
+    return;
+  }
+  if (most.point != least.point) chart.other = subject_of(most);
   const std::string rest = overhead_text(least);
-  return text + tr(", the largest share, and {} for {}, the smallest{}.", model.named(least),
-                   percent(compute_share(least)), rest.empty() ? "" : tr(": ") + rest);
+  text += tr(", the largest share, and {} for {}, the smallest{}.", model.named(least), percent(compute_share(least)),
+             rest.empty() ? "" : tr(": ") + rest);
 }
 
 using record::TimePart;
@@ -98,7 +112,7 @@ std::optional<Time> time(const ReportModel& model) {
   std::erase_if(cases, [](const Case* one) { return !one->row.parts_s; });
   if (cases.empty()) return std::nullopt;
   Time chart;
-  chart.sentence = sentence(model, cases);
+  tell(chart, model, by_computing(cases));
   chart.detail = occurring(cases);
   chart.table = table(model, cases, chart.detail);
   const std::size_t most = std::max<std::size_t>(8, most_ranks_in_all / cases.size());
@@ -128,6 +142,8 @@ void write_parts(Writer& writer, const Numbers& parts) {
 void write(Writer& writer, const Time& time) {
   writer.begin_object();
   write_chart(writer, time);
+  writer.key("other");
+  write(writer, time.other);
   write_objects(writer, "detail", time.detail, [&](TimePart part) {
     writer.member("name", tr(phrase(part)));
     writer.member("part", static_cast<std::size_t>(part));

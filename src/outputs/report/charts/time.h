@@ -32,7 +32,9 @@ struct RankTimes {
 
 inline constexpr std::size_t most_ranks_in_all = 6000;
 
+/// The sentence compares the case that it explains (`about`) with another one.
 struct Time : Chart {
+  std::optional<Subject> other = {};     ///< if it is at another grid point
   std::vector<record::TimePart> detail;  ///< those that occur; none if a run is of a release without parts
   std::vector<TimeRow> rows;
   std::vector<RankTimes> ranks;  ///< if there are too many, the first ranks of each case
