@@ -45,7 +45,8 @@ std::string finding(const Counterfactual& counterfactual, const std::string& nam
   const std::vector<const Change*> best = all_binding(counterfactual);
   if (const Change& first = counterfactual.changes.front(); best.empty() && first.name == "failures") {
     if (first.gain < binding_gain) return "";
-    return tr("With {} {} would be {} as fast{}.", words(first), name, times(first.gain), over_steps(counterfactual));
+    return tr("With {} {} would process {} as many samples a second{}.", words(first), name, times(first.gain),
+              over_steps(counterfactual));
   }
   if (best.empty()) return nothing_binds(counterfactual, name);
   std::vector<std::string> others, changes, causes;

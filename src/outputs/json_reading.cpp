@@ -96,6 +96,11 @@ void require_file_name(const std::string& id, std::string_view list, std::size_t
         fmt::format("{}[{}]: \"id\" is \"{}\", expected a file's name", list, index, id.substr(0, 40)));
 }
 
+/// A file has the time down once, beside the four; in memory it is a part, too.
+void complete_parts(Run& run) {
+  for (record::RankUse& rank : run.record.ranks) rank.parts[record::TimePart::down] = rank.down_s;
+}
+
 }  // namespace
 
 Run run_from_json(const Json& json) {
@@ -103,6 +108,7 @@ Run run_from_json(const Json& json) {
   JsonReader reader(object);
   Run run;
   describe(run, reader);
+  complete_parts(run);
   return run;
 }
 
@@ -120,9 +126,11 @@ Results results_from_json(const Json& json) {
                .counterfactuals = results.has("counterfactuals")
                                       ? JsonReader::items_from<Counterfactual>(results, "counterfactuals")
                                       : std::vector<Counterfactual>()};
-  for (const std::vector<Run>* all : {&read.runs, &read.baselines})
-    for (std::size_t i = 0; i < all->size(); ++i)
+  for (std::vector<Run>* all : {&read.runs, &read.baselines})
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      complete_parts((*all)[i]);
       require_file_name((*all)[i].id, all == &read.runs ? "runs" : "baselines", i);
+    }
   return read;
 }
 

@@ -9,7 +9,7 @@
 namespace simgrad::outputs {
 namespace {
 
-/// The evaluations of a run by step; of a repeated step the last one.
+/// The evaluations of a run by step; of a step that is done again after a crash the first one.
 struct Curve {
   std::map<std::int64_t, CurvePoint> points;
   bool diverges = false;
@@ -18,7 +18,7 @@ struct Curve {
     for (const record::Evaluation& each : run.record.curve) {
       diverges = !each.loss || !std::isfinite(*each.loss);
       if (diverges) break;
-      points.insert_or_assign(each.step, CurvePoint{each.simulated_s, *each.loss});
+      points.try_emplace(each.step, CurvePoint{each.simulated_s, *each.loss});
     }
     diverges = diverges || run.record.status == record::Status::diverged;
   }

@@ -65,6 +65,9 @@ std::string Reader::meant_by(const std::string& key) const {
         found.push_back(name);
     return base::joined(found, "\" or \"");
   };
+  // A plural left out, or initials of a key of this very table.
+  for (const std::string& name : known_)
+    if (name == key + "s" || (key.size() > 1 && initials(name) == key)) return name;
   std::string meant = ending_in([&](std::string_view last) { return last == key; });
   if (meant.empty()) meant = base::closest(key, known_);
   if (meant.empty()) meant = ending_in([&](std::string_view last) { return key.size() > 1 && initials(last) == key; });

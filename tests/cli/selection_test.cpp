@@ -199,6 +199,8 @@ TEST_CASE("a key without its section is looked for in all sections") {
   CHECK(
       contains(program("validate x.toml --set bandwith=1Gbps", scratch).err, "did you mean \"cluster.bandwidth\" or "));
   CHECK(contains(program("validate x.toml --set lr=1", scratch).err, "did you mean \"training.learning_rate\" or "));
+  CHECK(contains(program("validate x.toml --set cluster.worker=1", scratch).err, "did you mean \"workers\"?"));
+  CHECK(contains(program("validate x.toml --set training.lr=1", scratch).err, "did you mean \"learning_rate\"?"));
   CHECK(contains(program("validate x.toml --set zzzz=1", scratch).err, "unknown key \"zzzz\"; known: "));
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("where no change brings 2 %, none binds") {
 
 TEST_CASE("where only failures were looked at, their effect is told, and no cause is said to bind") {
   const Counterfactual failures = tried({change("failures", 1.5)});
-  CHECK(finding(failures, "ring") == "With no failures ring would be 1.5x as fast.");
+  CHECK(finding(failures, "ring") == "With no failures ring would process 1.5x as many samples a second.");
   CHECK(binding(failures) == nullptr);
   CHECK(finding(tried({change("failures", 1.01)}), "ring").empty());
 }

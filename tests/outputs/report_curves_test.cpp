@@ -86,14 +86,15 @@ TEST_CASE("a step that a seed has not evaluated and has not ended before is left
   CHECK(series_of(results_of({coarse, fine})).step == std::vector<double>{0, 10, 17});
 }
 
-TEST_CASE("a step that is repeated after a crash counts by its last evaluation") {
+TEST_CASE("a step that is repeated after a crash counts by its first evaluation in a mean over seeds") {
   Run back = with_seed(trained({1.0, 0.5, 0.25, 0.5, 0.3}), 1);
   for (std::size_t k = 3; k < 5; ++k) back.record.curve[k].step = static_cast<std::int64_t>(k) - 2;
   const Run straight = with_seed(trained({1.0, 0.7, 0.1}), 2);
   const Series mean = series_of(results_of({back, straight}));
   CHECK(mean.step == std::vector<double>{0, 1, 2});
   CHECK(mean.loss[1] == Approx((0.5 + 0.7) / 2).epsilon(1e-12));
-  CHECK(mean.loss[2] == Approx((0.3 + 0.1) / 2).epsilon(1e-12));
+  CHECK(mean.loss[2] == Approx((0.25 + 0.1) / 2).epsilon(1e-12));
+  CHECK(mean.simulated_s[0] == 0.0);
   // Alone it is drawn as it was.
   CHECK(series_of(results_of({back})).step == std::vector<double>{0, 1, 2, 1, 2});
 }

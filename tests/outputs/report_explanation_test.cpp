@@ -268,7 +268,7 @@ TEST_CASE("ahead although more samples are needed") {
   CHECK(why(async, sync) ==
         "2.0x faster than sync because sync waits for 3.00 s, async for 0 s, for the same number of samples, although "
         "async "
-        "needs 2.0x more samples");
+        "needs 2.0x as many samples");
 }
 
 TEST_CASE("ahead by more workers, which share the computing") {

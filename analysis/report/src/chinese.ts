@@ -19,6 +19,7 @@ export const chinese: Record<string, string> = {
   // Summary and foot
   'Summary': '摘要',
   'Fastest': '最快',
+  'Highest throughput': '吞吐量最高',
   'Cheapest': '费用最低',
   'Least energy': '能耗最低',
   'Bottleneck of {0}: ': '{0} 的瓶颈：',

@@ -81,7 +81,7 @@ export interface PointsTable extends Chart { keys: string[]; to_target: boolean;
 
 export interface Summary {
   headline: string;
-  winners: { by: 'time' | 'cost' | 'energy'; label: string; point: string; text: string; lead?: 'clear' | 'equal' | 'unclear' | 'one_seed' }[];
+  winners: { by: 'time' | 'throughput' | 'cost' | 'energy'; label: string; point: string; text: string; lead?: 'clear' | 'equal' | 'unclear' | 'one_seed' }[];
   bottleneck: { name: string; text: string } | null;  // the reason why the fastest is not faster
   notes: string[];
 }

@@ -5,7 +5,7 @@ import { unbroken } from './format';
 import { t } from './language';
 import { swatch } from './controls';
 
-const asked = (by: 'time' | 'cost' | 'energy'): string => ({ time: t('Fastest'), cost: t('Cheapest'), energy: t('Least energy') })[by];
+const asked = (by: 'time' | 'throughput' | 'cost' | 'energy'): string => ({ time: t('Fastest'), throughput: t('Highest throughput'), cost: t('Cheapest'), energy: t('Least energy') })[by];
 
 export function summaryCard(report: Report): HTMLElement {
   const { headline, winners, bottleneck, notes } = report.summary;

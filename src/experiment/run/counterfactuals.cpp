@@ -55,6 +55,13 @@ struct Study {
   std::vector<Trial> trials;  ///< the run as it is first
 };
 
+/// The seed of a case to explain: the first, or the first with a crash, if there is one.
+const outputs::Run& explained(const outputs::report::Case& one) {
+  const auto crashed = [](const outputs::Run* run) { return run->record.crashes.value_or(0) > 0; };
+  const auto found = std::ranges::find_if(one.runs, crashed);
+  return found == one.runs.end() ? *one.runs.front() : **found;
+}
+
 /// The runs to explain: the best case of each strategy first, then the others, one seed each.
 std::vector<const outputs::Run*> in_order_of_importance(const outputs::Results& results) {
   const outputs::report::ReportModel model = outputs::report::report_model(results);
@@ -62,7 +69,7 @@ std::vector<const outputs::Run*> in_order_of_importance(const outputs::Results& 
   const auto add = [&](const outputs::report::Case* one) {
     if (one->runs.empty()) return;
     const auto known = [&](const std::string& id) { return std::ranges::find(results.runs, id, &outputs::Run::id); };
-    const outputs::Run* run = &*known(one->runs.front()->id);
+    const outputs::Run* run = &*known(explained(*one).id);
     if (std::ranges::find(runs, run) == runs.end()) runs.push_back(run);
   };
   for (const auto* one : ranking(model, best_measure(model))) add(one);

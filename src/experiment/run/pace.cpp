@@ -25,7 +25,7 @@ Pace::Pace(std::vector<std::string> groups, int jobs)
 
 void Pace::at(std::size_t run, double share, double elapsed_s) {
   // The first steps are not typical: processes start, memory is touched for the first time.
-  constexpr double share_least = 0.01, elapsed_least_s = 0.2;
+  constexpr double share_least = 0.05, elapsed_least_s = 0.2;
   Run& known = runs_.at(run);
   known.elapsed_s = elapsed_s;
   if (share >= share_least && elapsed_s >= elapsed_least_s) known.total_s = elapsed_s / std::min(share, 1.0);

@@ -55,7 +55,7 @@ constexpr Translation chart_texts[] = {
     {" Amdahl's law fits {} with a serial share of {}: at most {} with any number of workers.",
      "{} 符合阿姆达尔定律，串行部分的比例为 {}：无论用多少工作节点，加速比至多为 {}。"},
     {", more than ideal", "，超过理想值"},
-    {". The lowest line: {}", "。最低的线：{}"},
+    {". The line that ends lowest: {}", "。末端最低的线：{}"},
 
     // Cost, energy and time
     {"Chance may decide which is the fastest: {}.", "哪一个最快，可能出于偶然：{}。"},

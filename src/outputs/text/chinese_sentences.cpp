@@ -48,7 +48,7 @@ constexpr Translation sentence_texts[] = {
     {"it needs {} to reach the target{}", "它达到目标所需的样本{}{}"},
     {"{}x fewer samples", "只有对方的 1/{}"},
     {"{} fewer samples", "比对方少 {}"},
-    {"{}x more samples", "是对方的 {} 倍"},
+    {"{}x as many samples", "是对方的 {} 倍"},
     {"{} more samples", "比对方多 {}"},
     {", although {} needs {}", "，尽管 {} 所需的样本{}"},
     {": the gradients of {} are {} updates old on average", "：{} 的梯度平均陈旧 {} 次更新"},

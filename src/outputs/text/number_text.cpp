@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "outputs/text/language.h"
+
 namespace simgrad::outputs {
 namespace {
 
@@ -34,7 +36,7 @@ std::string three_digits(double value) {
 }
 
 std::string speedup_text(double ratio) {
-  return ratio > 0.0 && ratio < 0.0995 ? fmt::format("{:.3g}x", ratio) : three_digits(ratio) + "x";
+  return tr("{}x", ratio > 0.0 && ratio < 0.0995 ? fmt::format("{:.3g}", ratio) : three_digits(ratio));
 }
 
 std::string duration(double seconds) {

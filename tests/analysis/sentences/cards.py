@@ -7,7 +7,7 @@ from sentences.answers import interference, keys_text
 from sentences.facts import EQUAL, NUMBERS, Top, mean, point_words, printable, seen
 from sentences.winners import against_one_worker, candidates, is_first, same_score, time_clause, with_margins
 
-KINDS = {"time": "time", "cost": "dollars", "energy": "joules"}
+KINDS = {"time": "time", "throughput": "time", "cost": "dollars", "energy": "joules"}
 
 
 def notes(reader, experiment):
@@ -80,22 +80,25 @@ def card(reader, experiment, line):
             interference(reader, got, case)
         return
     work = "to the target" if experiment.to_target else "per sample"
-    measure = experiment.measure if line["by"] == "time" else f"{line['by']} {work}"
+    by_time = line["by"] in ("time", "throughput")
+    reader.claim("kind of card", not by_time or (line["by"] == "throughput") == (
+        experiment.has_target and not experiment.to_target), f"{experiment.measure}")
+    measure = experiment.measure if by_time else f"{line['by']} {work}"
     top = top_of_card(reader, experiment, line, measure)
     if top is None:
         return
     reader.claim("lead of a card", line["lead"] == top.lead, f"{top.lead}")
-    scale = 1.0 if experiment.to_target or line["by"] == "time" else 1e6
+    scale = 1.0 if experiment.to_target or by_time else 1e6
     kind = KINDS[line["by"]]
     if reader.take("chance may decide between "):
         reader.claim("no clear winner", top.lead == "unclear" and line["label"] == "no clear winner", top.lead)
-        with_margins(reader, top, kind, " per sample" if line["by"] == "time" and not experiment.to_target else "",
+        with_margins(reader, top, kind, " per sample" if by_time and not experiment.to_target else "",
                      scale)
         return
     best = next(case for case in experiment.cases
                 if (case.label, point_words(case.point)) == (line["label"], line["point"]))
     is_first(reader, best, top)
-    if line["by"] == "time":
+    if by_time:
         time_clause(reader, best, experiment.to_target)
         against_one_worker(reader, best, experiment.to_target)
     else:
@@ -134,7 +137,7 @@ def others(reader, experiment, by, kind, top, scale):
         case = reader.names.case(got["c"])
         reader.claim("next", top.next and same_score(case, top.next, top.measure),
                      lambda: f"next is {top.next and top.next.name}")
-        if by == "time":
+        if by in ("time", "throughput"):
             time_clause(reader, case, experiment.to_target)
         else:
             reader.number(kind, "price", reader.need(f"<{kind} m>")["m"], case.score(top.measure) * scale)

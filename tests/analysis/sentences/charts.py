@@ -192,7 +192,7 @@ def speedup(reader, experiment, chart):
                                                             reverse=True)) + ")"
     best = reached(reader, lines, max)
     reader.take(", more than ideal(?! speed)")
-    if reader.take(r"\. The lowest line: "):
+    if reader.take(r"\. The line that ends lowest: "):
         reached(reader, lines, min)
     reader.need(r"\.")
     got = reader.take(r" More workers make <line c> slower: <times x> with <whole n>\.")
@@ -217,13 +217,14 @@ def reached(reader, lines, which):
                                           "one worker alone|(?P<same>as fast as one worker))")
     got = got or slower
     line = next(line for line in lines if line.name == got["c"])
-    value = line.best()
+    value = line.best() if which is max else line.speedups[-1]
     case = next((case for case, s in zip(line.cases, line.speedups)
                  if s >= value * (1 - 1e-12) and case.workers == int(got["n"])), None)
     reader.claim("workers", case is not None, f"{line.speedups} at {[c.workers for c in line.cases]}")
     reader.claim("largest speed-up" if which is max else "smallest speed-up",
-                 abs(value - which(each.best() for each in lines)) <= 1e-12 * value,
-                 f"{[each.best() for each in lines]}")
+                 abs(value - (max(each.best() for each in lines) if which is max else
+                              min(each.speedups[-1] for each in lines))) <= 1e-12 * value,
+                 f"{[each.speedups for each in lines]}")
     if slower:
         against_one(reader, slower, value)
         reader.claim("speed-up", case.workers > 1, "of one worker")

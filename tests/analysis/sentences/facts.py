@@ -259,14 +259,16 @@ class Experiment:
         return found
 
     def ranking(self, cases, measure):
-        """The best case of each strategy, the best first; with one strategy all cases."""
+        """The best case of each strategy and those not clearly behind the first; with one strategy all cases."""
         ranked = sorted((case for case in cases if case.score(measure) is not None), key=lambda c: c.score(measure))
         if len(self.labels) < 2:
             return ranked
-        best = {}
+        seen, kept = set(), []
         for case in ranked:
-            best.setdefault(case.label, case)
-        return list(best.values())
+            if case.label not in seen or lead(ranked[0], case, measure) in ("equal", "unclear"):
+                kept.append(case)
+            seen.add(case.label)
+        return kept
 
     def questions(self):
         """Cases by the grid's keys that change the task or the machines."""

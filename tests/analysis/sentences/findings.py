@@ -41,13 +41,15 @@ def finding(reader, experiment, way="case"):
     over = r"(?: over its first <whole steps> steps?)?"
     seed = r"(?: \(seed <whole seed>\))?"
     several = rf"(?:(?P<more>{change}(?:, {change})*) or )?"
-    got = reader.take(rf"With {several}(?P<change>{change}) <{way} c>{seed} would be <times x> as fast{over}")
+    got = reader.take(rf"With {several}(?P<change>{change}) <{way} c>{seed} "
+                      rf"(?:would be <times x> as fast|would process <times s> as many samples a second){over}")
     if not got:
         return nothing_binds(reader, experiment, change, over, way)
     case = reader.names.by[way][got["c"]][0]
     tried = tried_on(experiment, case)
     gains = {WORDS[change["name"]][0]: gain_of(change, tried) for change in tried["changes"]}
-    reader.number("times", "gain", got["x"], gains[got["change"]])
+    reader.number("times", "gain", got["x"] or got["s"], gains[got["change"]])
+    reader.claim("no failures", (got["s"] is not None) == (list(gains) == [WORDS["failures"][0]]), f"{gains}")
     if got.get("seed"):
         run = next(run for run in case.runs if run["id"] == tried["id"])
         reader.claim("seed", run["seed"] == int(got["seed"]) and len(case.runs) > 1, f"{run['seed']}")

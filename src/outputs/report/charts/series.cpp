@@ -17,12 +17,12 @@ namespace {
 using record::Evaluation;
 using Moment = std::vector<const Evaluation*>;  ///< one evaluation per seed, at one step
 
-/// Returns evaluations by ascending step; of a repeated step the last one.
-std::vector<const Evaluation*> last_times(const std::vector<Evaluation>& curve) {
+/// Returns evaluations by ascending step; of a step that is done again after a crash the first one. The last one would
+/// put the beginning of a mean curve at the mean time of the latest restarts.
+std::vector<const Evaluation*> first_times(const std::vector<Evaluation>& curve) {
   std::vector<const Evaluation*> found;
-  for (auto each = curve.rbegin(); each != curve.rend(); ++each)
-    if (found.empty() || each->step < found.back()->step) found.push_back(&*each);
-  std::ranges::reverse(found);
+  for (const Evaluation& each : curve)
+    if (found.empty() || each.step > found.back()->step) found.push_back(&each);
   return found;
 }
 
@@ -35,7 +35,7 @@ std::vector<Moment> moments(const std::vector<const Run*>& runs) {
   std::vector<std::vector<const Evaluation*>> curves;
   std::set<std::int64_t> steps;
   for (const Run* run : runs) {
-    curves.push_back(last_times(run->record.curve));
+    curves.push_back(first_times(run->record.curve));
     if (curves.back().empty()) return shared;
     for (const Evaluation* each : curves.back()) steps.insert(each->step);
   }

@@ -141,7 +141,7 @@ std::string outlook(const ReportModel& model, const SpeedupSeries& series, Measu
 std::string sentence(const ReportModel& model, const Speedup& chart) {
   const auto by_best = [](const SpeedupSeries& each) { return each.speedup[best_of(each)]; };
   const auto most = std::ranges::max_element(chart.series, {}, by_best);
-  const auto least = std::ranges::min_element(chart.series, {}, by_best);
+  const auto least = std::ranges::min_element(chart.series, {}, [](const auto& each) { return each.speedup.back(); });
   const std::size_t best = best_of(*most);
   std::string text = reached_text(model, *most, best);
   const auto because = [](const Case& one) {
@@ -151,11 +151,10 @@ std::string sentence(const ReportModel& model, const Speedup& chart) {
   const double of_ideal = most->speedup[best] / most->workers[best];
   if (of_ideal < 0.95) text += because(*most->cases[best]);
   if (of_ideal > 1.0 + 1e-6 && chart.measure == Measure::time_to_target) text += tr(", more than ideal");
-  if (least != most) {
-    const std::size_t other = best_of(*least);
-    if (std::abs(least->speedup[other] - most->speedup[best]) > equal_speedup_within * most->speedup[best])
-      text += tr(". The lowest line: {}", reached_text(model, *least, other)) + because(*least->cases[other]);
-  }
+  const std::size_t end = least->speedup.size() - 1;
+  const bool lower = most->speedup[best] - least->speedup[end] > equal_speedup_within * most->speedup[best];
+  if (least != most && lower)
+    text += tr(". The line that ends lowest: {}", reached_text(model, *least, end)) + because(*least->cases[end]);
   return text + tr(".") + outlook(model, *most, chart.measure);
 }
 

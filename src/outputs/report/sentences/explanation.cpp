@@ -22,7 +22,7 @@ std::string fewer_samples(double ratio) {
 }
 
 std::string more_samples(double ratio) {
-  return ratio >= small_factor ? tr("{}x more samples", factor(ratio)) : tr("{} more samples", percent(ratio - 1.0));
+  return ratio >= small_factor ? tr("{}x as many samples", factor(ratio)) : tr("{} more samples", percent(ratio - 1.0));
 }
 
 /// Returns why A needs fewer samples than B.

@@ -41,7 +41,7 @@ std::string of_alternatives(const ReportModel& model, Measure measure) {
   if (top.all.size() > 1) {
     std::vector<std::string> names;
     for (const std::size_t i : top.all) names.push_back(model.named(*cases[i]));
-    text = tr("{} are equally fast: {}{}", listed(names), time_text(best, measure), beside);
+    text = tr("{} are equally fast: {}{}", listed(names, most_questions_of_headline), time_text(best, measure), beside);
   } else if (to_target) {
     text = several ? tr("{} reaches the target first, after {}{}", model.named(best), reached, beside)
                    : tr("{} reaches the target after {}{}", model.named(best), reached, beside);

@@ -93,7 +93,10 @@ std::string latency_text(const Case& one) {
   const std::string idle = one.busiest ? tr(", although no link is busy for more than {} of the time",
                                             percent_at_most(one.busiest->utilisation))
                                        : "";
-  if (!one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0)) return idle;
+  // Messages of steps that were done again after a crash belong to no step of the count.
+  const bool counted_once = one.crashes.value_or(0.0) == 0.0;
+  if (!counted_once || !one.row.messages || !(*one.row.messages > 0.0) || !one.steps || !(*one.steps > 0.0))
+    return idle;
   return tr("{}; a step has {} messages", idle, count(*one.row.messages / *one.steps));
 }
 

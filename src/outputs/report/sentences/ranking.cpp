@@ -24,14 +24,21 @@ std::vector<const Case*> ranking(const ReportModel& model, const std::vector<con
   for (const Case* one : cases)
     if (measured(*one, measure)) sorted.push_back(one);
   std::ranges::stable_sort(sorted, {}, [&](const Case* one) { return *measured(*one, measure); });
-  if (model.strategies.size() < 2) return sorted;
+  keep_contenders(model, sorted, number_of(measure));
+  return sorted;
+}
+
+void keep_contenders(const ReportModel& model, std::vector<const Case*>& sorted, Compared by) {
+  if (model.strategies.size() < 2 || sorted.empty()) return;
+  const Case& first = *sorted.front();
   std::vector<bool> seen(model.strategies.size(), false);
   std::erase_if(sorted, [&](const Case* one) {
     const bool again = seen[one->strategy];
     seen[one->strategy] = true;
-    return again;
+    if (!again) return false;
+    const Lead lead = difference(first.row, one->row, by).lead;
+    return lead == Lead::clear || lead == Lead::one_seed;
   });
-  return sorted;
 }
 
 Leaders leaders(const std::vector<const Case*>& ranking, Measure measure) {

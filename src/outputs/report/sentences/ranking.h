@@ -11,12 +11,16 @@ namespace simgrad::outputs::report {
 /// Returns time to the target if a case reached it with every seed, else throughput.
 Measure best_measure(const ReportModel& model);
 
-/// Returns the best case of each strategy by the measure, the best first. With one strategy: all its cases. Strategies
-/// without the measure are left out.
+/// Returns the best case of each strategy by the measure, and the cases that are not clearly behind the first, the best
+/// first. With one strategy: all its cases. Strategies without the measure are left out.
 std::vector<const Case*> ranking(const ReportModel& model, Measure measure);
 
 /// Ranks only these cases of the model.
 std::vector<const Case*> ranking(const ReportModel& model, const std::vector<const Case*>& cases, Measure measure);
+
+/// Leaves the best case of each strategy, and those that are not clearly behind the first. With one strategy: all.
+/// sorted: by the number, the smallest mean first.
+void keep_contenders(const ReportModel& model, std::vector<const Case*>& sorted, Compared by);
 
 /// Returns the cases at the top of a ranking that no other is clearly ahead of, as places in the ranking.
 Leaders leaders(const std::vector<const Case*>& ranking, Measure measure);

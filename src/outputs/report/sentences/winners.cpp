@@ -73,11 +73,14 @@ void add_time(std::vector<Winner>& lines, const ReportModel& model, const Questi
   if (cases.empty()) return;
   const Case& best = *cases.front();
   const Leaders top = leaders(cases, measure);
+  // Where the target was missed, the highest throughput wins nothing.
+  const bool missed = model.comparison.has_target && measure == Measure::throughput;
+  const char* const by = missed ? "throughput" : "time";
   std::vector<std::string> names;
   if (top.lead == Lead::unclear) {
     for (const std::size_t i : top.all)
       names.push_back(tr("{} ({})", model.named(*cases[i]), interval_text(*cases[i], measure)));
-    lines.push_back(unclear("time", place_of(question), names));
+    lines.push_back(unclear(by, place_of(question), names));
     return;
   }
   std::string text = time_text(best, measure) + against_one_worker(best, measure);
@@ -87,23 +90,17 @@ void add_time(std::vector<Winner>& lines, const ReportModel& model, const Questi
                              : tr("; {} is equally fast", names.front());
   else if (top.next)
     text += next_text(model, model.named(*cases[*top.next]), time_text(*cases[*top.next], measure));
-  lines.push_back({"time", model.label(best), model.text(best), text, top.lead});
+  lines.push_back({by, model.label(best), model.text(best), text, top.lead});
 }
 
-/// Returns the best case of each strategy by the price, the cheapest first; with one strategy all its cases.
+/// Returns the contenders by the price, the cheapest first.
 std::vector<const Case*> by_price(const ReportModel& model, const Question& question, Compared by) {
   std::vector<const Case*> cases;
   for (const Case* one : question.cases)
     if (one->ran() && compared(one->row, by)) cases.push_back(one);
   const auto time = [](const Case* one) { return one->row.simulated_s.value_or(0.0); };
   std::ranges::stable_sort(cases, {}, [&](const Case* one) { return std::pair(*compared(one->row, by), time(one)); });
-  if (model.strategies.size() < 2) return cases;
-  std::vector<bool> seen(model.strategies.size(), false);
-  std::erase_if(cases, [&](const Case* one) {
-    const bool again = seen[one->strategy];
-    seen[one->strategy] = true;
-    return again;
-  });
+  keep_contenders(model, cases, by);
   return cases;
 }
 

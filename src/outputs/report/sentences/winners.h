@@ -12,7 +12,7 @@ namespace simgrad::outputs::report {
 
 /// The winner by one of the three.
 struct Winner {
-  std::string by;     ///< "time", "cost", "energy"
+  std::string by;     ///< "time", "throughput" where the target was missed, "cost", "energy"
   std::string label;  ///< or no_clear_winner in the language of the process
   std::string point;
   std::string text;
