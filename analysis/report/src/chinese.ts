@@ -184,6 +184,7 @@ export const chinese: Record<string, string> = {
   'on the front of energy': '在能耗的前沿上',
   'time ±': '时间 ±',
   'cost to target': '达到目标的费用',
+  'speed-up ±': '加速比 ±',
   'cost ±': '费用 ±',
   'energy to target': '达到目标的能耗',
   'energy ±': '能耗 ±',

@@ -62,7 +62,7 @@ const results = JSON.parse(readFileSync(join(directory, 'out/results.json'), 'ut
 const { page, seen } = await openFile(join(directory, 'out/report.html'));
 await page.evaluate(() => window.simgrad.drawAll());
 const report = await page.evaluate(() => window.simgrad.report);
-await page.locator('#time select:visible').selectOption(String(report.points.findIndex(({ workers }) => workers === 4)));
+await page.locator('#curves select:visible').selectOption(String(report.points.findIndex(({ workers }) => workers === 4)));
 const labels = report.strategies.map(({ label }) => label);
 
 /** The runs of this label: one a seed. The page shows those with four workers. */
@@ -88,7 +88,9 @@ test('the table of all results has each mean and half of its interval, as in the
   assert.equal(rows.length, results.summary.length);
   for (const [i, { label, time_to_target_s, time_to_target_s_high, reached, seeds }] of results.summary.entries()) {
     assert.ok((await rows[i].textContent()).includes(`${reached} of ${seeds}`));
-    const { strategy, time_s } = report.points_table.rows[i];
+    const { strategy, time_s, speedup, speedup_margin } = report.points_table.rows[i];
+    near(speedup, results.summary[i].speedup_time_to_target);
+    near(speedup_margin, results.summary[i].speedup_time_to_target_high - results.summary[i].speedup_time_to_target);
     assert.equal(labels[strategy], label);
     near(time_s[0], time_to_target_s);
     near(time_s[1], time_to_target_s_high - time_to_target_s);
@@ -96,6 +98,7 @@ test('the table of all results has each mean and half of its interval, as in the
 });
 
 test('where the time went', async () => {
+  await page.locator('#time input[value=strategies]').check();
   const { series, yAxis } = await option(page, 'time');
   // A bar's parts add up to the four, and each is the runs'.
   const { detail } = report.time;
