@@ -28,4 +28,14 @@ TEST_CASE("a field of some runs is a column where one has it, is empty for the o
   CHECK(!back.record.server_imbalance);
 }
 
+TEST_CASE("the time down is a part of the time in memory, though files have it once") {
+  const Run run = sample_run("a", 2, {1.0, 0.5, 0.25, 0.125});
+  const Run back = run_from_json(to_json(run));
+  for (const record::RankUse& rank : back.record.ranks) CHECK(rank.parts[record::TimePart::down] == 0.125);
+  Results results = six_runs();
+  const std::string text = results_json(results);
+  for (const Run& each : results_from_json(Json::parse(text)).runs)
+    for (const record::RankUse& rank : each.record.ranks) CHECK(rank.parts[record::TimePart::down] == rank.down_s);
+}
+
 }  // namespace fields_of_some_test

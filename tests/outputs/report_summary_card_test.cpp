@@ -261,6 +261,32 @@ TEST_CASE("where there is no clear winner nobody is called ahead") {
   CHECK(found.bottleneck->text.find("ahead") == std::string::npos);
 }
 
+TEST_CASE(
+    "two cases of one strategy between which chance may decide are both named, though one is the strategy's best") {
+  std::vector<Run> runs;
+  const auto add = [&](const char* label, std::int64_t workers, double s, std::uint64_t seed) {
+    runs.push_back(with_seed(at(arrived(label, workers, {s, 0.0, 0.0, 0.0}), "cluster.workers", Json(workers)), seed));
+  };
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    add("a", 2, seed == 2 ? 0.5 : 1.1, seed);
+    add("a", 4, seed == 2 ? 1.1 : 0.9, seed);
+    add("b", 2, 5.0 + 0.1 * static_cast<double>(seed), seed);
+    add("b", 4, 6.0 + 0.1 * static_cast<double>(seed), seed);
+  }
+  const SummaryCard found = card_of(results_of(runs));
+  CHECK(found.headline.find("a with 2 workers") != std::string::npos);
+  CHECK(found.headline.find("a with 4 workers") != std::string::npos);
+  CHECK(found.headline.find("b with") == std::string::npos);
+  CHECK(found.headline.starts_with("No clear winner"));
+  CHECK(found.winners[0].label == "no clear winner");
+}
+
+TEST_CASE("where the target was missed the highest throughput is called so") {
+  Run a = sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), b = sample_run("b", 2, {2.0, 0.0, 0.0, 0.0});
+  CHECK(card_of(results_of({a, b}, 0.02)).winners[0].by == "throughput");
+  CHECK(card_of(results_of({a, b})).winners[0].by == "time");
+}
+
 TEST_CASE("jobs are never ranked: the summary says how much longer each takes beside the others") {
   const auto job = [](const std::string& label, double s, std::optional<double> interference) {
     Run run = sample_run(label, 2, {s, 0.0, 0.0, 0.0});
