@@ -212,7 +212,7 @@ TEST_CASE("a name that means several things is explained in all of its senses") 
   const std::string text = said("explain efficiency");
   CHECK(contains(text, "efficiency: an option of cluster (a section of a scenario)\n"));
   CHECK(contains(text,
-                 "efficiency: a field of a run in runs.csv and results.json\n      speedup_throughput / workers\n"));
+                 "efficiency: a field of a run in runs.csv and results.json\n      speedup_throughput / workers; "));
   CHECK(contains(said("explain momentum"), "momentum (training.optimizer)\n"));
   CHECK(contains(said("explain momentum"), "momentum: an option of momentum (training.optimizer)\n"));
 }

@@ -97,6 +97,21 @@ TEST_CASE("where one strategy takes twenty times as long as another, time is log
   CHECK(all[11] == "          0.1" + std::string(25, ' ') + "1" + std::string(25, ' ') + "10");
 }
 
+TEST_CASE("the plot is of the grid point of the fastest case to the target") {
+  const auto curve = [](double s) {
+    return std::vector<record::Evaluation>{{.step = 0, .simulated_s = 0.0, .loss = 1.0},
+                                           {.step = 100, .simulated_s = s, .loss = 0.01}};
+  };
+  Results results = six_runs();
+  results.runs.clear();
+  for (const auto& [value, s] : {std::pair(1, 2.0), std::pair(2, 1.0), std::pair(3, 4.0)}) {
+    Run run = at(reached(sample_run("a", 2, {s, 0.0, 0.0, 0.0}), 0.01, 4.0), "training.batch_size", value);
+    run.record.curve = curve(s);
+    results.runs.push_back(run);
+  }
+  CHECK(plot(results, {.colour = false, .width = 80}).find("at batch_size=2") != std::string::npos);
+}
+
 TEST_CASE("the plot is of the last grid point, and of the means over its seeds") {
   std::vector<Run> runs = {falling("ring", 1.0, 8, [](int) { return 5.0; }), falling("ring", 1.0, 8, linear),
                            falling("ring", 3.0, 6, [](int k) { return 3.0 - 0.3 * k; })};

@@ -13,6 +13,7 @@
 
 #include "outputs/comparison.h"
 #include "outputs/divergence.h"
+#include "outputs/leaders.h"
 #include "outputs/mean_curve.h"
 #include "outputs/terminal/axis.h"
 #include "outputs/terminal/canvas.h"
@@ -51,11 +52,18 @@ std::string divergence_note(const std::vector<const Run*>& seeds) {
                                  : tr(" (diverged at step {})", *step);
 }
 
-/// Returns the curves of the last grid point, in the order of its labels.
-std::vector<PlottedCurve> curves_of(const std::vector<Run>& runs) {
+/// Returns the grid point to draw: that of the fastest case to the target, else the last one.
+nlohmann::ordered_json point_of(const Comparison& c, const std::vector<Run>& runs) {
+  const std::vector<const Row*> to_target = ranked(c, by_time_to_target);
+  if (!to_target.empty()) return to_target.front()->parameters;
+  return runs.empty() ? nlohmann::ordered_json::object() : runs.back().parameters;
+}
+
+/// Returns the curves of a grid point, in the order of its labels.
+std::vector<PlottedCurve> curves_of(const std::vector<Run>& runs, const nlohmann::ordered_json& point) {
   std::vector<PlottedCurve> curves;
   for (const Run& run : runs) {
-    if (run.parameters != runs.back().parameters || run.record.status == record::Status::failed) continue;
+    if (run.parameters != point || run.record.status == record::Status::failed) continue;
     auto curve = std::ranges::find(curves, run.label, &PlottedCurve::label);
     if (curve == curves.end())
       curve = curves.insert(curves.end(), {.label = run.label, .seeds = {}, .points = {}, .note = {}});
@@ -151,9 +159,8 @@ std::string time_lines(const Axis& axis_s, double unit_s, std::size_t margin, st
   return rule + '\n' + numbers + '\n';
 }
 
-std::string title(const Results& results, const std::vector<PlottedCurve>& curves, std::string_view unit,
+std::string title(const std::string& point, const std::vector<PlottedCurve>& curves, std::string_view unit,
                   std::size_t width) {
-  const std::string point = point_text(results.runs.back().parameters);
   const bool seeds = std::ranges::any_of(curves, [](const PlottedCurve& curve) { return curve.seeds.size() > 1; });
   return wrapped(tr("Loss against simulated time [{}]{}{}:", unit, seeds ? tr(", mean over the seeds") : "",
                     point.empty() ? "" : tr(", at {}", point)),
@@ -184,12 +191,14 @@ std::string legend(const std::vector<PlottedCurve>& curves, const Canvas& canvas
 
 std::string plot(const Results& results, const TableStyle& style) {
   const std::size_t width = std::min(static_cast<std::size_t>(std::max(style.width, 0)), width_most);
-  std::vector<PlottedCurve> curves = curves_of(results.runs);
+  const Comparison compared = comparison(results);
+  const nlohmann::ordered_json at = point_of(compared, results.runs);
+  std::vector<PlottedCurve> curves = curves_of(results.runs, at);
   const std::size_t left_out = curves.size() > curves_most ? curves.size() - curves_most : 0;
   curves.resize(curves.size() - left_out);
   const Axis time = time_axis(curves);
   if (curves.empty() || width < 30 || !(time.to > 0.0)) return "";
-  std::optional<double> target = comparison(results).target;
+  std::optional<double> target = compared.target;
   const Axis loss = loss_axis(curves, target);
 
   const bool coloured = style.colour && curves.size() <= colours.size();
@@ -201,7 +210,7 @@ std::string plot(const Results& results, const TableStyle& style) {
 
   const auto [unit, unit_s] = time_unit(time.to);
   const auto labels = loss_labels(loss, target, canvas);
-  std::string text = title(results, curves, unit, width);
+  std::string text = title(point_text(at), curves, unit, width);
   for (std::size_t r = 0; r < plot_rows; ++r) {
     const std::string filled = canvas.line(r, labels[r] == tr("target") ? "┄" : " ");
     const std::string line = padded(labels[r], margin, Align::right) + (labels[r].empty() ? " │" : " ┤") + filled;
