@@ -108,7 +108,12 @@ std::vector<double> WideAndDeep::inputs(const Problem& problem, const Samples& r
   std::vector<double> x(static_cast<std::size_t>(rows.count) * columns);
   double* next = x.data();
   for_each_sparse_row(rows, [&](const SparseRow& row) {
-    base::check(static_cast<std::size_t>(row.count) * k == columns, "a row has one entry a field");
+    const bool one_a_field = static_cast<std::size_t>(row.count) * k == columns;
+    base::check(one_a_field || problem.fields == 0, "a row has one entry a field");
+    if (!one_a_field) {  // the training rows have no entries at all: the deep part sees zeros
+      next += columns;
+      return;
+    }
     for (std::int64_t e = 0; e < row.count; ++e) {
       const double* const p = table + row.keys[e] * (k + 1) + 1;
       const double value = row.values ? row.values[e] : 1.0;

@@ -33,6 +33,7 @@ TEST_CASE("classes of hosts that contradict the ranks or themselves are refused"
   check_refused({"cluster.hosts=[{class=\"a\"},{class=\"a\"}]"}, ring_allreduce,
                 "two classes of hosts are called \"a\"");
   check_refused({"cluster.hosts=[{count=2}]"}, ring_allreduce, "a class of hosts needs a name");
+  check_refused({"cluster.hosts=[{class=\"a\",count=3},{}]"}, ring_allreduce, "a class of hosts needs a name");
   check_refused({"cluster.hosts=[{class=\"a\",idle=\"200W\",busy=\"100W\"}]"}, ring_allreduce,
                 "busy = 100 W is less than idle = 200 W");
   check_refused({"cluster.hosts=[{class=\"a\",count=2,role=\"server\"}]"}, server,

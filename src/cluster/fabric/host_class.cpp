@@ -27,11 +27,7 @@ void HostClass::describe(base::Describer& d) {
   d.quantity("price", price_dollars_per_hour, Unit::dollars_per_hour, "price of each host", Bounds::at_least(0));
   d.quantity("idle", idle_watts, Unit::watts, "power of each host while idle", Bounds::at_least(0));
   d.quantity("busy", busy_watts, Unit::watts, "power of each host while it computes", Bounds::at_least(0));
-  for (const char* key : {"class", "count", "role", "speed", "price", "idle", "busy"})
-    if (name.empty() && d.given(key)) {
-      d.refuse(key, "a class of hosts needs a name, as in class = \"gpu\"");
-      break;
-    }
+  if (name.empty()) d.refuse("class", "a class of hosts needs a name, as in class = \"gpu\"");
   if (idle_watts && busy_watts && *busy_watts < *idle_watts)
     d.refuse("busy", fmt::format("busy = {} W is less than idle = {} W; a host that computes draws at least as much",
                                  *busy_watts, *idle_watts));
