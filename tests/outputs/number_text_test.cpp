@@ -40,4 +40,9 @@ TEST_CASE("small amounts of money have three digits and no exponent") {
   CHECK(dollars(1.25e-6) == "$0.00000125");
 }
 
+TEST_CASE("a margin of money has no exponent, as the money has none") {
+  CHECK(with_margin(3.66e-5, 7e-6, dollars) == "$0.0000366 ± 0.0000070");
+  CHECK(with_margin(4.28e-6, 8.4e-7, dollars) == "$0.00000428 ± 0.00000084");
+}
+
 }  // namespace number_text_test

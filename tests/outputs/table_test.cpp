@@ -290,4 +290,24 @@ TEST_CASE("labels of wide characters fit and leave the columns straight") {
   }
 }
 
+TEST_CASE("cases that cost the same to the target are named together") {
+  Results results = six_runs();
+  results.runs.clear();
+  results.baselines.clear();
+  for (const auto& [label, s] : {std::pair("a", 1.0), std::pair("b", 2.0), std::pair("c", 4.0)}) {
+    Run run = reached(sample_run(label, 2, {s, 0.0, 0.0, 0.0}), 0.01, 4.0);
+    run.bill.cost_usd = run.bill.cost_to_target_usd = *label == 'c' ? 9.0 : 3.0;
+    results.runs.push_back(run);
+  }
+  const auto said = [&] {
+    std::istringstream words(table(results, {.colour = false, .width = 100}));
+    std::string text;
+    for (std::string word; words >> word;) text += " " + word;
+    return text;
+  };
+  CHECK(said().find(" Cheapest to the target: a and b, equally, $3.00.") != std::string::npos);
+  results.runs[1].bill.cost_to_target_usd = 3.5;
+  CHECK(said().find(" It is also the cheapest: $3.00.") != std::string::npos);
+}
+
 }  // namespace table_test

@@ -74,7 +74,14 @@ std::string cheapest_sentence(const Comparison& c, const Row* fastest) {
   if (top.lead == Lead::unclear)
     return tr(" No clear winner by cost: chance may decide between {}.",
               unclear_between(at_places(rows, top.all), by_cost_to_target, dollars));
-  if (&cheap == fastest) return tr(" It is also the cheapest: {}.", price);
+  const std::vector<const Row*> equals = at_places(rows, top.all);
+  const bool fastest_is = std::ranges::find(equals, fastest) != equals.end();
+  if (fastest_is && equals.size() == 1) return tr(" It is also the cheapest: {}.", price);
+  if (equals.size() > 1) {
+    std::vector<std::string> names;
+    for (const Row* row : equals) names.push_back(named(*row));
+    return tr(" Cheapest to the target: {}, equally, {}.", listed(names, most_named), price);
+  }
   const std::string instead = fastest ? tr(" instead of {}", dollars(fastest->cost_to_target_usd.value_or(0.0))) : "";
   return tr(" Cheapest to the target: {}, {}{}, after {}.", named(cheap), price, instead,
             duration(*cheap.time_to_target_s));

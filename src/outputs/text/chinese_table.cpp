@@ -58,6 +58,7 @@ constexpr Translation table_texts[] = {
      "按费用没有明显的优胜者：以下各项的先后可能出于偶然：{}。"},
     {" It is also the cheapest: {}.", "它的费用也最低：{}。"},
     {" instead of {}", "，而不是 {}"},
+    {" Cheapest to the target: {}, equally, {}.", "达到目标费用最低：{}，都是 {}。"},
     {" Cheapest to the target: {}, {}{}, after {}.", "达到目标费用最低：{}，{}{}，用时 {}。"},
     {"Highest throughput: {}, {}{}.", "吞吐量最高：{}，{}{}。"},
     {"No strategy reached the target with every seed.", "没有哪种策略用每个种子都达到目标。"},

@@ -83,7 +83,12 @@ std::string with_margin(double mean, double margin, std::string (*text)(double))
   // Units are powers of ten of the number; its digits are rounded.
   const double in_unit =
       margin * std::pow(10.0, std::round(std::log10(std::stod(written.substr(digits)) / std::abs(mean))));
-  return written + " ± " + (in_unit < 9.95 ? fmt::format("{:.2g}", in_unit) : fmt::format("{:.0f}", in_unit));
+  // Without an exponent, as the number beside it.
+  const int decimals = in_unit > 0.0 && in_unit < 1e-3 ? 1 - static_cast<int>(std::floor(std::log10(in_unit))) : 0;
+  return written + " ± " +
+         (decimals > 0     ? fmt::format("{:.{}f}", in_unit, std::min(decimals, 18))
+          : in_unit < 9.95 ? fmt::format("{:.2g}", in_unit)
+                           : fmt::format("{:.0f}", in_unit));
 }
 
 std::string joules(double energy_j) {

@@ -214,6 +214,12 @@ def cheapest(reader, experiment, fastest_case):
         reader.number("dollars", "price", got["m"], fastest_case.score(measure))
         is_first(reader, fastest_case, top, "cheapest")
         reader.claim("clear winner", top.lead != "unclear", top.lead)
+    elif reader.take(rf" Cheapest to the target: (?=<{ALL} c>(?:, (?!\$)| and ))"):
+        items, more = reader.list_of(f"<{ALL} c>")
+        candidates(reader, [reader.names.by[ALL][item["c"]][0] for item in items], more, top)
+        got = reader.need(r", equally, <dollars m>\.")
+        reader.number("dollars", "price", got["m"], top.ranked[0].score(measure))
+        reader.claim("equal", len(top.all) > 1 and top.lead != "unclear", top.lead)
     elif got := reader.take(rf" Cheapest to the target: <{ALL} c>, <dollars m> instead of <dollars n>, "
                             r"after <time t>\."):
         case = reader.names.by[ALL][got["c"]][0]
