@@ -65,7 +65,9 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"lost_s", of_run, "s", "time of work that was done again after crashes"},
     {"recovery_s", of_run, "s", "time from crashes until all ranks work again"},
     {"checkpoint_s", of_run, "s", "time of writing checkpoints"},
-    {"goodput", of_run, "", "the share of the time that is none of lost_s, recovery_s and checkpoint_s"},
+    {"goodput", of_run, "",
+     "the share of the time that is none of lost_s, recovery_s and checkpoint_s; empty after a crash under recovery = "
+     "\"continue\", where the work that is lost is no time of all ranks"},
     {"samples_seen", of_run, "", "samples without those that a recovery lost; speeds and speed-ups are of these"},
     {"diverged_step", of_run, "", "the step from which on all losses of a diverged run are of no use"},
     {"network_model", of_run, "", "the network model that was simulated"},

@@ -120,6 +120,10 @@ Row row_of(const Group& runs) {
   }
   const Group sound = sound_runs(runs);
   set_means(row, sound);
+  if (!row.all_reached()) {  // the seeds that got there are a favourable choice
+    row.speedup_time_to_target.reset();
+    row.cost_to_target_usd.reset();
+  }
   for (const Run* run : sound) row.by_seed.push_back(seed_numbers(*run));
   const Interval times = seeds_interval(row, &SeedNumbers::time_to_target_s);
   if (std::isfinite(times.high)) row.time_to_target_margin_s = times.high - times.mean;

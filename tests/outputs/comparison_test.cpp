@@ -131,4 +131,21 @@ TEST_CASE("the sentence when nothing ran, all failed, or no time went by") {
   CHECK(sentence_of(results) == "No run processed any samples.");
 }
 
+TEST_CASE("a case that reaches the target with some seeds only has no price and no speed-up to the target") {
+  Run first = reached(sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), 0.01, 4.0);
+  first.bill.cost_to_target_usd = 2.0;
+  Run second = sample_run("a", 2, {3.0, 0.0, 0.0, 0.0});
+  second.seed = 2;
+  Results results;
+  results.runs = {first, second};
+  const Comparison found = comparison(results);
+  REQUIRE(found.rows.size() == 1);
+  CHECK(found.rows[0].reached == 1);
+  CHECK_FALSE(found.rows[0].speedup_time_to_target);
+  CHECK_FALSE(found.rows[0].cost_to_target_usd);
+  results.runs = {first};
+  CHECK(comparison(results).rows[0].speedup_time_to_target == Approx(4.0));
+  CHECK(comparison(results).rows[0].cost_to_target_usd == Approx(2.0));
+}
+
 }  // namespace comparison_test

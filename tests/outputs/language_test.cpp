@@ -154,6 +154,7 @@ TEST_CASE("language: notes are recognised, with their numbers and the notes with
 TEST_CASE("language: an argument that brings a space to a full-width sign loses the space") {
   const InChinese chinese;
   CHECK(closed_up("ring （8） 最快 ，2 s") == "ring（8）最快，2 s");
+  CHECK(closed_up("1.05 倍 至 1.4 倍，另外 8 个 的") == "1.05 倍至 1.4 倍，另外 8 个的");
   CHECK(listed({"a", "b", "c"}) == "a、b 和 c");
 }
 

@@ -181,6 +181,7 @@ export async function inspector(browser) {
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) heard.push(message.text()); });
   page.on('pageerror', (error) => heard.push(error.message));
   let address = '';
+  let turn = 0;
   page.on('request', (request) => { if (request.url().split('#')[0] !== address && !request.url().startsWith('data:')) heard.push(`request: ${request.url()}`); });
 
   /** Returns the faults of the page at this address. print: also on paper. limit: of a task [ms]. */
@@ -190,7 +191,8 @@ export async function inspector(browser) {
     heard.length = 0;
     address = url;
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.emulateMedia({ colorScheme: 'light' });
+    const [wide, narrow] = ++turn % 2 ? ['light', 'dark'] : ['dark', 'light'];
+    await page.emulateMedia({ colorScheme: wide });
     for (let tries = 0; ; ++tries) {
       await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', 'devtools.timeline'] });
       await page.goto(url);
@@ -206,7 +208,7 @@ export async function inspector(browser) {
     note('1280', await page.evaluate(faultsOfTables));
     note('1280', await faultsOfChoices(page));
     await page.setViewportSize({ width: 390, height: 800 });
-    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.emulateMedia({ colorScheme: narrow });
     await settled(page);
     await drawAll(page);
     note('390', await page.evaluate(emptyCharts));

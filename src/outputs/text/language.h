@@ -37,7 +37,7 @@ std::string tr(std::string_view english);
 /// Marks a text that reaches `tr` in a variable: a test compares the marked texts with the catalogue.
 constexpr std::string_view translatable(std::string_view english) { return english; }
 
-/// Returns the text without spaces beside full-width punctuation, which texts that are put in place bring along.
+/// Returns the text without spaces beside full-width punctuation and between two Chinese characters, which texts that are put in place bring along.
 /// English texts stay as they are.
 std::string closed_up(std::string text);
 

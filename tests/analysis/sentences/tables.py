@@ -150,7 +150,8 @@ def points_row(reader, experiment, row, to_target, case):
     names = ("time_to_target_s", "cost_to_target_usd", "energy_j") if to_target else ("simulated_s", "cost_usd",
                                                                                       "energy_j")
     for key, name in zip(("time_s", "cost_usd", "energy_j"), names):
-        if key == "energy_j" and to_target and not case.all_reached:
+        if key != "time_s" and to_target and not case.all_reached:
+            reader.claim("row: no price of some seeds", row[key] == [None, None], lambda key=key: f"{row[key]}")
             continue
         values = [run[name] for run in case.good if run[name] is not None
                   and (not to_target or key != "cost_usd" or run["time_to_target_s"] is not None)]
@@ -160,6 +161,8 @@ def points_row(reader, experiment, row, to_target, case):
             None not in (expected, row[key][1]) and abs(expected - row[key][1]) <= 1e-9 * abs(mean(values))),
             lambda: f"{row[key]}, but {expected}")
     speedup = case.mean("speedup_time_to_target" if to_target else "speedup_throughput")
+    if to_target and not case.all_reached:
+        speedup = None  # of some seeds only
     if speedup is not None and speedup < 1e-9:
         speedup = None  # computing takes no time: a speed-up means nothing
     reader.claim("row: speed-up", close(row["speedup"], speedup), lambda: f"{row['speedup']}, but {speedup}")

@@ -48,9 +48,11 @@ PointsRow points_row(const ReportModel& model, const Case& one, bool to_target) 
   for (const std::string& key : model.comparison.parameters)
     made.values.push_back(value_text(row.parameters.value(key, nlohmann::ordered_json())));
   made.time_s = with_seeds(one, to_target ? &SeedNumbers::time_to_target_s : &SeedNumbers::simulated_s);
-  made.cost_usd = with_seeds(one, to_target ? &SeedNumbers::cost_to_target_usd : &SeedNumbers::cost_usd);
-  // A run that misses its target has an energy, but none to the target.
-  if (!to_target || row.all_reached()) made.energy_j = with_seeds(one, &SeedNumbers::energy_j);
+  // Where a seed misses the target, the others' prices to it are those of a favourable choice.
+  if (!to_target || row.all_reached()) {
+    made.cost_usd = with_seeds(one, to_target ? &SeedNumbers::cost_to_target_usd : &SeedNumbers::cost_usd);
+    made.energy_j = with_seeds(one, &SeedNumbers::energy_j);
+  }
   made.speedup = to_target ? row.speedup_time_to_target : row.speedup_throughput;
   const Group sound = sound_runs(one.runs);
   const Interval of_seeds = to_target ? speedup_to_target(sound) : speedup_throughput(sound);
