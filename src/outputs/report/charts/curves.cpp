@@ -9,6 +9,7 @@
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
