@@ -37,8 +37,8 @@ std::string tr(std::string_view english);
 /// Marks a text that reaches `tr` in a variable: a test compares the marked texts with the catalogue.
 constexpr std::string_view translatable(std::string_view english) { return english; }
 
-/// Returns the text without spaces beside full-width punctuation and between two Chinese characters, which texts that are put in place bring along.
-/// English texts stay as they are.
+/// Returns the text without spaces beside full-width punctuation and between two Chinese characters, which texts that
+/// are put in place bring along. English texts stay as they are.
 std::string closed_up(std::string text);
 
 /// Formats a text in the language of the process.
