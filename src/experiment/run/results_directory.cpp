@@ -17,6 +17,7 @@
 #include "experiment/plan/identity.h"
 #include "experiment/run/children.h"
 #include "outputs/results.h"
+#include "outputs/summary.h"
 
 namespace simgrad::experiment {
 
@@ -49,7 +50,7 @@ void remove_temporary_files(const std::string& out) {
 /// The leaves of a tree by their keys: "cluster.workers", "strategy.0.kind".
 void add_leaves(const Json& tree, const std::string& key, std::map<std::string, std::string>& leaves) {
   if (!tree.is_structured() || tree.empty()) {
-    leaves[key] = tree.dump();
+    leaves[key] = outputs::compact(tree);
     return;
   }
   for (const auto& [name, value] : tree.items()) add_leaves(value, key.empty() ? name : key + "." + name, leaves);
@@ -96,7 +97,7 @@ std::string differences(const Json& there, const Json& here) {
   return base::joined(different) + (more > 0 ? fmt::format(", and {} more", more) : "");
 }
 
-/// What the directory is of, or null: experiment.json, or results.json of a release that wrote no such file.
+/// Whose results the directory has, by its experiment.json; null without that file.
 Json experiment_in(const std::string& out) {
   std::error_code unknown;
   const std::string file = out + "/experiment.json";
@@ -132,7 +133,8 @@ ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, boo
   const Json here{{"name", plan.name}, {"results", results_number}, {"scenario", plan.scenario}};
   const Json there = experiment_in(out);
   if (!replace) refuse_another(out, there, here);
-  if (there != here) outputs::write_file(out + "/experiment.json", here.dump(2) + "\n");
+  if (there != here)
+    outputs::write_file(out + "/experiment.json", here.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace simgrad::experiment

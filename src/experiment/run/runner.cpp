@@ -254,7 +254,7 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
   Execution execution(plan, options, unwritten);
   execution.read_data();
   const ResultsDirectory directory(options.out, plan, options.again, options.tell);
-  execution.run();
+  if (!interrupted()) execution.run();  // not at an interrupt while another command had the directory
   outputs::Results results;
   results.name = plan.name;
   results.title = plan.title;
