@@ -216,8 +216,8 @@ def speedup(runs, measure="throughput"):
     if measure not in ("throughput", "time_to_target"):
         raise ResultsError(f'the measure "{measure}" is neither "throughput" nor "time_to_target"')
     rows = summary(runs, "speedup_" + measure)
-    for place, (_, group) in enumerate(groups(runs, row_keys(runs))):
-        rows.loc[place, ["mean", "low", "high"]] = ratio_of_times(group[group["status"] != "failed"], measure)
+    rows[["mean", "low", "high"]] = [ratio_of_times(group[group["status"] != "failed"], measure)
+                                     for _, group in groups(runs, row_keys(runs))]
     rows = rows[rows["mean"].notna()].reset_index(drop=True)
     rows["efficiency"] = rows["mean"] / rows["workers"]
     return rows

@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <new>
 #include <string_view>
@@ -58,6 +60,14 @@ bool has_threads() {
     usleep(1000);
   }
   return true;
+}
+
+/// Resident memory that is no file's, by a process's statm.
+std::optional<double> own_memory_bytes(const std::string& statm) {
+  std::ifstream pages(statm);
+  double all = 0.0, resident = 0.0, of_files = 0.0;
+  if (!(pages >> all >> resident >> of_files)) return std::nullopt;
+  return (resident - of_files) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 bool write_all(int pipe, std::string_view text) {
@@ -117,6 +127,7 @@ ChildProcess::ChildProcess(const std::function<std::string()>& body, const Child
     throw EnvironmentError(fmt::format("no pipe for a child process: {}", std::strerror(errno)));
   std::fflush(stdout);  // a child that calls exit() would print the buffer again
   const pid_t parent = getpid();
+  inherited_bytes_ = own_memory_bytes("/proc/self/statm").value_or(0.0);
   const InterruptsBlocked blocked;
   process_ = fork();
   if (process_ == 0) be_child(body, options, ends[1], parent);
@@ -131,19 +142,31 @@ ChildProcess::ChildProcess(const std::function<std::string()>& body, const Child
 ChildProcess::~ChildProcess() { stop(); }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : process_(std::exchange(other.process_, 0)), pipe_(std::exchange(other.pipe_, -1)) {}
+    : process_(std::exchange(other.process_, 0)),
+      pipe_(std::exchange(other.pipe_, -1)),
+      inherited_bytes_(other.inherited_bytes_) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   if (this == &other) return *this;
   stop();
   process_ = std::exchange(other.process_, 0);
   pipe_ = std::exchange(other.pipe_, -1);
+  inherited_bytes_ = other.inherited_bytes_;
   return *this;
+}
+
+std::optional<double> ChildProcess::memory_bytes() const {
+  const auto held = own_memory_bytes(fmt::format("/proc/{}/statm", process_));
+  return held ? std::optional(std::max(0.0, *held - inherited_bytes_)) : std::nullopt;
+}
+
+void ChildProcess::kill() noexcept {
+  if (process_ > 0) ::kill(process_, SIGKILL);
 }
 
 void ChildProcess::stop() noexcept {
   if (process_ == 0) return;
-  kill(process_, SIGKILL);
+  kill();
   waitpid(process_, nullptr, 0);
   close(pipe_);
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace simgrad::base {
@@ -35,6 +36,11 @@ class ChildProcess {
 
   /// The descriptor that poll() finds readable when the child returns, throws or dies (or writes to a captured stderr).
   int descriptor() const { return pipe_; }
+  /// Memory that the child holds now beyond what it had from its parent at the fork, in bytes. Nothing if the system
+  /// does not tell.
+  std::optional<double> memory_bytes() const;
+  /// Kills the child; wait() is still to be called.
+  void kill() noexcept;
   /// Waits for the end of the child. To be called once.
   ChildEnd wait();
 
@@ -43,6 +49,7 @@ class ChildProcess {
 
   pid_t process_ = 0;  ///< 0: none, or it has ended
   int pipe_ = -1;
+  double inherited_bytes_ = 0.0;  ///< the parent's memory at the fork
 };
 
 /// Runs `body` in a child and waits for its end. Errors: as ChildProcess.

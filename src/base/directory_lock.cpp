@@ -44,9 +44,11 @@ bool DirectoryLock::try_take() {
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    if (fcntl(file, F_SETLK, &whole) != 0 && (errno == EACCES || errno == EAGAIN)) {
+    if (fcntl(file, F_SETLK, &whole) != 0) {
+      const int reason = errno;
       close(file);
-      return false;
+      if (reason == EACCES || reason == EAGAIN) return false;
+      throw EnvironmentError(fmt::format("{}: cannot be locked: {}", path_.string(), std::strerror(reason)));
     }
     if (!is_file_of(file, path_)) {
       close(file);

@@ -12,4 +12,9 @@ std::string hash(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+Digest digest(std::span<const std::uint64_t> words) {
+  const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size_bytes());
+  return {hash.high64, hash.low64};
+}
+
 }  // namespace simgrad::base

@@ -1,6 +1,9 @@
 /// Hashes of contents.
 #pragma once
 
+#include <compare>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -8,5 +11,16 @@ namespace simgrad::base {
 
 /// XXH3-128 of the bytes, as 32 hexadecimal digits: equal on every machine and in every release.
 std::string hash(std::string_view bytes);
+
+/// 128 bits.
+struct Digest {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+
+  auto operator<=>(const Digest&) const = default;
+};
+
+/// XXH3-128 of the words' bytes.
+Digest digest(std::span<const std::uint64_t> words);
 
 }  // namespace simgrad::base

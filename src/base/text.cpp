@@ -87,4 +87,18 @@ std::string joined(std::span<const std::string> names, std::string_view separato
   return all;
 }
 
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+std::string shell_line(std::span<const std::string> words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(shell_word(word));
+  return joined(quoted, " ");
+}
+
 }  // namespace simgrad::base

@@ -23,4 +23,9 @@ std::string suggestion(std::string_view typed, std::span<const std::string> know
 /// "a, b, c"
 std::string joined(std::span<const std::string> names, std::string_view separator = ", ");
 
+/// The word, quoted for a POSIX shell if necessary.
+std::string shell_word(const std::string& word);
+/// The words as a command line for a POSIX shell.
+std::string shell_line(std::span<const std::string> words);
+
 }  // namespace simgrad::base

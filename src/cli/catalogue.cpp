@@ -72,23 +72,25 @@ std::vector<Kind> everything() {
   all.push_back(kind("mixings", "mixing", "mixing of strategies that gossip", strategies::mixings()));
   all.push_back(kind("storages", "storage", "storage of the strategy mapreduce", strategies::storages()));
   all.push_back({"sections", "section", "a section of a scenario", {}});
-  all.back().items = {section<experiment::Settings>("scenario", "the file"),
-                      section<cluster::Options>("cluster", "hosts, links, the network model, stragglers and failures"),
-                      section<cluster::FailureOptions>("failures", "hosts that crash, and how the training recovers"),
-                      section<cluster::Watchdog>("watchdog", "limits after which a run is given up"),
-                      section<data::Options>("data", "the samples"),
-                      section<training::Options>("training", "batches, optimizer, partition, checkpoints"),
-                      section<training::InputOptions>("input", "the storage from which batches are read"),
-                      section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
-                      section<training::StopOptions>("stop", "the rules that end the training"),
-                      section<training::EvaluateOptions>("evaluate", "the times and data of the loss's evaluation"),
-                      {{.kind = "grid",
-                        .summary = "keys with lists of values, all of which are run: cluster.workers = [1, 2, 4]; "
-                                   "several keys give their product",
-                        .cost = "",
-                        .source = ""},
-                       nullptr},
-                      section<experiment::Expectation>("expect", "the expectations that `simgrad check` tests")};
+  all.back().items = {
+      section<experiment::Settings>("scenario", "the file"),
+      section<cluster::Options>("cluster", "hosts, links, the network model, stragglers and failures"),
+      section<cluster::FailureOptions>("failures", "hosts that crash, and how the training recovers"),
+      section<cluster::Watchdog>("watchdog", "limits after which a run is given up"),
+      section<data::Options>("data", "the samples"),
+      section<training::Options>("training", "batches, optimizer, partition, checkpoints"),
+      section<training::InputOptions>("input", "the storage from which batches are read"),
+      section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
+      section<training::StopOptions>("stop", "the rules that end the training"),
+      section<training::EvaluateOptions>("evaluate", "the times and data of the loss's evaluation"),
+      {{.kind = "grid",
+        .summary = "keys with lists of values, all of which are run: cluster.workers = [1, 2, 4], or "
+                   "\"range(1,8)\", \"logspace(10us,10ms,4)\"; several keys give their product, and the "
+                   "lists of a [[grid.zip]] vary together",
+        .cost = "",
+        .source = ""},
+       nullptr},
+      section<experiment::Expectation>("expect", "the expectations that `simgrad check` tests")};
   return all;
 }
 

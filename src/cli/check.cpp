@@ -4,36 +4,39 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/say.h"
+#include "cli/check_baseline.h"
+#include "cli/check_report.h"
+#include "cli/check_tally.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/scenarios.h"
 #include "cli/selection.h"
 #include "experiment/run/runner.h"
 #include "experiment/run/verdicts.h"
 #include "outputs/comparison.h"
-#include "outputs/files/junit.h"
-#include "outputs/text/text_layout.h"
+#include "outputs/files/test_suite.h"
 
 namespace simgrad::cli {
 
 namespace {
 
+using outputs::CaseOutcome;
+
 struct CheckOptions {
   std::vector<std::string> scenarios;
   experiment::Selection selection;
   std::string out;
-  std::string junit;
+  BaselineOptions baseline;
+  ReportOptions report;
   int jobs = 0;
   int threads = -1;
-  bool quiet = false;
+  bool no_vacuous = false;
 };
 
 /// A temporary directory, removed with this object.
@@ -54,181 +57,135 @@ class Temporary {
   std::string path_;
 };
 
-/// A scenario to check: its plan, or the faults for which it has none.
-struct Checked {
-  std::string file;
-  std::optional<experiment::Plan> plan = {};
-  std::vector<std::string> faults = {};
-  Exit exit = Exit::usage;  ///< of a scenario with faults
-};
-
-/// Refuses scenarios whose kept results would overwrite each other.
-void refuse_equal_names(const std::vector<Checked>& all, const std::string& out) {
-  std::vector<std::string> faults;
-  std::set<std::string> names;
-  for (const Checked& each : all)
-    if (each.plan && !names.insert(each.plan->name).second)
-      faults.push_back(
-          fmt::format("{}: two scenarios are called \"{}\", so their results would overwrite each other in --out {}; "
-                      "check them one after the other",
-                      each.file, each.plan->name, out));
-  if (!faults.empty()) throw base::ScenarioError(faults);
-}
-
-/// Reads all scenarios before any is run, and prints all their faults at once.
-std::vector<Checked> scenarios_of(const CheckOptions& options) {
-  std::vector<Checked> all;
-  for (const std::string& file : options.scenarios) {
-    Checked& read = all.emplace_back(Checked{.file = file});
-    try {
-      read.plan = experiment::make_plan(file, options.selection);
-    } catch (const base::ScenarioError& error) {
-      read.faults = error.faults();
-    } catch (const base::EnvironmentError& error) {
-      read.faults = {error.what()};
-      read.exit = Exit::environment;
-    }
-    for (const std::string& fault : read.faults) base::say(fault);
-  }
-  if (!options.out.empty()) refuse_equal_names(all, options.out);
-  return all;
-}
-
-struct Tally {
-  std::size_t runs = 0, failed_runs = 0, baselines_failed = 0;
-  std::size_t held = 0, failed = 0, untested = 0;
-  std::size_t scenarios = 0, without_expectations = 0;  ///< that were run
-  std::size_t broken = 0;                               ///< that could not be run
-  Exit broken_exit = Exit::ok;                          ///< of the first of those
-
-  Exit exit() const {
-    if (broken > 0) return broken_exit;
-    if (runs > 0 && failed_runs == runs) return Exit::every_run_failed;
-    if (failed_runs > 0 || baselines_failed > 0) return Exit::some_runs_failed;
-    return failed > 0 ? Exit::expectation_failed : Exit::ok;
-  }
-};
-
-void print_line(std::string_view outcome, const std::string& text) {
-  fmt::print("  {:<8}  {}\n", outcome, outputs::printable(text));
-}
-
-/// Prints runs that failed, even if no expectation is about them.
-std::size_t tell_failed_runs(const std::vector<outputs::Run>& runs, outputs::TestSuite& suite) {
-  std::size_t failed = 0;
-  for (const outputs::Run& run : runs) {
-    if (run.record.status != record::Status::failed) continue;
-    ++failed;
-    const std::string point = outputs::point_text(run.parameters);
-    const std::string name = fmt::format("{}{}{}, seed {}", run.label, point.empty() ? "" : ", ", point, run.seed);
-    print_line("FAILED", fmt::format("{}: {}", name, run.record.error));
-    suite.cases.push_back({.name = name, .error = run.record.error, .time_s = run.wall_s});
-  }
-  return failed;
-}
-
-void tell(const experiment::Verdict& verdict, bool quiet, Tally& tally, outputs::TestSuite& suite) {
-  outputs::TestCase& test = suite.cases.emplace_back(outputs::TestCase{.name = verdict.name, .time_s = verdict.wall_s});
-  const std::string text = fmt::format("{}: {}", verdict.name, verdict.text);
-  switch (verdict.outcome) {
-    case experiment::Outcome::held:
-      ++tally.held;
-      test.output = verdict.text;
-      if (!quiet) print_line("ok", text);
-      break;
-    case experiment::Outcome::failed:
-      ++tally.failed;
-      test.failure = verdict.text;
-      print_line("FAILED", text);
-      break;
-    case experiment::Outcome::untested:
-      ++tally.untested;
-      test.skipped = verdict.text;
-      print_line("untested", text);
-      break;
-  }
-}
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-void print_tally(const Tally& tally) {
-  fmt::print("{}: {} ok, {} failed", counted(tally.scenarios, "scenario"), counted(tally.held, "expectation"),
-             tally.failed);
-  if (tally.untested > 0) fmt::print(", {} untested", tally.untested);
-  if (tally.failed_runs > 0) fmt::print("; {} of {} runs failed", tally.failed_runs, tally.runs);
-  if (tally.without_expectations > 0)
-    fmt::print("; {} without [[expect]], so not tested", counted(tally.without_expectations, "scenario"));
-  if (tally.broken > 0) fmt::print("; {} could not be run", counted(tally.broken, "scenario"));
-  fmt::print("\n");
-}
-
 /// The scenarios of one call: their runs, and what was found.
 class Checking {
  public:
-  explicit Checking(const CheckOptions& options) : options_(options) {}
+  explicit Checking(const CheckOptions& options)
+      : options_(options), report_(options.report), baseline_(options.baseline) {}
 
-  /// Notes a scenario that has no plan, or whose data are at fault.
-  void note_broken(const Checked& scenario) {
-    if (tally_.broken++ == 0) tally_.broken_exit = scenario.exit;
-    outputs::TestSuite& suite = suites_.emplace_back(outputs::TestSuite{.name = scenario.file});
-    std::string text;
-    for (const std::string& fault : scenario.faults) text += (text.empty() ? "" : "\n") + fault;
-    suite.cases.push_back({.name = "the scenario can be run", .error = text});
+  /// Fails now, if the files of this call cannot be read or written, or a stored baseline is of other scenarios.
+  void start(const std::vector<ReadScenario>& scenarios) {
+    baseline_.read();
+    scenario::Faults faults;
+    for (const ReadScenario& each : scenarios)
+      if (each.plan) baseline_.require(*each.plan, each.file, faults);
+    faults.raise_if_any();
+    report_.start();
   }
 
-  /// Notes a scenario that an interrupt kept from being checked.
-  void note_interrupted(const Checked& scenario) {
-    outputs::TestSuite& suite = suites_.emplace_back(outputs::TestSuite{.name = scenario.file});
-    suite.cases.push_back({.name = "the scenario can be run", .error = "interrupted before it was checked"});
-  }
-
-  /// Runs a scenario and tests its expectations. False after an interrupt.
-  bool check(const Checked& scenario, std::size_t index) {
-    const experiment::Plan& plan = *scenario.plan;
-    print_warnings(plan);
-    const outputs::Results results = results_of(plan, index);
-    if (!results.complete) return false;
-    outputs::TestSuite& suite = suites_.emplace_back(outputs::TestSuite{.name = scenario.file});
-    fmt::print("{}\n", scenario.file);
-    ++tally_.scenarios;
-    tally_.runs += results.runs.size();
-    tally_.failed_runs += tell_failed_runs(results.runs, suite);
-    tally_.baselines_failed += tell_failed_runs(results.baselines, suite);
-    if (plan.expectations.empty()) {
-      ++tally_.without_expectations;
-      fmt::print("  it has no [[expect]]: nothing to test\n");
-      suite.cases.push_back({.name = "[[expect]]", .skipped = "the scenario has none, so nothing was tested"});
+  /// Runs a scenario and tests it; one that cannot be run is noted. False after an interrupt.
+  bool check(ReadScenario& scenario, std::size_t index) {
+    try {
+      if (scenario.plan) return judge(scenario, index);
+    } catch (const base::ScenarioError& error) {  // the data do not suit
+      scenario.faults = error.faults();
+      for (const std::string& fault : scenario.faults) base::say(fault);
+    } catch (const base::EnvironmentError& error) {  // its results cannot be written, say
+      scenario.faults = {error.what()};
+      scenario.exit = Exit::environment;
+      base::say(error.what());
     }
-    const std::size_t tested = tally_.held + tally_.failed;
-    for (const experiment::Verdict& verdict : experiment::verdicts(plan.expectations, results))
-      tell(verdict, options_.quiet, tally_, suite);
-    if (!plan.expectations.empty() && tally_.held + tally_.failed == tested) all_untested_.push_back(scenario.file);
-    std::fflush(stdout);  // else the next scenario's children would print the buffer again
+    if (tally_.broken++ == 0) tally_.broken_exit = scenario.exit;
+    baseline_.note_broken();
+    report_.add_broken(scenario.file, scenario.faults);
     return true;
   }
 
-  /// Prints the tally and writes the findings. Returns the exit code.
-  Exit end() const {
-    print_tally(tally_);
-    write();
+  /// Ends the report at an interrupt, which kept these scenarios from being checked.
+  void interrupt(const std::vector<ReadScenario>& scenarios, std::size_t from) {
+    for (std::size_t k = from; k < scenarios.size(); ++k)
+      report_.add_broken(scenarios[k].file, {"interrupted before it was checked"});
+    report_.bail_out();
+  }
+
+  /// Prints the tally and writes the files. Returns the exit code.
+  Exit end() {
+    if (tally_.scenarios > 0) baseline_.write();
+    report_.end(tally_.scenarios == 0 ? "" : text(tally_) + (baseline_.any() ? "; " + baseline_.tally() : ""));
     for (const std::string& scenario : all_untested_)
       base::say(fmt::format(
           "{}: none of its expectations was tested: they are about grid points that are not run; leave --set out, "
           "or set a value that they name",
           scenario));
     const Exit exit = tally_.exit();
-    return exit == Exit::ok && !all_untested_.empty() ? Exit::usage : exit;
-  }
-
-  void write() const {
-    if (!options_.junit.empty()) outputs::write_file(options_.junit, outputs::junit(suites_));
+    if (exit != Exit::ok) return exit;
+    if (baseline_.failures() > 0) return Exit::expectation_failed;
+    return all_untested_.empty() ? Exit::ok : Exit::usage;
   }
 
  private:
+  bool judge(const ReadScenario& scenario, std::size_t index) {
+    const experiment::Plan& plan = *scenario.plan;
+    print_warnings(plan);
+    const outputs::Results results = results_of(plan, index);
+    if (!results.complete) return false;
+    report_.begin(scenario.file);
+    ++tally_.scenarios;
+    tally_.runs += results.runs.size();
+    tally_.failed_runs += tell_failed_runs(results.runs, scenario.file);
+    tally_.baselines_failed += tell_failed_runs(results.baselines, scenario.file);
+    test_expectations(plan, results, scenario.file);
+    if (baseline_.any()) report_.add(baseline_.judge(results));
+    return true;
+  }
+
+  /// Tells of runs that failed, even if no expectation is about them.
+  std::size_t tell_failed_runs(const std::vector<outputs::Run>& runs, const std::string& file) {
+    std::size_t failed = 0;
+    for (const outputs::Run& run : runs) {
+      if (run.record.status != record::Status::failed) continue;
+      ++failed;
+      const std::string point = outputs::point_text(run.parameters);
+      report_.add({.name = fmt::format("{}{}{}, seed {}", run.label, point.empty() ? "" : ", ", point, run.seed),
+                   .outcome = CaseOutcome::error,
+                   .text = run.record.error,
+                   .time_s = run.wall_s,
+                   .place = {.file = file}});
+    }
+    return failed;
+  }
+
+  void test_expectations(const experiment::Plan& plan, const outputs::Results& results, const std::string& file) {
+    if (plan.expectations.empty() && !baseline_.any()) {
+      ++tally_.without_expectations;
+      report_.remark("  it has no [[expect]]: nothing to test");
+      report_.add_silently({.name = "[[expect]]",
+                            .outcome = CaseOutcome::untested,
+                            .text = "the scenario has none, so nothing was tested",
+                            .place = {.file = file}});
+    }
+    const std::size_t untested = tally_.untested;
+    const std::vector<experiment::Verdict> verdicts = experiment::verdicts(plan.expectations, results, plan.runs);
+    for (const experiment::Verdict& verdict : verdicts) tell(verdict, plan);
+    if (!verdicts.empty() && tally_.untested - untested == verdicts.size()) all_untested_.push_back(file);
+  }
+
+  void tell(const experiment::Verdict& verdict, const experiment::Plan& plan) {
+    const scenario::Position at = plan.document->position(fmt::format("expect.{}", verdict.expectation));
+    outputs::TestCase test{
+        .name = verdict.name, .text = verdict.text, .time_s = verdict.wall_s, .place = {at.file, at.line, at.column}};
+    switch (verdict.outcome) {
+      case experiment::Outcome::held:
+        ++tally_.held;
+        break;
+      case experiment::Outcome::failed:
+        ++tally_.failed;
+        test.outcome = CaseOutcome::failed;
+        break;
+      case experiment::Outcome::untested:
+        ++tally_.untested;
+        test.outcome = CaseOutcome::untested;
+        break;
+      case experiment::Outcome::vacuous:
+        ++(options_.no_vacuous ? tally_.failed : tally_.vacuous);
+        test.outcome = options_.no_vacuous ? CaseOutcome::failed : CaseOutcome::vacuous;
+        break;
+    }
+    report_.add(std::move(test));
+  }
+
   outputs::Results results_of(const experiment::Plan& plan, std::size_t index) {
-    Progress progress(options_.quiet);
+    Progress progress(options_.report.quiet);
     outputs::Results results =
         experiment::run_plan(plan, {.out = options_.out.empty() ? fmt::format("{}/{}", temporary_.path(), index)
                                                                 : fmt::format("{}/{}", options_.out, plan.name),
@@ -244,41 +201,39 @@ class Checking {
   const CheckOptions& options_;
   Temporary temporary_;
   Tally tally_;
-  std::vector<outputs::TestSuite> suites_;
+  CheckReport report_;
+  BaselineCheck baseline_;
   std::vector<std::string> all_untested_;
 };
 
+/// Refuses options that mean nothing without another, or contradict it.
+void refuse_options(const BaselineOptions& options) {
+  std::vector<std::string> faults;
+  if (!options.baseline.empty() && !options.update.empty())
+    faults.emplace_back("--baseline compares with a stored baseline and --update writes one; leave one of them out");
+  if (options.exact && options.baseline.empty())
+    faults.emplace_back("--exact says how runs are compared with a stored baseline; add --baseline FILE");
+  if (options.force && options.update.empty())
+    faults.emplace_back("--force lets --update replace exact values; add --update FILE");
+  if (!faults.empty()) throw base::ScenarioError(faults);
+}
+
 Exit check_scenarios(const CheckOptions& options) {
-  std::vector<Checked> scenarios = scenarios_of(options);
+  refuse_options(options.baseline);
+  std::vector<std::string> kept_in;
+  if (!options.out.empty()) kept_in.push_back("--out " + options.out);
+  for (const std::string& file : {options.baseline.baseline, options.baseline.update})
+    if (!file.empty()) kept_in.push_back(file);
+  std::vector<ReadScenario> scenarios = read_scenarios(options.scenarios, options.selection);
+  for (const std::string& place : kept_in) refuse_equal_names(scenarios, place, "check");
   Checking checking(options);
-  // Fails now rather than after hours. The reader of a pipe would take the first end for the only one.
-  std::error_code unknown;
-  if (!std::filesystem::is_fifo(options.junit, unknown)) checking.write();
-  bool any = false;
-  for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    Checked& scenario = scenarios[i];
-    try {
-      if (scenario.plan && !checking.check(scenario, i)) {
-        for (std::size_t k = i; k < scenarios.size(); ++k) checking.note_interrupted(scenarios[k]);
-        checking.write();
-        return Exit::interrupted;
-      }
-      any = any || scenario.plan;
-    } catch (const base::ScenarioError& error) {  // the data do not suit
-      scenario.plan.reset();
-      scenario.faults = error.faults();
-      for (const std::string& fault : scenario.faults) base::say(fault);
-    } catch (const base::EnvironmentError& error) {  // its results cannot be written, say
-      scenario.plan.reset();
-      scenario.faults = {error.what()};
-      scenario.exit = Exit::environment;
-      base::say(error.what());
+  checking.start(scenarios);
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    if (!checking.check(scenarios[i], i)) {
+      checking.interrupt(scenarios, i);
+      return Exit::interrupted;
     }
-    if (!scenario.plan) checking.note_broken(scenario);
-  }
-  if (any) return checking.end();
-  checking.write();
-  return scenarios.front().exit;
+  return checking.end();
 }
 
 }  // namespace
@@ -297,9 +252,19 @@ void add_check(CLI::App& app, int& exit_code) {
       ->type_name("A..B");
   command->add_option("--out", options->out, "Keeps the results, in DIR/<scenario's name> (default: nowhere)")
       ->type_name("DIR");
-  command->add_option("--junit", options->junit, "Writes the findings as JUnit XML")->type_name("FILE");
+  command->add_option("--baseline", options->baseline.baseline, "Compares the runs with those stored in the file")
+      ->type_name("FILE");
+  command->add_flag("--exact", options->baseline.exact,
+                    "With --baseline: fails unless all values are the same bits, whatever the tolerances");
+  command->add_option("--update", options->baseline.update, "Stores the runs' metrics in the file, for --baseline")
+      ->type_name("FILE");
+  command->add_flag("--force", options->baseline.force,
+                    "With --update: also replaces values that differ for no new results_number");
+  command->add_flag("--no-vacuous", options->no_vacuous, "Fails on expectations that could not have failed");
+  command->add_option("--junit", options->report.junit, "Writes the findings as JUnit XML")->type_name("FILE");
+  command->add_flag("--tap", options->report.tap, "Prints the findings as TAP 13 and nothing else");
   add_pace(*command, options->jobs, options->threads);
-  command->add_flag("--quiet", options->quiet, "Prints failures only, and no progress");
+  command->add_flag("--quiet", options->report.quiet, "Prints failures only, and no progress");
   command->callback([options, &exit_code] { exit_code = check_scenarios(*options); });
 }
 

@@ -20,13 +20,11 @@ namespace simgrad::cli {
 
 namespace {
 
-/// Commands and options of the contract that a later release brings: they are refused by name.
-constexpr std::array later_commands{"plan", "merge", "init"};
-constexpr std::array later_options{"--shard", "--force"};
+/// Commands of the contract that a later release brings: they are refused by name.
+constexpr std::array later_commands{"plan", "init"};
 
-template <class Words>
-bool is_later(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool is_later(std::string_view command) {
+  return std::find(later_commands.begin(), later_commands.end(), command) != later_commands.end();
 }
 
 /// The error for unknown words, with the command that was probably meant; CLI11 says only that a word was not expected.
@@ -34,7 +32,7 @@ std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
   if (words.empty()) return fmt::format("a command is missing; known: {}", base::joined(commands));
-  if (is_later(later_commands, words.front()))
+  if (is_later(words.front()))
     return fmt::format("\"{}\" is not there yet; it comes with a later release", words.front());
   if (std::find(commands.begin(), commands.end(), words.front()) == commands.end() && words.front()[0] != '-')
     return fmt::format("unknown command \"{}\"{}", words.front(), base::suggestion(words.front(), commands));
@@ -52,20 +50,10 @@ std::string option_hint(const CLI::App& app, const std::vector<std::string>& wor
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
-    if (is_later(later_options, name))
-      return fmt::format("\"{}\" is not there yet; it comes with a later release", name);
     if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end())
       return fmt::format("unknown option \"{}\"{}", name, base::suggestion(name, known));
   }
   return {};
-}
-
-/// Flushes stdout and checks it: a full disk may show only here.
-void flush_output() {
-  errno = 0;
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw base::EnvironmentError(fmt::format("simgrad: cannot write to the standard output{}{}", errno == 0 ? "" : ": ",
-                                             errno == 0 ? "" : std::strerror(errno)));
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -90,6 +78,7 @@ int call(int argc, char** argv) {
   add_run(app, exit_code);
   add_validate(app, exit_code);
   add_check(app, exit_code);
+  add_merge(app, exit_code);
   add_report(app, exit_code);
   add_list(app, exit_code);
   add_explain(app, exit_code);
@@ -103,6 +92,13 @@ int call(int argc, char** argv) {
 }
 
 }  // namespace
+
+void flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw base::EnvironmentError(fmt::format("simgrad: cannot write to the standard output{}{}", errno == 0 ? "" : ": ",
+                                             errno == 0 ? "" : std::strerror(errno)));
+}
 
 int run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error of its writing

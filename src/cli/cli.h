@@ -22,6 +22,9 @@ enum Exit {
   interrupted = 130
 };
 
+/// Writes what is printed so far. A full disk may show only here.  Errors: EnvironmentError.
+void flush_output();
+
 /// Parses, runs the subcommand, prints errors on stderr. Returns the exit code.
 int run(int argc, char** argv);
 
@@ -32,6 +35,7 @@ void add_check(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_calibrate(CLI::App& app, int& exit_code);
+void add_merge(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 
 }  // namespace simgrad::cli

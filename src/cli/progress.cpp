@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/say.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::cli {
 
@@ -18,21 +20,48 @@ std::string left_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
-/// The text cut to the terminal's width: a longer line would not be erased.
-std::string fitting(std::string text) {
+/// The columns and lines of the terminal.
+std::pair<std::size_t, std::size_t> terminal_size() {
+  constexpr std::size_t columns = 80, lines = 24;
   winsize size = {};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  if (known && text.size() >= size.ws_col) text.resize(size.ws_col - 1u);
-  return text;
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0;
+  return known ? std::pair<std::size_t, std::size_t>(size.ws_col, size.ws_row) : std::pair(columns, lines);
+}
+
+/// "  allreduce, workers=8, seed 1  [####      ]  40 %  12 s".
+std::string line_of(const experiment::Advance::Running& run, std::size_t name_width) {
+  constexpr std::size_t cells = 10;
+  const auto full = std::min(cells, static_cast<std::size_t>(run.share * static_cast<double>(cells)));
+  return fmt::format("  {}  [{}{}] {:3.0f} %  {}",
+                     outputs::padded(outputs::cut_middle(run.name, name_width), name_width, outputs::Align::left),
+                     std::string(full, '#'), std::string(cells - full, ' '), 100.0 * run.share,
+                     left_text(run.elapsed_s));
 }
 
 }  // namespace
 
 std::string progress_text(const experiment::Advance& advance) {
-  const std::string done = fmt::format("{} of {} run{} done", advance.done, advance.all, advance.all == 1 ? "" : "s");
+  const std::string done = fmt::format("{} of {} run{} done{}", advance.done, advance.all, advance.all == 1 ? "" : "s",
+                                       advance.failed > 0 ? fmt::format(", {} failed", advance.failed) : std::string());
   if (advance.done == advance.all) return done;
   if (advance.left_s) return fmt::format("{}, {} left", done, left_text(*advance.left_s));
   return fmt::format("{}, {:.0f} % of the work", done, 100.0 * advance.share);
+}
+
+std::vector<std::string> progress_table(const experiment::Advance& advance, std::size_t width, std::size_t height) {
+  constexpr std::size_t beside_name = 32, name_least = 10, fixed_lines = 3;
+  const std::size_t shown = std::min(advance.running.size(), std::max(height, fixed_lines) - fixed_lines);
+  std::size_t name_width = name_least;
+  for (std::size_t i = 0; i < shown; ++i)
+    name_width = std::max(name_width, outputs::display_width(advance.running[i].name));
+  name_width = std::min(name_width, std::max(width, beside_name + name_least) - beside_name);
+  std::vector<std::string> lines{progress_text(advance)};
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back(line_of(advance.running[i], name_width));
+  if (const std::size_t more = advance.running.size() - shown; more > 0 && height > 1)
+    lines.push_back(fmt::format("  and {} more", more));
+  if (!advance.best.empty() && lines.size() < height) lines.push_back("best so far: " + advance.best);
+  for (std::string& line : lines) line = outputs::cut(line, width);
+  return lines;
 }
 
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -46,9 +75,15 @@ void Progress::show(experiment::Advance advance) {
   if (terminal_) {
     if (elapsed_s < 0.3 || now - last_ < std::chrono::milliseconds(100)) return;  // short experiments stay silent
     last_ = now;
-    base::write_to_stderr("\r\x1b[K" + fitting(progress_text(advance)));
+    clear();
+    const auto [width, height] = terminal_size();
+    std::string drawn;
+    for (const std::string& line : progress_table(advance, width - 1, height - 1)) {
+      drawn += line + "\n";
+      ++lines_drawn_;
+    }
+    base::write_to_stderr(drawn);
     std::fflush(stderr);
-    drawn_ = true;
     return;
   }
   constexpr double first_look_s = 2.0, long_s = 20.0;
@@ -71,8 +106,9 @@ void Progress::tell(const std::string& text) {
 }
 
 void Progress::clear() {
-  if (drawn_) base::write_to_stderr("\r\x1b[K");
-  drawn_ = false;
+  // Back to the table's first line, then erased to the end of the screen.
+  if (lines_drawn_ > 0) base::write_to_stderr(fmt::format("\x1b[{}A\r\x1b[J", lines_drawn_));
+  lines_drawn_ = 0;
 }
 
 }  // namespace simgrad::cli

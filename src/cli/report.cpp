@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "cli/cli.h"
 #include "cli/language.h"
+#include "outputs/files/sqlite.h"
 #include "outputs/report/files.h"
 #include "outputs/report/page.h"
 #include "scenario/document.h"
@@ -21,6 +22,7 @@ struct ReportOptions {
   std::string out;
   std::string page;
   std::string language;
+  bool sqlite = false;
 };
 
 /// Reads the page's template before anything else.
@@ -39,6 +41,8 @@ void write_report(ReportOptions& options) {
   const std::string_view page = other ? own : outputs::page();
   if (other) check_template(options.page, own);
   const outputs::Results results = outputs::report::read_results(options.directory);
+  if (options.sqlite)
+    outputs::write_sqlite(results, (std::filesystem::path(options.directory) / "results.sqlite").string());
   if (options.out.empty()) options.out = (std::filesystem::path(options.directory) / "report.html").string();
   write_page(results, options.directory, options.out, page);
   fmt::print("{}\n", options.out);
@@ -62,6 +66,8 @@ void add_report(CLI::App& app, int& exit_code) {
   command->add_option("--out", options->out, "The page's file (default DIR/report.html)")->type_name("FILE");
   command->add_option("--template", options->page, "Another page, with @simgrad-data@ in the place of the data")
       ->type_name("FILE");
+  command->add_flag("--sqlite", options->sqlite,
+                    "Also writes DIR/results.sqlite, a database with the tables of the CSV files");
   add_language(*command, options->language);
   command->callback([options, &exit_code] {
     speak(options->language);

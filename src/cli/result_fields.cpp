@@ -179,6 +179,10 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"failed", of_summary, "", "the number of seeds whose run failed"},
     {"seeds", of_summary, "", "the number of seeds; a number's 95 % interval over them is in NAME_low and NAME_high"},
     {"samples_per_s", of_summary, "samples/s", "samples_seen / simulated_s"},
+    {"compared_by", of_summary, "", "the number by which strategies are compared at a grid point, less being better"},
+    {"best", of_summary, "", "the strategy of the grid point with the smallest mean of that number"},
+    {"behind", of_summary, "",
+     "the mean difference from the best strategy's, seed by seed; its 95 % interval is in behind_low and behind_high"},
 
     {"outcome", of_table, "",
      "where no run has a target: the steps done, or that the run diverged or failed; else a column \"time to target\""},
@@ -210,6 +214,9 @@ constexpr auto field_table = std::to_array<ResultField>({
      "a strategy at a grid point: means over the seeds with 95 % intervals; the rows of summary.csv"},
     {"counterfactuals", of_file, "",
      "runs simulated again with one cause changed: the options of each change (sets) and what it brings (gain)"},
+    {"dropped", of_file, "",
+     "strategies that --race has dropped at a grid point: the seeds they ran (seeds) and did not (seeds_left_out), the "
+     "best strategy (behind), and the paired difference that decided"},
 });
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,13 +14,20 @@
 #include "base/errors.h"
 #include "base/say.h"
 #include "cli/cli.h"
+#include "cli/emit.h"
 #include "cli/language.h"
+#include "cli/outcome.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/run_options.h"
+#include "cli/scenarios.h"
 #include "cli/selection.h"
+#include "cli/sharding.h"
 #include "cli/tracing.h"
+#include "experiment/run/counterfactuals.h"
 #include "experiment/run/estimate.h"
 #include "experiment/run/runner.h"
+#include "outputs/files/sqlite.h"
 #include "outputs/report/page.h"
 #include "outputs/terminal/plot.h"
 
@@ -26,19 +35,8 @@ namespace simgrad::cli {
 
 namespace {
 
-struct RunOptions {
-  Chosen chosen;
-  std::string out;
-  int jobs = 0;
-  int threads = -1;
-  bool dry_run = false;
-  bool json = false;
-  bool quiet = false;
-  bool no_why = false;
-  bool force = false;
-  Tracing tracing;
-  std::string language;
-};
+/// The real time of all trials of --dry-run.
+constexpr double trials_s = 2.0;
 
 outputs::TableStyle style() {
   outputs::TableStyle style;
@@ -56,25 +54,10 @@ std::string plot_below(const outputs::Results& results) {
   return drawn.empty() ? "" : "\n" + drawn;
 }
 
-bool failed(const outputs::Run& run) { return run.record.status == record::Status::failed; }
-
-Exit exit_of(const outputs::Results& results) {
-  if (!results.complete) return Exit::interrupted;
-  if (std::ranges::all_of(results.runs, failed)) return Exit::every_run_failed;
-  const bool some = std::ranges::any_of(results.runs, failed) || std::ranges::any_of(results.baselines, failed);
-  return some ? Exit::some_runs_failed : Exit::ok;
-}
-
-/// Prints failed runs on stderr, since --quiet never silences errors.
-void print_errors(const std::vector<outputs::Run>& runs) {
-  for (const outputs::Run& run : runs)
-    if (failed(run)) base::say(fmt::format("{} {}: {}", run.id, run.label, run.record.error));
-}
-
 void print_results(const outputs::Results& results, const RunOptions& options,
                    const experiment::Recordings& recordings) {
   if (options.json)
-    fmt::print("{}", outputs::results_json(results));
+    outputs::write_results_json(results, [](std::string_view piece) { fmt::print("{}", piece); });
   else if (recordings.events)
     print_events(results, options.out);
   else if (!options.quiet)
@@ -98,48 +81,119 @@ bool written_page(const outputs::Results& results, const std::string& out, std::
   return true;
 }
 
+/// Writes the database. A fault is only printed, so that the results are not lost.
+void write_database(const outputs::Results& results, const std::string& out, std::vector<std::string>& unwritten) {
+  try {
+    outputs::write_sqlite(results, out + "/results.sqlite");
+  } catch (const base::EnvironmentError& fault) {
+    unwritten.emplace_back(fault.what());
+  }
+}
+
 /// The sentence on an interrupt: finished runs, if there are some.
 std::string interrupted_text(const outputs::Results& results, const std::string& out) {
   if (results.runs.empty()) return "simgrad: interrupted before a run was finished; no results are written";
   return fmt::format("simgrad: interrupted; the finished runs are in {}", out);
 }
 
-Exit run_experiment(RunOptions& options) {
-  const experiment::Plan plan = plan_of(options.chosen);
+/// Lists the runs, and says how many are to be simulated, how long they take and how much disk their files need.
+experiment::Estimate list_runs(const experiment::Plan& plan, const RunOptions& options, double budget_s) {
+  fmt::print("{}", runs_text(plan));
+  if (options.quiet) return {};
+  const std::string out = options.force ? "" : options.out;
+  flush_output();  // else the trials' processes would print the buffer again
+  const experiment::Estimate estimate = experiment::estimate(plan, options.jobs, options.threads, budget_s, out);
+  base::say(
+      fmt::format("simgrad: {}{}", options.scenarios.size() == 1 ? "" : plan.name + ": ", experiment::text(estimate)));
+  return estimate;
+}
+
+/// Prints the file for a scheduler.
+Exit emit(const RunOptions& options, const experiment::Plan& plan) {
+  if (!options.tracing.trace.empty() || options.tracing.events)
+    throw base::ScenarioError("--emit: shards write no traces and print no events; leave --trace and --events out");
+  std::vector<std::string> merge;
+  if (options.no_why) merge.emplace_back("--no-why");
+  if (!options.language.empty()) merge.insert(merge.end(), {"--language", options.language});
+  const std::size_t runs = experiment::pieces_of_work(plan).size();
+  std::vector<std::string> words = words_of(options.chosen);
+  for (const std::string& word : words_of_runs(options)) words.push_back(word);
+  fmt::print("{}", emitted(options.emission, {.name = plan.name,
+                                              .words = words,
+                                              .out = options.out,
+                                              .directory = std::filesystem::current_path().string(),
+                                              .merge = merge,
+                                              .jobs = std::max(1, options.jobs),
+                                              .threads = std::max(0, options.threads),
+                                              .runs = runs}));
+  if (static_cast<std::size_t>(options.emission.shards) > runs && !options.quiet)
+    base::say(fmt::format("simgrad: {} runs to simulate are fewer than {} shards: some will have nothing to do", runs,
+                          options.emission.shards));
+  return Exit::ok;
+}
+
+/// Refuses options about results, which a shard does not have, and a race, which needs all strategies of a grid point.
+void check_shard(const RunOptions& options, const experiment::Shard& shard, const experiment::Recordings& recordings) {
+  const char* option = options.json        ? "--json"
+                       : recordings.events ? "--events"
+                       : recordings.trace  ? "--trace"
+                                           : nullptr;
+  if (options.race)
+    throw base::ScenarioError(fmt::format(
+        "--race: shard {} has a part of the runs alone, so that strategies cannot be compared while it goes on; leave "
+        "--race out, or do all runs with --shard all",
+        text(shard)));
+  if (option != nullptr)
+    throw base::ScenarioError(
+        fmt::format("{}: shard {} writes records alone; leave the option out, or do all runs with --shard all", option,
+                    text(shard)));
+}
+
+/// estimates: gets that of --dry-run.
+Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vector<experiment::Estimate>& estimates) {
   print_warnings(plan);
+  if (options.out.empty()) options.out = "out/" + plan.name;
   const experiment::Recordings recordings = recordings_of(options.tracing, plan);
   if (options.dry_run) {
     if (recordings.more())
       throw base::ScenarioError(
           "--dry-run runs nothing, so there is nothing to show for --trace or --events; leave one of them out");
-    constexpr double trials_s = 2.0;
-    const std::string estimated =
-        options.quiet ? "" : experiment::text(experiment::estimate(plan, options.jobs, options.threads, trials_s));
-    fmt::print("{}", runs_text(plan));
-    if (!estimated.empty()) base::say("simgrad: " + estimated);
+    estimates.push_back(list_runs(plan, options, trials_s / static_cast<double>(options.scenarios.size())));
     return Exit::ok;
   }
-  if (options.out.empty()) options.out = "out/" + plan.name;
+  if (!options.emission.engine.empty()) return emit(options, plan);
+  const auto shard = chosen_shard(options.shard, options.quiet);
+  if (shard) check_shard(options, *shard, recordings);
   Progress progress(options.quiet);
-  const auto show = [&](const experiment::Advance& advance) { progress.show(advance); };
   std::vector<std::string> unwritten;
-  const outputs::Results results =
-      experiment::run_plan(plan, {.out = options.out,
-                                  .jobs = options.jobs,
-                                  .threads = options.threads,
-                                  .again = options.force,
-                                  .counterfactuals = !options.no_why,
-                                  .recordings = recordings,
-                                  .unwritten = [&](const std::string& fault) { unwritten.push_back(fault); },
-                                  .progress = show,
-                                  .tell = [&](const std::string& text) { progress.tell(text); }});
+  experiment::RunnerOptions runner{.out = options.out,
+                                   .jobs = options.jobs,
+                                   .threads = options.threads,
+                                   .again = options.force,
+                                   .counterfactuals = !options.no_why,
+                                   .race = options.race,
+                                   .share_numbers = !options.own_numbers,
+                                   .limits = limits_of(options),
+                                   .recordings = recordings,
+                                   .unwritten = [&](const std::string& fault) { unwritten.push_back(fault); },
+                                   .progress = [&](const experiment::Advance& advance) { progress.show(advance); },
+                                   .tell = [&](const std::string& text) { progress.tell(text); }};
+  if (shard) {
+    runner.unwritten = nullptr;  // the first one is an error
+    return do_shard(plan, *shard, {.file = options.chosen.scenario, .selection = options.chosen.selection}, options.out,
+                    runner, options.quiet);
+  }
+  if (const std::string remark = experiment::too_large_for_counterfactuals(plan); !options.no_why && !remark.empty())
+    progress.tell(remark);
+  const outputs::Results results = experiment::run_plan(plan, runner);
   progress.clear();
   print_results(results, options, recordings);
   const bool has_page = written_page(results, options.out, unwritten);
   const bool something = results.complete || !results.runs.empty();
+  if (options.sqlite && something) write_database(results, options.out, unwritten);
   if (something && !options.quiet && !options.json && !recordings.events && unwritten.empty())
-    fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}\n", options.out,
-               has_page ? ", report.html" : "");
+    fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}{}\n", options.out,
+               options.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
   if (outputs::page().empty() && !options.quiet) base::say(no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
   for (const std::string& fault : unwritten) base::say(fault);
@@ -147,34 +201,65 @@ Exit run_experiment(RunOptions& options) {
   return unwritten.empty() ? exit_of(results) : Exit::environment;
 }
 
+/// Refuses options that make one document or one file of a command.
+void refuse_one_file(const RunOptions& options) {
+  const std::size_t count = options.scenarios.size();
+  if (options.json)
+    throw base::ScenarioError(
+        fmt::format("--json prints one document, but there are {} scenarios; run them one after the other", count));
+  if (!options.emission.engine.empty())
+    throw base::ScenarioError(fmt::format(
+        "--emit prints one script, but there are {} scenarios; print one for each, one after the other", count));
+  const std::string& trace = options.tracing.trace;
+  if (!trace.empty() && trace != "json" && trace != "gz")
+    throw base::ScenarioError(fmt::format(
+        "--trace={} is one file, but there are {} scenarios; write --trace for a file for each run", trace, count));
+}
+
+/// One of several scenarios. Its faults are printed, and do not keep the others from being run.
+Exit run_one(const RunOptions& options, const std::string& scenario, const experiment::Plan& plan,
+             std::vector<experiment::Estimate>& estimates) {
+  RunOptions own = options;
+  own.chosen.scenario = scenario;
+  own.out = fmt::format("{}/{}", options.out.empty() ? "out" : options.out, plan.name);
+  const Exit exit = told([&] { return run_experiment(own, plan, estimates); });
+  std::fflush(stdout);  // else the next scenario's children would print the buffer again
+  return exit;
+}
+
+Exit run_scenarios(RunOptions& options) {
+  std::vector<experiment::Estimate> estimates;
+  if (options.scenarios.size() == 1) {
+    options.chosen.scenario = options.scenarios.front();
+    return run_experiment(options, plan_of(options.chosen), estimates);
+  }
+  refuse_one_file(options);
+  Exit exit = Exit::ok;
+  const std::vector<experiment::Plan> plans = plans_of(options.chosen, options.scenarios, exit);
+  for (const experiment::Plan& plan : plans)
+    exit = worst(exit, told([&] {
+                   experiment::check_files(plan, readable_bytes, {});
+                   return Exit::ok;
+                 }));
+  if (exit != Exit::ok) return exit;
+  for (std::size_t i = 0; i < plans.size() && exit != Exit::interrupted; ++i) {
+    if (!options.quiet) fmt::print("{}{}\n", i == 0 ? "" : "\n", options.scenarios[i]);
+    exit = worst(exit, run_one(options, options.scenarios[i], plans[i], estimates));
+  }
+  if (options.dry_run && !options.quiet && !plans.empty())
+    base::say(fmt::format("simgrad: {} scenarios: {}", plans.size(), experiment::text(experiment::sum(estimates))));
+  return exit;
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Runs the experiment: every strategy x every grid point x every seed");
   auto options = std::make_shared<RunOptions>();
-  add_selection(*command, options->chosen);
-  command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
-      ->type_name("DIR");
-  command->add_flag("--force", options->force,
-                    "Does all runs again, those too whose records are in the directory, and replaces the results of "
-                    "another experiment");
-  add_pace(*command, options->jobs, options->threads);
-  auto* const events = add_tracing(*command, options->tracing);
-  auto* dry_run = command->add_flag(
-      "--dry-run", options->dry_run,
-      "Only lists the runs, and estimates their real time and the size of their files by short trials");
-  command->add_flag("--json", options->json, "results.json on stdout, and nothing else")
-      ->excludes(dry_run)
-      ->excludes(events);
-  command->add_flag("--quiet", options->quiet, "Prints neither table nor progress, but errors")->excludes(events);
-  command->add_flag(
-      "--no-why", options->no_why,
-      "Does not try what would make the runs faster (twice the bandwidth, no stragglers, ...), which takes "
-      "up to a fifth of the experiment's time, or a tenth of a second");
-  add_language(*command, options->language);
+  add_run_options(*command, *options);
   command->callback([options, &exit_code] {
     speak(options->language);
-    exit_code = run_experiment(*options);
+    exit_code = run_scenarios(*options);
   });
 }
 

@@ -6,20 +6,26 @@
 #include <set>
 
 #include "base/say.h"
+#include "base/text.h"
+#include "cli/scenarios.h"
 #include "outputs/text/text_layout.h"
 #include "training/program.h"
 
 namespace simgrad::cli {
 
-void add_selection(CLI::App& command, Chosen& chosen) {
-  command.add_option("scenario", chosen.scenario, "The scenario, a TOML file")->required();
+void add_selection(CLI::App& command, Chosen& chosen, std::vector<std::string>* several) {
+  if (several)
+    command.add_option("scenario", *several, "The scenarios, TOML files")->required();
+  else
+    command.add_option("scenario", chosen.scenario, "The scenario, a TOML file")->required();
   command.add_option("--set", chosen.selection.sets, "Sets any key: --set cluster.workers=8 (repeatable)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   command
       .add_option("--grid", chosen.selection.grids,
-                  "All values of a key: --grid cluster.workers=1,2,4 (repeatable; product)")
+                  "All values of a key: --grid cluster.workers=1,2,4 (repeatable; product); also range(a,b,step), "
+                  "logspace(a,b,n) and zip(KEY=...; KEY=...)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE,...");
@@ -40,36 +46,46 @@ void add_pace(CLI::App& command, int& jobs, int& threads) {
       ->type_name("N");
 }
 
-namespace {
-
-/// The text, quoted for a POSIX shell if necessary.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
-}  // namespace
-
-std::string command_of(const Chosen& chosen) {
-  std::string text = "simgrad run " + quoted(chosen.scenario);
+std::vector<std::string> words_of(const Chosen& chosen) {
+  std::vector<std::string> words{"simgrad", "run", chosen.scenario};
   const auto add = [&](const char* option, const std::string& value) {
-    text += fmt::format(" {} {}", option, quoted(value));
+    words.emplace_back(option);
+    words.push_back(value);
   };
   for (const std::string& each : chosen.selection.sets) add("--set", each);
   for (const std::string& each : chosen.selection.grids) add("--grid", each);
   if (!chosen.selection.seeds.empty()) add("--seeds", chosen.selection.seeds);
   for (const std::string& each : chosen.selection.strategies) add("--strategy", each);
-  return text + (chosen.no_baseline ? " --no-baseline" : "");
+  if (chosen.no_baseline) words.emplace_back("--no-baseline");
+  return words;
 }
+
+std::string command_of(const Chosen& chosen) { return base::shell_line(words_of(chosen)); }
 
 experiment::Plan plan_of(Chosen& chosen) {
   chosen.selection.baselines = !chosen.no_baseline;
   experiment::Plan plan = experiment::make_plan(chosen.scenario, chosen.selection);
   plan.command = command_of(chosen);
   return plan;
+}
+
+std::vector<experiment::Plan> plans_of(const Chosen& chosen, const std::vector<std::string>& files, Exit& exit) {
+  Chosen one = chosen;
+  one.selection.baselines = !one.no_baseline;
+  std::vector<ReadScenario> read = read_scenarios(files, one.selection);
+  std::vector<experiment::Plan> plans;
+  for (ReadScenario& each : read) {
+    if (!each.plan) {
+      exit = worst(exit, each.exit);
+      continue;
+    }
+    one.scenario = each.file;
+    each.plan->command = command_of(one);
+  }
+  if (exit != Exit::ok) return {};
+  refuse_equal_names(read, "their directories", "take");
+  for (ReadScenario& each : read) plans.push_back(std::move(*each.plan));
+  return plans;
 }
 
 void print_warnings(const experiment::Plan& plan) {

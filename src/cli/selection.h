@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "cli/cli.h"
 #include "experiment/plan/plan.h"
 
 namespace CLI {
@@ -17,14 +19,20 @@ struct Chosen {
   bool no_baseline = false;
 };
 
-void add_selection(CLI::App& command, Chosen& chosen);
+/// several: takes the scenarios of a command that has one or more; null: `chosen.scenario` is the only one.
+void add_selection(CLI::App& command, Chosen& chosen, std::vector<std::string>* several = nullptr);
 /// The number of runs at a time and of threads for a run's numbers. Neither changes a result.
 void add_pace(CLI::App& command, int& jobs, int& threads);
-/// The command that repeats these runs: `simgrad run S.toml --set ...`, quoted for a shell. Options that change no
-/// result, such as --out, --jobs and --threads, are left out.
+/// The words of the command that repeats these runs: `simgrad run S.toml --set ...`. Options that change no result,
+/// such as --out, --jobs and --threads, are left out.
+std::vector<std::string> words_of(const Chosen& chosen);
+/// These words, quoted for a shell.
 std::string command_of(const Chosen& chosen);
 
 experiment::Plan plan_of(Chosen& chosen);
+/// The plans of several scenarios.  Errors: none is thrown for their faults, which are printed; then there are no
+/// plans, and `exit` is the code.
+std::vector<experiment::Plan> plans_of(const Chosen& chosen, const std::vector<std::string>& files, Exit& exit);
 
 /// Prints the warnings of the plan's strategies on stderr, each once.
 void print_warnings(const experiment::Plan& plan);

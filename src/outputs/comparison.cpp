@@ -7,6 +7,8 @@
 #include <iterator>
 #include <numeric>
 #include <set>
+#include <string>
+#include <unordered_map>
 
 #include "outputs/leaders.h"
 #include "outputs/report/data/conditions.h"
@@ -130,10 +132,6 @@ Row row_of(const Group& runs) {
   return row;
 }
 
-/// Whether two grid points are written alike, as the report and the CSV files tell points apart; 1 and 1.0 are equal as
-/// values of JSON.
-bool same_point(const Json& one, const Json& other) { return one == other && compact(one) == compact(other); }
-
 std::vector<Row> rows_of(const std::vector<Run>& runs) {
   std::vector<Row> rows;
   for (const Group& group : groups_of(runs)) rows.push_back(row_of(group));
@@ -144,20 +142,26 @@ std::string last_part(const std::string& key) { return key.substr(key.rfind('.')
 
 }  // namespace
 
+/// Grid points are told apart as the report and the CSV files do, by how they are written: 1 and 1.0 are equal as
+/// values of JSON, and two points.
 std::vector<Group> groups_of(const std::vector<Run>& runs) {
   std::vector<std::vector<Group>> points;
+  std::unordered_map<std::string, std::vector<std::size_t>> written;  // points by their texts
   for (const Run& run : runs) {
-    auto point = std::find_if(points.begin(), points.end(),
-                              [&](const auto& groups) { return same_point(groups[0][0]->parameters, run.parameters); });
-    if (point == points.end())
-      point = points.insert(points.end(), {Group{&run}});
-    else {
-      auto group = std::find_if(point->begin(), point->end(), [&](const Group& g) { return g[0]->label == run.label; });
-      if (group == point->end())
-        point->push_back({&run});
-      else
-        group->push_back(&run);
+    std::vector<std::size_t>& candidates = written[compact(run.parameters)];
+    const auto known = std::ranges::find_if(
+        candidates, [&](std::size_t point) { return points[point][0][0]->parameters == run.parameters; });
+    if (known == candidates.end()) {
+      candidates.push_back(points.size());
+      points.push_back({Group{&run}});
+      continue;
     }
+    std::vector<Group>& point = points[*known];
+    const auto group = std::ranges::find_if(point, [&](const Group& g) { return g[0]->label == run.label; });
+    if (group == point.end())
+      point.push_back({&run});
+    else
+      group->push_back(&run);
   }
   std::vector<Group> all;
   for (const auto& groups : points) all.insert(all.end(), groups.begin(), groups.end());

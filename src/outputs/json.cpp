@@ -1,6 +1,7 @@
 /// results.json and the record of one run, written.
 #include <fmt/format.h>
 
+#include <concepts>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -66,25 +67,27 @@ Json object_of(const Item& item) {
   return json;
 }
 
-/// One object a line: two files can be compared line by line, and grep finds a run.
-std::string lines_of(const std::vector<Json>& objects) {
-  std::string text;
-  for (const Json& object : objects) text += (text.empty() ? "\n    " : ",\n    ") + compact(object);
-  return objects.empty() ? "[]" : "[" + text + "\n  ]";
-}
-
+/// One object a line: two files can be compared line by line, grep finds a run, and a reader needs one run at a time.
 template <class Item>
-std::string lines_of(const std::vector<Item>& items) {
-  std::vector<Json> objects;
-  for (const Item& item : items) objects.push_back(object_of(item));
-  return lines_of(objects);
+void write_lines(std::string_view name, const std::vector<Item>& items, const Sink& sink) {
+  sink(fmt::format("  \"{}\": [", name));
+  const char* before = "\n    ";
+  for (const Item& item : items) {
+    sink(before);
+    if constexpr (std::same_as<Item, Json>)
+      sink(compact(item));
+    else
+      sink(compact(object_of(item)));
+    before = ",\n    ";
+  }
+  sink(items.empty() ? "]" : "\n  ]");
 }
 
 }  // namespace
 
 Json to_json(const Run& run) { return object_of(run); }
 
-std::string results_json(const Results& results) {
+void write_results_json(const Results& results, const Sink& sink) {
   const Json scenario = results.scenario.is_null() ? Json::object() : results.scenario;
   std::string text = "{\n";
   text += fmt::format("  \"schema\": {},\n", schema);
@@ -94,12 +97,26 @@ std::string results_json(const Results& results) {
   text += fmt::format("  \"complete\": {},\n", results.complete);
   if (!results.command.empty()) text += fmt::format("  \"command\": {},\n", compact(results.command));
   text += fmt::format("  \"scenario\": {},\n", compact(scenario));
-  text += fmt::format("  \"runs\": {},\n", lines_of(results.runs));
-  text += fmt::format("  \"baselines\": {},\n", lines_of(results.baselines));
-  text += fmt::format("  \"summary\": {}", lines_of(point_summaries(results)));
-  if (!results.counterfactuals.empty())
-    text += fmt::format(",\n  \"counterfactuals\": {}", lines_of(results.counterfactuals));
-  text += "\n}\n";
+  sink(text);
+  write_lines("runs", results.runs, sink);
+  sink(",\n");
+  write_lines("baselines", results.baselines, sink);
+  sink(",\n");
+  write_lines("summary", point_summaries(results), sink);
+  if (!results.counterfactuals.empty()) {
+    sink(",\n");
+    write_lines("counterfactuals", results.counterfactuals, sink);
+  }
+  if (!results.dropped.empty()) {
+    sink(",\n");
+    write_lines("dropped", results.dropped, sink);
+  }
+  sink("\n}\n");
+}
+
+std::string results_json(const Results& results) {
+  std::string text;
+  write_results_json(results, [&](std::string_view piece) { text += piece; });
   return text;
 }
 

@@ -9,6 +9,7 @@
 
 #include "outputs/describe_run.h"
 #include "outputs/reader.h"
+#include "outputs/results_reading.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -49,13 +50,19 @@ class JsonReader {
   template <class Item>
   static std::vector<Item> items_from(const Reader& object, std::string_view name) {
     const Json& array = object.array(name);
-    std::vector<Item> all(array.size());
-    for (std::size_t i = 0; i < array.size(); ++i) {
-      const Reader item(array[i], name, i);
-      JsonReader reader(item);
-      describe(all[i], reader);
-    }
+    std::vector<Item> all;
+    all.reserve(array.size());
+    for (std::size_t i = 0; i < array.size(); ++i) all.push_back(item_from<Item>(array[i], name, i));
     return all;
+  }
+
+  template <class Item>
+  static Item item_from(const Json& json, std::string_view list, std::size_t index) {
+    const Reader object(json, list, index);
+    JsonReader reader(object);
+    Item item;
+    describe(item, reader);
+    return item;
   }
 
  private:
@@ -112,26 +119,38 @@ Run run_from_json(const Json& json) {
   return run;
 }
 
+Run run_in_list(const Json& json, std::string_view list, std::size_t index) {
+  Run run = JsonReader::item_from<Run>(json, list, index);
+  complete_parts(run);
+  require_file_name(run.id, list, index);
+  return run;
+}
+
+Counterfactual counterfactual_in_list(const Json& json, std::string_view list, std::size_t index) {
+  return JsonReader::item_from<Counterfactual>(json, list, index);
+}
+
 Results results_from_json(const Json& json) {
   const Reader results(json, "results");
   if (results.integer<int>("schema") != schema) results.refuse("schema", results.at("schema"), "1");
-  Results read{.name = results.text("name"),
-               .title = results.text("title"),
-               .version = results.text("version"),
-               .complete = results.flag("complete"),
-               .command = results.text_or("command", ""),
-               .scenario = results.object("scenario"),
-               .runs = JsonReader::items_from<Run>(results, "runs"),
-               .baselines = JsonReader::items_from<Run>(results, "baselines"),
-               .counterfactuals = results.has("counterfactuals")
-                                      ? JsonReader::items_from<Counterfactual>(results, "counterfactuals")
-                                      : std::vector<Counterfactual>()};
-  for (std::vector<Run>* all : {&read.runs, &read.baselines})
-    for (std::size_t i = 0; i < all->size(); ++i) {
-      complete_parts((*all)[i]);
-      require_file_name((*all)[i].id, all == &read.runs ? "runs" : "baselines", i);
-    }
-  return read;
+  const auto runs_of = [&](std::string_view list) {
+    std::vector<Run> runs;
+    for (const Json& run : results.array(list)) runs.push_back(run_in_list(run, list, runs.size()));
+    return runs;
+  };
+  return {
+      .name = results.text("name"),
+      .title = results.text("title"),
+      .version = results.text("version"),
+      .complete = results.flag("complete"),
+      .command = results.text_or("command", ""),
+      .scenario = results.object("scenario"),
+      .runs = runs_of("runs"),
+      .baselines = runs_of("baselines"),
+      .counterfactuals = results.has("counterfactuals")
+                             ? JsonReader::items_from<Counterfactual>(results, "counterfactuals")
+                             : std::vector<Counterfactual>(),
+      .dropped = results.has("dropped") ? JsonReader::items_from<Dropped>(results, "dropped") : std::vector<Dropped>()};
 }
 
 }  // namespace simgrad::outputs

@@ -1,8 +1,10 @@
 #include "outputs/point_summary.h"
 
 #include <cmath>
+#include <map>
 #include <string>
 
+#include "outputs/leaders.h"
 #include "outputs/statistics.h"
 #include "outputs/summary.h"
 
@@ -17,6 +19,29 @@ void set_number(Json& row, const SummarisedNumber& number, const Group& runs) {
   row[name] = json_value(of_seeds.mean);
   row[name + "_low"] = json_value(of_seeds.low);
   row[name + "_high"] = json_value(of_seeds.high);
+}
+
+/// Adds the comparison of a row with the best one of its grid point.
+void set_difference(Json& row, const Row& of_row, const Row* best, Compared by) {
+  const bool has = compared(of_row, by).has_value();
+  row["compared_by"] = by.to_target ? "time_to_target_s" : "s_per_sample";
+  row["best"] = best && has ? Json(best->label) : Json();
+  Interval behind{nan, nan, nan};
+  if (best && has && best != &of_row) behind = difference(*best, of_row, by).of_pairs;
+  row["behind"] = json_value(behind.mean);
+  row["behind_low"] = json_value(behind.low);
+  row["behind_high"] = json_value(behind.high);
+}
+
+/// The best row of each grid point, by the point's text.
+std::map<std::string, const Row*> best_rows(const Comparison& comparison, Compared by) {
+  std::map<std::string, const Row*> best;
+  for (const Row& row : comparison.rows)
+    if (const auto mean = compared(row, by)) {
+      const Row*& known = best[compact(row.parameters)];
+      if (!known || *mean < *compared(*known, by)) known = &row;
+    }
+  return best;
 }
 
 }  // namespace
@@ -39,6 +64,10 @@ const std::vector<SummarisedNumber>& summarised_numbers() {
 
 std::vector<Json> point_summaries(const Results& results) {
   std::vector<Json> rows;
+  const Comparison all = comparison(results);
+  const Compared by = all.has_target ? by_time_to_target : by_time_per_sample;
+  const auto best = best_rows(all, by);
+  std::size_t place = 0;  // groups are in the order of the comparison's rows
   for (const Group& group : groups_of(results.runs)) {
     const Run& first = *group.front();
     Json& row = rows.emplace_back(Json::object());
@@ -58,6 +87,9 @@ std::vector<Json> point_summaries(const Results& results) {
     row["failed"] = failed;
     const auto sound = sound_runs(group);
     for (const SummarisedNumber& number : summarised_numbers()) set_number(row, number, sound);
+    const Row& compared_row = all.rows[place++];
+    const auto best_here = best.find(compact(compared_row.parameters));
+    set_difference(row, compared_row, best_here == best.end() ? nullptr : best_here->second, by);
   }
   return rows;
 }

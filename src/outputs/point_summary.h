@@ -25,7 +25,10 @@ const std::vector<SummarisedNumber>& summarised_numbers();
 /// `failed`, then each number's mean under its name, and its 95 % interval under NAME_low and NAME_high (null below two
 /// seeds). The numbers are over the runs that neither failed nor diverged, or over the diverged ones if there are no
 /// others. Times and prices to the target are over the runs that reached it. Speed-ups and samples per second are
-/// ratios of mean times (seed_means.h).
+/// ratios of mean times (seed_means.h). Last come `compared_by` (time_to_target_s where the results have a target, else
+/// s_per_sample), `best`, the label with the smallest mean of it at the grid point, and `behind` with its interval: the
+/// mean of the paired differences from the best, seed by seed (leaders.h). These are null where a row has no such
+/// number, and `behind` for the best itself.
 std::vector<nlohmann::ordered_json> point_summaries(const Results& results);
 
 }  // namespace simgrad::outputs

@@ -73,6 +73,7 @@ struct Bill {
 
   /// Returns every field with its name, in this order.
   static const std::vector<std::pair<std::string_view, std::optional<double> Bill::*>>& fields();
+  bool operator==(const Bill&) const = default;
 };
 
 /// Returns the bill: cost = hosts' $/h x time + bytes x egress + stored bytes x storage; a spot host is not paid while

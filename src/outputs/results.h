@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "outputs/counterfactual.h"
+#include "outputs/dropped.h"
 #include "outputs/prices.h"
 #include "record/record.h"
 
@@ -41,6 +44,7 @@ struct Results {
   std::vector<Run> runs;
   std::vector<Run> baselines;
   std::vector<Counterfactual> counterfactuals = {};  ///< of some runs, in the order of their importance
+  std::vector<Dropped> dropped = {};                 ///< by a race; their runs are not in `runs`
 };
 
 /// A run as JSON with everything in it (curve, ranks and links too), and back.
@@ -54,10 +58,21 @@ Results results_from_json(const nlohmann::ordered_json& json);
 /// doubles, and for lists and objects nested more than 256 deep.
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& file = "JSON");
 
+/// Receives a document in pieces, so that none is in memory as a whole.
+using Sink = std::function<void(std::string_view piece)>;
+
 /// results.json; the same text is the document of --json.  One run a line.  Equal results give equal bytes.
+void write_results_json(const Results& results, const Sink& sink);
 std::string results_json(const Results& results);
+/// Reads results.json run by run where it has one run a line, as simgrad writes it; other JSON is parsed as a whole.
+/// Errors: base::EnvironmentError for a file that cannot be read; base::ScenarioError for contents that are wrong, with
+/// the file's name, and line and column where it is not JSON.
+Results read_results_json(const std::string& path);
+
+struct ResultTable;
 /// The numbers of results.json, letter for letter; null is an empty cell; RFC 4180 quoting, lines end in "\n".
 /// Baselines are in none of these files.
+void write_csv(const ResultTable& table, const Sink& sink);
 std::string runs_csv(const Results& results);
 /// A row a (grid point, label): numbers of runs, means and 95 % intervals over the seeds (point_summary.h).
 std::string summary_csv(const Results& results);
@@ -77,6 +92,8 @@ std::string table(const Results& results, const TableStyle& style);
 /// Writes to a temporary name beside `path` and renames, so that no reader ever sees half a file.
 /// Errors: base::EnvironmentError naming the file and the system's reason.
 void write_file(const std::string& path, const std::string& text);
+/// As above; `write` is called once, and hands over the contents.
+void write_file(const std::string& path, const std::function<void(const Sink& sink)>& write);
 std::string read_file(const std::string& path);
 /// Writes results.json and the CSV files into the directory, which is made if it does not exist.
 void write_all(const Results& results, const std::string& directory);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
 #include <vector>
 
@@ -26,14 +27,33 @@ double within(double t, int degrees_of_freedom) {
 
 }  // namespace
 
-double student_t95(int degrees_of_freedom) {
-  double low = 1.9;  // 1.96 for the normal distribution, 12.706 for one degree of freedom
+double student_t(int degrees_of_freedom, double confidence) {
+  double low = 1.9;  // at 95 %: 1.96 for the normal distribution, 12.706 for one degree of freedom
   double high = 12.8;
-  for (int i = 0; i < 60; ++i) {
+  while (low > 1e-300 && within(low, degrees_of_freedom) >= confidence) low /= 2.0;
+  while (high < 1e300 && within(high, degrees_of_freedom) < confidence) high *= 2.0;
+  for (int i = 0; i < 100; ++i) {
     const double middle = 0.5 * (low + high);
-    (within(middle, degrees_of_freedom) < 0.95 ? low : high) = middle;
+    (within(middle, degrees_of_freedom) < confidence ? low : high) = middle;
   }
   return 0.5 * (low + high);
+}
+
+double student_t95(int degrees_of_freedom) {
+  // Thousands of rows have as many seeds, and a value takes a hundred sums.
+  static std::map<int, double> known;
+  const auto [at, is_new] = known.try_emplace(degrees_of_freedom);
+  if (is_new) at->second = student_t(degrees_of_freedom, 0.95);
+  return at->second;
+}
+
+double sign_test(int wins, int trials) {
+  // The terms C(n, k) / 2^n by their logarithms: 2^n is beyond the range of doubles for n > 1023.
+  double sum = 0.0;
+  for (int k = wins; k <= trials; ++k)
+    sum += std::exp(std::lgamma(trials + 1.0) - std::lgamma(k + 1.0) - std::lgamma(trials - k + 1.0) -
+                    trials * std::numbers::ln2);
+  return std::min(sum, 1.0);
 }
 
 Interval interval(std::span<const double> numbers, double t) {

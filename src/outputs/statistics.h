@@ -8,10 +8,17 @@ namespace simgrad::outputs {
 
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns t with P(|T| <= t) = 0.95, for Student's T with this number of degrees of freedom (at least 1).
-/// The distribution is a finite sum for whole degrees of freedom; t is found by bisection.
+/// Returns t with P(|T| <= t) = confidence, for Student's T with this number of degrees of freedom (at least 1).
+/// The distribution is a finite sum for whole degrees of freedom; t is found by bisection. A one-sided bound at
+/// confidence c has the t of 2 c - 1.  confidence: between 0 and 1, both excluded.
 /// Source: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4.
+double student_t(int degrees_of_freedom, double confidence);
+/// Returns student_t at 95 %.
 double student_t95(int degrees_of_freedom);
+
+/// Returns the probability of at least that many wins in as many fair trials: the one-sided p-value of the sign test.
+/// Source: W. J. Conover, Practical Nonparametric Statistics, 3rd ed., 1999, 3.4.
+double sign_test(int wins, int trials);
 
 /// A mean with its 95 % confidence interval [low, high], for numbers that are normal and independent.
 struct Interval {

@@ -3,13 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "base/errors.h"
 #include "scenario/node.h"
@@ -21,10 +16,8 @@ std::string Position::text() const { return line == 0 ? file : fmt::format("{}:{
 
 void Faults::add(const Position& position, std::string message) {
   // Each fault is reported once, although every grid point reads the same document.
-  const bool known = std::ranges::any_of(faults_, [&](const Fault& fault) {
-    return fault.message == message && fault.position.text() == position.text();
-  });
-  if (!known) faults_.push_back({position, std::move(message)});
+  if (known_.insert(fmt::format("{}\n{}", position.text(), message)).second)
+    faults_.push_back({position, std::move(message)});
 }
 
 void Faults::add(const Faults& others) {
@@ -43,7 +36,8 @@ void Faults::raise_if_any() const {
   for (const Fault& fault : faults_) sorted.push_back(&fault);
   // Sorts the file's faults from top to bottom; those of the command line follow in their order.
   std::ranges::stable_sort(sorted, {}, [](const Fault* fault) {
-    return std::tuple(fault->position.line == 0, fault->position.line, fault->position.column);
+    const Position& at = fault->position;
+    return std::tuple(at.line == 0, at.line == 0 ? std::string() : at.file, at.line, at.column);
   });
   std::vector<std::string> lines;
   for (const Fault* fault : sorted) {
@@ -71,6 +65,13 @@ Table* table_at(Table& root, std::string_view key) {
   return table && dot != std::string_view::npos ? table_at(*table, key.substr(dot + 1)) : table;
 }
 
+void add_keys(const Table& table, const std::string& prefix, std::vector<std::pair<std::string, Position>>& all) {
+  for (const Entry& entry : table.entries) {
+    all.emplace_back(prefix + entry.key, entry.position);
+    if (const auto* nested = entry.node.as<Table>()) add_keys(*nested, prefix + entry.key + ".", all);
+  }
+}
+
 /// Adds the places of a value and of all that it holds.
 void add_places(const Node& node, std::vector<Position>& places) {
   places.push_back(node.position);
@@ -96,16 +97,10 @@ Document& Document::operator=(Document&&) noexcept = default;
 Document::~Document() = default;
 
 Document Document::read(const std::string& path) {
-  // On Linux a directory can be opened, and then reads as an empty file.
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw base::EnvironmentError(fmt::format("{}: is a directory", path));
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw base::EnvironmentError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw base::EnvironmentError(fmt::format("{}: cannot be read", path));
-  return parse(text, path);
+  auto impl = std::make_unique<Impl>();
+  impl->root = read_extended(path);
+  impl->name = path;
+  return Document(std::move(impl));
 }
 
 Document Document::parse(std::string_view text, std::string name) {
@@ -124,7 +119,7 @@ void Document::set(std::string_view assignment) {
 }
 
 void Document::set(std::string_view key, const Value& value) {
-  assign(impl_->root, key, parse_value(value.toml, value.position));
+  assign(impl_->root, key, value.node ? *value.node : parse_value(value.toml, value.position));
 }
 
 std::vector<Axis> Document::take_grid(Faults& faults) {
@@ -133,7 +128,7 @@ std::vector<Axis> Document::take_grid(Faults& faults) {
   if (found == entries.end()) return {};
   const Entry grid = std::move(*found);
   entries.erase(found);
-  if (const auto* table = grid.node.as<Table>()) return axes(*table, faults);
+  if (const auto* table = grid.node.as<Table>()) return scenario::axes(*table, faults);
   faults.add(grid.node.position, fmt::format("grid must be a table of lists, found {}", shown(grid.node)));
   return {};
 }
@@ -174,10 +169,30 @@ Position Document::position(std::string_view key) const {
   return found.position ? *found.position : impl_->beginning();
 }
 
-void Document::read_into(base::Described& options, Faults& faults) const {
-  Reading reading{.faults = faults,
-                  .directory = std::filesystem::path(impl_->name).parent_path(),
-                  .all_keys = [&options] { return keys(options); }};
+std::size_t Document::size(std::string_view list) const {
+  const Found found = find(impl_->root, list);
+  const auto* array = found.node ? found.node->as<Array>() : nullptr;
+  return array ? array->size() : 0;
+}
+
+std::vector<std::pair<std::string, Position>> Document::written(std::string_view key) const {
+  std::vector<std::pair<std::string, Position>> all;
+  const Found found = find(impl_->root, key);
+  if (const auto* table = found.node ? found.node->as<Table>() : nullptr) add_keys(*table, "", all);
+  return all;
+}
+
+bool Document::shares(const Document& other, std::string_view key) const {
+  const Entry* mine = std::as_const(impl_->root).find(key);
+  const Entry* theirs = std::as_const(other.impl_->root).find(key);
+  if (!mine || !theirs) return mine == theirs;
+  if (const auto* table = std::as_const(mine->node).as<Table>()) return table == theirs->node.as<Table>();
+  const auto* list = std::as_const(mine->node).as<Array>();
+  return list && list == theirs->node.as<Array>();
+}
+
+void Document::read_into(base::Described& options, Faults& faults, const std::vector<std::string>& without) const {
+  Reading reading{.faults = faults, .all_keys = [&options] { return keys(options); }, .without = &without};
   Reader reader(impl_->root, impl_->beginning(), "", reading);
   options.describe(reader);
   reader.refuse_unknown_keys();

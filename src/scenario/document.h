@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,12 +38,16 @@ class Faults {
     std::string message;
   };
   std::vector<Fault> faults_;
+  std::set<std::string> known_;  ///< their texts with their places
 };
+
+struct Node;
 
 /// A value of a grid or an override, in TOML (`8`, `"10Gbps"`, `true`, `{ kind = "x" }`).
 struct Value {
   std::string toml;
   Position position;
+  std::shared_ptr<const Node> node = {};  ///< the same, parsed, for values that are set many times; null: not parsed
 };
 
 /// The value as JSON, for records.
@@ -53,13 +58,18 @@ struct Axis {
   std::string key;
   std::vector<Value> values;
   Position position;
+  /// Axes of one zip have a number in common, are equally long, and take their k-th values together. 0: in no zip.
+  int zip = 0;
 };
 
 /// Copies are cheap: there is one for each grid point.
 class Document {
  public:
-  /// Errors: EnvironmentError if the file cannot be read; ScenarioError with line and column for malformed TOML.
+  /// Reads a file. If it says `extends = "base.toml"`, it is laid over that one (lay() in node.h has the rules), which
+  /// may extend another one. Errors: EnvironmentError if a file cannot be read; ScenarioError with line and column for
+  /// malformed TOML, and for files that extend each other in a circle.
   static Document read(const std::string& path);
+  /// `extends` is not followed here, and is an unknown key.
   static Document parse(std::string_view text, std::string name);
 
   Document(const Document&);
@@ -77,13 +87,22 @@ class Document {
   void set(std::string_view assignment);
   void set(std::string_view key, const Value& value);
 
-  /// Removes [grid] from the document. Returns its axes in the file's order.  Faults: an axis that is not a list, an
-  /// empty list.
+  /// Removes [grid] from the document. Returns its axes in the file's order, those of [[grid.zip]] last, numbered from
+  /// 1 on.  Faults: an axis that is not a list, an empty list, an unsound formula, a key that is there twice, lists of
+  /// a zip that are not equally long.
   std::vector<Axis> take_grid(Faults& faults);
-  /// `--grid cluster.workers=1,2,4` (or a TOML list).
-  static Axis axis(std::string_view assignment);
+  /// `--grid cluster.workers=1,2,4` (or a TOML list, or formulas); or several axes, all with zip 1:
+  /// `--grid "zip(cluster.bandwidth=1Gbps,10Gbps; cluster.latency=50us,5us)"`.  Errors: ScenarioError.
+  static std::vector<Axis> axes(std::string_view option);
 
   bool contains(std::string_view key) const;
+  /// The number of tables of a list of the root; 0 if there is none.
+  std::size_t size(std::string_view list) const;
+  /// The dotted keys of the values in the table at `key`, with their positions.
+  std::vector<std::pair<std::string, Position>> written(std::string_view key) const;
+  /// True if neither document has changed the table or list at a key of the root since one was copied from the other,
+  /// or if neither has one.
+  bool shares(const Document& other, std::string_view key) const;
   /// Removes the value at a dotted key of tables, so that `read_into` does not see it.
   void erase(std::string_view key);
   /// Lays the value at `from`, if there is one, over the value at `onto`, a dotted key of tables: a table key by key,
@@ -97,7 +116,8 @@ class Document {
   /// Reads the whole document into `options`: assigns the options that are written, keeps the defaults of the others,
   /// and adds a fault for every unknown key (with the key that was probably meant), wrong type, value out of range,
   /// missing unit, unknown kind.
-  void read_into(base::Described& options, Faults& faults) const;
+  /// without: keys of the root that are known, but are not read.
+  void read_into(base::Described& options, Faults& faults, const std::vector<std::string>& without = {}) const;
   /// Reads the document into `options`, and adds the faults of the values at the dotted keys: wrong types, units and
   /// kinds, values out of range; also of a section on the way that is no table. For values that no run has, because the
   /// command line or a grid replaces them.
@@ -113,7 +133,9 @@ class Document {
 /// values that are not there, and numbers that are not finite, are left out. Keys are in the order of `describe`. Paths
 /// are written relative to `directory`, that of the scenario's file, so that the echo does not depend on the current
 /// directory; without `directory` they are written unchanged. Absolute paths stay absolute.
-nlohmann::ordered_json echo(const base::Described& options, std::string_view directory = {});
+/// without: keys of the component whose values are not made; they are null.
+nlohmann::ordered_json echo(const base::Described& options, std::string_view directory = {},
+                            const std::vector<std::string>& without = {});
 /// The options that differ from their defaults, as `key=value` pairs in the order of `describe`, for default labels. A
 /// component gives its kind, if that differs, then the options that differ from this kind's defaults, with dotted keys.
 std::vector<std::pair<std::string, std::string>> differences(const base::Described& options,

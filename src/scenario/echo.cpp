@@ -1,6 +1,8 @@
 /// The echo of a component's options, and their differences from the defaults.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenario/walker.h"
 
 namespace simgrad::scenario {
@@ -9,7 +11,7 @@ namespace {
 
 class Echo final : public Walker {
  public:
-  using Walker::Walker;
+  Echo(std::string_view directory, const std::vector<std::string>& without) : Walker(directory), without_(without) {}
 
   Json take() { return std::move(tree_); }
 
@@ -28,20 +30,24 @@ class Echo final : public Walker {
   }
 
   void section(std::string_view key, base::Described& options, std::string_view) override {
-    tree_[std::string(key)] = echo(options, directory());
+    tree_[std::string(key)] = left_out(key) ? Json() : echo(options, directory());
   }
 
  private:
+  bool left_out(std::string_view key) const { return std::ranges::find(without_, key) != without_.end(); }
+
   void leaf(const Leaf& leaf) override {
     if (!leaf.value.is_null()) tree_[std::string(leaf.key)] = leaf.value;
   }
 
   void any_list(std::string_view key, AnyList& items, std::string_view) override {
     Json list = Json::array();
-    for (std::size_t i = 0; i < items.size(); ++i) list.push_back(echo(items.at(i), directory()));
-    tree_[std::string(key)] = std::move(list);
+    const bool wanted = !left_out(key);
+    for (std::size_t i = 0; wanted && i < items.size(); ++i) list.push_back(echo(items.at(i), directory()));
+    tree_[std::string(key)] = wanted ? std::move(list) : Json();
   }
 
+  const std::vector<std::string>& without_;
   Json tree_ = Json::object();
 };
 
@@ -123,8 +129,8 @@ base::Described& only_visited(const base::Described& options) { return const_cas
 
 }  // namespace
 
-Json echo(const base::Described& options, std::string_view directory) {
-  Echo echo(directory);
+Json echo(const base::Described& options, std::string_view directory, const std::vector<std::string>& without) {
+  Echo echo(directory, without);
   only_visited(options).describe(echo);
   return echo.take();
 }

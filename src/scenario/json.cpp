@@ -46,14 +46,14 @@ std::string lines(const Json& object) {
 
 Json json(const Node& node) {
   return std::visit(Overloaded{[](const Date& date) { return Json(date.text); },
-                               [](const Array& array) {
+                               [](const Shared<Array>& array) {
                                  Json list = Json::array();
-                                 for (const Node& item : array) list.push_back(json(item));
+                                 for (const Node& item : *array) list.push_back(json(item));
                                  return list;
                                },
-                               [](const Table& table) {
+                               [](const Shared<Table>& table) {
                                  Json object = Json::object();
-                                 for (const Entry& entry : table.entries) object[entry.key] = json(entry.node);
+                                 for (const Entry& entry : (*table).entries) object[entry.key] = json(entry.node);
                                  return object;
                                },
                                [](const auto& value) { return Json(value); }},

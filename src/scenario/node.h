@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,17 +34,45 @@ struct Date {
   std::string text;
 };
 
+/// A list or a table that copies of a node share until one of them is changed: a document is copied for every grid
+/// point, which changes a few values of it.
+template <class T>
+class Shared {
+ public:
+  Shared(T value) : value_(std::make_shared<T>(std::move(value))) {}  // NOLINT: a node is made of a table
+
+  const T& operator*() const { return *value_; }
+  /// The value of this copy alone.
+  T& own() {
+    if (value_.use_count() > 1) value_ = std::make_shared<T>(*value_);
+    return *value_;
+  }
+
+ private:
+  std::shared_ptr<T> value_;
+};
+
 struct Node {
-  std::variant<bool, std::int64_t, double, std::string, Date, Array, Table> content;
+  std::variant<bool, std::int64_t, double, std::string, Date, Shared<Array>, Shared<Table>> content;
   Position position;
 
   template <class T>
   const T* as() const {
-    return std::get_if<T>(&content);
+    if constexpr (std::is_same_v<T, Array> || std::is_same_v<T, Table>) {
+      const auto* shared = std::get_if<Shared<T>>(&content);
+      return shared ? &**shared : nullptr;
+    } else {
+      return std::get_if<T>(&content);
+    }
   }
   template <class T>
   T* as() {
-    return std::get_if<T>(&content);
+    if constexpr (std::is_same_v<T, Array> || std::is_same_v<T, Table>) {
+      auto* shared = std::get_if<Shared<T>>(&content);
+      return shared ? &shared->own() : nullptr;
+    } else {
+      return std::get_if<T>(&content);
+    }
   }
 };
 
@@ -97,5 +128,14 @@ Found find(const Table& root, std::string_view key);
 
 /// The axes of a [grid] table.
 std::vector<Axis> axes(const Table& grid, Faults& faults);
+
+/// The tables of a file, laid over those of the file that it extends.
+Table read_extended(const std::string& path);
+/// Lays `over` over `under`: tables key by key, other values and lists in their place. A table of another kind (`kind`,
+/// or `source` in [data]) takes the place of the whole table, for its options are others.
+void lay(Table& under, const Table& over);
+
+/// Gives the value and all its parts this position.
+void place(Node& node, const Position& position);
 
 }  // namespace simgrad::scenario

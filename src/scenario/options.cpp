@@ -24,7 +24,7 @@ class Listing final : public Walker {
 
  private:
   void leaf(const Leaf& leaf) override {
-    add(leaf.key, leaf.type, leaf.value.is_null() ? "" : inline_toml(leaf.value), leaf.range, leaf.meaning);
+    add(leaf.key, leaf.type(), leaf.value.is_null() ? "" : inline_toml(leaf.value), leaf.range(), leaf.meaning);
     for (const base::Choice& choice : leaf.choices) texts_.back().choices.emplace_back(choice.name, choice.meaning);
   }
 

@@ -83,6 +83,8 @@ std::string explained(std::string_view description) {
                      in_value ? "; texts and quantities are written in quotes, as in \"10Gbps\"" : "");
 }
 
+}  // namespace
+
 void place(Node& node, const Position& position) {
   node.position = position;
   if (auto* array = node.as<Array>())
@@ -93,8 +95,6 @@ void place(Node& node, const Position& position) {
       place(entry.node, position);
     }
 }
-
-}  // namespace
 
 Table parse_toml(std::string_view text, const std::string& name) {
   try {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <stdexcept>
 
 #include "base/text.h"
@@ -251,9 +252,11 @@ void Reader::path(std::string_view key, std::string& value, std::string_view) {
   if (!node) return;
   const auto written = text_in(key, *node);
   if (!written) return;
-  // operator/ does not change an absolute path. Paths from the command line are relative to the current directory.
+  // A path is relative to the file that writes it, one of the command line to the current directory. operator/ does not
+  // change an absolute path.
   const bool from_file = node->position.line != 0;
-  value = from_file && !written->empty() ? (reading_.directory / *written).lexically_normal().string() : *written;
+  const auto directory = std::filesystem::path(node->position.file).parent_path();
+  value = from_file && !written->empty() ? (directory / *written).lexically_normal().string() : *written;
 }
 
 void Reader::numbers(std::string_view key, std::vector<double>& values, std::string_view, base::Bounds bounds) {

@@ -1,7 +1,6 @@
 /// Assigns a table's values to the options that `describe` names, and collects all faults.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,9 +12,9 @@ namespace simgrad::scenario {
 /// The state that the readers of all tables share.
 struct Reading {
   Faults& faults;
-  std::filesystem::path directory;  ///< the scenario file's
   /// Every dotted key of the scenario, for suggestions; asked only where a key is unknown.
   std::function<std::vector<std::string>()> all_keys = {};
+  const std::vector<std::string>* without = nullptr;  ///< keys of the root that are not read
 };
 
 /// The title without its brackets, as in "strategy" for "[[strategy]]".
@@ -66,6 +65,8 @@ class Reader final : public base::Describer {
  private:
   /// Marks a key as known. Returns its value, or null if it is not given.
   const Node* take(std::string_view key);
+  /// True for a section or a list that is not to be read; it is known all the same.
+  bool skips(std::string_view key);
   void fault(std::string_view key, const Position& position, std::string message);
   /// Adds a fault such as "workers must be an integer, found true".
   void wrong(std::string_view key, const Node& node, std::string_view expected);

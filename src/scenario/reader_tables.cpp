@@ -1,6 +1,8 @@
 /// The options that hold tables: components, sections, lists.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "scenario/phrases.h"
 #include "scenario/reader.h"
@@ -85,7 +87,15 @@ void Reader::inline_component(std::string_view key, base::AnySlot& slot, std::st
   }
 }
 
+bool Reader::skips(std::string_view key) {
+  const bool skipped =
+      title_.empty() && reading_.without && std::ranges::find(*reading_.without, key) != reading_.without->end();
+  if (skipped) take(key);
+  return skipped;
+}
+
 void Reader::section(std::string_view key, base::Described& options, std::string_view) {
+  if (skips(key)) return;
   const Node* node = take(key);
   const auto* table = node ? node->as<Table>() : &empty_table;
   if (!table) return wrong(key, *node, "a table");
@@ -96,6 +106,7 @@ void Reader::section(std::string_view key, base::Described& options, std::string
 }
 
 void Reader::any_list(std::string_view key, AnyList& items, std::string_view) {
+  if (skips(key)) return;
   const Node* node = take(key);
   if (!node) return;
   const auto* list = node->as<Array>();

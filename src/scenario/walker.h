@@ -9,10 +9,16 @@ namespace simgrad::scenario {
 struct Leaf {
   std::string_view key;
   Json value;  ///< null if an optional value is not there
-  std::string type;
-  std::string range;
+  std::string_view type_name;
   std::string_view meaning;
+  base::Bounds bounds = {};
+  std::optional<base::Unit> unit = {};
+  std::string_view word = {};  ///< that stands for no value
   std::span<const base::Choice> choices = {};
+
+  // Texts for listings. An echo, of which there are many, needs none.
+  std::string type() const;
+  std::string range() const;
 };
 
 /// Turns every plain option that `describe` visits into a `Leaf`. Derived walkers handle options that have options of

@@ -14,6 +14,7 @@ Dispatcher::Dispatcher(Options options) : impl_(std::make_shared<Impl>(std::move
 Dispatcher::~Dispatcher() { impl_->close(); }
 
 bool Dispatcher::numbers() const { return impl_->numbers(); }
+bool Dispatcher::lineages() const { return impl_->lineages(); }
 Tensor Dispatcher::constant(std::vector<double> numbers) { return impl_->constant(std::move(numbers)); }
 Dispatcher::Statistics Dispatcher::statistics() const { return impl_->statistics(); }
 
@@ -37,6 +38,7 @@ Dispatcher::Impl::Impl(Options options)
 
 Tensor Dispatcher::Impl::constant(std::vector<double> numbers) {
   const auto node = make_node(static_cast<std::int64_t>(numbers.size()));
+  if (options_.lineages) node->lineage = lineage_of_constant(numbers);
   if (options_.numbers) {
     node->buffer = Buffer(node->size);
     std::copy(numbers.begin(), numbers.end(), node->buffer.data());
@@ -61,6 +63,7 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
     }
   }
   auto node = make_node(size, operation.wire_format);
+  if (options_.lineages) node->lineage = lineage_of(operation, size, inputs);
   if (options_.numbers && !runs_here(operation, inputs)) {
     hand_over(*node, operation, inputs, std::move(kernel), key);
     return Node::handle(std::move(node));
@@ -86,6 +89,7 @@ Tensor Dispatcher::Impl::view(const Tensor& a, std::int64_t first, std::int64_t 
   const auto key = numbering_.key({.name = "slice", .key = words}, count, {&whole, 1});
   if (auto node = known(key)) return Node::handle(std::move(node));
   auto node = make_node(count, wire);
+  if (options_.lineages) node->lineage = lineage_of_view(Node::of(whole).lineage, first, count, wire);
   node->base = Node::shared(whole);
   node->first = first;
   const Lock lock(mutex_);

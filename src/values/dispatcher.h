@@ -37,6 +37,7 @@ struct Operation {
   double seconds = 0.0;         ///< estimated real time on one core: decides whether it runs inline or in the pool
   bool numbered = true;         ///< false: never shared, not even with an equal operation
   WireFormat wire_format = {};  ///< the result's; results of different formats must differ in name or key
+  bool commutes = false;        ///< whether the inputs' order has no meaning
   int overwrites = 0;  ///< the result may overwrite so many leading inputs: elements i are read before i is written
 };
 
@@ -48,8 +49,9 @@ using Kernel = std::function<void(std::span<const std::span<const double>> input
 class Dispatcher {
  public:
   struct Options {
-    int threads = 0;      ///< threads for the numbers; 0: the caller computes, at once if possible
-    bool numbers = true;  ///< false: timing only; shapes, identities and value numbering, no kernel is ever called
+    int threads = 0;        ///< threads for the numbers; 0: the caller computes, at once if possible
+    bool numbers = true;    ///< false: timing only; shapes, identities and value numbering, no kernel is ever called
+    bool lineages = false;  ///< whether tensors know their lineage
     double inline_below_s = 20e-6;         ///< work shorter than this with ready inputs runs at once
     std::int64_t pending_limit = 1 << 16;  ///< pieces of work that have not run; a dispatch beyond it waits
     std::int64_t unread_bytes_limit = std::int64_t{256}
@@ -63,6 +65,7 @@ class Dispatcher {
   Dispatcher& operator=(const Dispatcher&) = delete;
 
   bool numbers() const;
+  bool lineages() const;
 
   /// A complete tensor of these numbers (in timing-only mode only their count is kept).
   Tensor constant(std::vector<double> numbers);

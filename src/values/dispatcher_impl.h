@@ -26,6 +26,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
 
   // dispatcher.cpp: the timeline's side.
   bool numbers() const { return options_.numbers; }
+  bool lineages() const { return options_.lineages; }
   Tensor constant(std::vector<double> numbers);
   Tensor dispatch(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs, Kernel kernel);
   /// Elements of a tensor without a copy; `first` counts in the tensor that owns the numbers.

@@ -16,6 +16,7 @@
 
 #include "values/buffer.h"
 #include "values/dispatcher.h"
+#include "values/lineage.h"
 #include "values/tensor.h"
 
 namespace simgrad::values {
@@ -71,6 +72,7 @@ struct Node : std::enable_shared_from_this<Node> {
   const std::uint64_t id;
   const std::int64_t size;
   const WireFormat wire_format;
+  Lineage lineage = {};        ///< known where the dispatcher follows lineages
   std::shared_ptr<Node> base;  ///< null, or the node whose numbers this slice or this change of format shares
   std::int64_t first = 0;      ///< a slice's place in its base
   Buffer buffer;

@@ -108,7 +108,8 @@ Tensor symmetric(std::string_view name, const Tensor& a, const Tensor& b, F kern
   const bool in_order = a.identity() <= b.identity();
   const Tensor inputs[] = {in_order ? a : b, in_order ? b : a};
   const WireFormat wire = wire_of_sum(inputs);
-  const Operation operation{.name = name, .seconds = seconds(2, a.size()), .wire_format = wire, .overwrites = 2};
+  const Operation operation{
+      .name = name, .seconds = seconds(2, a.size()), .wire_format = wire, .commutes = true, .overwrites = 2};
   return Node::of(a).dispatcher->dispatch(
       operation, a.size(), inputs, [kernel](Inputs numbers, Result result) { kernel(result, numbers[0], numbers[1]); });
 }

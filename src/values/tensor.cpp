@@ -9,6 +9,7 @@ std::int64_t Tensor::size() const { return Node::of(*this).size; }
 std::int64_t Tensor::size_bytes() const { return wire_format().bytes(size()); }
 const WireFormat& Tensor::wire_format() const { return Node::of(*this).wire_format; }
 std::uint64_t Tensor::identity() const { return Node::of(*this).id; }
+const Lineage& Tensor::lineage() const { return Node::of(*this).lineage; }
 bool Tensor::timing_only() const { return !Node::of(*this).dispatcher->numbers(); }
 
 std::span<const double> Tensor::value() const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "values/lineage.h"
 #include "values/wire_format.h"
 
 namespace simgrad::values {
@@ -33,6 +34,8 @@ class Tensor {
   const WireFormat& wire_format() const;  ///< float64 unless it was rounded or encoded
   std::uint64_t identity() const;         ///< equal for equal value numbers; never reused
   bool timing_only() const;               ///< shape without numbers
+  /// A hash of all that its numbers follow from; unknown unless the dispatcher follows lineages.
+  const Lineage& lineage() const;
 
   /// The numbers; waits for them in real time, never in virtual time. Valid while a handle lives.  Errors: ValueError
   /// if the computation threw; InvariantError for a timing-only tensor.

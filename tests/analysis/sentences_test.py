@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 import support
-from sentences import answers, cards, charts, findings, network_charts, random_results, reader, real_runs
+from sentences import answers, cards, charts, findings, network_charts, overview, random_results, reader, real_runs
 from sentences import tables, terminal
 from sentences.facts import Experiment
 
@@ -66,6 +66,9 @@ class Page:
                       lambda one: cards.bottleneck(one, self.experiment, card["bottleneck"]["name"]))
         for text in card["notes"]:
             self.read("note", text, self.note)
+        self.charts()
+
+    def charts(self):
         for name, rule in CHARTS.items():
             chart = self.data[name]
             if chart:
@@ -116,6 +119,38 @@ class Page:
         return next(case for case in self.experiment.cases if (case.label, case.point) == (label, point))
 
 
+class LargePage(Page):
+    """Reads the page of a large experiment: an overview, and the charts of three grid points."""
+
+    def headline(self, one):
+        if len(self.experiment.labels) < 2 or self.experiment.jobs:
+            super().headline(one)
+        elif answers.without_winner(one, self.experiment):
+            pass
+        elif self.experiment.has_target and not self.experiment.to_target:
+            answers.closest(one, self.experiment)
+            one.need(r"\.")
+        else:
+            overview.headline(one, self.experiment)
+
+    def note(self, one):
+        if not cards.notes(one, self.experiment):
+            overview.headline(one, self.experiment)
+
+    def charts(self):
+        data = self.data["overview"]
+        self.read("overview", data["sentence"], lambda one: tables.points_table(one, self.experiment, data))
+        self.read("closer", data["closer"], lambda one: overview.closer(one, self.experiment))
+        if data["by"]:
+            self.read("winners", "", lambda one: overview.winners(one, self.experiment, data))
+        self.read("cases", "", lambda one: overview.cases(one, self.experiment, data))
+        shown = [point["parameters"] for point in self.data["points"]]
+        results = dict(self.experiment.results)
+        results["runs"] = [run for point in shown for run in results["runs"] if run["parameters"] == point]
+        few = Page(f"{self.name} closer", Experiment(results, self.experiment.timelines), self.data, self.claims)
+        few.charts()
+
+
 class Altered(Page):
     """Reads each text with one of its numbers altered, and counts those that pass."""
 
@@ -141,12 +176,12 @@ def wrong_in(page, what, text, rule):
     return page.claims.wrong
 
 
-def read_drawn(numbers, claims, kind=Page):
+def read_drawn(numbers, claims, kind=Page, large=False):
     """Makes reports on the experiments of these numbers, and reads them."""
     with tempfile.TemporaryDirectory(prefix="simgrad-test-") as scratch:
         for number in numbers:
             directory = Path(scratch) / str(number)
-            results, timelines = random_results.write_experiment(directory, number)
+            results, timelines = random_results.write_experiment(directory, number, large)
             subprocess.run([PROGRAM, "report", str(directory)], check=True, timeout=100, stdout=subprocess.DEVNULL)
             kind(f"experiment-{number}", Experiment(results, timelines), page_data(directory / "report.html"),
                  claims).read_all()
@@ -190,6 +225,11 @@ class Sentences(unittest.TestCase):
     def test_claims_on_random_experiments_are_those_of_the_runs_they_name(self):
         claims = reader.Claims()
         read_drawn(self.numbers, claims)
+        self.judge(claims)
+
+    def test_claims_on_large_experiments_are_those_of_the_runs_they_name(self):
+        claims = reader.Claims()
+        read_drawn(range(1, 1 + max(3, len(self.numbers) // 20)), claims, LargePage, large=True)
         self.judge(claims)
 
     def test_claims_on_small_runs_are_those_of_the_runs_they_name(self):

@@ -1,9 +1,13 @@
 // How long the report of 8 strategies x 5 sizes x 5 seeds takes: its data from results in memory, the page, the file.
+// With a directory of results it measures these instead: reading them, their report, all their files, the database.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cmath>
 
 #include "measure.h"
+#include "outputs/files/sqlite.h"
+#include "outputs/report/files.h"
 #include "outputs/report/report.h"
 
 using namespace simgrad;
@@ -67,9 +71,42 @@ record::Timeline timeline() {
   return timeline;
 }
 
+/// The largest memory that the process has had.
+double peak_megabytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+/// Prints the time of a step and the peak of memory until its end.
+template <class Step>
+auto told(const char* name, Step step) {
+  const auto start = std::chrono::steady_clock::now();
+  auto result = step();
+  const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("{}: {:.2f} s, peak {:.0f} MB\n", name, elapsed_s, peak_megabytes());
+  return result;
+}
+
+/// Measures real results.
+void measure(const std::string& directory) {
+  const std::string scratch = bench::scratch();
+  const auto results = told("read", [&] { return outputs::report::read_results(directory); });
+  const std::string data =
+      told("report", [&] { return outputs::report::data(results, outputs::report::timelines_in(directory), {}); });
+  fmt::print("{} runs, {:.2f} MB of data\n", results.runs.size(), static_cast<double>(data.size()) / 1e6);
+  told("files", [&] { return outputs::write_all(results, scratch), 0; });
+  told("database", [&] { return outputs::write_sqlite(results, scratch + "/results.sqlite"), 0; });
+  std::filesystem::remove_all(scratch);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    measure(argv[1]);
+    return 0;
+  }
   const record::Timeline one = timeline();
   const auto timeline_of = [&](const std::string&) { return std::optional(one); };
   const std::string directory = bench::scratch();

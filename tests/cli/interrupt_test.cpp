@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Three runs that end at once, and two that never do.
-const std::vector<std::string> endless = {
-    "run", "x.toml", "--no-baseline", "--jobs", "2", "--grid", "stop.steps=1,2,3,900000000,1000000000"};
+const std::vector<std::string> endless = {"run",    "x.toml", "--no-baseline", "--own-numbers",
+                                          "--jobs", "2",      "--grid",        "stop.steps=1,2,3,900000000,1000000000"};
 
 std::size_t records(const Scratch& scratch) {
   std::size_t count = 0;

@@ -21,7 +21,8 @@ struct Called {
 /// Runs a shell command line in which "simgrad" is the built program, in the given directory.
 inline Called call(const std::string& command, const std::string& directory) {
   const Scratch streams;
-  const std::string line = "cd '" + directory + "' && export LC_ALL=C PATH='" +
+  const std::string line = "cd '" + directory +
+                           "' && export LC_ALL=C; unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY; export PATH='" +
                            std::filesystem::path(SIMGRAD_PROGRAM).parent_path().string() + "':$PATH; ( " + command +
                            " ) >'" + streams.path() + "/out' 2>'" + streams.path() + "/err' </dev/null";
   const int status = std::system(line.c_str());

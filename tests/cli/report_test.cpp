@@ -69,6 +69,35 @@ TEST_CASE("the command at the foot gives the results again, with any quoting in 
   CHECK(first == second);
 }
 
+TEST_CASE("run --sqlite writes results.sqlite and names it, and so does report --sqlite") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const Called run = call("simgrad run x.toml --sqlite", scratch.path());
+  CHECK(run.exit_code == 0);
+  CHECK(run.out.find("links.csv, results.sqlite") != std::string::npos);
+  const std::string file = scratch.path() + "/out/x/results.sqlite";
+  const std::string written = contents(file);
+  CHECK(written.starts_with("SQLite format 3"));
+  std::filesystem::remove(file);
+  CHECK(call("simgrad run x.toml", scratch.path()).out.find("results.sqlite") == std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK(call("simgrad report out/x --sqlite", scratch.path()).exit_code == 0);
+  CHECK(contents(file) == written);
+  CHECK(call("simgrad run x.toml --sqlite --dry-run", scratch.path()).exit_code == 2);
+}
+
+TEST_CASE("a database that cannot be written ends with 5 and leaves the other results") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  std::filesystem::create_directories(scratch.path() + "/out/x/results.sqlite/taken");
+  const Called run = call("simgrad run x.toml --sqlite --quiet", scratch.path());
+  CHECK(run.exit_code == 5);
+  CHECK(run.err.find("out/x/results.sqlite: cannot be written: ") != std::string::npos);
+  CHECK(std::filesystem::exists(scratch.path() + "/out/x/results.json"));
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path() + "/out/x"))
+    CHECK(entry.path().extension() != ".tmp");
+}
+
 TEST_CASE("run writes report.html and names it, or says once how to get it") {
   const Scratch scratch;
   scratch.write("x.toml", small);

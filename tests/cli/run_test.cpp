@@ -86,7 +86,7 @@ TEST_CASE("a run writes its files, by default under out/ and the stem of the sce
   std::set<std::string> written = names_in(scratch.path() + "/out/x");
   written.erase("report.html");  // there is none where simgrad was built without Node
   CHECK(written == std::set<std::string>{"experiment.json", "results.json", "runs.csv", "summary.csv", "curves.csv",
-                                         "ranks.csv", "links.csv", "runs", "timelines"});
+                                         "ranks.csv", "links.csv", "runs", "timelines", "trials.json"});
   const Json results = results_in(scratch);
   std::set<std::string> records;
   for (const char* list : {"runs", "baselines"})

@@ -1,4 +1,6 @@
 // Selections and changes by the command line: --set, --grid, --seeds, --strategy.
+#include <fmt/format.h>
+
 #include "catch.h"
 #include "cli/scenario.h"
 
@@ -236,15 +238,31 @@ TEST_CASE("malformed --set, --grid and --seeds are told with what was expected")
   refused("--seeds 1,1", "--seeds 1,1: a seed is named twice");
 }
 
-TEST_CASE("a grid of too many points is refused before it fills the memory") {
+TEST_CASE("a grid of too many points is refused with its exact size before it fills the memory") {
   const Scratch scratch;
-  std::string values = "0";
-  for (int i = 1; i < 1000; ++i) values += "," + std::to_string(i);
   scratch.write("x.toml", small);
-  const Called called =
-      program("run x.toml --grid seed=" + values + " --grid training.checkpoint_every_steps=" + values, scratch);
-  CHECK(called.exit_code == 2);
-  CHECK(called.err == "the grid has more than 20000 points; expected fewer\n");
+  // 256 MiB of address space
+  const auto refused = [&](const std::string& options) {
+    const Called called = call("ulimit -v 262144; timeout 20 simgrad run x.toml " + options, scratch.path());
+    CHECK(called.exit_code == 2);
+    return called.err;
+  };
+  const std::string remedy =
+      "take fewer values or seeds, or split them over several commands; shards do not help, because each of them plans "
+      "the whole experiment\n";
+  CHECK(refused("--grid 'seed=range(1,1000)' --grid 'training.checkpoint_every_steps=range(1,1000)'") ==
+        "x.toml: the grid has 1000000 points (seed: 1000 values, training.checkpoint_every_steps: 1000 values), which "
+        "with 1 strategy and 1 seed are 1000000 runs; at most 50000 points are planned: " +
+            remedy);
+  CHECK(refused("--seeds 1..100000 --grid 'zip(cluster.workers=range(1,3); data.samples=100,200,300)'") ==
+        "x.toml: the grid has 3 points (cluster.workers with data.samples: 3 values), which with 1 strategy and 100000 "
+        "seeds are 300000 runs; at most 200000 runs are planned: " +
+            remedy);
+  std::string axes;  // 10^21 points are more than 2^64
+  for (const char* key :
+       {"seed", "cluster.workers", "data.samples", "data.features", "stop.steps", "stop.epochs", "training.batch_size"})
+    axes += fmt::format(" --grid '{}=range(1,1000)'", key);
+  CHECK(contains(refused(axes), "x.toml: the grid has 1000000000000000000000 points ("));
 }
 
 }  // namespace selection_test

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -133,6 +135,29 @@ TEST_CASE("a pool that goes away ends its children") {
   char byte = 0;
   CHECK(read(ends[0], &byte, 1) == 0);
   close(ends[0]);
+}
+
+TEST_CASE("a child that takes longer than it may is killed, and its error says so") {
+  Children children(2, {.time_s = 0.05});
+  children.start(0, [](simgrad::training::Pulse*) { return sleep(600), std::string(); });
+  std::optional<Children::Ended> ended;
+  while (!ended) ended = children.reap(20.0);
+  CHECK(ended->error == "stopped after 50ms of real time, the limit of a run");
+  CHECK(children.empty());
+}
+
+TEST_CASE("a child that takes more memory than it may is killed, and another one goes on") {
+  Children children(2, {.memory_bytes = 256e6});
+  children.start(0, [](simgrad::training::Pulse*) {
+    const std::string large(1'000'000'000, 'x');
+    return sleep(600), large.substr(0, 1);
+  });
+  children.start(1, [](simgrad::training::Pulse*) { return std::string("done"); });
+  std::map<std::size_t, Children::Ended> all;
+  while (all.size() < 2)
+    if (const auto ended = children.reap(20.0)) all[ended->task] = *ended;
+  CHECK(all[0].error == "stopped at 256MB of memory, the limit of a run");
+  CHECK(all[1].answer == "done");
 }
 
 }  // namespace children_test

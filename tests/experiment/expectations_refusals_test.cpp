@@ -46,7 +46,7 @@ TEST_CASE("an expectation needs a known metric and a bound that something can me
             .at(0)
             .starts_with("16:1: a run has no number \"status\"; "));
   CHECK(faults(expects("metric = \"steps\"\n")) ==
-        Faults{"16:1: an expectation without a bound holds always; give it at_least, at_most or equals"});
+        Faults{"16:1: an expectation without a bound holds always; give it at_least, at_most, equals or better_than"});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nat_most = 1\n")) ==
         Faults{"17:1: no number is at least 2 and at most 1; exchange them"});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nequals = 2\n")) ==
@@ -74,6 +74,28 @@ TEST_CASE("a relative expectation names a strategy and grid points that there ar
   CHECK(faults(expects("metric = \"steps\"\nequals = 2\ntolerance = -1\n"))
             .at(0)
             .starts_with("18:13: tolerance must be at least 0"));
+}
+
+TEST_CASE("better_than needs a metric with a direction and a strategy, and stands alone") {
+  const std::string start = "metric = \"simulated_s\"\nbetter_than = \"allreduce\"\n";
+  CHECK(faults(expects(start)).empty());
+  CHECK(faults(expects(start + "confidence = 0.99\n")).empty());
+  CHECK(faults(expects("metric = \"steps\"\nbetter_than = \"allreduce\"\n"))
+            .at(0)
+            .starts_with(
+                "16:1: more of \"steps\" is neither better nor worse, so \"better_than\" cannot be decided; choose "
+                "one of simulated_s, final_loss, time_to_target_s, speedup_throughput, "));
+  CHECK(faults(expects("metric = \"simulated_s\"\nbetter_than = \"alreduce\"\n"))
+            .at(0)
+            .starts_with("17:1: no strategy of the scenario is called \"alreduce\"; did you mean \"allreduce\"?"));
+  for (const std::string beside : {"at_least", "at_most", "equals"})
+    CHECK(faults(expects(start + beside + " = 1\n")) ==
+          Faults{"18:1: \"better_than\" says all; leave out \"" + beside + "\", or leave out \"better_than\""});
+  CHECK(faults(expects(start + "relative_to = \"allreduce\"\nrelative_where = { \"cluster.workers\" = 2 }\n")).size() ==
+        2);
+  CHECK(faults(expects(start + "confidence = 0.3\n")).at(0).starts_with("18:14: confidence must be from 0.5 to "));
+  CHECK(faults(expects("metric = \"steps\"\nequals = 2\nconfidence = 0.9\n")) ==
+        Faults{"18:1: a confidence belongs to \"better_than\"; add it, or leave out the confidence"});
 }
 
 TEST_CASE("an expectation of a strategy, a key or a value that is not there is refused, all in one pass") {

@@ -1,7 +1,8 @@
-/// Results that `simgrad report` reads.
+/// Results that `simgrad report` reads, and stored baselines.
 #include <optional>
 #include <string>
 
+#include "experiment/run/stored_baseline.h"
 #include "fuzz/targets.h"
 #include "outputs/report/files.h"
 #include "outputs/results.h"
@@ -26,6 +27,14 @@ void read_results(const std::string& bytes) {
   const std::string text = outputs::results_json(results);
   expect(outputs::results_json(outputs::results_from_json(outputs::parse_json(text))) == text,
          "results that are read back differ");
+}
+
+void read_baseline(const std::string& bytes) {
+  const auto read = [](const std::string& text) {
+    return experiment::text(experiment::read_stored_baseline(files().write("baseline.toml", text)));
+  };
+  const std::string text = read(bytes);
+  expect(read(text) == text, "a stored baseline that is read back differs");
 }
 
 void read_timeline(const std::string& bytes) {

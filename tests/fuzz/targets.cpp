@@ -18,12 +18,21 @@ namespace simgrad::fuzz {
 
 namespace {
 
-constexpr std::array all{
-    Target{"arguments", read_arguments}, Target{"csv", read_csv},          Target{"edges", read_edges},
-    Target{"failures", read_failures},   Target{"gzip", read_gzip},        Target{"idx", read_idx},
-    Target{"libsvm", read_libsvm},       Target{"matrix", read_matrix},    Target{"npy", read_npy},
-    Target{"platform", read_platform},   Target{"results", read_results},  Target{"scenario", read_scenario},
-    Target{"speeds", read_speeds},       Target{"timeline", read_timeline}};
+constexpr std::array all{Target{"arguments", read_arguments},
+                         Target{"baseline", read_baseline},
+                         Target{"csv", read_csv},
+                         Target{"edges", read_edges},
+                         Target{"failures", read_failures},
+                         Target{"gzip", read_gzip},
+                         Target{"idx", read_idx},
+                         Target{"libsvm", read_libsvm},
+                         Target{"matrix", read_matrix},
+                         Target{"npy", read_npy},
+                         Target{"platform", read_platform},
+                         Target{"results", read_results},
+                         Target{"scenario", read_scenario},
+                         Target{"speeds", read_speeds},
+                         Target{"timeline", read_timeline}};
 
 /// Words of libraries and of the program's inside. A user can do nothing with them.
 constexpr std::array<std::string_view, 21> inside{

@@ -60,6 +60,7 @@ void read_platform(const std::string& bytes);
 void read_scenario(const std::string& bytes);
 void read_arguments(const std::string& bytes);
 void read_results(const std::string& bytes);
+void read_baseline(const std::string& bytes);
 void read_timeline(const std::string& bytes);
 
 }  // namespace simgrad::fuzz

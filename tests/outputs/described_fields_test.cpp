@@ -7,6 +7,7 @@
 #include "catch.h"
 #include "outputs/describe_run.h"
 #include "outputs/fields.h"
+#include "outputs/run_text.h"
 #include "outputs/sample.h"
 
 namespace described_fields_test {
@@ -127,6 +128,14 @@ TEST_CASE("every described field is read back as it was written") {
     CHECK(json.at(name) == number);
     CHECK(field(run_from_json(json), name) == number);
   }
+}
+
+TEST_CASE("every described field is read back from the text without a tree, too") {
+  const Filled filled;
+  const std::string text = compact(to_json(filled.run));
+  const auto read = run_from_text(text);
+  REQUIRE(read);
+  CHECK(compact(to_json(*read)) == text);
 }
 
 TEST_CASE("every described number is a metric") {

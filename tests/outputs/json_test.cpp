@@ -249,7 +249,9 @@ TEST_CASE("results.json of one small run, byte for byte") {
             R"("speedup_throughput":1.75,"speedup_throughput_low":null,"speedup_throughput_high":null,)"
             R"("speedup_time_to_target":1.5,"speedup_time_to_target_low":null,"speedup_time_to_target_high":null,)"
             R"("efficiency":0.875,"efficiency_low":null,"efficiency_high":null,)"
-            R"("final_loss":0.03125,"final_loss_low":null,"final_loss_high":null}
+            R"("final_loss":0.03125,"final_loss_low":null,"final_loss_high":null,)"
+            R"("compared_by":"time_to_target_s","best":"async \"PS\", fast",)"
+            R"("behind":null,"behind_low":null,"behind_high":null}
   ]
 }
 )");

@@ -9,14 +9,15 @@ using namespace simgrad::outputs;
 
 TEST_CASE("a suite per scenario, a case per expectation, with their numbers above") {
   const std::vector<TestSuite> suites = {{.name = "a.toml",
-                                          .cases = {{.name = "ring: steps 10", .output = "found 10", .time_s = 0.25},
-                                                    {.name = "ring: loss at most 1", .failure = "found 2"},
-                                                    {.name = "tree, seed 1", .error = "rank 3 was lost"},
-                                                    {.name = "ring: steps 10, workers=4", .skipped = "no such point"}}},
+                                          .cases = {{.name = "ring: steps 10", .text = "found 10", .time_s = 0.25},
+                                                    {"ring: loss at most 1", CaseOutcome::failed, "found 2"},
+                                                    {"tree, seed 1", CaseOutcome::error, "rank 3 was lost"},
+                                                    {"ring: steps 10, workers=4", CaseOutcome::untested, "no point"},
+                                                    {"ring: steps at least 0", CaseOutcome::vacuous, "found 10"}}},
                                          {.name = "b.toml"}};
   CHECK(junit(suites) == R"(<?xml version="1.0" encoding="UTF-8"?>
-<testsuites tests="4" failures="1" errors="1" skipped="1">
-  <testsuite name="a.toml" tests="4" failures="1" errors="1" skipped="1">
+<testsuites tests="5" failures="1" errors="1" skipped="2">
+  <testsuite name="a.toml" tests="5" failures="1" errors="1" skipped="2">
     <testcase classname="a.toml" name="ring: steps 10" time="0.250">
       <system-out>found 10</system-out>
     </testcase>
@@ -27,13 +28,29 @@ TEST_CASE("a suite per scenario, a case per expectation, with their numbers abov
       <error message="rank 3 was lost"/>
     </testcase>
     <testcase classname="a.toml" name="ring: steps 10, workers=4">
-      <skipped message="no such point"/>
+      <skipped message="no point"/>
+    </testcase>
+    <testcase classname="a.toml" name="ring: steps at least 0">
+      <skipped message="vacuous: found 10"/>
     </testcase>
   </testsuite>
   <testsuite name="b.toml" tests="0" failures="0" errors="0" skipped="0">
   </testsuite>
 </testsuites>
 )");
+}
+
+TEST_CASE("the table of a failure stands inside its element, with the rows left out counted") {
+  const TestSuite suite{.name = "a.toml",
+                        .cases = {{.name = "the stored baseline b.toml",
+                                   .outcome = CaseOutcome::failed,
+                                   .text = "2 of 9 numbers differ",
+                                   .table = {{"run", "change"}, {"ring, seed 1", "+1 %"}},
+                                   .rows_left_out = 1}}};
+  CHECK(junit({suite}).find("      <failure message=\"2 of 9 numbers differ\">run           change\n"
+                            "ring, seed 1  +1 %\n"
+                            "... and 1 more\n"
+                            "</failure>\n") != std::string::npos);
 }
 
 namespace {

@@ -83,13 +83,38 @@ TEST_CASE("a speed-up over seeds is the ratio of the mean times, with the interv
   CHECK(point_summaries(results)[0]["speedup_time_to_target_low"].get<double>() == Approx(3.0).epsilon(1e-12));
 }
 
+TEST_CASE("a row is behind the best of its grid point by the mean of the paired differences") {
+  Results results = of_seeds();
+  results.runs.resize(3);  // the ring on two workers: 4, 8 and 12 s
+  const double times[] = {6.0, 9.0, 15.0};
+  for (const std::uint64_t seed : {1, 2, 3})
+    results.runs.push_back(with_seed(
+        at(reached(sample_run("tree", 2, {times[seed - 1], 0.0, 0.0, 0.0}), 0.01, 8.0), "cluster.workers", 2), seed));
+  const auto rows = point_summaries(results);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["compared_by"] == "time_to_target_s");
+  CHECK(rows[0]["best"] == "ring");
+  CHECK(rows[0]["behind"].is_null());
+  CHECK(rows[1]["best"] == "ring");
+  // 2, 1 and 3 s: mean 2, s = 1.
+  const double half = student_t95(2) / std::sqrt(3.0);
+  CHECK(rows[1]["behind"].get<double>() == Approx(2.0).epsilon(1e-12));
+  CHECK(rows[1]["behind_low"].get<double>() == Approx(2.0 - half).epsilon(1e-9));
+  CHECK(rows[1]["behind_high"].get<double>() == Approx(2.0 + half).epsilon(1e-9));
+  // A row that missed the target with a seed has no such number.
+  results.runs[5].record.time_to_target_s.reset();
+  const Json missed = point_summaries(results)[1];
+  CHECK(missed["best"].is_null());
+  CHECK(missed["behind"].is_null());
+}
+
 TEST_CASE("summary.csv has the summary's rows and columns") {
   const std::string csv = summary_csv(of_seeds());
   const std::string header = csv.substr(0, csv.find('\n'));
   CHECK(
       header.starts_with("param.cluster.workers,label,strategy,workers,seeds,reached,diverged,failed,simulated_s,"
                          "simulated_s_low,simulated_s_high,time_to_target_s,"));
-  CHECK(header.ends_with(",final_loss,final_loss_low,final_loss_high"));
+  CHECK(header.ends_with(",final_loss_high,compared_by,best,behind,behind_low,behind_high"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 4);
   CHECK(csv.find("\n2,tree,tree,2,3,1,1,1,3.0,,,3.0,,,") != std::string::npos);
 }

@@ -33,6 +33,22 @@ TEST_CASE("Student's t is that of its closed forms") {
   CHECK(std::abs(student_t95(100'000) - 1.960) < 5e-4);
 }
 
+TEST_CASE("Student's t is known at any confidence") {
+  for (const double c : {0.05, 0.5, 0.9, 0.98, 0.999998}) {
+    CHECK(student_t(1, c) == Approx(std::tan(c * pi / 2.0)).epsilon(1e-9));
+    CHECK(student_t(2, c) == Approx(c * std::sqrt(2.0 / (1.0 - c * c))).epsilon(1e-9));
+  }
+  CHECK(std::abs(student_t(4, 0.9) - 2.132) < 5e-4);   // the one-sided 95 % of any textbook
+  CHECK(std::abs(student_t(9, 0.98) - 2.821) < 5e-4);  // 99 %
+}
+
+TEST_CASE("the sign test adds the upper terms of the binomial distribution") {
+  CHECK(sign_test(5, 5) == Approx(1.0 / 32.0).epsilon(1e-12));
+  CHECK(sign_test(4, 5) == Approx((5.0 + 1.0) / 32.0).epsilon(1e-12));
+  CHECK(sign_test(0, 5) == Approx(1.0).epsilon(1e-12));
+  CHECK(sign_test(2000, 2000) < 1e-300);
+}
+
 TEST_CASE("the interval of a mean is t s / sqrt(n) to each side") {
   const double numbers[] = {1.0, 2.0, 6.0};
   const Interval band = interval(numbers);

@@ -24,6 +24,13 @@ Lines values(const Axis& axis) {
   return all;
 }
 
+/// The only axis of an option --grid.
+Axis axis(const char* option) {
+  const std::vector<Axis> all = Document::axes(option);
+  REQUIRE(all.size() == 1);
+  return all.front();
+}
+
 Lines keys(const std::vector<Axis>& axes) {
   Lines all;
   for (const Axis& axis : axes) all.push_back(axis.key);
@@ -91,27 +98,28 @@ TEST_CASE("a grid's key must have a list with something in it, once") {
           grid(
               "[grid]\n\"cluster.workers\" = 8\ntraining.clip = []\nx = [1]\n\"training.data\" = [\"a\"]\n"
               "training.data = [\"b\"]");
-        }) == Lines{R"(a.toml:2:21: "cluster.workers" in [grid] must be a list of values, as in [1, 2, 4], found 8)",
+        }) == Lines{R"(a.toml:2:21: "cluster.workers" in [grid] must be a list of values, as in [1, 2, 4], or )"
+                    R"(range(a,b,step) or logspace(a,b,n) in quotes, found 8)",
                     R"(a.toml:3:17: "training.clip" in [grid] has no values)",
                     R"(a.toml:6:10: "training.data" is in [grid] twice, first at a.toml:5:1)"});
   CHECK(refusal([] { grid("grid = 3"); }) == Lines{"a.toml:1:8: grid must be a table of lists, found 3"});
 }
 
 TEST_CASE("option --grid takes values with commas between, or a TOML list") {
-  CHECK(values(Document::axis("cluster.workers=1,2, 4")) == Lines{"1", "2", "4"});
-  CHECK(values(Document::axis("cluster.workers=[1, 2, 4]")) == Lines{"1", "2", "4"});
-  CHECK(values(Document::axis("cluster.bandwidth=1Gbps,\"10 Gbps\"")) == Lines{"\"1Gbps\"", "\"10 Gbps\""});
-  CHECK(values(Document::axis("cluster.topology=star,{kind=\"fat_tree\",arity=8}")) ==
+  CHECK(values(axis("cluster.workers=1,2, 4")) == Lines{"1", "2", "4"});
+  CHECK(values(axis("cluster.workers=[1, 2, 4]")) == Lines{"1", "2", "4"});
+  CHECK(values(axis("cluster.bandwidth=1Gbps,\"10 Gbps\"")) == Lines{"\"1Gbps\"", "\"10 Gbps\""});
+  CHECK(values(axis("cluster.topology=star,{kind=\"fat_tree\",arity=8}")) ==
         Lines{"\"star\"", "{ kind = \"fat_tree\", arity = 8 }"});
-  CHECK(values(Document::axis("model.hidden=[32],[64,64]")) == Lines{"[32]", "[64, 64]"});
-  CHECK(values(Document::axis("title='a,b',c")) == Lines{"\"a,b\"", "\"c\""});
-  const Axis axis = Document::axis("cluster.workers=1,2");
-  CHECK(axis.key == "cluster.workers");
-  CHECK(axis.values[1].position.text() == "--grid cluster.workers=1,2");
+  CHECK(values(axis("model.hidden=[32],[64,64]")) == Lines{"[32]", "[64, 64]"});
+  CHECK(values(axis("title='a,b',c")) == Lines{"\"a,b\"", "\"c\""});
+  const Axis two = axis("cluster.workers=1,2");
+  CHECK(two.key == "cluster.workers");
+  CHECK(two.values[1].position.text() == "--grid cluster.workers=1,2");
 }
 
 TEST_CASE("option --grid without a key or with a value missing is refused") {
-  const auto refused = [](const char* text) { return refusal([&] { Document::axis(text); }); };
+  const auto refused = [](const char* text) { return refusal([&] { axis(text); }); };
   CHECK(refused("cluster.workers") == Lines{"--grid cluster.workers: expected --grid KEY=VALUE,VALUE,..."});
   CHECK(refused("x=1,,2") == Lines{"--grid x=1,,2: a value is empty"});
   CHECK(refused("x=") == Lines{"--grid x=: a value is empty"});

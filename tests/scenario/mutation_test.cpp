@@ -108,7 +108,7 @@ TEST_CASE("an assignment changed at random is taken or refused") {
         // Refused, as it should be.
       }
       try {
-        Document::axis(changed);
+        Document::axes(changed);
       } catch (const base::ScenarioError&) {
         // Refused, as it should be.
       }

@@ -79,6 +79,20 @@ export interface PointsRow extends Row {
 }
 export interface PointsTable extends Chart { keys: string[]; to_target: boolean; rows: PointsRow[] }
 
+/** All cases of a large experiment. cases: a column a number, null where no case has it; points: for each point the places of its values among those of each key. */
+export interface Overview {
+  sentence: string; to_target: boolean; by: 'time_to_target' | 'throughput' | null;  // by: null for jobs, which do not compete
+  strategies: string[]; keys: { name: string; values: string[] }[]; points: number[][];
+  winners?: ({ lead: 'clear' | 'equal' | 'unclear' | 'one_seed'; strategies: number[] } | null)[];  // by point: the strategies that no other is clearly ahead of
+  remark?: string;  // on winners by one seed; empty where chance decides nothing
+  cases: Record<OverviewNumber, N[] | null> & Record<'strategy' | 'point' | 'seeds' | 'reached' | 'status' | 'binds', number[]>;
+  statuses: string[]; bindings: string[];
+  curves: ({ time_s: N[]; loss: N[]; seeds?: number; diverged?: Divergence } | null)[];  // by case
+  closer: string; closer_points: number[];  // the grid points whose charts follow, and why these
+}
+export type OverviewNumber = 'time_s' | 'time_margin_s' | 'cost_usd' | 'cost_margin_usd' | 'energy_j' | 'energy_margin_j' | 'speedup' | 'speedup_margin' | 'efficiency' | 'final_loss'
+  | 'compute_share' | 'communicate_share' | 'wait_share' | 'down_share';
+
 export interface Summary {
   headline: string;
   winners: { by: 'time' | 'throughput' | 'cost' | 'energy'; label: string; point: string; text: string; lead?: 'clear' | 'equal' | 'unclear' | 'one_seed' }[];
@@ -93,6 +107,7 @@ export interface Report {
   points: { text: string; workers: number; parameters: Record<string, unknown> }[];
   target: N; metric_name: string; has_cost: boolean; has_energy: boolean;
   points_table?: PointsTable | null;
+  overview?: Overview | null;  // of a large experiment: the charts are those of a few grid points then
   curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; pareto: Pareto | null;
   staleness: Staleness | null; links: Links | null; gantt: Gantt | null; collectives: Collectives | null;
   foot: { scenario_toml: string; seeds: number[]; command: string; version: string };

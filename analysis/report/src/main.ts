@@ -11,6 +11,7 @@ import { h } from './dom';
 import { foot } from './foot';
 import { gantt } from './gantt/gantt';
 import { setLanguage, t } from './language';
+import { overview } from './overview/overview';
 import { plots } from './plot';
 import { pointsTable } from './points_table';
 import { choosePoint, state } from './state';
@@ -21,6 +22,7 @@ import { onTheme, dark, toggleTheme, watchTheme } from './theme';
 function charts(report: Report): HTMLElement[] {
   const file = report.name.replace(/[^\w.-]+/g, '_') || 'simgrad';
   const all: (HTMLElement | null)[] = [
+    ...(report.overview ? overview(report, report.overview, file) : []),
     report.points_table ? pointsTable(report, report.points_table, file) : null,
     report.curves && curves(report, report.curves, file),
     report.time && time(report, report.time, file),

@@ -12,9 +12,11 @@ interface Column {
   name: string;
   key: (row: PointsRow) => Key;  // to sort by
   show: (row: PointsRow) => (Node | string)[];
+  words?: (row: PointsRow) => string;  // to filter by, if show() makes more than text
 }
 
 const longestBrief = 19;  // letters of a text that stays on one line
+const rowsAtOnce = 400;  // more are shown on demand
 
 const style = `
 .points input { font: inherit; font-size: 13px; color: var(--ink); background: var(--surface); border: 1px solid var(--axis); border-radius: 6px; height: 28px; padding: 0 8px; width: min(260px, 100%); }
@@ -57,6 +59,7 @@ function columnsOf(report: Report, chart: PointsTable): Column[] {
   const all: Column[] = [{
     name: t('strategy'),
     key: ({ strategy }) => report.strategies[strategy].label,
+    words: ({ strategy }) => report.strategies[strategy].label,
     show: ({ strategy }) => [h('span', {}, swatch(strategy), h('span', { class: report.strategies[strategy].label.length <= longestBrief ? 'brief' : null }, report.strategies[strategy].label))],
   }];
   chart.keys.forEach((name, i) => {
@@ -88,30 +91,39 @@ function columnsOf(report: Report, chart: PointsTable): Column[] {
 export function pointsTable(report: Report, chart: PointsTable, file: string): HTMLElement {
   const columns = columnsOf(report, chart);
   const numeric = columns.map(({ key }) => chart.rows.some((row) => typeof key(row) === 'number'));
-  const rows = chart.rows.map((row) => {
+  const elementOf = (row: PointsRow): HTMLElement => {
     // A short text stays on one line, so that rows are low; a long one breaks.
     const cells = columns.map(({ show }, i) => {
       const shown = show(row);
       const brief = i > 0 && shown.every((part) => typeof part === 'string' && part.length <= longestBrief);
       return h('td', { class: numeric[i] ? 'number' : brief ? 'brief' : i > 0 ? 'words' : null }, ...shown);
     });
-    return { row, element: h('tr', {}, ...cells), words: cells.map((cell) => cell.textContent ?? '').join(' ').toLowerCase() };
-  });
+    return h('tr', {}, ...cells);
+  };
+  const text = (part: Node | string): string => (typeof part === 'string' ? part : part.textContent ?? '');
+  const wordsOf = (row: PointsRow): string => columns.map(({ show, words }) => (words ? words(row) : show(row).map(text).join(''))).join(' ').toLowerCase();
+  // A large table has elements for the rows that are shown, and words once they are asked for.
+  const rows = chart.rows.map((row): { row: PointsRow; element?: HTMLElement; words?: string } => ({ row }));
+  let most = rowsAtOnce;
   const body = h('tbody', {});
   const heads = columns.map(({ name }, i) =>
     h('th', { scope: 'col', 'aria-sort': 'none' }, h('button', { type: 'button', onclick: () => sort(i) }, name)));
   const found = h('p', { class: 'hint', 'aria-live': 'polite' });
   const filter = h('input', { type: 'search', placeholder: t('Filter rows'), 'aria-label': t('Filter rows by words') });
+  const more = h('button', { type: 'button', class: 'plain', onclick: () => { most += rowsAtOnce; fill(); } });
   let by: { column: number; down: boolean } | null = null;
 
   const fill = (): void => {
     const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
-    const left = rows.filter((each) => words.every((word) => each.words.includes(word)));
+    const left = rows.filter((each) => words.length === 0 || words.every((word) => (each.words ??= wordsOf(each.row)).includes(word)));
     if (by) {
       const { column, down } = by;
       left.sort((a, b) => order(columns[column].key(a.row), columns[column].key(b.row), down));
     }
-    body.replaceChildren(...left.map(({ element }) => element));
+    body.replaceChildren(...left.slice(0, most).map((each) => (each.element ??= elementOf(each.row))));
+    const rest = left.length - most;
+    more.hidden = rest <= 0;
+    more.textContent = rest > 0 ? t('Show {0} more rows ({1} are left)', Math.min(rowsAtOnce, rest), rest.toLocaleString('en-US')) : '';
     found.textContent = left.length === rows.length ? '' : t('{0} of {1} rows', left.length, rows.length);
   };
   function sort(column: number): void {
@@ -119,7 +131,7 @@ export function pointsTable(report: Report, chart: PointsTable, file: string): H
     heads.forEach((head, i) => head.setAttribute('aria-sort', i !== column ? 'none' : by!.down ? 'descending' : 'ascending'));
     fill();
   }
-  filter.addEventListener('input', fill);
+  filter.addEventListener('input', () => { most = rowsAtOnce; fill(); });
   fill();
   return h('section', { id: 'points', class: 'card points', 'aria-labelledby': 'points-title' },
     h('style', {}, style),
@@ -128,6 +140,6 @@ export function pointsTable(report: Report, chart: PointsTable, file: string): H
       h('table', {}, h('thead', {}, h('tr', {}, ...heads)), body)),
     found,
     h('p', { class: 'sentence' }, unbroken(chart.sentence)),
-    h('div', { class: 'tools' },
+    h('div', { class: 'tools' }, more,
       h('button', { type: 'button', class: 'plain', onclick: () => download(`${file}-points.csv`, csv(chart.table)) }, t('Download CSV'))));
 }

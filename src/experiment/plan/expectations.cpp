@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "experiment/plan/directions.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/selected.h"
 #include "experiment/plan/settings.h"
@@ -44,12 +45,30 @@ void Expectation::describe(base::Describer& d) {
          "bounds are on the metric divided by that of this strategy, a label, else a kind, at the same grid point");
   d.pairs("relative_where", relative_where,
           "bounds are on the metric divided by that at the grid point which differs in these keys");
+  d.text("better_than", better_than,
+         "instead of a bound: the metric is better than that of this strategy, a label, else a kind, at the same grid "
+         "point, in the mean over the seeds that both have");
+  d.number("confidence", confidence,
+           "the probability, one-sided by Student's t, with which `better_than` must be known; default 0.95",
+           base::Bounds::between(0.5, 0.999999));
+  refuse_metric(d);
+  better_than ? refuse_beside_better_than(d) : refuse_bounds(d);
+}
+
+void Expectation::refuse_metric(base::Describer& d) const {
   if (metric.empty())
     d.refuse("metric", "an expectation needs a metric, such as speedup_throughput or final_loss");
   else if (const auto& known = outputs::numeric_fields(); !in(known, metric))
     d.refuse("metric", fmt::format("a run has no number \"{}\"{}", metric, base::suggestion(metric, known)));
-  if (!at_least && !at_most && !equals)
-    d.refuse("metric", "an expectation without a bound holds always; give it at_least, at_most or equals");
+  if (metric == "wall_s")
+    d.refuse("metric", "wall_s depends on the machine; expect a number of the simulation, such as simulated_s");
+}
+
+void Expectation::refuse_bounds(base::Describer& d) const {
+  if (!has_bound())
+    d.refuse("metric", "an expectation without a bound holds always; give it at_least, at_most, equals or better_than");
+  if (confidence)
+    d.refuse("confidence", "a confidence belongs to \"better_than\"; add it, or leave out the confidence");
   if (equals && (at_least || at_most))
     d.refuse("equals", "\"equals\" is bound enough; leave out at_least and at_most, or leave out \"equals\"");
   if (at_least && at_most && *at_least > *at_most)
@@ -57,10 +76,26 @@ void Expectation::describe(base::Describer& d) {
   if (equals && *equals == 0.0 && tolerance && *tolerance > 0.0)
     d.refuse("tolerance",
              "a tolerance is a share of \"equals\", and a share of zero is zero; use at_most and at_least instead");
-  if (metric == "wall_s")
-    d.refuse("metric", "wall_s depends on the machine; expect a number of the simulation, such as simulated_s");
   if (tolerance && !equals)
     d.refuse("tolerance", "a tolerance belongs to \"equals\"; add \"equals\", or leave out the tolerance");
+}
+
+void Expectation::refuse_beside_better_than(base::Describer& d) const {
+  const auto& known = outputs::numeric_fields();
+  if (in(known, metric) && metric != "wall_s" && !better(metric))
+    d.refuse("metric", fmt::format("more of \"{}\" is neither better nor worse, so \"better_than\" cannot be decided; "
+                                   "choose one of {}",
+                                   metric, base::joined(metrics_with_direction())));
+  const auto refuse = [&](const char* key, bool given) {
+    if (given)
+      d.refuse(key, fmt::format("\"better_than\" says all; leave out \"{}\", or leave out \"better_than\"", key));
+  };
+  refuse("at_least", at_least.has_value());
+  refuse("at_most", at_most.has_value());
+  refuse("equals", equals.has_value());
+  refuse("tolerance", tolerance.has_value());
+  refuse("relative_to", relative_to.has_value());
+  refuse("relative_where", !relative_where.empty());
 }
 
 bool Expectation::holds(double value) const {
@@ -81,6 +116,7 @@ std::string absolute_bound(const Expectation& e) {
 }  // namespace
 
 std::string Expectation::bound() const {
+  if (better_than) return "better than " + *better_than;
   if (!relative()) return absolute_bound(*this);
   std::string point;
   for (const auto& [key, toml] : relative_where) point += fmt::format("{}{}={}", point.empty() ? "" : ", ", key, toml);
@@ -182,6 +218,7 @@ void check_expectations(const std::vector<const Settings*>& points, const std::v
   for (std::size_t i = 0; i < all.size(); ++i) {
     check.strategy(i, "strategy", all[i].strategy);
     check.strategy(i, "relative_to", all[i].relative_to);
+    check.strategy(i, "better_than", all[i].better_than);
     for (const auto& [key, toml] : all[i].where) check.where(i, "where", key, toml, axes);
     for (const auto& [key, toml] : all[i].relative_where) check.where(i, "relative_where", key, toml, axes);
   }

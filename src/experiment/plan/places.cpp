@@ -38,7 +38,10 @@ std::string without_indices(std::string_view key) {
 }  // namespace
 
 std::string option_key(std::string_view key) {
+  static std::set<std::string, std::less<>> known;  // most keys are asked for at every grid point
+  if (known.contains(key)) return std::string(key);
   base::check(option_keys().contains(without_indices(key)), fmt::format("\"{}\" is an option of the scenario", key));
+  known.emplace(key);
   return std::string(key);
 }
 

@@ -15,6 +15,7 @@
 #include "experiment/plan/places.h"
 #include "experiment/plan/points.h"
 #include "experiment/plan/selected.h"
+#include "experiment/plan/size.h"
 
 namespace simgrad::experiment {
 
@@ -96,48 +97,81 @@ nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& 
   nlohmann::ordered_json tree = scenario::echo(first, directory);
   for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
   leave_out_what_is_void(tree);
-  for (const Axis& axis : axes) {
-    nlohmann::ordered_json& values = tree["grid"][axis.key] = nlohmann::ordered_json::array();
-    for (const scenario::Value& value : axis.values) values.push_back(scenario::json_of(value));
+  for (const Dimension& dimension : dimensions(axes)) {
+    nlohmann::ordered_json lists;
+    for (const Axis* axis : dimension.axes)
+      for (const scenario::Value& value : axis->values) lists[axis->key].push_back(scenario::json_of(value));
+    if (dimension.axes.front()->zip == 0)
+      tree["grid"].update(lists);
+    else
+      tree["grid"]["zip"].push_back(std::move(lists));
   }
   return tree;
 }
 
 /// Keeps the parameters of a baseline that another of its runs has, too: these tell it from other baselines.
 void keep_common(nlohmann::ordered_json& parameters, const nlohmann::ordered_json& of_run) {
+  if (parameters == of_run) return;
   nlohmann::ordered_json common = nlohmann::ordered_json::object();
   for (const auto& [key, value] : parameters.items())
     if (of_run.contains(key) && of_run.at(key) == value) common[key] = value;
   parameters = std::move(common);
 }
 
-/// Adds the runs of the plan, and the baselines that they need, each once.
-void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& settings, const Selection& selection) {
-  std::map<std::string, std::size_t> baselines;  // places in the plan, by id
-  const auto add = [&](std::size_t point, std::size_t strategy, std::uint64_t seed) {
-    RunPlan run = plan_run(settings[point], strategy, points[point].parameters, seed);
-    if (selection.baselines) {
-      RunPlan baseline = plan_baseline(run);
+/// Makes the runs of a plan, point by point, and the baselines that they need, each once.
+class RunsOf {
+ public:
+  RunsOf(Plan& plan, const Selection& selection) : plan_(plan), selection_(selection) {}
+
+  /// choice: the strategies that run.
+  void add_point(const Point& point, const std::shared_ptr<const Settings>& settings, const std::vector<bool>& choice) {
+    PointPlanner planner(settings, point.parameters, &texts_, &point.document);
+    for (std::size_t s = 0; s < choice.size(); ++s) {
+      if (!choice[s]) continue;
+      for (const std::uint64_t seed : seeds(*settings)) add(planner, s, seed);
+    }
+  }
+
+  void add_jobs(const Point& point, const std::shared_ptr<const Settings>& settings) {
+    const std::vector<JobPlan> together = place_jobs(*settings, nullptr, nullptr);
+    for (const std::uint64_t seed : seeds(*settings))
+      for (std::size_t j = 0; j < together.size(); ++j) {
+        RunPlan run = plan_job(settings, together, j, false, point.parameters, seed);
+        RunPlan by_itself = plan_job(settings, together, j, true, point.parameters, seed);
+        run.alone = by_itself.work;
+        if (alone_.insert(by_itself.id).second) plan_.alone.push_back(std::move(by_itself));
+        plan_.runs.push_back(std::move(run));
+      }
+  }
+
+ private:
+  /// Without --seeds the seed is the scenario's, which a grid may vary.
+  std::vector<std::uint64_t> seeds(const Settings& settings) const {
+    return selection_.seeds.empty() ? std::vector{static_cast<std::uint64_t>(settings.seed)} : plan_.seeds;
+  }
+
+  void add(PointPlanner& planner, std::size_t strategy, std::uint64_t seed) {
+    RunPlan run = planner.run(strategy, seed);
+    if (selection_.baselines) {
+      RunPlan baseline = planner.baseline(strategy, seed);
       run.baseline = baseline.id;
       baseline.parameters = run.parameters;
-      if (const auto [known, is_new] = baselines.emplace(baseline.id, plan.baselines.size()); is_new)
-        plan.baselines.push_back(std::move(baseline));
+      if (const auto [known, is_new] = baselines_.emplace(baseline.id, plan_.baselines.size()); is_new)
+        plan_.baselines.push_back(std::move(baseline));
       else
-        keep_common(plan.baselines[known->second].parameters, run.parameters);
+        keep_common(plan_.baselines[known->second].parameters, run.parameters);
     }
-    plan.runs.push_back(std::move(run));
-  };
-  std::set<std::string> alone;
-  const auto add_jobs = [&](std::size_t point, std::uint64_t seed) {
-    const std::vector<JobPlan> together = place_jobs(*settings[point], nullptr, nullptr);
-    for (std::size_t j = 0; j < together.size(); ++j) {
-      RunPlan run = plan_job(settings[point], together, j, false, points[point].parameters, seed);
-      RunPlan by_itself = plan_job(settings[point], together, j, true, points[point].parameters, seed);
-      run.alone = by_itself.work;
-      if (alone.insert(by_itself.id).second) plan.alone.push_back(std::move(by_itself));
-      plan.runs.push_back(std::move(run));
-    }
-  };
+    plan_.runs.push_back(std::move(run));
+  }
+
+  Plan& plan_;
+  const Selection& selection_;
+  SectionTexts texts_;
+  std::map<std::string, std::size_t> baselines_;  ///< places in the plan, by id
+  std::set<std::string> alone_;
+};
+
+void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& settings, const Selection& selection) {
   const bool jobs = std::ranges::any_of(settings, [](const auto& each) { return !each->jobs.empty(); });
   if (jobs && !selection.strategies.empty())
     throw ScenarioError(
@@ -145,19 +179,26 @@ void add_runs(Plan& plan, const std::vector<Point>& points, const AllSettings& s
                     "names; leave --strategy out, or set job.0.strategy",
                     selection.strategies.front()));
   const auto choices = chosen(settings, selection.strategies);
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    if (!settings[p]->jobs.empty()) {
-      if (selection.seeds.empty()) add_jobs(p, static_cast<std::uint64_t>(settings[p]->seed));
-      for (const std::uint64_t seed : plan.seeds) add_jobs(p, seed);
-      continue;
-    }
-    for (std::size_t s = 0; s < choices[p].size(); ++s) {
-      if (!choices[p][s]) continue;
-      // Without --seeds the seed is the scenario's, which a grid may vary.
-      if (selection.seeds.empty()) add(p, s, static_cast<std::uint64_t>(settings[p]->seed));
-      for (const std::uint64_t seed : plan.seeds) add(p, s, seed);
-    }
-  }
+  std::size_t runs = 0;
+  for (std::size_t p = 0; p < points.size(); ++p)
+    runs += settings[p]->jobs.empty() ? static_cast<std::size_t>(std::ranges::count(choices[p], true))
+                                      : settings[p]->jobs.size();
+  refuse_too_many_runs(plan.document->file(), runs * std::max<std::size_t>(plan.seeds.size(), 1));
+  plan.runs.reserve(runs * std::max<std::size_t>(plan.seeds.size(), 1));
+  RunsOf all(plan, selection);
+  for (std::size_t p = 0; p < points.size(); ++p)
+    if (settings[p]->jobs.empty())
+      all.add_point(points[p], settings[p], choices[p]);
+    else
+      all.add_jobs(points[p], settings[p]);
+}
+
+/// Refuses what is too large before it is expanded. What --strategy selects is not known yet: one of them at least.
+void refuse_too_large(const Document& document, const Plan& plan, const Selection& selection) {
+  const std::size_t jobs = document.size("job");
+  const std::size_t strategies = jobs > 0 ? jobs : document.size("strategy");
+  refuse_too_many(document.file(), plan.grid, selection.strategies.empty() ? strategies : 1,
+                  std::max<std::size_t>(plan.seeds.size(), 1));
 }
 
 /// Checks that the strategies, keys and values that expectations name exist in the grid.
@@ -204,6 +245,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   check_replaced(unchanged, {}, plan.grid, faults);
   std::vector<Point> points;
   try {
+    refuse_too_large(document, plan, selection);
     points = expand(document, plan.grid);
   } catch (const ScenarioError&) {
     faults.raise_if_any();

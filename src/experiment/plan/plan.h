@@ -14,6 +14,8 @@
 
 namespace simgrad::experiment {
 
+class SeededText;
+
 /// A run before it is simulated.
 struct RunPlan {
   std::string id;    ///< a hash of all that determines the record
@@ -33,8 +35,10 @@ struct RunPlan {
   std::shared_ptr<const Settings> fabric;  ///< the whole scenario's; `settings` are the job's
   std::string alone;                       ///< the work of the same job with the cluster to itself
   std::string baseline;                    ///< the id of its baseline
+  std::shared_ptr<const SeededText> data;  ///< what data_key() is made of; null: of the settings
 
   std::string data_key() const;  ///< runs with equal keys see the same data
+  std::string data_key(std::uint64_t of_seed) const;
 };
 
 struct Plan {

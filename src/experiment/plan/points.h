@@ -24,12 +24,13 @@ struct Point {
 /// The key of `--set key=value`.
 std::string_view assigned_key(std::string_view assignment);
 
-/// The document's [grid], which is taken out of it, and that of `--grid`. A key that the command line sets or
-/// varies is left out of the scenario's grid.
+/// The document's [grid], which is taken out of it, and that of `--grid`; zips last, numbered from 1 on. A key that the
+/// command line sets or varies leaves the scenario's grid, and its zip.
 std::vector<scenario::Axis> all_axes(scenario::Document& document, const std::vector<std::string>& sets,
                                      const std::vector<std::string>& grids, scenario::Faults& faults);
 
-/// The product of the axes, the last one varying fastest.  Errors: ScenarioError for too many points.
+/// The product of the axes, the last one varying fastest; axes of a zip vary together. Points share what is equal in
+/// their documents.
 std::vector<Point> expand(const scenario::Document& document, const std::vector<scenario::Axis>& axes);
 
 using AllSettings = std::vector<std::shared_ptr<const Settings>>;

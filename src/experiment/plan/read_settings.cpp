@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "experiment/checks/hosts_check.h"
 #include "experiment/checks/names_check.h"
@@ -33,15 +34,10 @@ Settings::Places places_of(const Document& document) {
           .strategies = {}};
 }
 
-Settings::Places::Strategy place_of(const StrategyEntry& entry, const std::string& table, const Document& document) {
+Settings::Places::Strategy place_of(const std::string& table, const Document& document) {
   Settings::Places::Strategy place{.table = document.position(table), .options = {}};
-  if (!entry.strategy) return place;
-  base::Slot<strategies::Strategy> slot = entry.strategy;
-  for (const scenario::OptionText& option : scenario::options(*slot.object()))
-    if (const std::string key = table + "." + option.key; document.contains(key))
-      place.options[option.key] = document.position(key);
-  if (const std::string key = table + ".recovery"; writes(document, key))
-    place.options["recovery"] = document.position(key);
+  for (auto& [key, position] : document.written(table))
+    if (key != "kind" && key != "label") place.options.emplace(std::move(key), std::move(position));
   return place;
 }
 
@@ -52,9 +48,11 @@ void check_strategies(Settings& settings, const Document& document, Faults& faul
     faults.add(document.position("strategy"), "a scenario needs at least one [[strategy]]");
   std::set<std::string> labels;
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
-    const StrategyEntry& entry = settings.strategies[i];
-    settings.places.strategies.push_back(place_of(entry, fmt::format("strategy.{}", i), document));
-    if (entry.strategy && (sound || entry.label) && !labels.insert(entry.name()).second)
+    StrategyEntry& entry = settings.strategies[i];
+    settings.places.strategies.push_back(place_of(fmt::format("strategy.{}", i), document));
+    if (!entry.strategy || !(sound || entry.label)) continue;
+    entry.known_name = entry.name();
+    if (!labels.insert(entry.known_name).second)
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("two strategies are labelled \"{}\"; give one of them a label of its own", entry.name()));
   }
@@ -78,15 +76,6 @@ void fill_in(Settings& settings, const Document& document, Faults& faults) {
   if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;
 }
 
-/// Refuses parts of the contract that a later release brings. Returns the document without them.
-Document without_what_is_to_come(Document document, Faults& faults) {
-  if (document.contains("extends")) {
-    faults.add(document.position("extends"), "\"extends\" is not there yet; it comes with a later release");
-    document.erase("extends");
-  }
-  return document;
-}
-
 /// Gives failing hosts a repair, unless the scenario sets one.
 void repair_by_default(cluster::FailureOptions& failures, const Document& document) {
   if (failures.hosts && failures.hosts->happens() && !failures.hosts->repairs() &&
@@ -105,6 +94,40 @@ Settings read_sections(const Document& document, Faults& faults) {
   return settings;
 }
 
+Settings SectionReader::read(const Document& document, Faults& faults) {
+  Settings settings;
+  std::vector<std::string> known;
+  const auto keep = [&](const char* key, auto Settings::*section) {
+    if (!document_ || !document.shares(*document_, key)) return false;
+    settings.*section = last_.*section;
+    known.emplace_back(key);
+    return true;
+  };
+  keep("cluster", &Settings::cluster);
+  keep("data", &Settings::data);
+  keep("model", &Settings::model);
+  keep("training", &Settings::training);
+  keep("stop", &Settings::stop);
+  keep("evaluate", &Settings::evaluate);
+  keep("prices", &Settings::prices);
+  keep("job", &Settings::jobs);
+  keep("expect", &Settings::expectations);
+  const bool same_strategies = keep("strategy", &Settings::strategies);
+  document.read_into(settings, faults, known);
+  repair_by_default(settings.cluster.failures, document);
+  settings.places = places_of(document);
+  if (same_strategies)
+    settings.places.strategies = last_.places.strategies;
+  else
+    check_strategies(settings, document, faults);
+  document_.reset();
+  if (faults.empty()) {  // those of a section that is not read again would be lost
+    document_ = document;
+    last_ = settings;
+  }
+  return settings;
+}
+
 void check_training(Settings& settings, const Document& document, Faults& faults) {
   check_numbers(settings, document, faults);
   if (!faults.empty()) return;
@@ -112,12 +135,12 @@ void check_training(Settings& settings, const Document& document, Faults& faults
   check_fitness(settings, document, faults);
 }
 
-Settings read_settings(const Document& document, Faults& faults, const std::vector<std::string>& names) {
-  const Document known = without_what_is_to_come(document, faults);
-  Settings settings = read_sections(known, faults);
+Settings read_settings(const Document& document, Faults& faults, const std::vector<std::string>& names,
+                       SectionReader* reader) {
+  Settings settings = reader ? reader->read(document, faults) : read_sections(document, faults);
   const bool one_training = settings.jobs.empty();  // else each job is checked as a training, and the scenario is not
   Faults of_jobs;
-  if (!one_training) settings.trainings = read_trainings(settings, known, of_jobs);
+  if (!one_training) settings.trainings = read_trainings(settings, document, of_jobs);
   if (one_training && settings.model.model) check_numbers(settings, document, faults);
   if (faults.empty()) {
     check_recoveries(settings, names, faults);

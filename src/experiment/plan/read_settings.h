@@ -1,6 +1,7 @@
 /// From a document to the settings of a grid point, checked.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,21 @@
 
 namespace simgrad::experiment {
 
+/// Reads the sections of one grid point after the other. A section that a point shares with the one before is not read
+/// again, but copied.
+class SectionReader {
+ public:
+  Settings read(const scenario::Document& document, scenario::Faults& faults);
+
+ private:
+  std::optional<scenario::Document> document_;  ///< the last that was read without a fault
+  Settings last_;                               ///< its sections as they were read
+};
+
 /// Reads and checks one grid point. Faults are added, not thrown.  names: of the strategies that will run; none: all.
+/// reader: of the points before; null: there are none.
 Settings read_settings(const scenario::Document& document, scenario::Faults& faults,
-                       const std::vector<std::string>& names = {});
+                       const std::vector<std::string>& names = {}, SectionReader* reader = nullptr);
 
 /// The first half of read_settings: reads, and checks the list of strategies.
 Settings read_sections(const scenario::Document& document, scenario::Faults& faults);

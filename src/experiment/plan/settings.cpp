@@ -28,6 +28,7 @@ std::int64_t StrategyEntry::hosts(std::int64_t workers) const {
 }
 
 std::string StrategyEntry::name() const {
+  if (!known_name.empty()) return known_name;
   if (label) return *label;
   const auto defaults = strategy.example(strategy.kind());
   std::string options;

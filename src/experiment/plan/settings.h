@@ -33,6 +33,7 @@ struct StrategyEntry : base::Described {
   base::Slot<strategies::Strategy> strategy{strategies::registry()};
   std::optional<std::string> label;           ///< default: the kind, then the options that differ from their defaults
   std::optional<cluster::Recovery> recovery;  ///< default: the cluster's
+  std::string known_name;                     ///< name(), once the scenario is read; empty before
 
   void describe(base::Describer& d) override;
   std::string name() const;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/units.h"
 
 namespace simgrad::experiment {
 
@@ -55,8 +56,8 @@ void watch_for_interrupts() {
   sigaction(SIGHUP, &action, nullptr);
 }
 
-Children::Children(int jobs)
-    : jobs_(std::min(jobs, children_most())), slot_taken_(static_cast<std::size_t>(jobs_), false) {
+Children::Children(int jobs, const ChildLimits& limits)
+    : jobs_(std::min(jobs, children_most())), limits_(limits), slot_taken_(static_cast<std::size_t>(jobs_), false) {
   void* shared = mmap(nullptr, sizeof(training::Pulse) * slot_taken_.size(), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) throw base::EnvironmentError(fmt::format("no shared memory: {}", std::strerror(errno)));
@@ -93,10 +94,31 @@ Children::Ended Children::end(Child child) {
   if (end.kind == Kind::died) ended.error = fmt::format("the simulating process {}", end.death);
   if (end.kind == Kind::threw) ended.error = end.text.substr(0, longest_error);
   if (end.kind == Kind::returned) ended.answer = std::move(end.text);
+  if (!child.killed.empty() && end.kind == Kind::died) ended.error = std::move(child.killed);
   return ended;
 }
 
+/// Kills children that exceed a limit.
+void Children::enforce_limits() {
+  for (Child& child : running_) {
+    if (!child.killed.empty()) continue;
+    const double elapsed_s = real_now_s() - child.started_s;
+    if (limits_.time_s && elapsed_s > *limits_.time_s)
+      child.killed = fmt::format("stopped after {} of real time, the limit of a run",
+                                 base::format_quantity(*limits_.time_s, base::Unit::seconds));
+    else if (limits_.memory_bytes && child.process.memory_bytes().value_or(0.0) > *limits_.memory_bytes)
+      child.killed = fmt::format("stopped at {} of memory, the limit of a run",
+                                 base::format_quantity(*limits_.memory_bytes, base::Unit::bytes));
+    if (!child.killed.empty()) child.process.kill();
+  }
+}
+
 std::optional<Children::Ended> Children::reap(double wait_s) {
+  constexpr double look_every_s = 0.02;
+  if (limits_.any()) {
+    enforce_limits();
+    wait_s = std::min(wait_s, look_every_s);
+  }
   std::vector<pollfd> pipes;
   for (const Child& child : running_)
     pipes.push_back({.fd = child.process.descriptor(), .events = POLLIN, .revents = 0});

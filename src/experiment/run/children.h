@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/child_process.h"
+#include "experiment/run/child_limits.h"
 #include "training/session/pulse.h"
 
 namespace simgrad::experiment {
@@ -15,7 +16,7 @@ namespace simgrad::experiment {
 /// must not have started threads.
 class Children {
  public:
-  explicit Children(int jobs);
+  explicit Children(int jobs, const ChildLimits& limits = {});
   ~Children();  ///< kills the children that still run
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
@@ -53,10 +54,13 @@ class Children {
     std::size_t task = 0;
     int slot = 0;
     double started_s = 0.0;
+    std::string killed = {};  ///< the reason, if a limit was exceeded
   };
   Ended end(Child child);
+  void enforce_limits();
 
   int jobs_;
+  ChildLimits limits_;
   training::Pulse* pulses_;  ///< one slot a job, shared with the children
   std::vector<bool> slot_taken_;
   std::vector<Child> running_;

@@ -32,15 +32,6 @@ struct Trial {
   std::vector<std::string> sets = {};
 };
 
-/// What a simulation has shown.
-struct Observed {
-  double simulated_s = 0.0;
-  std::int64_t samples = 0;
-  std::int64_t crashes = 0;
-
-  double samples_per_s() const { return simulated_s > 0.0 ? static_cast<double>(samples) / simulated_s : 0.0; }
-};
-
 Observed observed(const record::Record& record) {
   return {record.simulated_s, record.samples_seen.value_or(record.samples), record.crashes.value_or(0)};
 }
@@ -142,13 +133,17 @@ std::vector<Study> studies_of(const Plan& plan, const outputs::Results& results)
   return studies;
 }
 
-/// Simulates in children, some at a time. Nothing where a trial failed; nothing at all at an interrupt.
-std::vector<std::optional<Observed>> simulated(const std::vector<const RunPlan*>& runs, DataCache& data_cache, int jobs,
-                                               int threads) {
-  std::vector<std::optional<Observed>> all(runs.size());
+/// Simulates in children, some at a time, what the store does not have. Nothing where a trial failed; nothing at all at
+/// an interrupt.
+std::vector<std::optional<Observed>> simulated(const std::vector<const RunPlan*>& runs, TrialStore& store,
+                                               DataCache& data_cache, int jobs, int threads) {
+  std::vector<std::optional<Observed>> all;
+  for (const RunPlan* run : runs) all.push_back(store.find(run->id));
   Children children(jobs);
   for (std::size_t next = 0; (next < runs.size() || !children.empty()) && !interrupted();) {
-    if (next < runs.size() && !children.full()) {
+    if (next < runs.size() && all[next]) {
+      ++next;
+    } else if (next < runs.size() && !children.full()) {
       const RunPlan& run = *runs[next];
       const std::size_t task = next;
       Data data;
@@ -167,7 +162,9 @@ std::vector<std::optional<Observed>> simulated(const std::vector<const RunPlan*>
       if (started) ++next;
     } else if (const auto ended = children.reap(0.2); ended && ended->error.empty()) {
       const auto answer = outputs::parse_json(ended->answer);
-      if (!answer.is_null()) all[ended->task] = {answer.at(0), answer.at(1), answer.at(2)};
+      if (answer.is_null()) continue;
+      all[ended->task] = {answer.at(0), answer.at(1), answer.at(2)};
+      store.add(runs[ended->task]->id, *all[ended->task]);
     }
   }
   return interrupted() ? std::vector<std::optional<Observed>>() : all;
@@ -199,9 +196,15 @@ outputs::Counterfactual result_of(const Study& study, const std::vector<std::opt
 
 }  // namespace
 
+std::string too_large_for_counterfactuals(const Plan& plan) {
+  if (plan.runs.size() <= counterfactual_runs_most) return {};
+  return fmt::format("{} runs are more than {}: nothing is tried that would make them faster", plan.runs.size(),
+                     counterfactual_runs_most);
+}
+
 std::vector<outputs::Counterfactual> counterfactuals(const Plan& plan, const outputs::Results& results,
-                                                     DataCache& data_cache, int jobs, int threads) {
-  if (plan.runs.empty() || !plan.runs.front().jobs.empty()) return {};
+                                                     TrialStore& store, DataCache& data_cache, int jobs, int threads) {
+  if (plan.runs.empty() || plan.runs.size() > counterfactual_runs_most || !plan.runs.front().jobs.empty()) return {};
   const std::vector<Study> studies = studies_of(plan, results);
   std::vector<const RunPlan*> runs;
   std::vector<std::pair<std::size_t, std::size_t>> places;  // study, trial
@@ -212,7 +215,7 @@ std::vector<outputs::Counterfactual> counterfactuals(const Plan& plan, const out
         places.emplace_back(s, k);
       }
   const auto [at_a_time, threads_each] = jobs_and_threads(jobs, threads, runs.size());
-  const auto seen = simulated(runs, data_cache, at_a_time, threads_each);
+  const auto seen = simulated(runs, store, data_cache, at_a_time, threads_each);
   if (seen.empty()) return {};
   std::vector<std::vector<std::optional<Observed>>> by_study;
   for (const Study& study : studies) by_study.emplace_back(study.trials.size());

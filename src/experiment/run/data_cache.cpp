@@ -39,11 +39,11 @@ void check_data(const std::vector<const RunPlan*>& runs, DataCache& data_cache, 
   std::map<std::string, std::vector<const RunPlan*>> users;
   std::vector<std::string> order;
   for (const RunPlan* run : runs) {
-    RunPlan unseeded = *run;
-    unseeded.seed = 0;
-    std::vector<const RunPlan*>& all = users[unseeded.data_key()];
-    if (all.empty()) order.push_back(unseeded.data_key());
-    all.push_back(run);
+    const std::string key = run->data_key(0);
+    std::vector<const RunPlan*>& all = users[key];
+    if (all.empty()) order.push_back(key);
+    // Runs at one grid point have their settings in common.
+    if (all.empty() || all.back()->settings != run->settings) all.push_back(run);
   }
   scenario::Faults faults;
   std::set<std::string> notes;

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "experiment/plan/plan.h"
 
 namespace simgrad::experiment {
 
 struct Estimate {
-  int runs = 0;              ///< that are simulated: runs that do the same work count once, baselines too
+  int runs = 0;              ///< to simulate: runs that do the same work count once, baselines too
+  int finished = 0;          ///< those whose records are there already; they are not among `runs`
   double wall_s = 0;         ///< real time of all
   double bytes = 0;          ///< files of the results, the report aside
   std::string unknown = {};  ///< the reason why time and bytes could not be estimated, or empty
@@ -17,10 +19,14 @@ struct Estimate {
 /// Begins one run of each kind (a strategy on so many workers), gives each a part of `budget_s`, and extrapolates from
 /// the share of the run that was done by then. Writes nothing. Data files of more than 64 MiB are not read, and then
 /// nothing is estimated.  jobs, threads: as for run_plan.
+/// out: a results directory, whose finished runs are not done again; empty: all runs are done.
 /// Errors: ScenarioError for data that do not suit, EnvironmentError.
-Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s);
+Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, const std::string& out);
 
-/// "3 runs to simulate: about 5 min of real time, and 12 MB of files beside the report".
+/// Of several experiments, one after the other.
+Estimate sum(const std::vector<Estimate>& estimates);
+
+/// "3 runs to simulate: about 5 min of real time, and 12 MB of files beside the report; 2 more are finished".
 std::string text(const Estimate& estimate);
 
 }  // namespace simgrad::experiment

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/version.h"
+
 namespace simgrad::experiment {
 
 namespace {
@@ -83,6 +85,11 @@ const record::Record* FinishedRuns::record_of(const std::string& work) const {
   return found == done_.end() ? nullptr : &found->second.record;
 }
 
+const outputs::Run* FinishedRuns::failed(const RunPlan& plan) const {
+  const auto found = done_.find(plan.work);
+  return found != done_.end() && has_failed(found->second.record) ? &found->second : nullptr;
+}
+
 outputs::Run FinishedRuns::run(const RunPlan& plan) const {
   const outputs::Run& done = done_.at(plan.work);
   outputs::Run run = described(plan);
@@ -101,6 +108,19 @@ std::vector<outputs::Run> FinishedRuns::runs(const std::vector<RunPlan>& plans) 
   for (const RunPlan& plan : plans)
     if (contains(plan)) all.push_back(run(plan));
   return all;
+}
+
+outputs::Results results_of(const Plan& plan, const FinishedRuns& finished) {
+  outputs::Results results;
+  results.name = plan.name;
+  results.title = plan.title;
+  results.version = version;
+  results.command = plan.command;
+  results.scenario = plan.scenario;
+  results.runs = finished.runs(plan.runs);
+  results.baselines = finished.runs(plan.baselines);
+  results.complete = results.runs.size() == plan.runs.size() && results.baselines.size() == plan.baselines.size();
+  return results;
 }
 
 }  // namespace simgrad::experiment

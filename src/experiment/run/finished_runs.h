@@ -33,6 +33,8 @@ class FinishedRuns {
 
   /// True if the run is finished; its comparisons may be still to come.
   bool contains(const RunPlan& plan) const { return done_.contains(plan.work); }
+  /// The record of a piece of work that failed; null if it did not, or is not finished.
+  const outputs::Run* failed(const RunPlan& plan) const;
   /// A finished run, compared as far as is possible.
   outputs::Run run(const RunPlan& plan) const;
   /// Those of the plans that are finished, in their order.
@@ -46,5 +48,8 @@ class FinishedRuns {
   std::map<std::string, std::vector<const RunPlan*>> waiting_;  ///< by work: the plan's runs that need it
   std::map<const RunPlan*, int> missing_;                       ///< how many pieces of work a run still needs
 };
+
+/// The results of a plan as far as its runs are finished: complete if all are. Without counterfactuals.
+outputs::Results results_of(const Plan& plan, const FinishedRuns& finished);
 
 }  // namespace simgrad::experiment

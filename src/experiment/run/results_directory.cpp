@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "base/text.h"
 #include "experiment/plan/identity.h"
 #include "experiment/run/children.h"
+#include "experiment/run/shards.h"
 #include "outputs/results.h"
 #include "outputs/summary.h"
 
@@ -38,12 +40,19 @@ void wait_for(base::DirectoryLock& lock, const std::string& out,
   }
 }
 
-/// Removes the temporary files of writers that were killed.
+/// Whether a name is that of a temporary file of ours: NAME.<16 hexadecimal digits>.tmp, or NAME.merged.tmp.
+bool is_temporary_name(const std::string& name) {
+  static const std::regex ours(R"(.+\.([0-9a-f]{16}|merged)\.tmp)");
+  return std::regex_match(name, ours);
+}
+
+/// Removes the temporary files of writers that were killed, in the directory and the folders that are its own.
 void remove_temporary_files(const std::string& out) {
   std::error_code unknown;
   std::vector<fs::path> left;
-  for (fs::recursive_directory_iterator at(out, unknown), end; !unknown && at != end; at.increment(unknown))
-    if (at->path().extension() == ".tmp") left.push_back(at->path());
+  for (const char* folder : {"", "runs", "timelines", "trajectories", "trace", "events"})
+    for (fs::directory_iterator at(fs::path(out) / folder, unknown), end; !unknown && at != end; at.increment(unknown))
+      if (is_temporary_name(at->path().filename().string())) left.push_back(at->path());
   for (const fs::path& file : left) fs::remove(file, unknown);
 }
 
@@ -70,18 +79,21 @@ std::map<std::string, std::string> defining(Json scenario, const std::set<std::s
 
 std::set<std::string> varied_keys(const Json& scenario) {
   std::set<std::string> keys;
-  if (const auto grid = scenario.find("grid"); grid != scenario.end() && grid->is_object())
-    for (const auto& [key, values] : grid->items()) keys.insert(key);
+  const auto grid = scenario.find("grid");
+  if (grid == scenario.end() || !grid->is_object()) return keys;
+  for (const auto& [key, values] : grid->items()) {
+    if (key != "zip") keys.insert(key);
+    for (const Json& zip : key == "zip" ? values : Json::array())
+      for (const auto& [zipped, list] : zip.items()) keys.insert(zipped);
+  }
   return keys;
 }
 
-/// "cluster.bandwidth is "1Gbps" there and "2Gbps" here", for the first few differences.
-std::string differences(const Json& there, const Json& here) {
-  std::set<std::string> varied = varied_keys(there);
-  varied.merge(varied_keys(here));
-  const auto theirs = defining(there, varied), ours = defining(here, varied);
+/// The first few differences between leaves.
+std::string differing(const std::map<std::string, std::string>& first, const std::map<std::string, std::string>& second,
+                      const std::string& place_of_first, const std::string& place_of_second) {
   std::set<std::string> keys;
-  for (const auto* leaves : {&theirs, &ours})
+  for (const auto* leaves : {&first, &second})
     for (const auto& [key, value] : *leaves) keys.insert(key);
   const auto in = [](const std::map<std::string, std::string>& leaves, const std::string& key) {
     const auto found = leaves.find(key);
@@ -89,20 +101,20 @@ std::string differences(const Json& there, const Json& here) {
   };
   std::vector<std::string> different;
   for (const std::string& key : keys)
-    if (in(theirs, key) != in(ours, key))
-      different.push_back(fmt::format("{} is {} there and {} here", key, in(theirs, key), in(ours, key)));
+    if (in(first, key) != in(second, key))
+      different.push_back(
+          fmt::format("{} is {} {} and {} {}", key, in(first, key), place_of_first, in(second, key), place_of_second));
   constexpr std::size_t shown = 3;
   const std::size_t more = different.size() > shown ? different.size() - shown : 0;
   different.resize(different.size() - more);
   return base::joined(different) + (more > 0 ? fmt::format(", and {} more", more) : "");
 }
 
-/// Whose results the directory has, by its experiment.json; null without that file.
-Json experiment_in(const std::string& out) {
-  std::error_code unknown;
-  const std::string file = out + "/experiment.json";
-  if (fs::is_regular_file(file, unknown)) return outputs::parse_json(outputs::read_file(file), file);
-  return {};
+/// "cluster.bandwidth is "1Gbps" there and "2Gbps" here".
+std::string differences_of_scenarios(const Json& there, const Json& here) {
+  std::set<std::string> varied = varied_keys(there);
+  varied.merge(varied_keys(here));
+  return differing(defining(there, varied), defining(here, varied), "there", "here");
 }
 
 void refuse_another(const std::string& out, const Json& there, const Json& here) {
@@ -115,7 +127,7 @@ void refuse_another(const std::string& out, const Json& there, const Json& here)
     different =
         fmt::format("the numerics are number {} there and {} here", member("results").dump(), here["results"].dump());
   else
-    different = differences(member("scenario"), here["scenario"]);
+    different = differences_of_scenarios(member("scenario"), here["scenario"]);
   if (!different.empty())
     throw base::ScenarioError(fmt::format(
         "{}: has the results of another experiment: {}; --out DIR keeps both, --force replaces them", out, different));
@@ -123,15 +135,38 @@ void refuse_another(const std::string& out, const Json& there, const Json& here)
 
 }  // namespace
 
-ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, bool replace,
+nlohmann::ordered_json experiment_in(const std::string& out) {
+  std::error_code unknown;
+  const std::string file = out + "/experiment.json";
+  if (fs::is_regular_file(file, unknown)) return outputs::parse_json(outputs::read_file(file), file);
+  return {};
+}
+
+std::string differences(const nlohmann::ordered_json& first, const nlohmann::ordered_json& second,
+                        const std::string& place_of_first, const std::string& place_of_second) {
+  std::map<std::string, std::string> of_first, of_second;
+  add_leaves(first, "", of_first);
+  add_leaves(second, "", of_second);
+  return differing(of_first, of_second, place_of_first, place_of_second);
+}
+
+ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, const Json& shard, bool replace,
                                    const std::function<void(const std::string& text)>& tell)
     : lock_(out) {
   base::make_directory(out + "/runs");
   wait_for(lock_, out, tell);
   if (interrupted()) return;
   remove_temporary_files(out);
-  const Json here{{"name", plan.name}, {"results", results_number}, {"scenario", plan.scenario}};
-  const Json there = experiment_in(out);
+  Json here{{"name", plan.name}, {"results", results_number}, {"scenario", plan.scenario}};
+  if (!shard.is_null()) here["shard"] = shard;
+  Json there;
+  try {
+    there = experiment_in(out);
+  } catch (const base::EnvironmentError& fault) {
+    if (!replace)
+      throw base::EnvironmentError(
+          fmt::format("{}; so nobody knows whose results these are; --force replaces them", fault.what()));
+  }
   if (!replace) refuse_another(out, there, here);
   if (there != here)
     outputs::write_file(out + "/experiment.json", here.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/directory_lock.h"
@@ -13,17 +14,28 @@ namespace simgrad::experiment {
 ///
 /// experiment.json says whose results these are: the resolved scenario, and the number of the numerics. Another grid,
 /// other seeds or strategies are the same experiment, whose finished runs count; any other difference is another one.
+/// That of a shard has the member `shard` besides.
 class ResultsDirectory {
  public:
   /// Makes the directory and its folder `runs`, waits for another command that writes to it, and removes temporary
   /// files that a killed one has left. Writes experiment.json.
+  /// shard: experiment.json's member of that name; null: none.
   /// replace: whether results of another experiment may be replaced.  tell: called before waiting.
   /// Errors: ScenarioError naming the differences if the directory has another experiment's results; EnvironmentError.
-  ResultsDirectory(const std::string& out, const Plan& plan, bool replace,
+  ResultsDirectory(const std::string& out, const Plan& plan, const nlohmann::ordered_json& shard, bool replace,
                    const std::function<void(const std::string& text)>& tell);
 
  private:
   base::DirectoryLock lock_;
 };
+
+/// Whose results a directory has, by its experiment.json; null without that file.  Errors: EnvironmentError for a file
+/// that cannot be read or is not JSON.
+nlohmann::ordered_json experiment_in(const std::string& out);
+
+/// The first few keys whose values differ in two objects, with the values, and the names of the two:
+/// `a.b is 1 there and 2 here`; empty if there are none. Dots lead into objects and lists.
+std::string differences(const nlohmann::ordered_json& first, const nlohmann::ordered_json& second,
+                        const std::string& place_of_first, const std::string& place_of_second);
 
 }  // namespace simgrad::experiment

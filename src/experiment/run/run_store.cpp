@@ -3,68 +3,116 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/hash.h"
+#include "outputs/run_text.h"
 #include "outputs/summary.h"
 
 namespace simgrad::experiment {
 
 namespace {
 
-/// The hash of a record as it would be written, but for the real time: equal runs have equal checksums.
-std::string checksum_of(outputs::Run run) {
-  run.wall_s = 0.0;
-  return base::hash(outputs::compact(outputs::to_json(run)));
+constexpr std::string_view checksum_begin = R"(,"checksum":")", checksum_end = R"("})";
+constexpr std::size_t checksum_digits = 32;
+
+/// The hash of a run's text without the number of wall_s: equal runs have equal checksums.
+std::string checksum_of(std::string text) {
+  constexpr std::string_view member = R"("wall_s":)";
+  if (const std::size_t at = text.find(member); at != std::string::npos) {
+    const std::size_t number = at + member.size();
+    text.erase(number, text.find_first_of(",}", number) - number);
+  }
+  return base::hash(text);
+}
+
+/// The text of an object, with its checksum as the last member.
+std::string with_checksum(std::string text) {
+  const std::string checksum = checksum_of(text);
+  text.pop_back();  // the object's "}"
+  return text.append(checksum_begin).append(checksum).append(checksum_end);
+}
+
+/// The text that `with_checksum` was given, and the checksum; nothing if the text does not end in one.
+std::optional<std::pair<std::string, std::string>> without_checksum(std::string text) {
+  const std::size_t size = checksum_begin.size() + checksum_digits + checksum_end.size();
+  if (text.size() < size || !text.ends_with(checksum_end)) return {};
+  const std::size_t at = text.size() - size;
+  if (text.compare(at, checksum_begin.size(), checksum_begin) != 0) return {};
+  std::string checksum = text.substr(at + checksum_begin.size(), checksum_digits);
+  text.resize(at);
+  text += '}';
+  return std::pair{std::move(text), std::move(checksum)};
 }
 
 }  // namespace
 
-RunStore::RunStore(const std::string& out, std::function<void(const std::string& text)> tell)
-    : folder_(out + "/runs"), tell_(std::move(tell)) {}
-
-std::string RunStore::path(const std::string& id) const { return fmt::format("{}/{}.json", folder_, id); }
-
-void RunStore::set_aside(const std::string& id, const std::string& fault) {
-  const std::string file = path(id);
-  std::error_code ignored;
-  std::filesystem::rename(file, file + ".damaged", ignored);
-  if (tell_) tell_(fmt::format("{} {}; it is now {}.json.damaged, and the run is done again", file, fault, id));
+std::string record_file(const std::string& out, const std::string& id) {
+  return fmt::format("{}/runs/{}.json", out, id);
 }
 
-std::optional<outputs::Run> RunStore::take(const std::string& id) {
+StoredRun stored_run(const std::string& out, const std::string& id) {
+  const std::string file = record_file(out, id);
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path(id), unknown)) return {};
+  if (!std::filesystem::is_regular_file(file, unknown)) return {};
+  constexpr const char* other_contents = "does not have the contents of its checksum";
   try {
-    const auto json = outputs::parse_json(outputs::read_file(path(id)), path(id));
-    if (!json.is_object() || !json.contains("checksum")) {
-      set_aside(id, "has no checksum");
-      return {};
+    const std::string text = outputs::read_file(file);
+    const auto parts = without_checksum(text);
+    if (parts && checksum_of(parts->first) != parts->second) return {.fault = other_contents};
+    if (!parts) {
+      outputs::parse_json(text, file);
+      return {.fault = "has no checksum"};
     }
-    outputs::Run run = outputs::run_from_json(json);
-    std::string checksum = checksum_of(run);
-    if (run.id != id || json["checksum"] != checksum) {
-      set_aside(id, "does not have the contents of its checksum");
-      return {};
-    }
-    if (run.record.status == record::Status::failed) return {};
-    checksums_[id] = std::move(checksum);
-    return run;
+    std::optional<outputs::Run> run = outputs::run_from_text(parts->first);
+    if (!run) run = outputs::run_from_json(outputs::parse_json(parts->first, file));
+    if (run->id != id) return {.fault = other_contents};
+    return {.run = std::move(run)};
   } catch (const base::EnvironmentError&) {
-    set_aside(id, "is no whole record");
-    return {};
+    return {.fault = "is no whole record"};
   }
 }
 
+RunStore::Frame::Frame(const outputs::Run& run)
+    : label(run.label),
+      options(run.options),
+      parameters(run.parameters),
+      speedup_throughput(run.speedup_throughput),
+      speedup_time_to_target(run.speedup_time_to_target),
+      efficiency(run.efficiency),
+      interference(run.interference),
+      bill(run.bill),
+      wall_s(run.wall_s),
+      notes(run.record.notes) {}
+
+RunStore::RunStore(std::string out, std::function<void(const std::string& text)> tell)
+    : out_(std::move(out)), tell_(std::move(tell)) {}
+
+void RunStore::set_aside(const std::string& id, const std::string& fault) {
+  const std::string file = record_file(out_, id);
+  std::error_code stays;
+  std::filesystem::rename(file, file + ".damaged", stays);
+  if (!tell_) return;
+  const std::string place = stays ? std::string() : fmt::format("it is now {}.json.damaged, and ", id);
+  tell_(fmt::format("{} {}; {}the run is done again", file, fault, place));
+}
+
+std::optional<outputs::Run> RunStore::take(const std::string& id) {
+  StoredRun stored = stored_run(out_, id);
+  if (!stored.fault.empty()) set_aside(id, stored.fault);
+  if (!stored.run || stored.run->record.status == record::Status::failed) return {};
+  known_.insert_or_assign(id, Frame(*stored.run));
+  return std::move(stored.run);
+}
+
 void RunStore::put(const outputs::Run& run) {
-  std::string checksum = checksum_of(run);
-  if (const auto there = checksums_.find(run.id); there != checksums_.end() && there->second == checksum) return;
-  nlohmann::ordered_json json = outputs::to_json(run);
-  json["checksum"] = checksum;
-  outputs::write_file(path(run.id), outputs::compact(json));
-  checksums_[run.id] = std::move(checksum);
+  Frame frame(run);
+  if (const auto there = known_.find(run.id); there != known_.end() && there->second == frame) return;
+  outputs::write_file(record_file(out_, run.id), with_checksum(outputs::compact(outputs::to_json(run))));
+  known_.insert_or_assign(run.id, std::move(frame));
 }
 
 }  // namespace simgrad::experiment

@@ -5,31 +5,58 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
 
-/// runs/ID.json is the run's object in results.json, and `checksum` as the last member: of all fields but wall_s. The
-/// file is written under a temporary name and renamed, so that it is whole or not there.
+/// A run's record as its file has it.
+struct StoredRun {
+  std::optional<outputs::Run> run = {};  ///< nothing: there is no file, or it is damaged
+  std::string fault = {};                ///< of a damaged file: "is no whole record"
+};
+
+/// The file of a run's record: <out>/runs/<id>.json.
+std::string record_file(const std::string& out, const std::string& id);
+/// Reads a run's record, and checks it against its checksum and its id. Changes nothing.
+StoredRun stored_run(const std::string& out, const std::string& id);
+
+/// runs/ID.json is the run's object in results.json, with `checksum` as the last member: the hash of the file's text
+/// without this member and without the number of wall_s, so that equal runs have equal files but for wall_s. The file
+/// is written under a temporary name and renamed, so that it is whole or not there.
 class RunStore {
  public:
   /// out: the results directory.  tell: called for each damaged record.
-  RunStore(const std::string& out, std::function<void(const std::string& text)> tell);
+  RunStore(std::string out, std::function<void(const std::string& text)> tell);
 
   /// Returns the record of a run, if it is there and sound. A damaged one is renamed to ID.json.damaged and told, and a
   /// record of a failed run counts as none: its reason may have been the machine.
   std::optional<outputs::Run> take(const std::string& id);
-  /// Writes the record, unless it is there with the same contents.  Errors: EnvironmentError.
+  /// Writes the record, unless the file is known to have it: from `take`, or from an earlier `put`. A run that was
+  /// taken may differ in its names, its bill and its comparisons with other runs, not in the simulation's numbers.
+  /// Errors: EnvironmentError.
   void put(const outputs::Run& run);
 
  private:
-  std::string path(const std::string& id) const;
+  /// All of a run that the program computes again from a record: files that agree in it have equal contents.
+  struct Frame {
+    std::string label;
+    nlohmann::ordered_json options, parameters;
+    std::optional<double> speedup_throughput, speedup_time_to_target, efficiency, interference;
+    outputs::Bill bill;
+    double wall_s = 0.0;
+    std::vector<std::string> notes;
+
+    explicit Frame(const outputs::Run& run);
+    bool operator==(const Frame&) const = default;
+  };
+
   void set_aside(const std::string& id, const std::string& fault);
 
-  std::string folder_;
+  std::string out_;
   std::function<void(const std::string& text)> tell_;
-  std::map<std::string, std::string> checksums_;  ///< of the records that are there, by id
+  std::map<std::string, Frame> known_;  ///< of the records that are there, by id
 };
 
 }  // namespace simgrad::experiment

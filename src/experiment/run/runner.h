@@ -7,19 +7,31 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "experiment/plan/plan.h"
+#include "experiment/run/child_limits.h"
+#include "experiment/run/origin.h"
 #include "experiment/run/recordings.h"
+#include "experiment/run/shards.h"
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
 
 /// How far an experiment is.
 struct Advance {
+  struct Running {
+    std::string name;        ///< "allreduce, workers=8, seed 1"
+    double share = 0.0;      ///< of the run, 0 .. 1
+    double elapsed_s = 0.0;  ///< real time since its start
+  };
   int done = 0;                       ///< pieces of work: runs that do the same work count once, baselines too
   int all = 0;                        ///< likewise
+  int failed = 0;                     ///< of those done
   double share = 0.0;                 ///< of the work, 0 .. 1, never less than before
   std::optional<double> left_s = {};  ///< the real time still to go, once that can be estimated
+  std::vector<Running> running = {};
+  std::string best = {};  ///< of the plan's runs that are done: "allreduce, seed 1: 12.3 s to the target", or empty
 };
 
 struct RunnerOptions {
@@ -28,6 +40,9 @@ struct RunnerOptions {
   int threads = -1;              ///< for the numbers of one run; -1: cores / jobs
   bool again = false;            ///< also simulates runs whose records are in the directory, and replaces what it has
   bool counterfactuals = false;  ///< also tries what would make the runs faster
+  bool race = false;             ///< drops strategies that are clearly behind at a grid point
+  bool share_numbers = true;     ///< computes numbers that several runs have in common once
+  ChildLimits limits = {};       ///< a run that exceeds one has failed
   Recordings recordings = {};    ///< concern the plan's runs, not baselines
   /// Called for each file that cannot be written after a simulation. Without this function the first such file is an
   /// error, raised after all other files are written.
@@ -56,5 +71,16 @@ void check_files(const Plan& plan, std::uintmax_t most_bytes,
 /// with the results of another experiment; EnvironmentError for a directory that cannot be written to, both before
 /// anything is simulated.
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options);
+
+/// The outcome of a shard.
+struct ShardOutcome {
+  std::size_t finished = 0;  ///< pieces of work
+  std::size_t all = 0;       ///< likewise, of the shard
+  std::vector<outputs::Run> failed = {};
+};
+
+/// Runs what is missing of a part of a plan, as run_plan does, and writes records and timelines alone. Counterfactuals
+/// are left to `merge`.  options.out: the shard's directory.  Errors: as of run_plan.
+ShardOutcome run_shard(const Plan& plan, const Shard& shard, const Origin& origin, const RunnerOptions& options);
 
 }  // namespace simgrad::experiment

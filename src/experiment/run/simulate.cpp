@@ -98,6 +98,7 @@ std::vector<Part> parts_of(const RunPlan& run) {
     Part& part = parts.emplace_back(
         Part{.plan = run, .hosts = placed.hosts, .start_s = job.start_s, .job = static_cast<int>(placed.job)});
     part.plan.settings = std::make_shared<const Settings>(all.trainings[placed.job]);
+    part.plan.data.reset();  // each job may have data of its own
     part.plan.strategy = all.strategies[placed.strategy].strategy.shared();
     part.plan.workers = job.workers;
   }
@@ -144,11 +145,15 @@ std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, 
 /// All trainings of a run in one engine.
 class Simulation {
  public:
-  Simulation(const RunPlan& run, const Data& data, int threads)
-      : dispatcher_({.threads = threads, .numbers = data != nullptr, .label = [this] { return label(); }}),
+  Simulation(const RunPlan& run, const Data& data, int threads, const Numbers& numbers)
+      : dispatcher_({.threads = threads,
+                     .numbers = data != nullptr && !numbers.all_known,
+                     .lineages = numbers.trajectory != nullptr,
+                     .label = [this] { return label(); }}),
         cluster_(cluster_of(run)),
         turns_(turns_of(run)),
-        parts_(parts_of(run)) {
+        parts_(parts_of(run)),
+        trajectory_(numbers.trajectory) {
     data_.emplace(run.data_key(), data);
     for (Part& part : parts_) prepare(part);
     if (turns_) return;  // one job at a time has a host
@@ -201,6 +206,7 @@ class Simulation {
       };
     const auto workers = static_cast<int>(plan.workers);
     training::Learning::Setup learning = learning_setup(plan, data_of(plan));
+    learning.trajectory = trajectory_;
     learning.speeds = speeds(plan, cluster_, program.traits(workers).places(workers));
     part.learning = std::make_unique<training::Learning>(std::move(learning), dispatcher_);
     training::Training::Setup setup{
@@ -230,13 +236,14 @@ class Simulation {
   std::unique_ptr<cluster::GangSchedule> turns_;
   std::map<std::string, Data> data_;  ///< by data_key
   std::vector<Part> parts_;
+  training::Trajectory* trajectory_;
 };
 
 }  // namespace
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
-                        const std::vector<cluster::TimelineLimits>& limits) {
-  Simulation simulation(run, data, threads);
+                        const std::vector<cluster::TimelineLimits>& limits, const Numbers& numbers) {
+  Simulation simulation(run, data, threads, numbers);
   training::Training& own = simulation.training(run.job);
   own.show_progress_in(pulse);
   own.world().recording().start(limits);

@@ -25,11 +25,17 @@ models::Problem problem_of(const data::Split& data);
 /// The set-up of the run's learning.  data: as load_data returned them.
 training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 
+/// The source of a run's numbers.
+struct Numbers {
+  training::Trajectory* trajectory = nullptr;  ///< numbers that are known, and those computed; null: none are kept
+  bool all_known = false;  ///< nothing is computed; the run fails, and the trajectory is lacking(), if one is missing
+};
+
 /// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything
 /// before. A run that fails (a deadlock, an exception in a rank, the watchdog) is a record that says so.
 /// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  pulse: written as the run goes on;
-/// may be null.  limits: timelines to record.
+/// may be null.  limits: timelines to record.  numbers: of a run without jobs.
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
-                        const std::vector<cluster::TimelineLimits>& limits = {});
+                        const std::vector<cluster::TimelineLimits>& limits = {}, const Numbers& numbers = {});
 
 }  // namespace simgrad::experiment

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "experiment/run/better_than.h"
+#include "experiment/run/metric_of_runs.h"
+#include "experiment/run/vacuity.h"
 #include "outputs/comparison.h"
-#include "outputs/divergence.h"
-#include "outputs/fields.h"
 #include "outputs/seed_means.h"
 #include "outputs/statistics.h"
 
@@ -23,7 +22,6 @@ namespace simgrad::experiment {
 namespace {
 
 using outputs::Run;
-using Runs = std::vector<const Run*>;
 
 /// The runs in groups by a property; groups and members are in the order of the results.
 template <class Same>
@@ -50,23 +48,6 @@ Runs of_strategy(const Runs& point, const std::optional<std::string>& name) {
   return by_label.empty() ? by_kind : by_label;
 }
 
-/// Returns whether a number compares runs that have learnt: one that diverged is neither fast nor cheap.
-bool compares(std::string_view metric) {
-  for (const char* beginning : {"simulated_s", "time_to_target", "speedup_", "efficiency", "cost_", "energy_", "co2e_"})
-    if (metric.starts_with(beginning)) return true;
-  return false;
-}
-
-std::string divergence_text(const Run& run) {
-  return fmt::format("the run diverged at step {} (seed {})", *outputs::diverged_step(run.record), run.seed);
-}
-
-std::string why_null(const std::string& metric) {
-  if (metric == "time_to_target_s" || metric.ends_with("_to_target") || metric.ends_with("_to_target_usd"))
-    return "the target was not reached";
-  return "the run has no such number";
-}
-
 /// The number with enough digits that a value beyond the bound does not look like the bound.
 std::string shown(double value, const Expectation& expectation) {
   const std::string text = fmt::format("{:.6g}", value);
@@ -82,31 +63,6 @@ std::string chance_text(const Expectation& expectation, const outputs::Interval&
   const bool unsure = expectation.holds(of_seeds.low) != holds || expectation.holds(of_seeds.high) != holds;
   return fmt::format(" ± {:.2g} over {} seeds{}", of_seeds.high - of_seeds.mean, seeds,
                      unsure ? "; other seeds may decide otherwise" : "");
-}
-
-/// The mean of the metric over the seeds, or the reason why there is none.
-struct MeanOfSeeds {
-  outputs::Interval of_seeds = {};
-  std::string fault = {};
-  std::map<std::uint64_t, double> values = {};  ///< by seed
-};
-
-MeanOfSeeds mean_of(const std::string& metric, const Runs& seeds) {
-  MeanOfSeeds mean;
-  std::vector<double> numbers;
-  for (const Run* run : seeds) {
-    if (run->record.status == record::Status::failed)  // its numbers describe no training
-      return {.fault = fmt::format("the run failed: {} (seed {})", run->record.error, run->seed)};
-    const auto value = outputs::field(*run, metric);
-    if (run->record.status == record::Status::diverged && (!value || compares(metric)))
-      return {.fault = divergence_text(*run)};
-    if (!value) return {.fault = fmt::format("found null: {} (seed {})", why_null(metric), run->seed)};
-    mean.values[run->seed] = *value;
-    numbers.push_back(*value);
-  }
-  const auto of_times = outputs::mean_of_ratio(seeds, metric);
-  mean.of_seeds = of_times && std::isfinite(of_times->mean) ? *of_times : outputs::interval(numbers);
-  return mean;
 }
 
 /// Returns the ratio of two means over the seeds that both have; without such seeds the ratio alone. Speed-ups, which
@@ -129,6 +85,14 @@ double wall_s_of(const Runs& runs) {
   double sum = 0.0;
   for (const Run* run : runs) sum += run->wall_s;
   return sum;
+}
+
+Verdict better_verdict(const Expectation& expectation, const std::string& name, const Runs& seeds, const Runs& others) {
+  const BetterThan found = better_than(expectation, seeds, others);
+  return {.name = name,
+          .outcome = found.holds ? Outcome::held : Outcome::failed,
+          .text = found.text,
+          .wall_s = wall_s_of(seeds) + wall_s_of(others)};
 }
 
 /// compared_with: the runs of a relative expectation's other side; null for an absolute one.
@@ -173,36 +137,55 @@ Runs compared_with(const Expectation& expectation, const Run& run, const std::ve
                    std::string& reason) {
   const auto wanted = expectation.compared_with(run.parameters);
   const auto point = std::ranges::find_if(points, [&](const Runs& each) { return each.front()->parameters == wanted; });
-  reason = fmt::format("there are no runs to compare with, {}{}", expectation.relative_to.value_or(run.label),
+  reason = fmt::format("there are no runs to compare with, {}{}", expectation.other().value_or(run.label),
                        wanted.empty() ? "" : " at " + outputs::point_text(wanted));
   if (point == points.end()) return {};
-  const auto groups = grouped(of_strategy(*point, expectation.relative_to.value_or(run.label)), same_label);
+  const auto groups = grouped(of_strategy(*point, expectation.other().value_or(run.label)), same_label);
   if (groups.size() > 1)
-    reason = fmt::format("\"{}\" is the kind of several strategies; compare with one, by its label",
-                         *expectation.relative_to);
+    reason =
+        fmt::format("\"{}\" is the kind of several strategies; compare with one, by its label", *expectation.other());
   return groups.size() == 1 ? groups.front() : Runs();
 }
 
+/// Says of an expectation that holds, but could not have failed, that it is vacuous.
+Verdict weighed(Verdict found, const Expectation& expectation, Runs concerned, const Runs& others,
+                const PlannedRuns& planned) {
+  if (found.outcome != Outcome::held) return found;
+  concerned.insert(concerned.end(), others.begin(), others.end());
+  if (const auto reason = vacuity(expectation, concerned, planned)) {
+    found.outcome = Outcome::vacuous;
+    constexpr std::string_view unsure = "; other seeds may decide otherwise";  // which none can
+    if (const auto at = found.text.find(unsure); at != std::string::npos) found.text.erase(at, unsure.size());
+    found.text += "; it could not have failed: " + *reason;
+  }
+  return found;
+}
+
 /// The verdict on the runs of one label at one grid point; none if they would be compared with themselves.
-std::optional<Verdict> verdict_on(const Expectation& expectation, const Runs& seeds, const std::vector<Runs>& points) {
+std::optional<Verdict> verdict_on(const Expectation& expectation, const Runs& seeds, const std::vector<Runs>& points,
+                                  const PlannedRuns& planned) {
   const Run& run = *seeds.front();
   const std::string name = name_of(expectation, run.label, outputs::point_text(run.parameters));
-  if (!expectation.relative()) return verdict(expectation, name, seeds, nullptr);
+  if (!expectation.relative())
+    return weighed(verdict(expectation, name, seeds, nullptr), expectation, seeds, {}, planned);
   std::string reason;
   const Runs others = compared_with(expectation, run, points, reason);
   if (others.empty()) return Verdict{.name = name, .outcome = Outcome::untested, .text = reason};
   if (others.front() == seeds.front()) return std::nullopt;
-  return verdict(expectation, name, seeds, &others);
+  Verdict found = expectation.better_than ? better_verdict(expectation, name, seeds, others)
+                                          : verdict(expectation, name, seeds, &others);
+  return weighed(std::move(found), expectation, seeds, others, planned);
 }
 
-std::vector<Verdict> verdicts_of(const Expectation& expectation, const std::vector<Runs>& points) {
+std::vector<Verdict> verdicts_of(const Expectation& expectation, const std::vector<Runs>& points,
+                                 const PlannedRuns& planned) {
   std::vector<Verdict> found;
   bool any_point = false;
   for (const Runs& point : points) {
     if (!expectation.is_about(point.front()->parameters)) continue;
     any_point = true;
     for (const Runs& seeds : grouped(of_strategy(point, expectation.strategy), same_label))
-      if (auto each = verdict_on(expectation, seeds, points)) found.push_back(*std::move(each));
+      if (auto each = verdict_on(expectation, seeds, points, planned)) found.push_back(*std::move(each));
   }
   if (found.empty())
     found.push_back({.name = name_of(expectation, expectation.strategy.value_or(""), where_text(expectation)),
@@ -215,15 +198,19 @@ std::vector<Verdict> verdicts_of(const Expectation& expectation, const std::vect
 
 }  // namespace
 
-std::vector<Verdict> verdicts(const std::vector<Expectation>& expectations, const outputs::Results& results) {
+std::vector<Verdict> verdicts(const std::vector<Expectation>& expectations, const outputs::Results& results,
+                              const std::vector<RunPlan>& planned) {
   Runs all;
   for (const Run& run : results.runs) all.push_back(&run);
   const auto points = grouped(all, [](const Run& a, const Run& b) { return a.parameters == b.parameters; });
+  PlannedRuns by_id;
+  for (const RunPlan& run : planned) by_id.emplace(run.id, &run);
   std::vector<Verdict> found;
-  for (const Expectation& expectation : expectations) {
-    const std::vector<Verdict> each = verdicts_of(expectation, points);
-    found.insert(found.end(), each.begin(), each.end());
-  }
+  for (std::size_t i = 0; i < expectations.size(); ++i)
+    for (Verdict& each : verdicts_of(expectations[i], points, by_id)) {
+      each.expectation = i;
+      found.push_back(std::move(each));
+    }
   return found;
 }
 

@@ -5,10 +5,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "base/errors.h"
+#include "outputs/files/temporary_name.h"
 
 namespace simgrad::outputs {
 
@@ -28,9 +28,7 @@ struct ByteFile::Packer {
   z_stream stream = {};
 };
 
-ByteFile::ByteFile(std::string path) : path_(std::move(path)) {
-  std::random_device random;
-  temporary_ = fmt::format("{}.{:08x}{:08x}.tmp", path_, random(), random());
+ByteFile::ByteFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
   file_ = std::fopen(temporary_.c_str(), "wbx");
   if (!file_) refuse(errno);
   if (path_.ends_with(".gz")) packer_ = std::make_unique<Packer>();

@@ -41,23 +41,36 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+bool skipped(const TestCase& test) {
+  return test.outcome == CaseOutcome::untested || test.outcome == CaseOutcome::vacuous;
+}
+
 std::string counts(const std::vector<const TestCase*>& cases) {
-  const auto count = [&](const std::optional<std::string> TestCase::*outcome) {
-    return std::ranges::count_if(cases, [&](const TestCase* each) { return (each->*outcome).has_value(); });
+  const auto count = [&](CaseOutcome outcome) {
+    return std::ranges::count_if(cases, [&](const TestCase* each) { return each->outcome == outcome; });
   };
   return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", cases.size(),
-                     count(&TestCase::failure), count(&TestCase::error), count(&TestCase::skipped));
+                     count(CaseOutcome::failed), count(CaseOutcome::error),
+                     count(CaseOutcome::untested) + count(CaseOutcome::vacuous));
+}
+
+/// "<failure message="..."/>", with the details inside, if there are any.
+std::string element(const char* name, const TestCase& test, const std::string& before = {}) {
+  const std::vector<std::string> details = table_lines(test);
+  std::string all = fmt::format("      <{} message=\"{}{}\"", name, before, escaped(test.text));
+  if (details.empty()) return all + "/>\n";
+  all += ">";
+  for (const std::string& line : details) all += escaped(line) + "\n";
+  return all + fmt::format("</{}>\n", name);
 }
 
 std::string case_text(const TestSuite& suite, const TestCase& test) {
   std::string inside;
-  const auto add = [&](const char* element, const std::optional<std::string>& message) {
-    if (message) inside += fmt::format("      <{} message=\"{}\"/>\n", element, escaped(*message));
-  };
-  add("failure", test.failure);
-  add("error", test.error);
-  add("skipped", test.skipped);
-  if (!test.output.empty()) inside += fmt::format("      <system-out>{}</system-out>\n", escaped(test.output));
+  if (test.outcome == CaseOutcome::failed) inside = element("failure", test);
+  if (test.outcome == CaseOutcome::error) inside = element("error", test);
+  if (skipped(test)) inside = element("skipped", test, test.outcome == CaseOutcome::vacuous ? "vacuous: " : "");
+  if (test.outcome == CaseOutcome::ok && !test.text.empty())
+    inside = fmt::format("      <system-out>{}</system-out>\n", escaped(test.text));
   std::string start =
       fmt::format("    <testcase classname=\"{}\" name=\"{}\"", escaped(suite.name), escaped(test.name));
   if (test.time_s) start += fmt::format(" time=\"{:.3f}\"", *test.time_s);

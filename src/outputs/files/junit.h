@@ -3,27 +3,15 @@
 /// only thing in which the files of equal results differ.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "outputs/files/test_suite.h"
+
 namespace simgrad::outputs {
 
-struct TestCase {
-  std::string name;
-  std::optional<std::string> failure = {};  ///< the value found and the value expected
-  std::optional<std::string> error = {};    ///< why there was no value
-  std::optional<std::string> skipped = {};  ///< why the case was not run
-  std::string output = {};                  ///< the value found
-  std::optional<double> time_s = {};        ///< real time
-};
-
-struct TestSuite {
-  std::string name;
-  std::vector<TestCase> cases = {};
-};
-
-/// Returns the whole document. Characters that XML cannot hold, and bytes that are not UTF-8, become U+FFFD.
+/// Returns the whole document. Cases that are untested or vacuous are <skipped>. Characters that XML cannot hold, and
+/// bytes that are not UTF-8, become U+FFFD.
 std::string junit(const std::vector<TestSuite>& suites);
 
 }  // namespace simgrad::outputs

@@ -8,6 +8,7 @@
 #include "outputs/report/charts/collectives.h"
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/charts/links.h"
+#include "outputs/report/charts/overview.h"
 #include "outputs/report/charts/pareto.h"
 #include "outputs/report/charts/points_table.h"
 #include "outputs/report/charts/speedup.h"
@@ -71,21 +72,11 @@ void write_consensus(Writer& writer, const std::optional<Chart>& chart) {
   writer.end_object();
 }
 
-}  // namespace
-
-std::string data(const Results& results, const TimelineOf& timeline_of, const Foot& foot) {
-  const ReportModel model = report::report_model(results);
-  Writer writer;
-  writer.begin_object();
-  writer.member("schema", 1);
-  writer.member("language", outputs::name(language()));
-  writer.member("name", results.name);
-  writer.member("title", results.title);
-  writer.member("version", results.version);
-  writer.member("complete", results.complete);
-  writer.member("summary", summary_card(results, model));
+/// table: nothing for a large experiment, whose page has the overview's.
+void write_charts(Writer& writer, const ReportModel& model, const std::optional<PointsTable>& table,
+                  const TimelineOf& timeline_of) {
   write_view(writer, model);
-  writer.member("points_table", points_table(model));
+  writer.member("points_table", table);
   writer.member("curves", curves(model));
   write_consensus(writer, consensus(model));
   writer.member("speedup", speedup(model));
@@ -95,6 +86,52 @@ std::string data(const Results& results, const TimelineOf& timeline_of, const Fo
   writer.member("links", links(model));
   writer.member("gantt", gantt(model, timeline_of));
   writer.member("collectives", collectives(model));
+}
+
+/// Returns the results of these grid points of the model.
+Results at_points(const Results& results, const ReportModel& model, const std::vector<std::size_t>& points) {
+  Results few{.name = results.name,
+              .title = results.title,
+              .version = results.version,
+              .complete = results.complete,
+              .command = results.command,
+              .scenario = results.scenario,
+              .runs = {},
+              .baselines = results.baselines,
+              .counterfactuals = results.counterfactuals};
+  for (const std::size_t point : points)
+    for (const Run& run : results.runs)
+      if (run.parameters == model.points[point].parameters) few.runs.push_back(run);
+  return few;
+}
+
+constexpr std::size_t points_of_closer_look = 3;
+
+}  // namespace
+
+std::string data(const Results& results, const TimelineOf& timeline_of, const Foot& foot, std::size_t most_in_full) {
+  const ReportModel model = report::report_model(results);
+  Writer writer;
+  writer.begin_object();
+  writer.member("schema", 1);
+  writer.member("language", outputs::name(language()));
+  writer.member("name", results.name);
+  writer.member("title", results.title);
+  writer.member("version", results.version);
+  writer.member("complete", results.complete);
+  if (model.cases.size() > most_in_full && model.points.size() > points_of_closer_look) {
+    writer.member("summary", summary_of_many(results, model));
+    const bool jobs = model.cases.front().conditions.jobs;
+    const auto measure = jobs ? std::nullopt : std::optional(best_measure(model));
+    const CloserLook closer = closer_look(model, measure);
+    writer.key("overview");
+    write_overview(writer, model, measure, closer);
+    const Results few = at_points(results, model, closer.points);
+    write_charts(writer, report::report_model(few), {}, timeline_of);
+  } else {
+    writer.member("summary", summary_card(results, model));
+    write_charts(writer, model, points_table(model), timeline_of);
+  }
   writer.key("foot");
   writer.begin_object();
   writer.member("scenario_toml", foot.scenario_toml);

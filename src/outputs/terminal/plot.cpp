@@ -24,7 +24,7 @@ namespace simgrad::outputs {
 namespace {
 
 constexpr std::size_t plot_rows = 9, width_most = 80, curves_most = 26;
-constexpr double wide = 20.0;  ///< the ratio from which an axis is logarithmic
+constexpr double logarithmic_from = 20.0;  ///< the ratio from which an axis is logarithmic
 /// Blue, yellow, green, magenta, cyan, red, then the bright variants.
 constexpr std::array<std::string_view, 12> colours = {"\033[34m", "\033[33m", "\033[32m", "\033[35m",
                                                       "\033[36m", "\033[31m", "\033[94m", "\033[93m",
@@ -87,7 +87,7 @@ Axis time_axis(const std::vector<PlottedCurve>& curves) {
     for (const auto& [time_s, loss] : curve.points)
       if (time_s > 0.0) first = std::min(first, time_s);
   }
-  const bool logarithmic = longest > wide * shortest && first < longest;
+  const bool logarithmic = longest > logarithmic_from * shortest && first < longest;
   return {.from = logarithmic ? first : 0.0, .to = longest, .logarithmic = logarithmic};
 }
 
@@ -99,7 +99,7 @@ Axis loss_axis(const std::vector<PlottedCurve>& curves, std::optional<double> ta
   }
   if (first > 0.0) most = std::min(most, 10.0 * first);  // a diverging curve leaves the plot
   if (!(most - least > 1e-12 * std::abs(least))) most = least + std::max(std::abs(least), 1e-300);
-  return {.from = least, .to = most, .logarithmic = least > 0.0 && most > wide * least};
+  return {.from = least, .to = most, .logarithmic = least > 0.0 && most > logarithmic_from * least};
 }
 
 /// Returns the largest unit that fits into the axis at least twice.

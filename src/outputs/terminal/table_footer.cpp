@@ -289,6 +289,19 @@ std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   return lines;
 }
 
+/// Returns the strategies that a race has dropped.
+std::string dropped_line(const std::vector<Dropped>& all, std::size_t width) {
+  if (all.empty()) return "";
+  std::vector<std::string> items;
+  for (const Dropped& each : all) {
+    const std::string point = point_text(each.parameters);
+    const std::string name = point.empty() ? printable(each.label) : tr("{} at {}", printable(each.label), point);
+    items.push_back(tr("{} ({} of {} seeds, behind {})", name, each.seeds, each.seeds + each.seeds_left_out,
+                       printable(each.behind)));
+  }
+  return wrapped(tr("Dropped from the race: {}.", listed(items)), width);
+}
+
 /// Returns the cause that binds the run that was explained first, the fastest of those that could be.
 std::string binding_line(const Results& results, std::size_t width) {
   if (results.counterfactuals.empty()) return results.scenario.contains("job") ? wrapped(jobs_untried(), width) : "";
@@ -328,6 +341,7 @@ std::string table_footer(const Results& results, const Comparison& c, std::size_
   text += wrapped(sentence(c), width);
   text += binding_line(results, width);
   text += redone_lines(c, width);
+  text += dropped_line(results.dropped, width);
   if (!results.complete) {
     const std::size_t done = results.runs.size();
     // Without a run the sentence above has said so.

@@ -26,6 +26,23 @@ constexpr Translation chart_texts[] = {
     {", by the mean; {} others are not clearly slower", "（按平均值）；另外 {} 个并不明显更慢"},
     {" Curves that miss the target with some seed: {} of {}.", "有种子没有达到目标的曲线：{1} 条中有 {0} 条。"},
 
+    // The headline and the closer look of a large experiment
+    {"{} is first at {}", "{} 在 {} 个网格点上领先"},
+    {"several are equally fast at {}", "几种策略在 {} 个网格点上一样快"},
+    {"there is no clear winner at {}", "在 {} 个网格点上没有明显的胜者"},
+    {"no strategy can be compared at {}", "在 {} 个网格点上没有可以比较的策略"},
+    {"Of {} grid points, by time to the target: {}.", "共 {} 个网格点，按达到目标的时间：{}。"},
+    {"Of {} grid points, by time per sample: {}.", "共 {} 个网格点，按每个样本的时间：{}。"},
+    {"The charts below show 3 of {} grid points: ", "下面的图显示 {} 个网格点中的 3 个："},
+    {"the first ({}), the middle one ({}) and the last ({}) of the grid.",
+     "网格的第一个（{}）、中间一个（{}）和最后一个（{}）。"},
+    {"those where the winner's time to the target is the least ({}), the median ({}) and the most ({}).",
+     "领先者达到目标的时间最短的（{}）、居中的（{}）和最长的（{}）。"},
+    {"those where the winner's time per sample is the least ({}), the median ({}) and the most ({}).",
+     "领先者每个样本的时间最短的（{}）、居中的（{}）和最长的（{}）。"},
+    {" A page with all ranks and links would be too large; they are in ranks.csv and links.csv.",
+     "包含所有 rank 和链路的页面会太大；这些数据在 ranks.csv 和 links.csv 中。"},
+
     // Time
     {"{} computes for {} of its time", "{} 有 {} 的时间用于计算"},
     {", and every other case nearly as much.", "，其他各种情况也几乎一样多。"},

@@ -135,6 +135,8 @@ constexpr Translation sentence_texts[] = {
     {"{} diverged: {}.", "{}发散：{}。"},
     {"{} lost {} of {} samples to crashes; they are no part of samples/s and speed-ups.",
      "{0} 因崩溃丢失了 {2} 个样本中的 {1} 个；它们不计入每秒样本数和加速比。"},
+    {"{} of {} cases lost samples to crashes; they are no part of samples/s and speed-ups.",
+     "{1} 种情况中有 {0} 种因崩溃丢失了样本；它们不计入每秒样本数和加速比。"},
 };
 
 }  // namespace

@@ -75,6 +75,8 @@ constexpr Translation table_texts[] = {
     {", {} of {} diverged", "，{}/{} 发散"},
     {"Incomplete: this is the one run finished so far.", "尚未完成：这里是到目前为止完成的一次运行。"},
     {"Incomplete: these are the {} runs finished so far.", "尚未完成：这里是到目前为止完成的 {} 次运行。"},
+    {"{} ({} of {} seeds, behind {})", "{0}（{2} 个种子中的 {1} 个，落后于 {3}）"},
+    {"Dropped from the race: {}.", "已退出比较：{}。"},
     {"Spectral gap (1: one step averages exactly): {}.", "谱隙（1：一步就精确地取得平均）：{}。"},
     {"{:.4g} for {} with {} worker", "{1}（{2} 个工作节点）为 {0:.4g}"},
     {"{:.4g} for {} with {} workers", "{1}（{2} 个工作节点）为 {0:.4g}"},

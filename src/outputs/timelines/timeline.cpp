@@ -1,5 +1,6 @@
 #include "outputs/timelines/timeline.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <iterator>
@@ -19,8 +20,12 @@ constexpr int timeline_schema = 1;
 template <class Item, class Value>
 void add_column(std::string& text, const char* key, const std::vector<Item>& items, Value value, bool last = false) {
   text += fmt::format("    \"{}\": [", key);
-  for (std::size_t i = 0; i < items.size(); ++i)
-    fmt::format_to(std::back_inserter(text), "{}{}", i ? "," : "", value(items[i]));
+  fmt::memory_buffer column;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) column.push_back(',');
+    fmt::format_to(std::back_inserter(column), FMT_COMPILE("{}"), value(items[i]));
+  }
+  text.append(column.data(), column.size());
   text += last ? "]\n" : "],\n";
 }
 

@@ -191,6 +191,12 @@ std::vector<Tensor> Learning::dispatch_scores(const Tensor& w, RowSet rows) cons
 
 Score Learning::score(const Tensor& w, double elapsed_s) const {
   if (!setup_.data) return {};
+  if (!setup_.trajectory) return computed_score(w, elapsed_s);
+  const auto compute = [&] { return computed_score(w, elapsed_s); };
+  return setup_.trajectory->score(w.lineage(), dispatcher_.numbers() ? std::function<Score()>(compute) : nullptr);
+}
+
+Score Learning::computed_score(const Tensor& w, double elapsed_s) const {
   double loss = 0.0;
   double metric = 0.0;
   const RowSet evaluated = evaluation_rows(elapsed_s);
@@ -212,14 +218,18 @@ Tensor mean(std::span<const Tensor> replicas) {
   // Ranks that drift apart may compute the same update twice: equal numbers under two identities. Their mean is the
   // numbers themselves, which a sum of P-ths would round.
   const auto same = [&](const Tensor& w) {
-    return w.identity() == first.identity() || (!w.timing_only() && std::ranges::equal(w.value(), first.value()));
+    if (w.identity() == first.identity()) return true;
+    if (w.lineage() != values::Lineage() && w.lineage() == first.lineage()) return true;
+    return !w.timing_only() && std::ranges::equal(w.value(), first.value());
   };
   if (std::all_of(replicas.begin(), replicas.end(), same)) return replicas.front();
   const std::vector<double> scales(replicas.size(), 1.0 / static_cast<double>(replicas.size()));
   return values::weighted_sum(replicas, scales);
 }
 
-double consensus_distance(std::span<const Tensor> replicas, const Tensor& mean) {
+namespace {
+
+double computed_distance(std::span<const Tensor> replicas, const Tensor& mean) {
   double squares = 0.0;
   for (const Tensor& w : replicas) {
     if (w.identity() == mean.identity()) continue;
@@ -228,6 +238,25 @@ double consensus_distance(std::span<const Tensor> replicas, const Tensor& mean) 
     for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
   }
   return std::sqrt(squares / static_cast<double>(replicas.size()));
+}
+
+/// The lineage of all of them together.
+values::Lineage lineage_of_all(std::span<const Tensor> replicas) {
+  std::vector<std::uint64_t> words;
+  for (const Tensor& w : replicas) {
+    if (w.lineage() == values::Lineage()) return {};
+    words.insert(words.end(), {w.lineage().high, w.lineage().low});
+  }
+  return base::digest(words);
+}
+
+}  // namespace
+
+double Learning::consensus_distance(std::span<const Tensor> replicas, const Tensor& mean) const {
+  const auto compute = [&] { return computed_distance(replicas, mean); };
+  if (!setup_.trajectory) return compute();
+  return setup_.trajectory->distance(lineage_of_all(replicas),
+                                     dispatcher_.numbers() ? std::function<double()>(compute) : nullptr);
 }
 
 }  // namespace simgrad::training

@@ -14,16 +14,11 @@
 #include "models/multitask_perceptron.h"
 #include "training/learning/batches.h"
 #include "training/learning/effort.h"
+#include "training/learning/trajectory.h"
 #include "training/options.h"
 #include "values/dispatcher.h"
 
 namespace simgrad::training {
-
-/// The result of one evaluation.
-struct Score {
-  std::optional<double> loss;  ///< null in a timing-only run
-  std::optional<double> metric;
-};
 
 class Learning {
  public:
@@ -37,6 +32,9 @@ class Learning {
     EvaluationSet evaluate_on = EvaluationSet::train;
     std::uint64_t seed = 1;
     std::vector<double> speeds = {};  ///< by rank, of its host, for shares by speed
+    /// Scores that are known, and those that are computed; null: none are kept. With a dispatcher that has no numbers
+    /// all of them must be known.
+    Trajectory* trajectory = nullptr;
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
 
@@ -88,8 +86,13 @@ class Learning {
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
   /// elapsed_s: since the training began, for an evaluation on the rows that come in next.
   Score score(const values::Tensor& w, double elapsed_s = 0.0) const;
+  /// Whether numbers of states are computed, or known.
+  bool scores() const { return dispatcher_.numbers() || setup_.trajectory != nullptr; }
+  /// sqrt of the mean over replicas of |w_i - mean|^2. Waits for the numbers.  mean: that of the replicas.
+  double consensus_distance(std::span<const values::Tensor> replicas, const values::Tensor& mean) const;
 
  private:
+  Score computed_score(const values::Tensor& w, double elapsed_s) const;
   const data::Dataset& evaluation_set() const;
   /// A function of w and of the share's rows, as models::Samples.  work(w, samples, result).  variant: tells apart
   /// works of one name.
@@ -110,8 +113,6 @@ class Learning {
   double target_deviation_ = 0.0;  ///< sum of squared differences of the evaluation targets from their mean
 };
 
-/// sqrt of the mean over replicas of |w_i - mean|^2. Waits for the numbers.
-double consensus_distance(std::span<const values::Tensor> replicas, const values::Tensor& mean);
 /// The mean of the replicas. Replicas that are all equal are their own mean, bit for bit.
 values::Tensor mean(std::span<const values::Tensor> replicas);
 

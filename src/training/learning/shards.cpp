@@ -32,7 +32,7 @@ Shards::Shards(Sharding sharding, int servers, std::int64_t parameters, values::
   const std::vector<int> owner = hashed(parameters, servers);
   for (const int server : owner) ++first_[static_cast<std::size_t>(server) + 1];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  if (!dispatcher.numbers()) return;
+  if (!dispatcher.numbers() && !dispatcher.lineages()) return;
   std::vector<std::int64_t> next(first_.begin(), first_.end() - 1);
   auto dealt = std::make_shared<std::vector<std::int64_t>>(owner.size());
   auto place = std::make_shared<std::vector<std::int64_t>>(owner.size());

@@ -40,8 +40,8 @@ record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
                          .loss = score.loss,
                          .metric = score.metric,
                          .consensus_distance = {}};
-  if (!whole.replicas.empty() && learning_.dispatcher().numbers())
-    row.consensus_distance = consensus_distance(whole.replicas, whole.mean);
+  if (!whole.replicas.empty() && learning_.scores())
+    row.consensus_distance = learning_.consensus_distance(whole.replicas, whole.mean);
   return rows_.emplace_back(std::move(row));
 }
 

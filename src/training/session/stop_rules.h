@@ -18,6 +18,8 @@ class StopRules {
   void restart() { last_by_samples_.reset(); }
   /// Once the samples suffice, the step is the last.
   void count(std::int64_t step, std::int64_t samples);
+  /// The step with which the training ends at the latest, where a rule on steps, or on samples in lockstep, says so.
+  std::optional<std::int64_t> step_limit() const { return step_limit_; }
   /// Whether steps, samples or epochs end the training with that step.
   bool last_step(std::int64_t step) const;
   bool reached_target(double loss) const { return options_.loss && loss <= *options_.loss; }

@@ -71,7 +71,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     input_.emplace(cluster,
                    input.from == InputFrom::local ? cluster::Storage::Place::local : cluster::Storage::Place::shared,
                    *input.bandwidth_bytes_per_s, input.latency_s.value_or(0.0));
-  if (learning.dispatcher().numbers()) record_.metric_name = learning.model().metric(learning.problem());
+  if (learning.scores()) record_.metric_name = learning.model().metric(learning.problem());
   record_.network_model = name(cluster.options().network_model);
 }
 

@@ -37,6 +37,13 @@ def notes(reader, experiment):
         reader.claim("count", int(got["n"]) == 6 < int(got["m"]) == len(questions) and answered, f"{len(questions)}")
         reader.claim("keys", got["keys"] == keys_text(list(questions[0][0])), f"{questions[0][0]}")
         return True
+    got = reader.take(r"<whole n> of <whole m> cases lost samples to crashes; "
+                      r"they are no part of samples/s and speed-ups\.")
+    if got:
+        lost = [case for case in experiment.cases if case.mean(lambda run: run["samples"] - seen(run))]
+        reader.claim("count", (int(got["n"]), int(got["m"])) == (len(lost), len(experiment.cases)), f"{len(lost)}")
+        reader.claim("count", len(lost) > 12, "these few have a note each")
+        return True
     got = reader.take(r"<case c> lost <count a> of <count b> samples to crashes; "
                       r"they are no part of samples/s and speed-ups\.")
     if got:

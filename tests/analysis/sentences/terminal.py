@@ -60,6 +60,9 @@ def line(reader, experiment):
             reader.number("count", "samples lost", item["b"], case.mean("samples"))
         reader.need(r"\.")
         return
+    if reader.take("Dropped from the race: "):
+        dropped(reader, results.get("dropped", []))
+        return
     if reader.take(r"Spectral gap \(1: one step averages exactly\): "):
         gaps(reader, results["runs"])
         return
@@ -89,6 +92,19 @@ def owners(reader, who, runs):
     reader.claim("count", int(number[1]) == len(runs) if number else len(runs) == len(labels), f"{len(runs)}")
     alone = len(labels) == 1 and len({point_text(run["parameters"]) for run in runs}) == 1
     reader.claim("count", not number or (number[2] == "seeds") == alone, f"{labels}")
+
+
+def dropped(reader, all_dropped):
+    """Strategies that a race has left out: each is one of results.json, in its order."""
+    items, more = reader.list_of(r"(?P<name>.+?) \(<whole n> of <whole all> seeds, behind (?P<best>.+?)\)")
+    reader.claim("count", len(items) + more == len(all_dropped), f"{len(all_dropped)}")
+    for got, each in zip(items, all_dropped):
+        point = f" at {point_text(each['parameters'])}" if each["parameters"] else ""
+        reader.claim("dropped", got["name"] == printable(each["label"]) + point, f"{each}")
+        reader.claim("dropped", got["best"] == printable(each["behind"]), f"{each}")
+        reader.claim("count", int(got["n"]) == each["seeds"], f"{each}")
+        reader.claim("count", int(got["all"]) == each["seeds"] + each["seeds_left_out"], f"{each}")
+    reader.need(r"\.")
 
 
 def gaps(reader, runs):

@@ -1,8 +1,11 @@
 #include "outputs/report/sentences/ranking.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "outputs/report/data/phrases.h"
+#include "outputs/summary.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
@@ -63,15 +66,24 @@ Json part_of(const Json& parameters, bool of_questions) {
   return part;
 }
 
+/// Returns a text that is equal for equal values: 1 and 1.0 ask the same.
+std::string as_asked(const Json& parameters) {
+  std::string text;
+  for (const auto& [key, value] : parameters.items())
+    text += key + '=' + (value.is_number() ? compact(value.get<double>()) : compact(value)) + '\n';
+  return text;
+}
+
 }  // namespace
 
 std::vector<Question> questions(const ReportModel& model) {
   std::vector<Question> found;
+  std::unordered_map<std::string, std::size_t> asked;  // questions by their texts: a large grid has thousands
   for (const Case& one : model.cases) {
-    const Json parameters = part_of(model.points[one.point].parameters, true);
-    auto question = std::ranges::find(found, parameters, &Question::parameters);
-    if (question == found.end()) question = found.insert(found.end(), Question{parameters, {}});
-    question->cases.push_back(&one);
+    Json parameters = part_of(model.points[one.point].parameters, true);
+    const auto [place, is_new] = asked.try_emplace(as_asked(parameters), found.size());
+    if (is_new) found.push_back({std::move(parameters), {}});
+    found[place->second].cases.push_back(&one);
   }
   if (std::ranges::any_of(found, [](const Question& each) { return each.cases.size() > 1; })) return found;
   Question all{Json::object(), {}};

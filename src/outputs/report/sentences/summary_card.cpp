@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "outputs/divergence.h"
 #include "outputs/finding.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/data/writer.h"
 #include "outputs/report/sentences/headline.h"
+#include "outputs/report/sentences/point_winners.h"
 #include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
@@ -99,7 +101,19 @@ std::string divergence_step(const Case& one) {
   return least == most ? tr(" at step {}", least) : tr(" at steps {} to {}", least, most);
 }
 
-std::vector<std::string> notes(const Results& results, const ReportModel& model) {
+/// Returns a note for each case that lost samples; one on all of them if they are more than `most`.
+std::vector<std::string> lost_samples(const ReportModel& model, std::size_t most) {
+  std::vector<std::string> notes;
+  for (const Case& one : model.cases)
+    if (one.row.samples && one.row.samples_seen && *one.row.samples > *one.row.samples_seen)
+      notes.push_back(tr("{} lost {} of {} samples to crashes; they are no part of samples/s and speed-ups.",
+                         model.named(one), count(*one.row.samples - *one.row.samples_seen), count(*one.row.samples)));
+  if (notes.size() <= most) return notes;
+  return {tr("{} of {} cases lost samples to crashes; they are no part of samples/s and speed-ups.", notes.size(),
+             model.cases.size())};
+}
+
+std::vector<std::string> notes(const Results& results, const ReportModel& model, std::size_t most) {
   std::vector<std::string> notes;
   if (!results.complete)
     notes.push_back(tr("Incomplete: {} finished before the experiment was interrupted.",
@@ -121,18 +135,13 @@ std::vector<std::string> notes(const Results& results, const ReportModel& model)
   if (diverged > 0) notes.push_back(tr("{} diverged: {}.", counted(diverged, "{} run", "{} runs"), listed(labels)));
   if (!model.cases.empty() && model.cases.front().conditions.jobs && results.counterfactuals.empty())
     notes.push_back(jobs_untried());
-  for (const Case& one : model.cases)
-    if (one.row.samples && one.row.samples_seen && *one.row.samples > *one.row.samples_seen)
-      notes.push_back(tr("{} lost {} of {} samples to crashes; they are no part of samples/s and speed-ups.",
-                         model.named(one), count(*one.row.samples - *one.row.samples_seen), count(*one.row.samples)));
+  for (std::string& note : lost_samples(model, most)) notes.push_back(std::move(note));
   return notes;
 }
 
-}  // namespace
-
-SummaryCard summary_card(const Results& results, const ReportModel& model) {
+SummaryCard card_of(const Results& results, const ReportModel& model, std::size_t most_notes) {
   SummaryCard card;
-  card.notes = notes(results, model);
+  card.notes = notes(results, model, most_notes);
   const Measure measure = best_measure(model);
   const auto cases = ranking(model, measure);
   const bool missed = model.comparison.has_target && measure != Measure::time_to_target;
@@ -147,6 +156,31 @@ SummaryCard summary_card(const Results& results, const ReportModel& model) {
     card.notes.push_back(tr("Cards name the winners of the first {} of {} values of {}; the table has all results.",
                             most_cards_by_each, most_cards_by_each + more, questions_keys(model)));
   card.bottleneck = bottleneck(model, to_explain(model, measure), measure);
+  return card;
+}
+
+/// Of each kind of note in the summary of a large experiment.
+constexpr std::size_t most_notes_of_many = 12;
+
+}  // namespace
+
+SummaryCard summary_card(const Results& results, const ReportModel& model) {
+  return card_of(results, model, std::numeric_limits<std::size_t>::max());
+}
+
+SummaryCard summary_of_many(const Results& results, const ReportModel& model) {
+  const Measure measure = best_measure(model);
+  const bool any =
+      std::ranges::any_of(model.cases, [&](const Case& one) { return measured(one, measure).has_value(); });
+  if (!any || model.strategies.size() < 2 || model.cases.front().conditions.jobs)
+    return card_of(results, model, most_notes_of_many);
+  SummaryCard card;
+  card.headline = tally(model, measure);
+  card.notes = notes(results, model, most_notes_of_many);
+  if (model.comparison.has_target && measure != Measure::time_to_target) {
+    card.notes.insert(card.notes.begin(), card.headline);
+    card.headline = closest(model);
+  }
   return card;
 }
 

@@ -1,0 +1,95 @@
+#include "experiment/run/merge.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+
+#include "base/errors.h"
+#include "base/say.h"
+#include "cli/cli.h"
+#include "cli/language.h"
+#include "cli/outcome.h"
+#include "cli/report.h"
+#include "cli/selection.h"
+#include "experiment/run/counterfactuals.h"
+#include "outputs/files/sqlite.h"
+#include "outputs/report/page.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+struct MergeCommand {
+  std::vector<std::string> directories;
+  std::string out;
+  int jobs = 0;
+  int threads = -1;
+  bool force = false;
+  bool no_why = false;
+  bool quiet = false;
+  bool sqlite = false;
+  std::string language;
+};
+
+Exit merge_shards(MergeCommand& command) {
+  const auto tell = [&](const std::string& text) {
+    if (!command.quiet && !text.empty()) base::say("simgrad: " + text);
+  };
+  const auto shards = experiment::shards_in(command.directories);
+  const experiment::Plan plan = experiment::plan_again(shards);
+  if (command.out.empty()) command.out = "out/" + plan.name;
+  if (!command.no_why) tell(experiment::too_large_for_counterfactuals(plan));
+  const outputs::Results results = experiment::merge(plan, shards,
+                                                     {.out = command.out,
+                                                      .jobs = command.jobs,
+                                                      .threads = command.threads,
+                                                      .again = command.force,
+                                                      .counterfactuals = !command.no_why,
+                                                      .tell = tell});
+  if (!results.complete) {
+    base::say("simgrad: interrupted before anything was written");
+    return Exit::interrupted;
+  }
+  print_errors(results.baselines);
+  print_errors(results.runs);
+  const bool has_page = !outputs::page().empty();
+  if (has_page) write_page(results, command.out, command.out + "/report.html", outputs::page());
+  if (!has_page) tell(std::string(no_page));
+  if (command.sqlite) outputs::write_sqlite(results, command.out + "/results.sqlite");
+  std::set<int> parts;
+  for (const auto& shard : shards) parts.insert(shard.shard.index);
+  if (!command.quiet)
+    fmt::print(
+        "{} run{} from {} shard{}.\nResults: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, "
+        "links.csv{}{}\n",
+        results.runs.size(), results.runs.size() == 1 ? "" : "s", parts.size(), parts.size() == 1 ? "" : "s",
+        command.out, command.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
+  return exit_of(results);
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("merge", "Combines the shards of an experiment: the files of the unsharded run");
+  auto options = std::make_shared<MergeCommand>();
+  command->add_option("directories", options->directories, "The directories of all shards: out/NAME/shard-*-of-8")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
+      ->type_name("DIR");
+  command->add_flag("--force", options->force, "Replaces the results of another experiment");
+  add_pace(*command, options->jobs, options->threads);
+  command->add_flag("--no-why", options->no_why, "Does not try what would make the runs faster; see run");
+  command->add_flag("--sqlite", options->sqlite,
+                    "Also writes results.sqlite, a database with the tables of the CSV files");
+  command->add_flag("--quiet", options->quiet, "Prints errors alone");
+  add_language(*command, options->language);
+  command->callback([options, &exit_code] {
+    speak(options->language);
+    exit_code = merge_shards(*options);
+  });
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,29 @@
+#include "cli/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/say.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+bool failed(const outputs::Run& run) { return run.record.status == record::Status::failed; }
+
+}  // namespace
+
+Exit exit_of(const outputs::Results& results) {
+  if (!results.complete) return Exit::interrupted;
+  if (std::ranges::all_of(results.runs, failed)) return Exit::every_run_failed;
+  const bool some = std::ranges::any_of(results.runs, failed) || std::ranges::any_of(results.baselines, failed);
+  return some ? Exit::some_runs_failed : Exit::ok;
+}
+
+void print_errors(const std::vector<outputs::Run>& runs) {
+  for (const outputs::Run& run : runs)
+    if (failed(run)) base::say(fmt::format("{} {}: {}", run.id, run.label, run.record.error));
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,106 @@
+#include "cli/run_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "base/errors.h"
+#include "base/units.h"
+#include "cli/language.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+/// The quantity that an option gives, if it does.  Errors: ScenarioError.
+std::optional<double> quantity_of(const char* option, const std::string& text, base::Unit unit) {
+  if (text.empty()) return {};
+  try {
+    const double value = base::parse_quantity(text, unit);
+    if (value > 0.0) return value;
+    throw std::invalid_argument(fmt::format("{} ends every run at once; expected more than 0", text));
+  } catch (const std::invalid_argument& fault) {
+    throw base::ScenarioError(fmt::format("{} {}: {}", option, text, fault.what()));
+  }
+}
+
+/// Options on the directory, and on the way in which runs are done. Returns --force.
+CLI::Option* add_execution(CLI::App& command, RunOptions& options) {
+  command
+      .add_option(
+          "--out", options.out,
+          "The directory of the results (default out/<scenario's name>); of several scenarios DIR/<scenario's name>")
+      ->type_name("DIR");
+  auto* const force =
+      command.add_flag("--force", options.force,
+                       "Does all runs again, those too whose records are in the directory, and replaces the results "
+                       "of another experiment");
+  add_pace(command, options.jobs, options.threads);
+  command.add_option("--run-time", options.run_time, "The real time that a run may take; a longer one has failed")
+      ->type_name("TIME");
+  command.add_option("--run-memory", options.run_memory, "The memory that a run may take; a larger one has failed")
+      ->type_name("SIZE");
+  command.add_flag("--own-numbers", options.own_numbers,
+                   "Every run computes its own numbers; else runs that differ in their timing alone share them");
+  return force;
+}
+
+CLI::Option* add_shard(CLI::App& command, RunOptions& options) {
+  return command
+      .add_option("--shard", options.shard,
+                  "Does part i of n of the runs, and leaves their records in DIR/shard-i-of-n for `simgrad merge`; "
+                  "all: all runs, whatever the environment says")
+      ->type_name("I/N");
+}
+
+}  // namespace
+
+experiment::ChildLimits limits_of(const RunOptions& options) {
+  return {.time_s = quantity_of("--run-time", options.run_time, base::Unit::seconds),
+          .memory_bytes = quantity_of("--run-memory", options.run_memory, base::Unit::bytes)};
+}
+
+std::vector<std::string> words_of_runs(const RunOptions& options) {
+  std::vector<std::string> words;
+  if (!options.run_time.empty()) words.insert(words.end(), {"--run-time", options.run_time});
+  if (!options.run_memory.empty()) words.insert(words.end(), {"--run-memory", options.run_memory});
+  if (options.own_numbers) words.emplace_back("--own-numbers");
+  return words;
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  add_selection(command, options.chosen, &options.scenarios);
+  auto* const force = add_execution(command, options);
+  auto* const events = add_tracing(command, options.tracing);
+  auto* const emit = add_emission(command, options.emission);
+  auto* const shard = add_shard(command, options)->excludes(emit);
+  force->excludes(emit);
+  auto* const dry_run = command.add_flag(
+      "--dry-run", options.dry_run,
+      "Only lists the runs, and estimates their real time and the size of their files by short trials");
+  dry_run->excludes(emit)->excludes(shard);
+  command
+      .add_flag("--race", options.race,
+                "Drops a strategy at a grid point, under its further seeds, once its paired difference from the best "
+                "one is decided")
+      ->excludes(emit)
+      ->excludes(dry_run);
+  command.add_flag("--json", options.json, "results.json on stdout, and nothing else")
+      ->excludes(dry_run)
+      ->excludes(events)
+      ->excludes(emit);
+  command
+      .add_flag("--sqlite", options.sqlite, "Also writes results.sqlite, a database with the tables of the CSV files")
+      ->excludes(dry_run)
+      ->excludes(emit);
+  command.add_flag("--quiet", options.quiet, "Prints neither table nor progress, but errors")->excludes(events);
+  command.add_flag(
+      "--no-why", options.no_why,
+      "Does not try what would make the runs faster (twice the bandwidth, no stragglers, ...), which takes "
+      "up to a fifth of the experiment's time, or a tenth of a second");
+  add_language(command, options.language);
+}
+
+}  // namespace simgrad::cli

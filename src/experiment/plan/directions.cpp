@@ -1,0 +1,39 @@
+#include "experiment/plan/directions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "outputs/fields.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+constexpr std::array more_is_better{
+    "speedup_throughput", "speedup_time_to_target", "efficiency", "final_metric", "goodput", "cache_hit_rate"};
+
+constexpr std::array less_is_better{"simulated_s",  "final_loss",     "time_to_target_s", "bytes",
+                                    "messages",     "staleness_mean", "staleness_max",    "consensus_distance",
+                                    "lost_s",       "recovery_s",     "checkpoint_s",     "bytes_to_target",
+                                    "stored_bytes", "interference",   "server_imbalance"};
+
+/// The beginnings of the names of times by activity, and of costs.
+constexpr std::array less_is_better_of{"compute_", "communicate_", "wait_", "down_", "cost_", "energy_", "co2e_"};
+
+}  // namespace
+
+std::optional<Better> better(std::string_view metric) {
+  if (std::ranges::find(more_is_better, metric) != more_is_better.end()) return Better::more;
+  if (std::ranges::find(less_is_better, metric) != less_is_better.end()) return Better::less;
+  if (std::ranges::any_of(less_is_better_of, [&](const char* beginning) { return metric.starts_with(beginning); }))
+    return Better::less;
+  return std::nullopt;
+}
+
+std::vector<std::string> metrics_with_direction() {
+  std::vector<std::string> all = outputs::numeric_fields();
+  std::erase_if(all, [](const std::string& metric) { return !better(metric); });
+  return all;
+}
+
+}  // namespace simgrad::experiment

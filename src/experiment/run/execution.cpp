@@ -1,0 +1,257 @@
+#include "experiment/run/execution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "base/errors.h"
+#include "experiment/run/effort.h"
+#include "experiment/run/simulate.h"
+#include "experiment/run/slowness.h"
+#include "outputs/summary.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+/// Simulates one piece of work in a child. Returns {"run": ..., "unwritten": "the fault of a recording's file, or
+/// none", "numbers": those to keep}, or {"lacking": true} if not all numbers of the run are known.  runs: those of the
+/// plan that the work stands for.
+std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& runs, const Data& data,
+                      const Numbers& numbers, int threads, const RunnerOptions& options, training::Pulse* pulse) {
+  outputs::Run run = described(plan);
+  const auto start = std::chrono::steady_clock::now();
+  const auto limits = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits();
+  run.record = simulate(plan, data, threads, pulse, limits, numbers);
+  if (numbers.all_known && numbers.trajectory->lacking()) return R"({"lacking": true})";
+  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  nlohmann::ordered_json answer{{"run", outputs::to_json(run)}, {"unwritten", ""}, {"numbers", ""}};
+  if (numbers.trajectory) answer["numbers"] = numbers.trajectory->computed();
+  try {
+    if (!runs.empty()) write_recordings(options.out, runs, run.record, options.recordings);
+  } catch (const base::EnvironmentError& fault) {
+    answer["unwritten"] = fault.what();
+  }
+  return outputs::compact(answer);
+}
+
+}  // namespace
+
+Execution::Execution(const Plan& plan, std::vector<const RunPlan*> pieces, const RunnerOptions& options,
+                     Unwritten& unwritten)
+    : options_(options),
+      unwritten_(unwritten),
+      finished_(plan),
+      queue_(std::move(pieces)),
+      store_(options.out, options.tell),
+      shared_numbers_(options.out, !options.again, options.tell) {
+  if (options.race) race_.emplace(plan);
+  for (const RunPlan& run : plan.runs) runs_[run.work].push_back(&run);
+}
+
+void Execution::run() {
+  if (!options_.again) take_finished();
+  std::erase_if(queue_, [&](const RunPlan* run) { return dropped(*run); });
+  prepare(options_.out, options_.recordings);
+  std::tie(jobs_, threads_) = jobs_and_threads(options_.jobs, options_.threads, queue_.size());
+  std::vector<std::string> groups;
+  for (const RunPlan* run : queue_) groups.push_back(fmt::format("{}/{}", run->label, run->workers));
+  pace_.emplace(groups, jobs_);
+  schedule_.emplace(queue_);
+  numbers_from_.resize(queue_.size());
+  if (options_.share_numbers)
+    for (const RunPlan* run : queue_) shared_numbers_.expect(*run);
+  Children children(jobs_, options_.limits);
+  while ((!schedule_->empty() || !children.empty()) && !interrupted()) {
+    const auto next =
+        children.full() ? std::nullopt : schedule_->take([&](std::size_t task) { return may_start(task); });
+    if (next) {
+      if (!start(children, *next)) schedule_->put_back(*next);
+    } else {
+      base::check(!children.empty(), "some run may start while none is under way");
+      if (const auto ended = children.reap(0.2)) collect(*ended);
+    }
+    report_progress(children);
+    tell_slow_runs(children);
+  }
+  while (const auto ended = children.reap(0.0)) collect(*ended);  // children that ended before the interrupt
+}
+
+void Execution::leave_out_dropped(outputs::Results& results, const Plan& plan) const {
+  if (!race_) return;
+  std::set<std::string> dropped;
+  for (const RunPlan& run : plan.runs)
+    if (race_->dropped(run)) dropped.insert(run.id);
+  std::erase_if(results.runs, [&](const outputs::Run& run) { return dropped.contains(run.id); });
+  results.dropped = race_->all_dropped();
+  results.complete =
+      results.runs.size() == plan.runs.size() - dropped.size() && results.baselines.size() == plan.baselines.size();
+}
+
+bool Execution::may_start(std::size_t task) {
+  const RunPlan& plan = *queue_[task];
+  const std::vector<const RunPlan*>& runs = runs_[plan.work];
+  const bool open =
+      !race_ || runs.empty() || std::ranges::any_of(runs, [&](const RunPlan* run) { return race_->open(*run); });
+  return open && shared_numbers_.source(plan) != NumbersFrom::another_run;
+}
+
+bool Execution::start(Children& children, std::size_t task) {
+  const RunPlan& plan = *queue_[task];
+  Data data;
+  try {
+    data = data_cache_.get(plan);
+  } catch (const std::runtime_error& fault) {
+    collect({.task = task, .error = fault.what()});
+    return true;
+  } catch (const std::bad_alloc&) {
+    collect({.task = task, .error = "not enough memory for the data"});
+    return true;
+  }
+  const NumbersFrom from = shared_numbers_.source(plan);
+  Numbers numbers{.trajectory = nullptr, .all_known = from == NumbersFrom::known};
+  if (from != NumbersFrom::itself) numbers.trajectory = &shared_numbers_.trajectory(plan);
+  const bool started = children.start(task, [&](training::Pulse* pulse) {
+    return simulated(plan, runs_[plan.work], data, numbers, threads_, options_, pulse);
+  });
+  if (!started) return false;
+  numbers_from_[task] = from;
+  shared_numbers_.started(plan, from);
+  if (from == NumbersFrom::known) pace_->regroup(task, fmt::format("{}/{} timeline", plan.label, plan.workers));
+  return true;
+}
+
+void Execution::take_finished() {
+  if (options_.recordings.more()) return;  // a trace or a list of events is made by simulating
+  std::vector<const RunPlan*> missing;
+  for (const RunPlan* plan : queue_)
+    if (auto run = taken(*plan))
+      finish(*plan, std::move(*run));
+    else
+      missing.push_back(plan);
+  taken_ = queue_.size() - missing.size();
+  if (taken_ > 0 && options_.tell)
+    options_.tell(
+        fmt::format("{} of {} runs are in {} already; --force does them again", taken_, queue_.size(), options_.out));
+  queue_ = std::move(missing);
+}
+
+std::optional<outputs::Run> Execution::taken(const RunPlan& plan) {
+  const std::vector<const RunPlan*>& runs = runs_[plan.work];
+  if (!std::ranges::all_of(runs, [&](const RunPlan* run) { return recorded(options_.out, run->id); })) return {};
+  for (const RunPlan* run : runs)
+    if (auto record = store_.take(run->id)) return record;
+  return store_.take(plan.id);
+}
+
+void Execution::collect(const Children::Ended& ended) {
+  const RunPlan& plan = *queue_[ended.task];
+  outputs::Run run = described(plan);
+  std::string numbers;
+  if (ended.error.empty()) {
+    const nlohmann::ordered_json answer = outputs::parse_json(ended.answer);
+    if (answer.contains("lacking")) return do_with_numbers(ended.task);
+    run = outputs::run_from_json(answer.at("run"));
+    if (const std::string fault = answer.at("unwritten"); !fault.empty()) unwritten_.add(fault);
+    numbers = answer.at("numbers");
+  } else {
+    run.record.status = record::Status::failed;
+    run.record.error = ended.error;
+    run.wall_s = ended.wall_s;
+  }
+  unwritten_.attempt([&] {
+    shared_numbers_.ended(plan, numbers_from_[ended.task], numbers, run.record.status != record::Status::failed,
+                          effort_s(plan, run.record));
+  });
+  note_pace(ended.task, ended.wall_s);
+  tell_once(evaluation_advice(plan, ended.pulse));
+  finish(plan, std::move(run));
+}
+
+void Execution::do_with_numbers(std::size_t task) {
+  const RunPlan& plan = *queue_[task];
+  shared_numbers_.lacked(plan);
+  pace_->regroup(task, fmt::format("{}/{}", plan.label, plan.workers));
+  schedule_->put_back(task);
+}
+
+void Execution::note_pace(std::size_t task, double wall_s) {
+  const bool first_of_its_kind = !pace_->expected_s(task);
+  pace_->ended(task, wall_s);
+  if (!first_of_its_kind) return;
+  schedule_->sort_by(
+      [&](std::size_t run) { return pace_->expected_s(run).value_or(std::numeric_limits<double>::infinity()); });
+}
+
+void Execution::finish(const RunPlan& plan, outputs::Run run) {
+  const std::vector<const RunPlan*>& runs = runs_[plan.work];
+  if (std::ranges::find(runs, &plan) == runs.end()) write(run);  // not one of the table
+  if (run.record.status == record::Status::failed) ++failed_;
+  if (!runs.empty()) best_.add(*runs.front(), run.record);
+  const std::vector<const RunPlan*> final = finished_.add(plan.work, std::move(run));
+  if (race_) race(runs);
+  for (const RunPlan* each : runs) write(finished_.run(*each));
+  for (const RunPlan* each : final)
+    if (each->work != plan.work) write(finished_.run(*each));
+}
+
+void Execution::race(const std::vector<const RunPlan*>& runs) {
+  bool some = false;
+  for (const RunPlan* run : runs) some = race_->finished(*run, finished_.run(*run)) || some;
+  if (!some || !schedule_) return;
+  left_out_ += schedule_->remove_if([&](std::size_t task) {
+    if (!dropped(*queue_[task])) return false;
+    shared_numbers_.forget(*queue_[task]);
+    pace_->removed(task);
+    return true;
+  });
+}
+
+bool Execution::dropped(const RunPlan& work) {
+  const std::vector<const RunPlan*>& runs = runs_[work.work];
+  return race_ && !runs.empty() && std::ranges::all_of(runs, [&](const RunPlan* run) { return race_->dropped(*run); });
+}
+
+void Execution::write(const outputs::Run& run) {
+  unwritten_.attempt([&] { store_.put(run); });
+}
+
+void Execution::report_progress(const Children& children) {
+  if (!options_.progress) return;
+  for (const Children::Running& run : children.running()) pace_->at(run.task, run.pulse.share, run.elapsed_s);
+  const auto all = static_cast<int>(queue_.size() - left_out_);
+  const auto done = static_cast<int>(finished_.size() - taken_);
+  // A child that has finished its run has yet to end. A run that goes back to a checkpoint was further before.
+  const double share = done == all ? 1.0 : std::min((done + children.progress()) / all, 0.99);
+  share_ = std::max(share_, share);
+  Advance advance{.done = done,
+                  .all = all,
+                  .failed = failed_,
+                  .share = share_,
+                  .left_s = pace_->left_s(),
+                  .running = {},
+                  .best = best_.text()};
+  for (const Children::Running& run : children.running())
+    advance.running.push_back({run_name(*queue_[run.task]), std::clamp(run.pulse.share, 0.0, 1.0), run.elapsed_s});
+  options_.progress(advance);
+}
+
+void Execution::tell_slow_runs(const Children& children) {
+  for (const Children::Running& run : children.running())
+    tell_once(slow_run(*queue_[run.task], run.pulse, run.elapsed_s, threads_));
+}
+
+void Execution::tell_once(const std::string& text) {
+  if (text.empty() || told_ || !options_.tell) return;
+  told_ = true;
+  options_.tell(text);
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,146 @@
+#include "experiment/run/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "base/errors.h"
+#include "experiment/run/children.h"
+#include "experiment/run/counterfactuals.h"
+#include "experiment/run/data_cache.h"
+#include "experiment/run/finished_runs.h"
+#include "experiment/run/recordings.h"
+#include "experiment/run/results_directory.h"
+#include "experiment/run/run_store.h"
+#include "experiment/run/shard_records.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The fault of a shard that does not belong to the first one; empty if it does.
+std::string stranger(const ShardOfExperiment& first, const ShardOfExperiment& other) {
+  if (first.shard.count != other.shard.count)
+    return fmt::format("{} is shard {} and {} is shard {}: the numbers of shards differ", first.out, text(first.shard),
+                       other.out, text(other.shard));
+  std::string different = differences(first.experiment, other.experiment, "in " + first.out, "in " + other.out);
+  if (different.empty() && first.plan != other.plan)
+    different = fmt::format("the contents of the data or platform files differ in {} and {}", first.out, other.out);
+  return different.empty() ? "" : fmt::format("{}: is a shard of another experiment: {}", other.out, different);
+}
+
+/// The file's name with a directory before it, if there is one.
+std::string within(const std::string& directory, const std::string& file) {
+  return (fs::path(directory) / file).lexically_normal().string();
+}
+
+/// The scenario as it is found from here.
+std::string scenario_of(const ShardOfExperiment& shard) {
+  const std::string& file = shard.origin.file;
+  std::error_code unknown;
+  if (fs::exists(file, unknown)) return file;
+  std::string there = within(shard.directory, file);
+  if (fs::exists(there, unknown)) return there;
+  throw base::EnvironmentError(fmt::format(
+      "{}: cannot be opened, neither here nor in {}; merge plans the runs again, so call it in the directory "
+      "in which the shards were run",
+      file, shard.directory));
+}
+
+/// Puts the file there under a name of its own, and renames it.
+void link_or_copy(const fs::path& from, const fs::path& to) {
+  const fs::path temporary = to.string() + ".merged.tmp";
+  std::error_code fault, ignored;
+  fs::remove(temporary, ignored);
+  fs::create_hard_link(from, temporary, fault);
+  if (fault) fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, fault);
+  if (!fault) fs::rename(temporary, to, fault);
+  if (!fault) return;
+  fs::remove(temporary, ignored);
+  throw base::EnvironmentError(fmt::format("{}: cannot be written: {}", to.string(), fault.message()));
+}
+
+void bring_timelines(const ShardRecords& records, const std::string& out, bool again) {
+  std::error_code unknown;
+  for (const auto& [id, shard] : records.timelines) {
+    const std::string from = timeline_file(shard, id), to = timeline_file(out, id);
+    if (again) fs::remove(to, unknown);
+    if (!recorded(out, id)) link_or_copy(from, to);
+  }
+}
+
+/// Writes the record of every run and baseline, as the runs would have left them in one directory.
+void write_records(const Plan& plan, const FinishedRuns& finished, const std::vector<outputs::Run>& beside_runs,
+                   RunStore& store) {
+  for (const outputs::Run& run : beside_runs) store.put(run);
+  for (const RunPlan& run : plan.runs) store.put(finished.run(run));
+}
+
+}  // namespace
+
+std::vector<ShardOfExperiment> shards_in(const std::vector<std::string>& directories) {
+  std::vector<ShardOfExperiment> shards;
+  std::vector<std::string> faults;
+  for (const std::string& directory : directories) try {
+      ShardOfExperiment shard = shard_in(directory);
+      if (const std::string fault = shards.empty() ? "" : stranger(shards.front(), shard); !fault.empty())
+        faults.push_back(fault);
+      else
+        shards.push_back(std::move(shard));
+    } catch (const base::ScenarioError& fault) {
+      faults.emplace_back(fault.what());
+    }
+  if (!faults.empty()) throw base::ScenarioError(faults);
+  return shards;
+}
+
+Plan plan_again(const std::vector<ShardOfExperiment>& shards) {
+  const ShardOfExperiment& shard = shards.front();
+  const std::string file = scenario_of(shard);
+  Plan plan = make_plan(file, shard.origin.selection);
+  plan.command = shard.command;
+  if (fingerprint(plan) == shard.plan) return plan;
+  const std::string different =
+      differences(shard.experiment.at("scenario"), plan.scenario, "in " + shard.out, "in " + file);
+  throw base::ScenarioError(
+      fmt::format("{}: plans other runs than the shards have: {}; expected the scenario and its files as they were",
+                  file, different.empty() ? "a file that it names, or this release, has changed since" : different));
+}
+
+outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& shards, const MergeOptions& options) {
+  watch_for_interrupts();
+  ShardRecords records = records_of(plan, shards);
+  FinishedRuns finished(plan);
+  std::vector<outputs::Run> beside_runs;
+  for (auto& [piece, run] : records.runs) {
+    if (!records.in_table.contains(piece)) beside_runs.push_back(run);
+    finished.add(piece->work, std::move(run));
+  }
+  const ResultsDirectory directory(options.out, plan, {}, options.again, options.tell);
+  if (interrupted()) {
+    outputs::Results none;
+    none.complete = false;
+    return none;
+  }
+  prepare(options.out, {});
+  bring_timelines(records, options.out, options.again);
+  RunStore store(options.out, options.tell);
+  write_records(plan, finished, beside_runs, store);
+  outputs::Results results = results_of(plan, finished);
+  DataCache data_cache;
+  if (options.counterfactuals) {
+    TrialStore trials(options.out, !options.again);
+    results.counterfactuals = counterfactuals(plan, results, trials, data_cache, options.jobs, options.threads);
+    trials.write();
+  }
+  outputs::write_all(results, options.out);
+  return results;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,26 @@
+/// The records in the directories of shards, gathered by the plan's pieces of work.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiment/plan/plan.h"
+#include "experiment/run/origin.h"
+#include "outputs/results.h"
+
+namespace simgrad::experiment {
+
+struct ShardRecords {
+  /// Every piece of work, as it was when its simulation ended, in the order of pieces_of_work.
+  std::vector<std::pair<const RunPlan*, outputs::Run>> runs;
+  std::set<const RunPlan*> in_table;                           ///< pieces that are runs of the plan themselves
+  std::vector<std::pair<std::string, std::string>> timelines;  ///< of the plan's runs: id, and the shard's directory
+};
+
+/// Errors: ScenarioError naming damaged records, runs that are missing with the commands that do them (of many the
+/// first few), and runs that differ in two directories.
+ShardRecords records_of(const Plan& plan, const std::vector<ShardOfExperiment>& shards);
+
+}  // namespace simgrad::experiment

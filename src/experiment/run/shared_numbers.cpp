@@ -1,0 +1,166 @@
+#include "experiment/run/shared_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "experiment/plan/numbers_key.h"
+#include "outputs/results.h"
+#include "training/session/stop_rules.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+constexpr std::string_view heading = "simgrad trajectory 1 ";
+constexpr std::string_view checksum_word = "checksum ";
+
+using Reach = SharedNumbers::Reach;
+
+/// The file: how far the furthest of its runs goes, the numbers, and a checksum of both.
+std::string trajectory_file_text(const training::Trajectory& trajectory, const Reach& done) {
+  std::string text = fmt::format("{}{} {}\n{}", heading, done.steps, done.loss, trajectory.text());
+  return text + fmt::format("{}{}\n", checksum_word, base::hash(text));
+}
+
+template <class Number>
+bool parse_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// The reach in a file's text, whose numbers are added to the trajectory. Nothing if the text is not whole.
+std::optional<Reach> read_trajectory(std::string_view text, training::Trajectory& trajectory) {
+  const auto sum = text.rfind(checksum_word);
+  if (!text.starts_with(heading) || sum == std::string_view::npos) return {};
+  const std::string_view body = text.substr(0, sum);
+  if (text.substr(sum) != fmt::format("{}{}\n", checksum_word, base::hash(body))) return {};
+  const std::string_view first = body.substr(heading.size(), body.find('\n') - heading.size());
+  const auto space = std::min(first.find(' '), first.size() - 1);
+  Reach done;
+  if (!parse_number(first.substr(0, space), done.steps) || !parse_number(first.substr(space + 1), done.loss)) return {};
+  return trajectory.add(body.substr(body.find('\n') + 1)) ? std::optional(done) : std::nullopt;
+}
+
+}  // namespace
+
+SharedNumbers::SharedNumbers(std::string out, bool reads, std::function<void(const std::string& text)> tell)
+    : out_(std::move(out)), reads_(reads), tell_(std::move(tell)) {}
+
+std::string SharedNumbers::file(const std::string& key) const { return fmt::format("{}/trajectories/{}", out_, key); }
+
+void SharedNumbers::expect(const RunPlan& run) {
+  const std::string key = numbers_key(run);
+  if (key.empty()) return;
+  keys_[&run] = key;
+  Common& common = common_[key];
+  common.shared = ++common.users > 1;
+  common.waiting[&run] = reach(run);
+}
+
+void SharedNumbers::forget(const RunPlan& run) {
+  Common* const common = of(run);
+  if (!common) return;
+  common->waiting.erase(&run);
+  --common->users;
+}
+
+SharedNumbers::Reach SharedNumbers::reach(const RunPlan& run) {
+  const Settings& settings = *run.settings;
+  Reach reach{.steps = settings.stop.steps.value_or(std::numeric_limits<std::int64_t>::max()),
+              .loss = settings.stop.loss.value_or(-std::numeric_limits<double>::infinity())};
+  if (const auto rows = known_rows(settings))
+    if (const auto limit = training::StopRules(settings.stop, *rows, settings.batch(*rows)).step_limit())
+      reach.steps = *limit;
+  return reach;
+}
+
+SharedNumbers::Common* SharedNumbers::of(const RunPlan& run) {
+  const auto key = keys_.find(&run);
+  if (key == keys_.end()) return nullptr;
+  Common& common = common_.at(key->second);
+  if (reads_ && !common.read) read(key->second, common);
+  return &common;
+}
+
+void SharedNumbers::read(const std::string& key, Common& common) {
+  common.read = true;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file(key), unknown)) return;
+  training::Trajectory kept;
+  std::optional<Reach> done;
+  try {
+    done = read_trajectory(outputs::read_file(file(key)), kept);
+  } catch (const base::EnvironmentError&) {
+    done.reset();
+  }
+  if (!done) {
+    if (tell_) tell_(fmt::format("{} is not whole; its numbers are computed again", file(key)));
+    return;
+  }
+  common.trajectory = std::move(kept);
+  common.done = done;
+}
+
+bool SharedNumbers::covers(const Common& common, const RunPlan& run) const {
+  if (!common.done || common.trajectory.empty() || lacks_.contains(&run)) return false;
+  const Reach end = reach(run);
+  return std::isfinite(end.loss) || !(*common.done < end);  // a target may be reached at any step
+}
+
+NumbersFrom SharedNumbers::source(const RunPlan& run) {
+  const Common* const common = of(run);
+  if (!common) return NumbersFrom::itself;
+  if (lacks_.contains(&run)) return NumbersFrom::first;
+  const Reach own = reach(run);
+  const auto not_shorter = [&](const auto& other) { return other.first != &run && !(other.second < own); };
+  const auto longer = [&](const auto& other) { return own < other.second; };
+  if (std::ranges::any_of(common->computing, not_shorter)) return NumbersFrom::another_run;
+  if (covers(*common, run)) return NumbersFrom::known;
+  return std::ranges::any_of(common->waiting, longer) ? NumbersFrom::another_run : NumbersFrom::first;
+}
+
+training::Trajectory& SharedNumbers::trajectory(const RunPlan& run) { return of(run)->trajectory; }
+
+void SharedNumbers::started(const RunPlan& run, NumbersFrom from) {
+  Common* const common = of(run);
+  if (!common) return;
+  const auto waited = common->waiting.extract(&run);
+  if (from == NumbersFrom::first && waited) common->computing[&run] = waited.mapped();
+}
+
+void SharedNumbers::lacked(const RunPlan& run) {
+  lacks_.insert(&run);
+  of(run)->waiting[&run] = reach(run);
+}
+
+void SharedNumbers::ended(const RunPlan& run, NumbersFrom from, const std::string& lines, bool whole, double effort_s) {
+  Common* const common = of(run);
+  if (!common) return;
+  const bool last = --common->users == 0;
+  common->waiting.erase(&run);  // a run whose data could not be loaded was never started
+  common->computing.erase(&run);
+  if (from == NumbersFrom::first) {
+    common->trajectory.add(lines);
+    if (whole && (!common->done || *common->done < reach(run))) common->done = reach(run);
+    constexpr double worth_keeping_s = 0.05;
+    if (common->done && !lines.empty() && (common->shared || effort_s >= worth_keeping_s)) {
+      base::make_directory(out_ + "/trajectories");
+      outputs::write_file(file(keys_.at(&run)), trajectory_file_text(common->trajectory, *common->done));
+    }
+  }
+  if (!last) return;
+  common->trajectory = {};  // nobody asks any more
+}
+
+}  // namespace simgrad::experiment

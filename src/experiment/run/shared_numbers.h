@@ -1,0 +1,88 @@
+/// Numbers that several runs have in common: computed by the longest of them, and kept in the results directory.
+///
+/// Runs of one training problem on different networks differ in their timing alone, as long as no clock decides about a
+/// number (experiment/plan/numbers_key.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiment/plan/plan.h"
+#include "training/learning/trajectory.h"
+
+namespace simgrad::experiment {
+
+/// The source of a run's numbers.
+enum class NumbersFrom {
+  itself,      ///< it computes them, and nobody else uses them
+  first,       ///< it computes them, and they are kept
+  known,       ///< they are all known, as far as can be told before
+  another_run  ///< they are being computed: it is to wait
+};
+
+class SharedNumbers {
+ public:
+  /// How far a run goes.
+  struct Reach {
+    std::int64_t steps = 0;  ///< at most
+    double loss = 0.0;       ///< the target, before which it does not end earlier; -infinity: none
+
+    /// The later of two ends is the larger one.
+    bool operator<(const Reach& other) const {
+      return steps < other.steps || (steps == other.steps && loss > other.loss);
+    }
+  };
+
+  /// out: the results directory.  reads: whether numbers are taken that an earlier command has left there.  tell:
+  /// called for a damaged file.
+  SharedNumbers(std::string out, bool reads, std::function<void(const std::string& text)> tell);
+
+  /// Takes a run that is to be done.
+  void expect(const RunPlan& run);
+  /// The run is not to be done after all.
+  void forget(const RunPlan& run);
+
+  /// The longest of the runs with a key computes its numbers; shorter ones wait for it.
+  NumbersFrom source(const RunPlan& run);
+  /// The numbers that runs with this one's key have left; those that the run computes go there in its own process.
+  training::Trajectory& trajectory(const RunPlan& run);
+
+  void started(const RunPlan& run, NumbersFrom from);
+  /// lines: the numbers that the run has computed, as Trajectory::computed.  whole: it did not fail.  effort_s: the
+  /// real time that the run takes by estimate; numbers that nobody else needs now are kept if it is long.  Errors:
+  /// EnvironmentError if they cannot be written.
+  void ended(const RunPlan& run, NumbersFrom from, const std::string& lines, bool whole, double effort_s);
+  /// The run lacks a number: from now on its source is not `known`.
+  void lacked(const RunPlan& run);
+
+ private:
+  struct Common {
+    training::Trajectory trajectory;
+    std::optional<Reach> done = {};                ///< the furthest of the runs whose numbers these are
+    int users = 0;                                 ///< runs that are to be done
+    bool shared = false;                           ///< there were several
+    bool read = false;                             ///< the file, if there was one
+    std::map<const RunPlan*, Reach> waiting = {};  ///< runs that have not been started
+    std::map<const RunPlan*, Reach> computing = {};
+  };
+
+  static Reach reach(const RunPlan& run);
+  Common* of(const RunPlan& run);
+  std::string file(const std::string& key) const;
+  void read(const std::string& key, Common& common);
+  bool covers(const Common& common, const RunPlan& run) const;
+
+  std::string out_;
+  bool reads_;
+  std::function<void(const std::string& text)> tell_;
+  std::map<const RunPlan*, std::string> keys_;
+  std::set<const RunPlan*> lacks_;
+  std::map<std::string, Common> common_;  ///< by key
+};
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,58 @@
+#include "experiment/run/trial_store.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/errors.h"
+#include "base/hash.h"
+#include "outputs/summary.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::map<std::string, Observed> read_trials(const std::string& file) {
+  std::map<std::string, Observed> trials;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return trials;
+  try {
+    const Json json = outputs::parse_json(outputs::read_file(file), file);
+    if (json.at("checksum") != base::hash(outputs::compact(json.at("trials")))) return {};
+    for (const auto& [id, seen] : json.at("trials").items()) trials[id] = {seen.at(0), seen.at(1), seen.at(2)};
+  } catch (const base::EnvironmentError&) {
+    return {};
+  } catch (const Json::exception&) {
+    return {};
+  }
+  return trials;
+}
+
+}  // namespace
+
+TrialStore::TrialStore(const std::string& out, bool reads) : file_(out + "/trials.json") {
+  if (reads) trials_ = read_trials(file_);
+}
+
+std::optional<Observed> TrialStore::find(const std::string& id) const {
+  const auto found = trials_.find(id);
+  return found == trials_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TrialStore::add(const std::string& id, const Observed& seen) {
+  trials_[id] = seen;
+  changed_ = true;
+}
+
+void TrialStore::write() {
+  if (!changed_) return;
+  Json trials = Json::object();
+  for (const auto& [id, seen] : trials_) trials[id] = {seen.simulated_s, seen.samples, seen.crashes};
+  const std::string checksum = base::hash(outputs::compact(trials));
+  outputs::write_file(file_, outputs::compact(Json{{"checksum", checksum}, {"trials", std::move(trials)}}) + "\n");
+  changed_ = false;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,104 @@
+#include "training/learning/trajectory.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <stdexcept>
+#include <system_error>
+
+namespace simgrad::training {
+
+namespace {
+
+/// The next word of the line, which is taken off it.
+std::string_view next_word(std::string_view& line) {
+  const std::string_view word = line.substr(0, line.find(' '));
+  line.remove_prefix(std::min(line.size(), word.size() + 1));
+  return word;
+}
+
+template <class Number>
+bool parse(std::string_view word, Number& number, auto... base) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number, base...);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
+bool parse_lineage(std::string_view word, values::Lineage& lineage) {
+  constexpr std::size_t digits = 16;
+  return word.size() == 2 * digits && parse(word.substr(0, digits), lineage.high, 16) &&
+         parse(word.substr(digits), lineage.low, 16);
+}
+
+/// A number, or "-" for none.
+bool parse_optional(std::string_view word, std::optional<double>& number) {
+  if (word == "-") return true;
+  return parse(word, number.emplace());
+}
+
+std::string optional_text(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "-"; }
+
+}  // namespace
+
+template <class Number>
+Number Trajectory::found(All<Number>& all, const values::Lineage& lineage, const std::function<Number()>& compute) {
+  if (const auto known = all.find(lineage); known != all.end()) return known->second.number;
+  if (!compute) {
+    lacking_ = true;
+    throw std::runtime_error("a number of this training is not known");
+  }
+  const Number number = compute();
+  if (lineage != values::Lineage()) all.emplace(lineage, Known<Number>{number, true});
+  return number;
+}
+
+Score Trajectory::score(const values::Lineage& state, const std::function<Score()>& compute) {
+  return found(scores_, state, compute);
+}
+
+double Trajectory::distance(const values::Lineage& replicas, const std::function<double()>& compute) {
+  return found(distances_, replicas, compute);
+}
+
+std::string Trajectory::lines(bool computed_only) const {
+  std::string text;
+  for (const auto& [lineage, known] : scores_)
+    if (known.computed || !computed_only)
+      text += fmt::format("score {:016x}{:016x} {} {}\n", lineage.high, lineage.low, optional_text(known.number.loss),
+                          optional_text(known.number.metric));
+  for (const auto& [lineage, known] : distances_)
+    if (known.computed || !computed_only)
+      text += fmt::format("distance {:016x}{:016x} {}\n", lineage.high, lineage.low, known.number);
+  return text;
+}
+
+std::string Trajectory::computed() const { return lines(true); }
+std::string Trajectory::text() const { return lines(false); }
+
+bool Trajectory::add_line(std::string_view line) {
+  const std::string_view kind = next_word(line);
+  values::Lineage lineage;
+  if (!parse_lineage(next_word(line), lineage)) return false;
+  if (kind == "score") {
+    Score score;
+    if (!parse_optional(next_word(line), score.loss) || !parse_optional(next_word(line), score.metric)) return false;
+    scores_.insert_or_assign(lineage, Known<Score>{score});
+  } else if (kind == "distance") {
+    double distance = 0.0;
+    if (!parse(next_word(line), distance)) return false;
+    distances_.insert_or_assign(lineage, Known<double>{distance});
+  }
+  return line.empty() && (kind == "score" || kind == "distance");
+}
+
+bool Trajectory::add(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    if (!add_line(line)) return false;
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+  }
+  return true;
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,151 @@
+// Runs that differ in their timing alone compute their numbers once, and nobody can tell by their files.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+
+#include "base/hash.h"
+#include "catch.h"
+#include "cli/scenario.h"
+
+namespace shared_numbers_test {
+
+using namespace simgrad::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string network = " --grid cluster.bandwidth=1Gbps,37Mbps --grid cluster.latency=50us,3ms";
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// All files below the directory but those of known numbers, without real times.
+std::map<std::string, std::string> results_below(const std::string& directory) {
+  static const std::regex real_time(R"re("wall_s":[ ]?[-0-9.e+]+)re");
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    const std::string name = fs::relative(entry.path(), directory);
+    if (!entry.is_regular_file() || name.starts_with("trajectories") || name == "runs.csv") continue;
+    files[name] = std::regex_replace(contents(entry.path()), real_time, "");
+  }
+  return files;
+}
+
+/// The files of known numbers.
+std::vector<fs::path> trajectories(const Scratch& scratch, const std::string& out) {
+  std::vector<fs::path> files;
+  const fs::path folder = scratch.path() + "/" + out + "/trajectories";
+  if (!fs::exists(folder)) return files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  return files;
+}
+
+/// Runs with shared numbers and without, and requires equal files.
+void compare(const Scratch& scratch, const std::string& arguments) {
+  INFO(arguments);
+  const std::string run = "run x.toml --quiet " + arguments;
+  REQUIRE(program(run + " --out shared", scratch).exit_code == 0);
+  REQUIRE(program(run + " --out own --own-numbers", scratch).exit_code == 0);
+  CHECK(results_below(scratch.path() + "/shared") == results_below(scratch.path() + "/own"));
+  CHECK(trajectories(scratch, "own").empty());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "shared numbers: a sweep over networks leaves the files of runs that compute everything, for all strategies") {
+  const Scratch scratch;
+  scratch.write("x.toml", small.substr(0, small.find("[[strategy]]")) + all_strategies);
+  compare(scratch, "--jobs 2 --no-why" + network);
+  CHECK(trajectories(scratch, "shared").size() > 5);
+}
+
+TEST_CASE("shared numbers: compressed gradients, replicas that drift apart, other optimizers, slow workers") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + R"(compression = { kind = "qsgd" }
+label = "qsgd"
+[[strategy]]
+kind = "allreduce"
+compression = { kind = "top_k", fraction = 0.5, error_feedback = true }
+label = "top_k"
+[[strategy]]
+kind = "local_sgd"
+[[strategy]]
+kind = "gossip"
+[[strategy]]
+kind = "parameter_server"
+servers = 2
+)");
+  compare(scratch,
+          "--jobs 2 --set training.optimizer=adam --set training.batch_size=40 --set cluster.stragglers=bimodal "
+          "--set cluster.jitter=log_normal" +
+              network);
+  compare(scratch, "--force --set cluster.collectives=messages --set evaluate.every_steps=3 --threads 2" + network);
+}
+
+TEST_CASE("shared numbers: runs to other lengths and targets find what is known, and compute the rest") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  compare(scratch, "--jobs 1 --no-baseline --no-why --grid stop.steps=3,10,6 --grid cluster.latency=1ms,1us");
+  compare(scratch,
+          "--jobs 1 --no-baseline --no-why --force --grid stop.loss=0.4,0.1,0.3 --grid cluster.latency=1ms,1us");
+  compare(scratch,
+          "--force --no-why --grid training.learning_rate=0.1,2 --grid cluster.latency=1ms,1us");  // 2 diverges
+}
+
+TEST_CASE("shared numbers: a later command takes them from the directory, and simulates no gradient") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const auto run = [&](const std::string& latency) {
+    return program("run x.toml --no-baseline --no-why --out d --grid cluster.latency=" + latency, scratch);
+  };
+  REQUIRE(run("1us,2us").exit_code == 0);
+  const auto files = trajectories(scratch, "d");
+  REQUIRE(files.size() == 1);
+  // Other losses than anybody would compute, with the right checksum.
+  std::string text = contents(files.front());
+  text = text.substr(0, text.find("checksum "));
+  text = std::regex_replace(text, std::regex(R"re((score \w+) \S+)re"), "$1 0.125");
+  std::ofstream(files.front(), std::ios::binary) << text << "checksum " << simgrad::base::hash(text) << "\n";
+  REQUIRE(run("1us,2us,3us").exit_code == 0);
+  const Json results = Json::parse(contents(scratch.path() + "/d/results.json"));
+  CHECK(results["runs"][0]["final_loss"] != 0.125);  // finished before
+  CHECK(results["runs"][2]["final_loss"] == 0.125);
+  // A file that is cut off is told, and its numbers are computed.
+  std::ofstream(files.front(), std::ios::binary) << text.substr(0, text.size() / 2);
+  const Called again = run("1us,2us,4us");
+  CHECK(again.exit_code == 0);
+  CHECK(contains(again.err, files.front().filename().string() + " is not whole; its numbers are computed again\n"));
+  CHECK(results_in(scratch, "d")["runs"][2]["final_loss"] == results["runs"][0]["final_loss"]);
+  // --force, and a check, compute everything.
+  REQUIRE(program("run x.toml --no-baseline --no-why --out d --force --grid cluster.latency=1us", scratch).exit_code ==
+          0);
+  CHECK(results_in(scratch, "d")["runs"][0]["final_loss"] == results["runs"][0]["final_loss"]);
+}
+
+TEST_CASE("a run that takes longer, or more memory, than it may has failed with the limit, and the rest goes on") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + "[[strategy]]\nkind = \"single\"\n");
+  const std::string run = "run x.toml --no-baseline --no-why --grid stop.steps=5,100000000 --strategy single --jobs 2 ";
+  const Called late = program(run + "--run-time 300ms", scratch);
+  CHECK(late.exit_code == 4);
+  const Json runs = results_in(scratch)["runs"];
+  CHECK(runs[0]["status"] == "stopped");
+  CHECK(runs[1]["status"] == "failed");
+  CHECK(runs[1]["error"] == "stopped after 300ms of real time, the limit of a run");
+  const Called large = program(run + "--out m --run-memory 1kB", scratch);
+  CHECK(results_in(scratch, "m")["runs"][1]["error"] == "stopped at 1kB of memory, the limit of a run");
+  for (const char* bad : {"--run-time 5", "--run-time 0s", "--run-memory 1h", "--run-memory -1MB"}) {
+    const Called refused = program(run + bad, scratch);
+    INFO(bad);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.err.starts_with(bad));
+  }
+}
+
+}  // namespace shared_numbers_test
