@@ -54,7 +54,7 @@ std::string record_file(const std::string& out, const std::string& id) {
   return fmt::format("{}/runs/{}.json", out, id);
 }
 
-StoredRun stored_run(const std::string& out, const std::string& id) {
+RecordedRun stored_run(const std::string& out, const std::string& id) {
   const std::string file = record_file(out, id);
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(file, unknown)) return {};
@@ -101,7 +101,7 @@ void RunStore::set_aside(const std::string& id, const std::string& fault) {
 }
 
 std::optional<outputs::Run> RunStore::take(const std::string& id) {
-  StoredRun stored = stored_run(out_, id);
+  RecordedRun stored = stored_run(out_, id);
   if (!stored.fault.empty()) set_aside(id, stored.fault);
   if (!stored.run || stored.run->record.status == record::Status::failed) return {};
   known_.insert_or_assign(id, Frame(*stored.run));

@@ -12,7 +12,7 @@
 namespace simgrad::experiment {
 
 /// A run's record as its file has it.
-struct StoredRun {
+struct RecordedRun {
   std::optional<outputs::Run> run = {};  ///< nothing: there is no file, or it is damaged
   std::string fault = {};                ///< of a damaged file: "is no whole record"
 };
@@ -20,7 +20,7 @@ struct StoredRun {
 /// The file of a run's record: <out>/runs/<id>.json.
 std::string record_file(const std::string& out, const std::string& id);
 /// Reads a run's record, and checks it against its checksum and its id. Changes nothing.
-StoredRun stored_run(const std::string& out, const std::string& id);
+RecordedRun stored_run(const std::string& out, const std::string& id);
 
 /// runs/ID.json is the run's object in results.json, with `checksum` as the last member: the hash of the file's text
 /// without this member and without the number of wall_s, so that equal runs have equal files but for wall_s. The file

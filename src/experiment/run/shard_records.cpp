@@ -87,7 +87,7 @@ class Gathering {
     std::optional<outputs::Run> found;
     std::string place;
     for (const std::string& directory : directories_[piece.id]) {
-      StoredRun stored = stored_run(directory, piece.id);
+      RecordedRun stored = stored_run(directory, piece.id);
       if (!stored.fault.empty())
         damaged_.push_back(fmt::format("{} {}", record_file(directory, piece.id), stored.fault));
       if (!stored.run) continue;
