@@ -4,10 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <system_error>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/language.h"
+#include "experiment/run/origin.h"
 #include "outputs/files/sqlite.h"
 #include "outputs/report/files.h"
 #include "outputs/report/page.h"
@@ -34,12 +37,37 @@ void check_template(const std::string& file, std::string_view page) {
   }
 }
 
+/// The command that merges the shards of a directory.
+std::string merge_command(const std::filesystem::path& out, int shards) {
+  const std::string directory = base::shell_word(out.empty() ? "." : out.string());
+  return fmt::format("simgrad merge {0}/shard-*-of-{1} --out {0}", directory, shards);
+}
+
+/// Refuses a shard, and a directory of shards, whose results are not there before they are merged.
+void refuse_unmerged(const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  fs::path path = (fs::path(directory) / "").lexically_normal().parent_path();
+  if (path.empty()) path = ".";
+  if (fs::exists(path / "results.json", unknown)) return;
+  for (fs::directory_iterator at(path, unknown), end; !unknown && at != end; at.increment(unknown))
+    if (const auto shard = experiment::shard_at(at->path().string()))
+      throw base::EnvironmentError(
+          fmt::format("{}: has shards of an experiment, and results only when all of them are merged: {}", directory,
+                      merge_command(path, shard->count)));
+  if (const auto shard = experiment::shard_at(path.string()))
+    throw base::EnvironmentError(
+        fmt::format("{}: is shard {} of an experiment, and has no results by itself; merge all shards: {}", directory,
+                    text(*shard), merge_command(path == "." ? ".." : path.parent_path(), shard->count)));
+}
+
 void write_report(ReportOptions& options) {
   const bool other = !options.page.empty();
   if (!other && outputs::page().empty()) throw base::EnvironmentError(fmt::format("simgrad: {}", no_page));
   const std::string own = other ? outputs::read_file(options.page) : std::string();
   const std::string_view page = other ? own : outputs::page();
   if (other) check_template(options.page, own);
+  refuse_unmerged(options.directory);
   const outputs::Results results = outputs::report::read_results(options.directory);
   if (options.sqlite)
     outputs::write_sqlite(results, (std::filesystem::path(options.directory) / "results.sqlite").string());

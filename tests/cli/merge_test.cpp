@@ -129,24 +129,31 @@ TEST_CASE("merge: shards of other scenarios, selections, versions and numbers ar
   const auto differ = [](const std::string& key, const std::string& first, const std::string& second) {
     return fmt::format("{} is {} in out/x/shard-2-of-2 and {} in other/shard-1-of-2", key, first, second);
   };
-  CHECK(difference(shards.options + " --set training.learning_rate=0.05")
-            .starts_with(another + differ("scenario.training.learning_rate", "0.1", "0.05")));
-  CHECK(difference("--seeds 1..6 --grid cluster.workers=2,4") ==
-        another + differ("selection.seeds", "\"1..5\"", "\"1..6\"") + "\n");
-  CHECK(contains(difference("--seeds 1..5 --grid cluster.workers=2,3"),
-                 differ("selection.grid.0", "\"cluster.workers=2,4\"", "\"cluster.workers=2,3\"")));
-  CHECK(difference(shards.options + " --no-baseline") ==
-        another + differ("selection.baselines", "true", "false") + "\n");
-  CHECK(difference(shards.options + " --strategy allreduce") ==
-        another + differ("selection.strategy", "[]", "absent") + ", " +
-            differ("selection.strategy.0", "absent", "\"allreduce\"") + "\n");
+  const auto options = [](const std::string& first, const std::string& second) {
+    return fmt::format("the command had {} in out/x/shard-2-of-2, and {} in other/shard-1-of-2\n", first, second);
+  };
+  const auto one_more = [](const std::string& option) {
+    return fmt::format("the command had {} in other/shard-1-of-2, and not in out/x/shard-2-of-2\n", option);
+  };
+  CHECK(difference(shards.options + " --set training.learning_rate=0.05") ==
+        another + one_more("--set training.learning_rate=0.05"));
+  CHECK(difference("--seeds 1..6 --grid cluster.workers=2,4") == another + options("--seeds 1..5", "--seeds 1..6"));
+  CHECK(difference("--seeds 1..5 --grid cluster.workers=2,3") ==
+        another + options("--grid cluster.workers=2,4", "--grid cluster.workers=2,3"));
+  CHECK(difference(shards.options + " --no-baseline") == another + one_more("--no-baseline"));
+  CHECK(difference(shards.options + " --strategy allreduce") == another + one_more("--strategy allreduce"));
+  fs::create_directories(shards.path("edited"));
+  shards.scratch.write("edited/x.toml", with(small, "learning_rate = 0.1", "learning_rate = 0.05"));
+  CHECK(difference(shards.options, "edited/x.toml") ==
+        another + differ("training.learning_rate", "0.1", "0.05") + "\n");
   shards.scratch.write("y.toml", small);
-  CHECK(difference(shards.options, "y.toml") == another + differ("name", "\"x\"", "\"y\"") + "\n");
+  CHECK(difference(shards.options, "y.toml") == another + differ("the scenario's name", "\"x\"", "\"y\"") + "\n");
   const std::string file = shards.path("out/x/shard-1-of-2/experiment.json"), good = contents(file);
   std::ofstream(file) << with(good, "\"version\": \"", "\"version\": \"9");
-  CHECK(contains(shards.refusal(), "out/x/shard-2-of-2: is a shard of another experiment: version is \"9"));
+  CHECK(contains(shards.refusal(),
+                 "out/x/shard-2-of-2: is a shard of another experiment: the version of simgrad is \"9"));
   std::ofstream(file) << with(good, "\"results\": ", "\"results\": 9");
-  CHECK(contains(shards.refusal(), "is a shard of another experiment: numerics is 9"));
+  CHECK(contains(shards.refusal(), "is a shard of another experiment: results_number is 9"));
   std::ofstream(file) << good;
   shards.run(shards.options + " --shard 3/3");
   CHECK(shards.refusal("out/x/shard-1-of-2 out/x/shard-3-of-3") ==
@@ -215,6 +222,27 @@ TEST_CASE("more than 1000 runs have no counterfactuals, and run and merge say so
   CHECK_FALSE(results_in(scratch).contains("counterfactuals"));
   CHECK(contains(call(run, scratch.path()).err, remark));
   CHECK_FALSE(results_in(scratch).contains("counterfactuals"));
+}
+
+TEST_CASE("report on a shard, or on shards that are not merged, names the command that merges them") {
+  const Shards shards;
+  const std::string merge = "simgrad merge out/x/shard-*-of-2 --out out/x";
+  for (const char* directory : {"out/x/shard-1-of-2", "out/x/shard-1-of-2/"}) {
+    const Called shard = program(std::string("report ") + directory, shards.scratch);
+    CHECK(shard.exit_code == 5);
+    CHECK(shard.err == std::string(directory) +
+                           ": is shard 1/2 of an experiment, and has no results by itself; merge all shards: " + merge +
+                           "\n");
+  }
+  const Called whole = program("report out/x", shards.scratch);
+  CHECK(whole.exit_code == 5);
+  CHECK(whole.err ==
+        "out/x: has shards of an experiment, and results only when all of them are merged: " + merge + "\n");
+  CHECK(contains(call("cd out/x/shard-2-of-2 && simgrad report .", shards.scratch.path()).err,
+                 ".: is shard 2/2 of an experiment, and has no results by itself; merge all shards: simgrad merge "
+                 "../shard-*-of-2 --out .."));
+  REQUIRE(call(merge, shards.scratch.path()).exit_code == 0);
+  CHECK(program("report out/x", shards.scratch).err.find("shard") == std::string::npos);
 }
 
 }  // namespace merge_test

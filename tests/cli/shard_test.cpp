@@ -142,6 +142,9 @@ TEST_CASE("shard: parts that cannot be are refused") {
     CHECK(called.err.starts_with(std::string(option) + ": shard 1/2 writes records alone"));
   }
   CHECK(program("run x.toml --shard 1/2 --dry-run", scratch).exit_code == 2);
+  const Called empty = program("run x.toml --shard \"$no_such_variable\"", scratch);
+  CHECK(empty.exit_code == 2);
+  CHECK(empty.err.find("found an empty text, expected i/n, such as 1/8, or all") != std::string::npos);
   CHECK_FALSE(fs::exists(scratch.path() + "/out"));
 }
 

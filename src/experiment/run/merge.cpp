@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/text.h"
 #include "experiment/run/children.h"
 #include "experiment/run/counterfactuals.h"
 #include "experiment/run/data_cache.h"
@@ -24,12 +25,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The options of the command that selected the runs: "--set a=1", "--seeds 1..5"; not quoted.
+std::vector<std::string> options_of(const Selection& selection) {
+  std::vector<std::string> options;
+  for (const std::string& each : selection.sets) options.push_back("--set " + each);
+  for (const std::string& each : selection.grids) options.push_back("--grid " + each);
+  if (!selection.seeds.empty()) options.push_back("--seeds " + selection.seeds);
+  for (const std::string& each : selection.strategies) options.push_back("--strategy " + each);
+  if (!selection.baselines) options.emplace_back("--no-baseline");
+  return options;
+}
+
+/// The options that the first shard's command has and the other one's does not.
+std::string options_alone(const ShardOfExperiment& first, const ShardOfExperiment& other) {
+  const std::vector<std::string> others = options_of(other.origin.selection);
+  std::vector<std::string> alone = options_of(first.origin.selection);
+  std::erase_if(alone, [&](const std::string& option) { return std::ranges::find(others, option) != others.end(); });
+  return base::joined(alone);
+}
+
+/// "the command had --set a=1 in DIR and --set a=2 in DIR"; empty if the options are equal.
+std::string different_options(const ShardOfExperiment& first, const ShardOfExperiment& other) {
+  if (options_of(first.origin.selection) == options_of(other.origin.selection)) return {};
+  const std::string in_first = options_alone(first, other), in_other = options_alone(other, first);
+  if (in_first.empty() && in_other.empty())
+    return fmt::format("the command had {} in {}, and these options in another order or number in {}",
+                       base::joined(options_of(first.origin.selection)), first.out, other.out);
+  if (in_other.empty()) return fmt::format("the command had {} in {}, and not in {}", in_first, first.out, other.out);
+  if (in_first.empty()) return fmt::format("the command had {} in {}, and not in {}", in_other, other.out, first.out);
+  return fmt::format("the command had {} in {}, and {} in {}", in_first, first.out, in_other, other.out);
+}
+
 /// The fault of a shard that does not belong to the first one; empty if it does.
 std::string stranger(const ShardOfExperiment& first, const ShardOfExperiment& other) {
   if (first.shard.count != other.shard.count)
     return fmt::format("{} is shard {} and {} is shard {}: the numbers of shards differ", first.out, text(first.shard),
                        other.out, text(other.shard));
-  std::string different = differences(first.experiment, other.experiment, "in " + first.out, "in " + other.out);
+  std::string different = different_options(first, other);
+  for (const char* member : {"scenario", "made_by"})
+    if (different.empty())
+      different =
+          differences(first.experiment.at(member), other.experiment.at(member), "in " + first.out, "in " + other.out);
   if (different.empty() && first.plan != other.plan)
     different = fmt::format("the contents of the data or platform files differ in {} and {}", first.out, other.out);
   return different.empty() ? "" : fmt::format("{}: is a shard of another experiment: {}", other.out, different);
