@@ -62,12 +62,12 @@ void refuse_unmerged(const std::string& directory) {
 }
 
 void write_report(ReportOptions& options) {
+  refuse_unmerged(options.directory);
   const bool other = !options.page.empty();
   if (!other && outputs::page().empty()) throw base::EnvironmentError(fmt::format("simgrad: {}", no_page));
   const std::string own = other ? outputs::read_file(options.page) : std::string();
   const std::string_view page = other ? own : outputs::page();
   if (other) check_template(options.page, own);
-  refuse_unmerged(options.directory);
   const outputs::Results results = outputs::report::read_results(options.directory);
   if (options.sqlite)
     outputs::write_sqlite(results, (std::filesystem::path(options.directory) / "results.sqlite").string());
