@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/errors.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/language.h"
@@ -14,6 +15,8 @@
 #include "outputs/files/sqlite.h"
 #include "outputs/report/files.h"
 #include "outputs/report/page.h"
+#include "outputs/results_digest.h"
+#include "outputs/text/language.h"
 #include "scenario/document.h"
 
 namespace simgrad::cli {
@@ -81,8 +84,13 @@ void write_report(ReportOptions& options) {
 void write_page(const outputs::Results& results, const std::string& directory, const std::string& file,
                 std::string_view page) {
   const outputs::report::Foot foot{.scenario_toml = scenario::toml(results.scenario), .command = results.command};
-  const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
-  outputs::write_file(file, outputs::report::filled(page, data));
+  const std::string made_of =
+      base::hash(fmt::format("{} {} {} {}", outputs::digest(results), outputs::name(outputs::language()),
+                             outputs::report::state_of_timelines(directory, results), base::hash(page)));
+  outputs::renew_file(file, made_of, [&](const outputs::Sink& sink) {
+    const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
+    sink(outputs::report::filled(page, data));
+  });
 }
 
 void add_report(CLI::App& app, int& exit_code) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "catch.h"
 #include "cli/sharded.h"
@@ -243,6 +244,65 @@ TEST_CASE("report on a shard, or on shards that are not merged, names the comman
                  "../shard-*-of-2 --out .."));
   REQUIRE(call(merge, shards.scratch.path()).exit_code == 0);
   CHECK(program("report out/x", shards.scratch).err.find("shard") == std::string::npos);
+}
+
+TEST_CASE("merge: records that it leaves as they are get a second name, and others a file of their own") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  for (const auto& [options, linked] : {std::pair{"--no-baseline", true}, std::pair{"", false}}) {
+    // Four runs and one baseline of all of them: records in the shard without it lack their speed-ups.
+    const std::string selection =
+        fmt::format("x.toml --no-why --quiet {} --seeds 1 --grid cluster.workers=2,3,4,5", options);
+    const std::string out = scratch.path() + "/" + (linked ? "linked" : "mixed");
+    for (const int i : {1, 2})
+      REQUIRE(program(fmt::format("run {} --out {} --shard {}/2", selection, out, i), scratch).exit_code == 0);
+    const auto before = results_below(out + "/shard-1-of-2"), before_2 = results_below(out + "/shard-2-of-2");
+    for (int k = 0; k < 2; ++k)  // a second time over links
+      REQUIRE(program(fmt::format("merge {0}/shard-1-of-2 {0}/shard-2-of-2 --no-why --quiet --out {0}", out), scratch)
+                  .exit_code == 0);
+    int links = 0, files = 0;
+    for (const char* folder : {"runs", "timelines", "trajectories"}) {
+      if (!fs::exists(out + "/" + folder)) continue;
+      for (const auto& entry : fs::directory_iterator(out + "/" + folder)) {
+        ++(fs::hard_link_count(entry.path()) > 1 ? links : files);
+        CHECK(entry.path().extension() != ".tmp");
+      }
+    }
+    INFO(links << " links, " << files << " files");
+    CHECK(links > 0);
+    CHECK((files == 0) == linked);
+    CHECK(results_below(out + "/shard-1-of-2") == before);
+    CHECK(results_below(out + "/shard-2-of-2") == before_2);
+    REQUIRE(program(fmt::format("run {} --out {}-whole", selection, out), scratch).exit_code == 0);
+    CHECK(differing(out, out + "-whole") == "equal");
+  }
+}
+
+TEST_CASE("merge: brings the numbers that runs share") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string selection = "x.toml --no-why --no-baseline --grid cluster.bandwidth=1Gbps,2Gbps,4Gbps,8Gbps";
+  for (const int i : {1, 2})
+    REQUIRE(program(fmt::format("run {} --quiet --out out --shard {}/2", selection, i), scratch).exit_code == 0);
+  std::set<std::string> keys, merged;
+  for (const int i : {1, 2})
+    for (const auto& entry : fs::directory_iterator(scratch.path() + fmt::format("/out/shard-{}-of-2/trajectories", i)))
+      keys.insert(entry.path().filename());
+  REQUIRE_FALSE(keys.empty());
+  REQUIRE(program("merge out/shard-1-of-2 out/shard-2-of-2 --no-why --out out", scratch).exit_code == 0);
+  for (const auto& entry : fs::directory_iterator(scratch.path() + "/out/trajectories"))
+    merged.insert(entry.path().filename());
+  CHECK(merged == keys);
+  const Called more = program("run " + selection + ",16Gbps --out out", scratch);
+  CHECK(more.exit_code == 0);
+  CHECK_FALSE(contains(more.err, "is not whole"));
+}
+
+TEST_CASE("merge: a timeline that a machine's death has left empty is that of a missing run") {
+  const Shards shards;
+  const fs::path timelines = shards.path("out/x/shard-2-of-2/timelines");
+  std::ofstream(fs::directory_iterator(timelines)->path(), std::ios::trunc);
+  CHECK(contains(shards.refusal(), "shard 2/2: 1 of 8 runs is missing: "));
 }
 
 }  // namespace merge_test

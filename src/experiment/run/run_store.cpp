@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
+#include "outputs/files/temporary_file.h"
 #include "outputs/run_text.h"
 #include "outputs/summary.h"
 
@@ -108,10 +109,18 @@ std::optional<outputs::Run> RunStore::take(const std::string& id) {
   return std::move(stored.run);
 }
 
+void RunStore::offer(std::string file, const outputs::Run& run) {
+  offered_.insert_or_assign(run.id, std::pair(std::move(file), Frame(run)));
+}
+
 void RunStore::put(const outputs::Run& run) {
   Frame frame(run);
   if (const auto there = known_.find(run.id); there != known_.end() && there->second == frame) return;
-  outputs::write_file(record_file(out_, run.id), with_checksum(outputs::compact(outputs::to_json(run))));
+  const std::string file = record_file(out_, run.id);
+  if (const auto other = offered_.find(run.id); other != offered_.end() && other->second.second == frame)
+    outputs::link_or_copy(other->second.first, file);
+  else
+    outputs::write_file(file, with_checksum(outputs::text_of(run)));
   known_.insert_or_assign(run.id, std::move(frame));
 }
 

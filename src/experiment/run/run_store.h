@@ -2,9 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "outputs/results.h"
@@ -33,8 +34,11 @@ class RunStore {
   /// Returns the record of a run, if it is there and sound. A damaged one is renamed to ID.json.damaged and told, and a
   /// record of a failed run counts as none: its reason may have been the machine.
   std::optional<outputs::Run> take(const std::string& id);
+  /// Takes note of a sound record in another directory, as it was read: `put` need not write a run that agrees with it.
+  void offer(std::string file, const outputs::Run& run);
   /// Writes the record, unless the file is known to have it: from `take`, or from an earlier `put`. A run that was
-  /// taken may differ in its names, its bill and its comparisons with other runs, not in the simulation's numbers.
+  /// taken or offered may differ in its names, its bill and its comparisons with other runs, not in the simulation's
+  /// numbers. An offered record gets a second name here, or is copied where there can be none.
   /// Errors: EnvironmentError.
   void put(const outputs::Run& run);
 
@@ -56,7 +60,8 @@ class RunStore {
 
   std::string out_;
   std::function<void(const std::string& text)> tell_;
-  std::map<std::string, Frame> known_;  ///< of the records that are there, by id
+  std::unordered_map<std::string, Frame> known_;                            ///< of the records that are there, by id
+  std::unordered_map<std::string, std::pair<std::string, Frame>> offered_;  ///< files and what they have, by id
 };
 
 }  // namespace simgrad::experiment
