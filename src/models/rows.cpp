@@ -20,7 +20,8 @@ namespace {
 using Lanes [[gnu::vector_size(4 * sizeof(double)), gnu::aligned(alignof(double)), gnu::may_alias]] = double;
 constexpr std::int64_t lanes = 4;
 
-const Lanes& lanes_at(const double* x) { return *reinterpret_cast<const Lanes*>(x); }
+/// A pointer: through a reference clang would take the lanes for aligned.
+const Lanes* lanes_at(const double* x) { return reinterpret_cast<const Lanes*>(x); }
 
 /// Prefetches the start of the next rows. Hardware prefetches along a row whose first lines were read, but it cannot
 /// guess where the rows of an index list begin. Reading ahead more than this gains nothing, and costs on long rows.
@@ -54,10 +55,10 @@ SIMGRAD_AVX2_IF_THERE BlockNumbers dot(const RowBlock& block, const double* w, s
   Lanes s0{}, s1{}, s2{}, s3{};
   std::int64_t j = 0;
   for (; j + lanes <= d; j += lanes) {
-    s0 += lanes_at(x0 + j) * lanes_at(w + j);
-    s1 += lanes_at(x1 + j) * lanes_at(w + j);
-    s2 += lanes_at(x2 + j) * lanes_at(w + j);
-    s3 += lanes_at(x3 + j) * lanes_at(w + j);
+    s0 += *lanes_at(x0 + j) * *lanes_at(w + j);
+    s1 += *lanes_at(x1 + j) * *lanes_at(w + j);
+    s2 += *lanes_at(x2 + j) * *lanes_at(w + j);
+    s3 += *lanes_at(x3 + j) * *lanes_at(w + j);
   }
   BlockNumbers s{(s0[0] + s0[1]) + (s0[2] + s0[3]), (s1[0] + s1[1]) + (s1[2] + s1[3]),
                  (s2[0] + s2[1]) + (s2[2] + s2[3]), (s3[0] + s3[1]) + (s3[2] + s3[3])};

@@ -97,6 +97,14 @@ void Formula::scale(Argument& argument, std::int64_t factor) const {
     refuse("the numbers differ by more than 18 digits; write fewer digits");
 }
 
+/// The double nearest to mantissa x 10^exponent; 0 if it is larger than a double can be.
+double nearest(std::int64_t mantissa, int exponent) {
+  const std::string text = fmt::format("{}e{}", mantissa, exponent);
+  double number = 0.0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 void Formula::align(std::vector<Argument>& all) {
   find_measure(all);
   unit_ = all.front().unit;
@@ -117,6 +125,9 @@ void Formula::align(std::vector<Argument>& all) {
   exponent_ = std::ranges::min(all, {}, [](const Argument& each) { return each.number.exponent; }).number.exponent;
   for (Argument& each : all)
     for (; each.number.mantissa != 0 && each.number.exponent > exponent_; --each.number.exponent) scale(each, 10);
+  for (const Argument& each : all)
+    if (each.number.mantissa != 0 && !std::isnormal(nearest(each.number.mantissa, exponent_)))
+      refuse(fmt::format("{} is too large or too small to compute with", each.text));
 }
 
 Node Formula::value(double number) const {

@@ -53,6 +53,16 @@ TEST_CASE("what was stored is found again, the same bits, whatever --jobs") {
   CHECK(stored.text() == before);
 }
 
+TEST_CASE("check does all runs again, whatever an earlier one has kept") {
+  const Stored stored;
+  for (int i = 0; i < 2; ++i) {
+    const Called called = program("check x.toml --baseline b.toml --out kept", stored.scratch);
+    CHECK(called.exit_code == 0);
+    CHECK_FALSE(contains(called.err, "already"));
+  }
+  CHECK(results_in(stored.scratch, "kept/x")["complete"] == true);
+}
+
 TEST_CASE("a change beyond the tolerance ends check with 3 and a table, the worst first") {
   const Stored stored;
   stored.change("simulated_s", 1.25);
@@ -186,6 +196,14 @@ TEST_CASE("a baseline of another scenario is refused before anything runs") {
   CHECK(contains(seeds.err, "no run of \"x\" has the same label, grid point and seed"));
 }
 
+TEST_CASE("the ids of another release may differ, and its runs are compared") {
+  const Stored stored;
+  stored.replace("\nversion = \"", "\nversion = \"9.");
+  const Called called = check(stored.scratch, "x.toml --baseline b.toml --set cluster.latency=51us");
+  CHECK(called.exit_code == 3);
+  CHECK(contains(called.out, "allreduce, workers=2, seed 1  simulated_s"));
+}
+
 TEST_CASE("a stored baseline that is missing, damaged or no baseline is refused before anything runs") {
   const Stored stored;
   CHECK(check(stored.scratch, "x.toml --baseline missing.toml").exit_code == 5);
@@ -200,7 +218,7 @@ TEST_CASE("a stored baseline that is missing, damaged or no baseline is refused 
   const Called scenario = check(stored.scratch, "x.toml --update x.toml");
   CHECK(scenario.exit_code == 2);
   CHECK(contains(scenario.err, "x.toml:1:1: found no \"format\""));
-  CHECK(check(stored.scratch, "x.toml --update nowhere/b.toml").exit_code == 5);
+  CHECK(check(stored.scratch, "x.toml --out kept --update nowhere/b.toml").exit_code == 5);
   CHECK_FALSE(fs::exists(stored.scratch.path() + "/kept"));
 }
 

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
+#include "base/hash.h"
 #include "catch.h"
 #include "cli/sharded.h"
 
@@ -168,6 +170,61 @@ TEST_CASE("merge: a shard that is there twice counts once if its runs are equal"
   shards.run(shards.options + " --shard 1/2 --out again");  // other real times
   CHECK(program("merge out/x/shard-*-of-2 again/shard-1-of-2 --out thrice", shards.scratch).exit_code == 0);
   CHECK(differing(shards.path("twice"), shards.path("thrice")) == "equal");
+}
+
+TEST_CASE("merge: a run whose two records are whole and differ is refused") {
+  const Shards shards;
+  fs::copy(shards.path("out/x/shard-1-of-2"), shards.path("copy"), fs::copy_options::recursive);
+  const std::string name = "/runs/" + fs::path(shards.records(1).front()).filename().string();
+  std::string text = contents(shards.path("copy" + name));
+  text = with(text.substr(0, text.find(",\"checksum\"")), "\"samples\":2000", "\"samples\":2001");
+  const std::string bare = std::regex_replace(text, std::regex(R"re(("wall_s":)[^,}]*)re"), "$1") + "}";
+  std::ofstream(shards.path("copy" + name)) << text << R"(,"checksum":")" << simgrad::base::hash(bare) << R"("})";
+  CHECK(shards.refusal("out/x/shard-*-of-2 copy") ==
+        "copy" + name + ": differs from out/x/shard-1-of-2" + name + "; expected equal records of one run\n");
+}
+
+TEST_CASE("merge: of a run that failed in one shard and not in another, the one that did not counts") {
+  const Shards shards;
+  const Called failed =
+      program("run x.toml " + shards.options + " --shard 1/2 --run-memory 1kB --out failed", shards.scratch);
+  REQUIRE(failed.exit_code == 4);
+  const std::string sound = "out/x/shard-1-of-2", other = "failed/shard-1-of-2", rest = " out/x/shard-2-of-2";
+  // A run that was stopped by force has left no timeline, and is not missing.
+  CHECK(program("merge " + other + rest + " --out alone --no-why", shards.scratch).exit_code == 4);
+  for (const std::string& order : {sound + " " + other, other + " " + sound}) {
+    CHECK(program("merge " + order + rest + " --out merged --force", shards.scratch).exit_code == 0);
+    CHECK(program("merge out/x/shard-*-of-2 --out without --force", shards.scratch).exit_code == 0);
+    CHECK(differing(shards.path("merged"), shards.path("without")) == "equal");
+  }
+}
+
+TEST_CASE("merge: option --force replaces damaged timelines") {
+  const Shards shards;
+  REQUIRE(program("merge out/x/shard-*-of-2 --out merged", shards.scratch).exit_code == 0);
+  REQUIRE(program("merge out/x/shard-*-of-2 --out again", shards.scratch).exit_code == 0);
+  for (const auto& entry : fs::directory_iterator(shards.path("again/timelines"))) {
+    fs::remove(entry.path());  // it may be a link to the shard's
+    std::ofstream(entry.path()) << "damaged";
+  }
+  REQUIRE(program("merge out/x/shard-*-of-2 --out again --force", shards.scratch).exit_code == 0);
+  CHECK(differing(shards.path("merged"), shards.path("again")) == "equal");
+}
+
+TEST_CASE("merge: shards with other contents of a data file are refused") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n",
+                               "source = \"csv\"\npath = \"d.csv\"\n"));
+  for (const int i : {1, 2}) {
+    scratch.write("d.csv", fmt::format("a,b\n1,{}\n2,3\n3,5\n4,6\n", i));
+    REQUIRE(program(fmt::format("run x.toml --seeds 1..4 --quiet --shard {}/2", i), scratch).exit_code == 0);
+  }
+  const Called called = program("merge out/x/shard-*-of-2", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK(contains(
+      called.err,
+      "out/x/shard-2-of-2: is a shard of another experiment: the contents of the data or platform files differ "
+      "in out/x/shard-1-of-2 and out/x/shard-2-of-2\n"));
 }
 
 TEST_CASE("merge: a scenario that has changed since, or is not there, is refused") {

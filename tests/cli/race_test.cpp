@@ -12,6 +12,7 @@
 namespace race_test {
 
 using namespace simgrad::tests;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -71,6 +72,39 @@ TEST_CASE("race: a strategy that is slower with every seed stops after three, wh
   REQUIRE(program(run + "--out one", scratch).exit_code == 0);
   CHECK(results_in(scratch, "one")["dropped"] == results["dropped"]);
   CHECK(results_in(scratch, "one")["runs"].size() == 12);
+}
+
+TEST_CASE("race: a run that waits for the numbers of a longer one goes on if that one is dropped") {
+  const Scratch scratch;
+  // A server is the slower way where messages are long, and the faster one where they take long to arrive.
+  scratch.write("x.toml",
+                with(small, "features = 5", "features = 500") + "[[strategy]]\nkind = \"parameter_server\"\n");
+  const Called called = program(
+      "run x.toml --no-why --no-baseline --race --seeds 1..4 --jobs 1 "
+      "--grid 'zip(stop.steps=10,3; cluster.bandwidth=1Mbps,10Gbps; cluster.latency=1us,10ms)'",
+      scratch);
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  const Json results = results_in(scratch);
+  REQUIRE(results["dropped"].size() == 2);
+  CHECK(results["dropped"][0]["behind"] == "allreduce");
+  CHECK(results["dropped"][1]["behind"] == "parameter_server");
+  CHECK(results["runs"].size() == 14);
+}
+
+TEST_CASE("race: a later command does no runs of strategies that an earlier one has dropped") {
+  const Scratch scratch;
+  scratch.write("x.toml", unequal);
+  const std::string run = "run x.toml --no-why --no-baseline --race --seeds 1..6";
+  const auto records = [&] {
+    const fs::directory_iterator all(scratch.path() + "/out/x/runs");
+    return std::distance(begin(all), end(all));
+  };
+  REQUIRE(program(run, scratch).exit_code == 0);
+  const auto first = records();
+  REQUIRE(program(run, scratch).exit_code == 0);
+  CHECK(first < 18);
+  CHECK(records() == first);
 }
 
 TEST_CASE("race: a shard, which has a part of the runs, is refused, also where the environment names it") {

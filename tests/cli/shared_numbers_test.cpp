@@ -137,6 +137,11 @@ TEST_CASE("shared numbers: a later command takes them from the directory, and si
   CHECK(results["runs"][2]["final_loss"] == 0.125);
   // A file that is cut off is told, and its numbers are computed.
   std::ofstream(files.front(), std::ios::binary) << text.substr(0, text.size() / 2);
+  const Called changed = run("1us,2us,5us");
+  CHECK(contains(changed.err, " is not whole; its numbers are computed again\n"));
+  // Nor is one whose numbers are not those of its checksum.
+  text = contents(files.front());
+  std::ofstream(files.front(), std::ios::binary) << with(text, "score ", "score f").erase(text.find("score ") + 7, 1);
   const Called again = run("1us,2us,4us");
   CHECK(again.exit_code == 0);
   CHECK(contains(again.err, files.front().filename().string() + " is not whole; its numbers are computed again\n"));
@@ -196,6 +201,26 @@ TEST_CASE("shared numbers: a longer run goes on from the state that is kept") {
   run("limited", "stop.steps=60 --run-memory 4GB");
   CHECK(state("short").empty());
   CHECK(state("limited").empty());
+}
+
+TEST_CASE("shared numbers: a run to a target that goes on beyond what is known computes its numbers") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string run = "run x.toml --no-baseline --no-why --quiet --jobs 1 ";
+  REQUIRE(program(run + "--out d --grid stop.steps=3 --grid cluster.latency=1us,2us", scratch).exit_code == 0);
+  REQUIRE(trajectories(scratch, "d").size() == 1);
+  const std::string target = "--grid stop.loss=0.0001 --grid cluster.latency=1us,2us";
+  const Called called = program(run + "--out d " + target, scratch);
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  REQUIRE(program(run + "--out own --own-numbers " + target, scratch).exit_code == 0);
+  const Json runs = results_in(scratch, "d")["runs"], own = results_in(scratch, "own")["runs"];
+  REQUIRE(runs.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(runs[i]["status"] == "stopped");
+    CHECK(runs[i]["steps"] == 10);
+    CHECK(runs[i]["final_loss"] == own[i]["final_loss"]);
+  }
 }
 
 TEST_CASE("a run that takes longer, or more memory, than it may has failed with the limit, and the rest goes on") {

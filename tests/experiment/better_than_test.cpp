@@ -123,6 +123,15 @@ TEST_CASE("a run that failed is no loser: the claim is not confirmed") {
   CHECK_FALSE(held(only(better("simulated_s"), results)));
 }
 
+TEST_CASE("the time of a run that diverged is no number to compare") {
+  outputs::Results results = two({1, 1}, {2, 2});
+  for (outputs::Run& run : results.runs)
+    if (run.label == "ring") run.record.status = record::Status::diverged;
+  const Verdict found = only(better("simulated_s"), results);
+  CHECK_FALSE(held(found));
+  CHECK(found.text == "ring has no such number in 2 of 2 seeds: better in 0 of 2 seeds");
+}
+
 TEST_CASE("better_than is tested at every grid point that `where` allows, each by itself") {
   outputs::Results results = two({1, 1}, {2, 2});
   add_runs(results, "ring", {3, 3}, 4);

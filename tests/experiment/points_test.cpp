@@ -69,6 +69,10 @@ TEST_CASE("a key that the command line sets or varies leaves its zip") {
   CHECK(planned(text, {.grids = {"cluster.latency=1us,2us,3us"}}).runs.size() == 6);
   CHECK(planned(text, {.grids = {"zip(cluster.latency=1us,2us,3us; cluster.workers=1,2,3)"}}).runs.size() == 6);
   CHECK(planned(text, {.grids = {"zip(cluster.latency=1us,2us; cluster.bandwidth=1Gbps,2Gbps)"}}).runs.size() == 2);
+  CHECK(points_of(planned(text, {.grids = {"data.samples=100", "cluster.latency=1us"}})) ==
+        R"({"data.samples":100,"cluster.latency":"1us","cluster.bandwidth":"1Gbps"}
+{"data.samples":100,"cluster.latency":"1us","cluster.bandwidth":"10Gbps"}
+)");
 }
 
 TEST_CASE("a zip may name a value of one key twice, but not twice the same values of all") {

@@ -31,6 +31,12 @@ outputs::Run finished(const RunPlan& plan, double simulated_s) {
   return run;
 }
 
+outputs::Run reached(outputs::Run run, double time_to_target_s) {
+  run.record.status = record::Status::reached;
+  run.record.time_to_target_s = time_to_target_s;
+  return run;
+}
+
 }  // namespace
 
 TEST_CASE("race: a strategy that is behind by nearly the same with each seed is dropped after three") {
@@ -93,6 +99,37 @@ TEST_CASE("race: a strategy that diverges with every seed is dropped without a n
   REQUIRE(all.size() == 1);
   CHECK(all[0].parameters["cluster.latency"] == "1us");
   CHECK(all[0].label == "mapreduce");
+  CHECK_FALSE(all[0].difference);
+}
+
+TEST_CASE("race: where there is a target, the time to it decides, and not the time per sample") {
+  const Plan plan = planned(small + two, {.sets = {"stop.loss=0.1"}, .seeds = "1..4"});
+  Race race(plan);
+  for (std::size_t seed = 0; seed < 3; ++seed) {
+    const double more = 0.1 * static_cast<double>(seed);
+    // Slower per sample, and sooner at the target.
+    race.finished(plan.runs[seed], reached(finished(plan.runs[seed], 20.0), 1.0 + more));
+    CHECK(race.finished(plan.runs[4 + seed], reached(finished(plan.runs[4 + seed], 10.0), 3.0 + more)) == (seed == 2));
+  }
+  const auto all = race.all_dropped();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].label == plan.runs[4].label);
+  CHECK(all[0].number == "time_to_target_s");
+  CHECK(*all[0].difference == Approx(2.0).epsilon(1e-9));
+}
+
+TEST_CASE("race: a strategy that reaches the target with no seed is dropped, one that does with some stays") {
+  const Plan plan = planned(small + two + single, {.sets = {"stop.loss=0.1"}, .seeds = "1..4"});
+  Race race(plan);
+  for (std::size_t seed = 0; seed < 3; ++seed) {
+    race.finished(plan.runs[seed], reached(finished(plan.runs[seed], 10.0), 1.0));
+    race.finished(plan.runs[4 + seed], finished(plan.runs[4 + seed], 10.0));
+    const outputs::Run some = finished(plan.runs[8 + seed], 10.0);
+    race.finished(plan.runs[8 + seed], seed == 0 ? some : reached(some, 5.0 + 0.1 * static_cast<double>(seed)));
+  }
+  const auto all = race.all_dropped();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].label == plan.runs[4].label);
   CHECK_FALSE(all[0].difference);
 }
 

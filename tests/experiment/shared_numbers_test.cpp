@@ -52,6 +52,10 @@ TEST_CASE("data, model, training, strategy, workers and seed decide about the nu
   }
 }
 
+TEST_CASE("losses of the test set and of the training set are different numbers") {
+  CHECK(key({"data.test_fraction=0.2", "evaluate.on=test"}) != key({"data.test_fraction=0.2"}));
+}
+
 TEST_CASE("where time decides about numbers, or numbers about time, nothing is shared") {
   for (const char* set : {"stop.time=1s", "evaluate.every_s=1ms", "training.numbers=false",
                           "training.partition={kind=\"iid\",shares=\"speed\"}",
@@ -60,6 +64,10 @@ TEST_CASE("where time decides about numbers, or numbers about time, nothing is s
     CHECK(key({set}).empty());
   }
   CHECK(key({"training.partition={kind=\"stream\",window=10}", "training.batch_size=5"}).empty());
+  // The keys of sparse rows decide which bytes are sent.
+  CHECK(key({"data={source=\"click_log\",samples=100,features=50}", "model.kind=sparse_logistic"},
+            of_kind("sparse_parameter_server"))
+            .empty());
   CHECK(key({}, of_kind("parameter_server", "consistency = \"asp\"")).empty());
   CHECK(key({}, of_kind("parameter_server", "backup_workers = 1")).empty());
   CHECK(key({}, of_kind("ad_psgd")).empty());
@@ -110,7 +118,8 @@ TEST_CASE("a run that failed leaves its place as the first to another") {
   SharedNumbers numbers(scratch.path(), {}, {});
   for (const RunPlan& run : plan.runs) numbers.expect(run);
   numbers.started(plan.runs.at(0), NumbersFrom::first);
-  numbers.ended(plan.runs.at(0), NumbersFrom::first, "", false, 0.0);
+  // It had some numbers, but nobody knows how many.
+  numbers.ended(plan.runs.at(0), NumbersFrom::first, "score 00000000000000010000000000000002 1 -\n", false, 0.0);
   CHECK(numbers.source(plan.runs.at(1)) == NumbersFrom::first);
 }
 

@@ -161,6 +161,22 @@ TEST_CASE("files that are no stored baseline, of another format, damaged or cut 
             .find("[end] counts 2 runs, found 1: the file has been cut short or damaged") != std::string::npos);
 }
 
+TEST_CASE("a scenario or a run that is there twice, and one without a name, are refused") {
+  const std::string whole = small_text();
+  const std::string scenario =
+      whole.substr(whole.find("[[scenario]]"), whole.find("[[run]]") - whole.find("[[scenario]]"));
+  const std::string run = whole.substr(whole.find("[[run]]"), whole.find("[end]") - whole.find("[[run]]"));
+  CHECK(faults(replaced(whole, "[[scenario]]", scenario + "[[scenario]]")) ==
+        std::vector<std::string>{"b.toml:43:1: the scenario \"x\" is there twice"});
+  CHECK(faults(replaced(replaced(whole, "[[run]]", run + "[[run]]"), "runs = 1", "runs = 2")) ==
+        std::vector<std::string>{"b.toml:58:1: the run ring, workers=2, seed 1 of \"x\" is there twice"});
+  CHECK(faults(replaced(whole, "label = \"ring\"\n", "")) ==
+        std::vector<std::string>{"b.toml:43:1: a [[run]] needs a scenario, a label, a seed, an id and a status"});
+  CHECK(faults(replaced(whole, "results_number = ", "results_number = -"))
+            .at(0)
+            .ends_with("a [[scenario]] needs a name, a version and a results_number"));
+}
+
 TEST_CASE("a stored baseline that is cut anywhere is refused, but for its last line end") {
   const std::string whole = small_text();
   for (std::size_t size = 0; size + 1 < whole.size(); ++size) {
@@ -205,6 +221,15 @@ TEST_CASE("a number that appears or disappears, a change from 0 and another stat
   CHECK(status.beyond());
 }
 
+TEST_CASE("a run that fails now differs in its status, and its numbers are not compared") {
+  const StoredDifference found = difference([](outputs::Run& run) {
+    run.record.status = record::Status::failed;
+    run.record.steps = 3;
+  });
+  CHECK(found.metric == "status");
+  CHECK(found.after == "failed");
+}
+
 TEST_CASE("parts of the time change relative to the whole time") {
   outputs::Run run = run_of("ring", 2, 1);
   run.record.simulated_s = 10.0;
@@ -241,11 +266,12 @@ TEST_CASE("a metric without a line among the tolerances is not compared") {
 
 TEST_CASE("stored runs that are gone fail, new ones do not") {
   const std::vector<outputs::Run> both{run_of("ring", 2, 1), run_of("ring", 2, 2)};
-  const BaselineComparison fewer = compare(baseline_of(results_of(both)), results_of({both[0]}), Compare::all);
+  const StoredBaseline of_both = baseline_of(results_of(both)), of_one = baseline_of(results_of({both[0]}));
+  const BaselineComparison fewer = compare(of_both, results_of({both[0]}), Compare::all);
   REQUIRE(fewer.gone.size() == 1);
   CHECK(fewer.gone.front()->name() == "ring, workers=2, seed 2");
   CHECK_FALSE(fewer.within_tolerance());
-  const BaselineComparison more = compare(baseline_of(results_of({both[0]})), results_of(both), Compare::all);
+  const BaselineComparison more = compare(of_one, results_of(both), Compare::all);
   CHECK(more.added == std::vector<std::string>{"ring, workers=2, seed 2"});
   CHECK(more.within_tolerance());
 }

@@ -134,6 +134,18 @@ TEST_CASE("names of columns that differ in case only stay apart in results.sqlit
   CHECK(query(folder / "results.sqlite", both) == Rows{{"integer 1", "integer 2"}});
 }
 
+TEST_CASE("the largest seeds, which are no integers of SQLite, are real numbers") {
+  const Folder folder;
+  Results results;
+  results.runs.push_back(sample_run("a", 1, {}));
+  results.runs.back().seed = 18446744073709551615u;
+  results.runs.push_back(results.runs.back());
+  results.runs.back().seed = 9223372036854775807u;
+  write_sqlite(results, folder / "results.sqlite");
+  CHECK(query(folder / "results.sqlite", "SELECT seed FROM runs ORDER BY rowid") ==
+        Rows{{"real 1.8446744073709552e+19"}, {"integer 9223372036854775807"}});
+}
+
 TEST_CASE("equal results give databases of equal bytes, and nothing else stays in the directory") {
   const Folder folder;
   write_sqlite(varied(), folder / "a.sqlite");

@@ -60,6 +60,9 @@ TEST_CASE("a table of another kind takes the place of the base's, whose options 
   const Settings more = read("[cluster.topology]\nkind = \"fat_tree\"\nlevels = 3\n");
   CHECK(dynamic_cast<const FatTree&>(*more.cluster.topology).arity == 8);
   CHECK(dynamic_cast<const FatTree&>(*more.cluster.topology).levels == 3);
+  // A base that names no kind has options of the usual one.
+  scratch.write("base.toml", "[cluster]\ntopology = { arity = 8 }\n[model]\nkind = \"least_squares\"\n");
+  CHECK(read("cluster.topology = { kind = \"star\" }").cluster.topology.kind() == "star");
 }
 
 TEST_CASE("bases may extend others, from other directories, and paths are relative to the file that writes them") {
@@ -75,6 +78,7 @@ TEST_CASE("bases may extend others, from other directories, and paths are relati
   CHECK(settings(document).title == "second");
   CHECK(settings(document).cluster.workers == 7);
   CHECK(document.file() == file);
+  CHECK(document.position("title").text() == scratch.path() + "/two/second.toml:2:1");
   CHECK_FALSE(document.contains("extends"));
 }
 
@@ -86,6 +90,7 @@ TEST_CASE("a fault names the file in which it stands") {
         Lines{R"(a.toml:3:1: unknown key "bandwith" in [cluster]; did you mean "bandwidth"?)",
               R"(a.toml:4:11: latency: a time needs a unit, as in "50us"; found 4)",
               "base.toml:5:11: workers must be at least 1, found 0"});
+  CHECK(Document::read(scratch.path() + "/a.toml").position("cluster").text() == scratch.path() + "/a.toml:2:2");
   scratch.write("base.toml", "[model\n");
   CHECK(faults_of(scratch, "a.toml").at(0).starts_with("base.toml:1:"));
 }

@@ -99,7 +99,14 @@ TEST_CASE("an unsound range is refused with its reason") {
         "these are 1000000000001 values; at most 50000 are allowed, with a larger step or fewer values");
   CHECK(fault("range(1,2000000000000000000)") == "2000000000000000000 has more than 18 digits");
   CHECK(fault("range(1e-300,1,1e-300)") == "the numbers differ by more than 18 digits; write fewer digits");
+  CHECK(fault("range(0.000000000000000001,5,1)") == "the numbers differ by more than 18 digits; write fewer digits");
   CHECK(fault("range(1,1e999)") == "1e999 has an exponent that no number has");
+  // 10^309 is no double, and between 5 x 10^-318 and 9 x 10^-318 doubles have few digits.
+  CHECK(fault("range(1000000000e300,2000000000e300,1000000000e300)") ==
+        "1000000000e300 is too large or too small to compute with");
+  CHECK(fault("range(1e300s,2e300s,1e300ns)") == "1e300s is too large or too small to compute with");
+  CHECK(fault("logspace(0.000000000000000005e-300,0.000000000000000009e-300,3)") ==
+        "0.000000000000000005e-300 is too large or too small to compute with");
 }
 
 TEST_CASE("quantities of different kinds are refused") {

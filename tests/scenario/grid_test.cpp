@@ -54,6 +54,14 @@ training.data = ["a.csv"]
   CHECK(axes[0].values[1].position.text() == "a.toml:2:25");
 }
 
+TEST_CASE("an axis that the command line sets comes behind those of the file") {
+  Document document = Document::parse("[grid]\na = [1]\nb = [1, 2]\n", "a.toml");
+  document.set("grid.a=[3]");
+  document.set("grid.c=[4]");
+  scenario::Faults faults;
+  CHECK(keys(document.take_grid(faults)) == Lines{"b", "a", "c"});
+}
+
 TEST_CASE("a grid's values may be components and lists") {
   const auto axes = grid(R"(grid."cluster.topology" = ["star", { kind = "fat_tree", arity = 8 }]
 grid."model.hidden" = [[32], [64, 64.5]])");

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "catch.h"
+#include "training/learning/learning.h"
+#include "values/dispatcher.h"
 
 namespace trajectory_test {
 
@@ -63,11 +65,23 @@ TEST_CASE("numbers read back to the same bits, those that are not finite, too") 
   CHECK_THROWS(again.distance(other, nullptr));  // a score is no distance
 }
 
+TEST_CASE("the mean of replicas of one lineage is each of them, whether or not numbers are computed") {
+  using namespace simgrad::values;
+  for (const bool numbers : {true, false}) {
+    Dispatcher dispatcher({.numbers = numbers, .lineages = true});
+    const Tensor replicas[] = {dispatcher.constant({0.1, 0.2}), dispatcher.constant({0.1, 0.2})};
+    REQUIRE(replicas[0].identity() != replicas[1].identity());
+    CHECK(mean(replicas).lineage() == replicas[0].lineage());
+    const Tensor others[] = {replicas[0], dispatcher.constant({0.1, 0.3})};
+    CHECK(mean(others).lineage() != replicas[0].lineage());
+  }
+}
+
 TEST_CASE("lines that are no numbers are told") {
   const std::string lineage = "00000000000000010000000000000002";
-  for (const std::string& line :
-       std::vector<std::string>{"score " + lineage, "score " + lineage + " x -", "score " + lineage + " 1 - 2",
-                                "score 12 1 -", "distance " + lineage, "guess " + lineage + " 1", "x"}) {
+  for (const std::string& line : std::vector<std::string>{
+           "score " + lineage, "score " + lineage + " x -", "score " + lineage + " 1 - 2", "score 12 1 -",
+           "score 000000000000000102 1 -", "distance " + lineage, "guess " + lineage + " 1", "x"}) {
     Trajectory trajectory;
     CHECK_FALSE(trajectory.add("distance " + lineage + " 0.5\n" + line + "\n"));
   }

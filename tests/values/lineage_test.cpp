@@ -56,7 +56,7 @@ TEST_CASE("the order of a sum's operands has no meaning, that of a difference's 
   CHECK((a - b).lineage() != (b - a).lineage());
 }
 
-TEST_CASE("keys, operands, places and formats are part of a lineage") {
+TEST_CASE("names, keys, operands, places and formats are part of a lineage") {
   Dispatcher dispatcher({.lineages = true});
   const Tensor x = dispatcher.constant({1.0, 2.0, 3.0}), y = dispatcher.constant({1.0, 2.0, 4.0});
   const std::vector<Lineage> different{x.lineage(),
@@ -69,6 +69,10 @@ TEST_CASE("keys, operands, places and formats are part of a lineage") {
                                        slice(x, 0, 1).lineage(),
                                        encoded(x, 3).lineage(),
                                        encoded(x, 6).lineage(),
+                                       rounded(x, Format::float16).lineage(),
+                                       rounded(x, Format::bfloat16).lineage(),
+                                       (x + y).lineage(),
+                                       maximum(x, y).lineage(),
                                        dispatcher.zeros(3).lineage(),
                                        dispatcher.zeros(2).lineage()};
   for (std::size_t i = 0; i < different.size(); ++i)
