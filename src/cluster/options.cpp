@@ -131,8 +131,9 @@ bool Options::undisturbed() const {
 
 bool Options::computes_collectives() const {
   return collectives == Collectives::automatic && network_model == NetworkModel::ideal && platform.empty() &&
-         slow_links.empty() && background.empty() && link_bins == 0 && !topology->disturbs() && !jitter->disturbs() &&
-         !failures.any() && !stragglers->varies();
+         background.empty() && link_bins == 0 && !jitter->disturbs() && !failures.any() && !stragglers->varies();
 }
+
+bool Options::alike_routes() const { return slow_links.empty() && !topology->disturbs(); }
 
 }  // namespace simgrad::cluster
