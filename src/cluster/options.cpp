@@ -24,7 +24,8 @@ constexpr std::array network_models{
 
 constexpr std::array collectives_choices{
     Choice{"auto",
-           "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},
+           "at the last arrival, from the routes of their transfers, which share links fairly: on an ideal topology of "
+           "constant links without failures, other traffic, jitter or a platform file; the run's notes say how"},
     Choice{"messages", "message by message, always: the same to nine digits, and slower"}};
 
 constexpr std::array sharings{

@@ -40,12 +40,12 @@ struct ComputedCollectives::Group {
   };
 
   Members members;
-  int number = 0;                                             ///< in the world
-  AlphaBetaGamma idle;                                        ///< every route as slow as the slowest
-  AlphaBetaGamma apart;                                       ///< where no two transfers are on one link at one time
-  AlphaBetaGamma sharing;                                     ///< where some are
-  bool in_turn = true;                                        ///< transfers of two of its collectives never meet
-  double busy_until_s = 0.0;                                  ///< the end of the last collective
+  int number = 0;               ///< in the world
+  AlphaBetaGamma idle;          ///< every route as slow as the slowest
+  AlphaBetaGamma apart;         ///< where no two transfers are on one link at one time
+  AlphaBetaGamma sharing;       ///< where some are
+  std::string meeting_on = {};  ///< a link on which transfers of two of its collectives may meet; empty: none
+  double busy_until_s = 0.0;    ///< the end of the last collective
   std::map<std::string, const AlphaBetaGamma*> decided = {};  ///< by signature
   std::vector<simgrid::s4u::SemaphorePtr> wake;               ///< each member sleeps at its own
   std::shared_ptr<Collective> open;                           ///< not all members have arrived

@@ -68,7 +68,7 @@ const AlphaBetaGamma& ComputedCollectives::costs(Group& group, const CollectiveT
   const std::vector at_once(group.members->size(), 0.0);
   const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
                                            timing.sent(group.apart, at_once, CollectiveTiming::uncut), false);
-  group.in_turn = group.in_turn && decision.in_turn;
+  if (group.meeting_on.empty()) group.meeting_on = decision.meeting_on;
   decided = decision.share_links ? &group.sharing : &group.apart;
   return *decided;
 }
@@ -112,8 +112,8 @@ void ComputedCollectives::complete(Group& all, Collective& collective, std::size
   all.open.reset();
   collective.lateness = {world_.now(), collective.since[arriver]};
   // Transfers that may meet those of the collective before must not begin before it has ended.
-  if (!all.in_turn && std::ranges::min(collective.arrivals) < all.busy_until_s - 1e-12)
-    contention_->give_up("links of one group");
+  if (!all.meeting_on.empty() && std::ranges::min(collective.arrivals) < all.busy_until_s - 1e-12)
+    contention_->give_up(all.meeting_on);
   collective.timings = collective.timing->timings(*collective.costs, collective.arrivals, CollectiveTiming::uncut);
   all.busy_until_s = last_end_s(collective.timings);
   if (world_.recording().running()) record(all, collective);
@@ -149,6 +149,14 @@ void ComputedCollectives::count(Group& all, int generation, const Collective& co
   world_.collective_log()
       .calls(all.members, generation, collective.timing->name(), collective.bytes, alone_s)
       .add(mean_s, std::ranges::max(collective.arrivals), last_end_s(collective.timings));
+}
+
+ComputedCollectives::Way ComputedCollectives::way() const {
+  Way way = Way::none;
+  for (const auto& [key, group] : groups_)
+    for (const auto& [signature, costs] : group->decided)
+      way = std::max(way, costs->flows_share_links ? Way::fair_shares : Way::apart);
+  return way;
 }
 
 void ComputedCollectives::cut(double now) {

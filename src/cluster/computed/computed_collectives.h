@@ -37,6 +37,14 @@ class ComputedCollectives {
   /// Errors: std::runtime_error where they may meet the transfers of a computed collective.
   void message(int source, int target, bool side) const;
 
+  enum class Way {
+    none,        ///< no collective was computed from routes that differ
+    apart,       ///< no two transfers of a group can be on one link at one time
+    fair_shares  ///< in some groups they can, and have max-min fair rates
+  };
+  /// How collectives were computed on a network whose routes differ.
+  Way way() const;
+
   /// At the end of the world: settles the accounts of all members in a collective, and counts transfers that have
   /// started.
   void cut(double now);

@@ -21,7 +21,7 @@ std::shared_ptr<const MemberRoutes> ContentionCheck::routes(const Members& membe
 void ContentionCheck::give_up(const std::string& link) {
   world_.cluster().contended(link);
   throw std::runtime_error(
-      fmt::format("transfers of several groups may meet on {}: collectives must go message by message", link));
+      fmt::format("transfers of several collectives may meet on {}: they must go message by message", link));
 }
 
 void ContentionCheck::check(const LinkClaims::Verdict& verdict) {
@@ -41,8 +41,8 @@ ContentionCheck::Decision ContentionCheck::claim(int group, const std::vector<in
                          .links = routes.between(ends.first, ends.second).links});
   const LinkClaims::Verdict verdict = claims_.claim(transfers, group);
   check(verdict);
-  if (verdict.apart) return {};
-  return {.share_links = !LinkClaims::apart(transfers), .in_turn = false};
+  if (!verdict.meeting) return {};
+  return {.share_links = !LinkClaims::apart(transfers), .meeting_on = numbers_.name(*verdict.meeting)};
 }
 
 void ContentionCheck::message(int source, int target, bool side) {

@@ -26,7 +26,7 @@ class ContentionCheck {
 
   struct Decision {
     bool share_links = false;  ///< transfers of this collective may be on one link at one time
-    bool in_turn = true;       ///< no transfers of the group's other collectives are there as well
+    std::string meeting_on;    ///< a link on which there may be those of the group's other collectives, too
   };
   /// pairs: of members that send to each other.  side: on the ranks' side streams.
   /// Errors: std::runtime_error where others may meet them; Cluster::contended_link() says where.

@@ -27,8 +27,8 @@ LinkClaims::Verdict LinkClaims::claim(std::span<const Transfer> transfers, int g
       const Claim own{transfer.source, transfer.target, group};
       const auto [at, fresh] = claims_.try_emplace(link, own);
       if (fresh || add(at->second, own)) continue;
-      verdict.apart = false;
-      if (at->second.group != group && !verdict.contended) verdict.contended = link;
+      std::optional<int>& met = at->second.group == group ? verdict.meeting : verdict.contended;
+      if (!met) met = link;
     }
   return verdict;
 }

@@ -24,8 +24,8 @@ class LinkClaims {
   static constexpr int messages = -2;
 
   struct Verdict {
-    bool apart = true;             ///< from each other, and from all that was claimed before
-    std::optional<int> contended;  ///< a link on which they may meet transfers of another group
+    std::optional<int> meeting;    ///< a link on which they may meet each other, or earlier ones of the group
+    std::optional<int> contended;  ///< a link on which they may meet those of another group
   };
   /// The transfers of a group are on these links from now on.
   Verdict claim(std::span<const Transfer> transfers, int group);

@@ -22,14 +22,18 @@ namespace simgrad::experiment {
 namespace {
 
 /// Simulates one piece of work in a child. Returns {"run": ..., "unwritten": "the fault of a recording's file, or
-/// none", "numbers": those to keep}, or {"lacking": true} if not all numbers of the run are known.  runs: those of the
-/// plan that the work stands for.
+/// none", "numbers": those to keep}, or {"lacking": true} if not all numbers of the run are known, or {"meet": "link"}
+/// if its collectives must go message by message.  runs: those of the plan that the work stands for.
 std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& runs, const Data& data,
                       const Numbers& numbers, int threads, const RunnerOptions& options, training::Pulse* pulse) {
   outputs::Run run = described(plan);
   const auto start = std::chrono::steady_clock::now();
   const auto limits = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits();
-  run.record = simulate(plan, data, threads, pulse, limits, numbers);
+  try {
+    run.record = simulate(plan, data, threads, pulse, limits, numbers);
+  } catch (const CollectivesMeet& meet) {
+    return outputs::compact({{"meet", meet.what()}});
+  }
   if (numbers.all_known && numbers.trajectory->lacking()) return R"({"lacking": true})";
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   nlohmann::ordered_json answer{{"run", outputs::to_json(run)}, {"unwritten", ""}, {"numbers", ""}};
@@ -119,7 +123,9 @@ bool Execution::start(Children& children, std::size_t task) {
   Numbers numbers{.trajectory = nullptr, .all_known = from == NumbersFrom::known};
   if (from != NumbersFrom::itself) numbers.trajectory = &shared_numbers_.trajectory(plan);
   const bool started = children.start(task, [&](training::Pulse* pulse) {
-    return simulated(plan, runs_[plan.work], data, numbers, threads_, options_, pulse);
+    const auto meet = meeting_on_.find(task);
+    const RunPlan& chosen = meet == meeting_on_.end() ? plan : by_messages(plan);
+    return simulated(chosen, runs_[plan.work], data, numbers, threads_, options_, pulse);
   });
   if (!started) return false;
   numbers_from_[task] = from;
@@ -158,7 +164,10 @@ void Execution::collect(const Children::Ended& ended) {
   if (ended.error.empty()) {
     const nlohmann::ordered_json answer = outputs::parse_json(ended.answer);
     if (answer.contains("lacking")) return do_with_numbers(ended.task);
+    if (answer.contains("meet")) return do_by_messages(ended.task, answer.at("meet"));
     run = outputs::run_from_json(answer.at("run"));
+    if (const auto meet = meeting_on_.find(ended.task); meet != meeting_on_.end())
+      run.record.notes.push_back(note_on_messages(meet->second));
     if (const std::string fault = answer.at("unwritten"); !fault.empty()) unwritten_.add(fault);
     numbers = answer.at("numbers");
   } else {
@@ -179,6 +188,12 @@ void Execution::do_with_numbers(std::size_t task) {
   const RunPlan& plan = *queue_[task];
   shared_numbers_.lacked(plan);
   pace_->regroup(task, fmt::format("{}/{}", plan.label, plan.workers));
+  schedule_->put_back(task);
+}
+
+void Execution::do_by_messages(std::size_t task, const std::string& link) {
+  meeting_on_[task] = link;
+  shared_numbers_.put_back(*queue_[task]);
   schedule_->put_back(task);
 }
 

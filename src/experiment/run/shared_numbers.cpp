@@ -144,6 +144,13 @@ void SharedNumbers::lacked(const RunPlan& run) {
   of(run)->waiting[&run] = reach(run);
 }
 
+void SharedNumbers::put_back(const RunPlan& run) {
+  Common* const common = of(run);
+  if (!common) return;
+  common->computing.erase(&run);
+  common->waiting[&run] = reach(run);
+}
+
 void SharedNumbers::ended(const RunPlan& run, NumbersFrom from, const std::string& lines, bool whole, double effort_s) {
   Common* const common = of(run);
   if (!common) return;

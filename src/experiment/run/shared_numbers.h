@@ -59,6 +59,8 @@ class SharedNumbers {
   void ended(const RunPlan& run, NumbersFrom from, const std::string& lines, bool whole, double effort_s);
   /// The run lacks a number: from now on its source is not `known`.
   void lacked(const RunPlan& run);
+  /// The run has ended without a result, and is to be done anew.
+  void put_back(const RunPlan& run);
 
  private:
   struct Common {
