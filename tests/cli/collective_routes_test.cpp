@@ -1,22 +1,17 @@
 // Runs whose collectives are computed from routes, and runs that must go message by message.
-#include <filesystem>
-
 #include "catch.h"
 #include "cli/scenario.h"
-#include "outputs/json.h"
 
 namespace collective_routes_test {
 
 using namespace simgrad::tests;
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 const std::string racks = std::string(SIMGRAD_SOURCE_DIR) + "/scenarios/oversubscribed_racks.toml";
 
 Json runs(const Scratch& scratch, const std::string& out, const std::string& arguments) {
   REQUIRE(program("run " + racks + " --quiet --no-why --out " + out + " " + arguments, scratch).exit_code == 0);
-  return simgrad::outputs::parse_json(contents(scratch.path() + "/" + out + "/results.json"))["runs"];
+  return results_in(scratch, out)["runs"];
 }
 
 bool notes_have(const Json& run, const std::string& text) {
