@@ -26,6 +26,7 @@ class BaselineCheck {
   bool compares() const { return !options_.baseline.empty(); }
   bool updates() const { return !options_.update.empty(); }
   bool any() const { return compares() || updates(); }
+  const std::string& file() const { return compares() ? options_.baseline : options_.update; }
 
   /// Reads the file, before anything runs.  Errors: ScenarioError, EnvironmentError.
   void read();

@@ -122,14 +122,24 @@ void CheckReport::add_silently(TestCase test) {
   suites_.back().cases.push_back(std::move(test));
 }
 
-void CheckReport::add_broken(const std::string& scenario, const std::vector<std::string>& faults) {
-  TestCase test{.name = "the scenario can be run", .outcome = CaseOutcome::error, .place = {.file = scenario}};
+/// Adds a suite of the file's with a single case.
+void CheckReport::add_error(const std::string& file, const char* name, const std::vector<std::string>& faults) {
+  TestCase test{.name = name, .outcome = CaseOutcome::error, .place = {.file = file}};
   for (const std::string& fault : faults) {
     test.text += (test.text.empty() ? "" : "\n") + fault;
-    test.remarks.push_back(placed(fault, scenario));
+    test.remarks.push_back(placed(fault, file));
   }
-  suites_.push_back({.name = scenario});
+  if (!test.remarks.empty()) test.place = test.remarks.front().place;
+  suites_.push_back({.name = file});
   add_silently(std::move(test));
+}
+
+void CheckReport::add_broken(const std::string& scenario, const std::vector<std::string>& faults) {
+  add_error(scenario, "the scenario can be run", faults);
+}
+
+void CheckReport::add_broken_baseline(const std::string& baseline, const std::vector<std::string>& faults) {
+  add_error(baseline, "the stored baseline can be used", faults);
 }
 
 void CheckReport::end(const std::string& tally) const {
@@ -138,16 +148,20 @@ void CheckReport::end(const std::string& tally) const {
   else if (!tally.empty())
     fmt::print("{}\n", tally);
   write_junit();
-  if (on_github()) {
-    if (!options_.tap) fmt::print("{}", outputs::github_annotations(suites_));
-    if (const std::string file = environment_value("GITHUB_STEP_SUMMARY"); !file.empty())
-      append(file, outputs::github_summary(suites_, tally));
-  }
+  tell_github(tally);
 }
 
-void CheckReport::bail_out() const {
-  if (options_.tap) fmt::print("{}", outputs::tap_bail_out("interrupted"));
+void CheckReport::tell_github(const std::string& tally) const {
+  if (!on_github()) return;
+  if (!options_.tap) fmt::print("{}", outputs::github_annotations(suites_));
+  if (const std::string file = environment_value("GITHUB_STEP_SUMMARY"); !file.empty())
+    append(file, outputs::github_summary(suites_, tally));
+}
+
+void CheckReport::bail_out(const std::string& reason) const {
+  if (options_.tap) fmt::print("{}", outputs::tap_bail_out(reason));
   write_junit();
+  tell_github(reason);
 }
 
 }  // namespace simgrad::cli

@@ -14,6 +14,7 @@
 #include "cli/catalogue.h"
 #include "cli/cli.h"
 #include "cli/cost_letters.h"
+#include "cli/explain_metrics.h"
 #include "cli/explain_network.h"
 #include "cli/result_fields.h"
 #include "experiment/plan/plan.h"
@@ -56,6 +57,7 @@ class Explanation {
     names_and_options(wanted);
     fields(wanted);
     letters(wanted);
+    if (wanted == metrics_name) begin(), print_metrics();
     const bool any = found_;
     found_ = found_ || before;
     return any;
@@ -128,6 +130,7 @@ std::vector<std::string> known_names() {
       if (item.make)
         for (const scenario::OptionText& option : scenario::options(*item.make())) add(option.key);
   for (const ResultField& field : result_fields()) add(field.name);
+  add(metrics_name);
   return known;
 }
 

@@ -41,23 +41,26 @@ Exit merge_shards(MergeCommand& command) {
   const experiment::Plan plan = experiment::plan_again(shards);
   if (command.out.empty()) command.out = "out/" + plan.name;
   if (!command.no_why) tell(experiment::too_large_for_counterfactuals(plan));
+  std::unique_ptr<const experiment::ResultsDirectory> directory;  // held until its last file is written
   const outputs::Results results = experiment::merge(plan, shards,
                                                      {.out = command.out,
                                                       .jobs = command.jobs,
                                                       .threads = command.threads,
                                                       .again = command.force,
                                                       .counterfactuals = !command.no_why,
-                                                      .tell = tell});
+                                                      .tell = tell},
+                                                     directory);
   if (!results.complete) {
     base::say("simgrad: interrupted before anything was written");
     return Exit::interrupted;
   }
-  print_errors(results.baselines);
-  print_errors(results.runs);
   const bool has_page = !outputs::page().empty();
   if (has_page) write_page(results, command.out, command.out + "/report.html", outputs::page());
-  if (!has_page) tell(std::string(no_page));
   if (command.sqlite) outputs::write_sqlite(results, command.out + "/results.sqlite");
+  directory.reset();
+  print_errors(results.baselines);
+  print_errors(results.runs);
+  if (!has_page) tell(std::string(no_page));
   std::set<int> parts;
   for (const auto& shard : shards) parts.insert(shard.shard.index);
   if (!command.quiet)

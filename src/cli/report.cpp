@@ -4,13 +4,19 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <system_error>
 
 #include "base/errors.h"
+#include "base/hash.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/language.h"
+#include "experiment/run/origin.h"
 #include "outputs/files/sqlite.h"
 #include "outputs/report/files.h"
 #include "outputs/report/page.h"
+#include "outputs/results_digest.h"
+#include "outputs/text/language.h"
 #include "scenario/document.h"
 
 namespace simgrad::cli {
@@ -34,7 +40,32 @@ void check_template(const std::string& file, std::string_view page) {
   }
 }
 
+/// The command that merges the shards of a directory.
+std::string merge_command(const std::filesystem::path& out, int shards) {
+  const std::string directory = base::shell_word(out.empty() ? "." : out.string());
+  return fmt::format("simgrad merge {0}/shard-*-of-{1} --out {0}", directory, shards);
+}
+
+/// Refuses a shard, and a directory of shards, whose results are not there before they are merged.
+void refuse_unmerged(const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  fs::path path = (fs::path(directory) / "").lexically_normal().parent_path();
+  if (path.empty()) path = ".";
+  if (fs::exists(path / "results.json", unknown)) return;
+  for (fs::directory_iterator at(path, unknown), end; !unknown && at != end; at.increment(unknown))
+    if (const auto shard = experiment::shard_at(at->path().string()))
+      throw base::EnvironmentError(
+          fmt::format("{}: has shards of an experiment, and results only when all of them are merged: {}", directory,
+                      merge_command(path, shard->count)));
+  if (const auto shard = experiment::shard_at(path.string()))
+    throw base::EnvironmentError(
+        fmt::format("{}: is shard {} of an experiment, and has no results by itself; merge all shards: {}", directory,
+                    text(*shard), merge_command(path == "." ? ".." : path.parent_path(), shard->count)));
+}
+
 void write_report(ReportOptions& options) {
+  refuse_unmerged(options.directory);
   const bool other = !options.page.empty();
   if (!other && outputs::page().empty()) throw base::EnvironmentError(fmt::format("simgrad: {}", no_page));
   const std::string own = other ? outputs::read_file(options.page) : std::string();
@@ -53,8 +84,13 @@ void write_report(ReportOptions& options) {
 void write_page(const outputs::Results& results, const std::string& directory, const std::string& file,
                 std::string_view page) {
   const outputs::report::Foot foot{.scenario_toml = scenario::toml(results.scenario), .command = results.command};
-  const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
-  outputs::write_file(file, outputs::report::filled(page, data));
+  const std::string made_of =
+      base::hash(fmt::format("{} {} {} {}", outputs::digest(results), outputs::name(outputs::language()),
+                             outputs::report::state_of_timelines(directory, results), base::hash(page)));
+  outputs::renew_file(file, made_of, [&](const outputs::Sink& sink) {
+    const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
+    sink(outputs::report::filled(page, data));
+  });
 }
 
 void add_report(CLI::App& app, int& exit_code) {

@@ -185,12 +185,14 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
   }
   if (const std::string remark = experiment::too_large_for_counterfactuals(plan); !options.no_why && !remark.empty())
     progress.tell(remark);
-  const outputs::Results results = experiment::run_plan(plan, runner);
+  std::unique_ptr<const experiment::ResultsDirectory> directory;  // held until its last file is written
+  const outputs::Results results = experiment::run_plan(plan, runner, directory);
   progress.clear();
-  print_results(results, options, recordings);
   const bool has_page = written_page(results, options.out, unwritten);
   const bool something = results.complete || !results.runs.empty();
   if (options.sqlite && something) write_database(results, options.out, unwritten);
+  directory.reset();  // a reader of the table may take long
+  print_results(results, options, recordings);
   if (something && !options.quiet && !options.json && !recordings.events && unwritten.empty())
     fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}{}\n", options.out,
                options.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");

@@ -52,6 +52,9 @@ CLI::Option* add_shard(CLI::App& command, RunOptions& options) {
       .add_option("--shard", options.shard,
                   "Does part i of n of the runs, and leaves their records in DIR/shard-i-of-n for `simgrad merge`; "
                   "all: all runs, whatever the environment says")
+      ->check([](const std::string& text) {  // of a variable that is not set
+        return text.empty() ? "found an empty text, expected i/n, such as 1/8, or all" : "";
+      })
       ->type_name("I/N");
 }
 

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "outputs/json_text.h"
 #include "outputs/result_tables.h"
 #include "outputs/summary.h"
 
@@ -24,11 +25,14 @@ std::string guarded(std::string text) {
   return !text.empty() && formulas.find(text.front()) != std::string_view::npos ? "'" + std::move(text) : text;
 }
 
-std::string cell(const Json& value) {
-  if (value.is_null()) return "";
-  // As in results.json, for the sake of bytes that are not UTF-8, but without JSON's escapes.
-  if (value.is_string()) return quoted(guarded(sound_text(value.get_ref<const std::string&>())));
-  return quoted(compact(value));
+void append_cell(std::string& line, const Json& value) {
+  if (value.is_null()) return;
+  if (value.is_number_float())
+    append_json(line, value.get<double>());
+  else if (value.is_string())  // as in results.json, for the sake of bytes that are not UTF-8, but without escapes
+    line += quoted(guarded(sound_text(value.get_ref<const std::string&>())));
+  else
+    line += quoted(compact(value));
 }
 
 std::string in_text(const ResultTable& table) {
@@ -46,12 +50,15 @@ void write_csv(const ResultTable& table, const Sink& sink) {
     sink(line);
     line.clear();
   };
-  for (const ResultColumn& column : table.columns) line += (line.empty() ? "" : ",") + cell(column.name);
+  for (const ResultColumn& column : table.columns) {
+    if (!line.empty()) line += ',';
+    append_cell(line, column.name);
+  }
   end_line();
   table.each_row([&](const ResultRow& row) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) line += ',';
-      line += cell(row[i]);
+      append_cell(line, row[i]);
     }
     end_line();
   });

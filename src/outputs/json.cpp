@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "outputs/describe_run.h"
+#include "outputs/json_text.h"
 #include "outputs/point_summary.h"
+#include "outputs/run_text.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -77,7 +79,7 @@ void write_lines(std::string_view name, const std::vector<Item>& items, const Si
     if constexpr (std::same_as<Item, Json>)
       sink(compact(item));
     else
-      sink(compact(object_of(item)));
+      sink(described_text(item));
     before = ",\n    ";
   }
   sink(items.empty() ? "]" : "\n  ]");
@@ -86,6 +88,8 @@ void write_lines(std::string_view name, const std::vector<Item>& items, const Si
 }  // namespace
 
 Json to_json(const Run& run) { return object_of(run); }
+
+std::string text_of(const Run& run) { return described_text(run); }
 
 void write_results_json(const Results& results, const Sink& sink) {
   const Json scenario = results.scenario.is_null() ? Json::object() : results.scenario;

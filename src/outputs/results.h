@@ -94,8 +94,13 @@ std::string table(const Results& results, const TableStyle& style);
 void write_file(const std::string& path, const std::string& text);
 /// As above; `write` is called once, and hands over the contents.
 void write_file(const std::string& path, const std::function<void(const Sink& sink)>& write);
+/// As above, unless the file is there as an earlier call with this hash has left it. made_of: a hash of all that the
+/// contents follow from. A file that was removed, cut off or edited is written again.
+void renew_file(const std::string& path, const std::string& made_of,
+                const std::function<void(const Sink& sink)>& write);
 std::string read_file(const std::string& path);
-/// Writes results.json and the CSV files into the directory, which is made if it does not exist.
+/// Writes results.json and the CSV files into the directory, which is made if it does not exist. Files of equal results
+/// that nobody has changed stay as they are.
 void write_all(const Results& results, const std::string& directory);
 
 }  // namespace simgrad::outputs

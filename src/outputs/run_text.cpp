@@ -35,6 +35,16 @@ class TextCursor {
   }
   bool at_end() const { return rest_.empty(); }
 
+  /// Takes the beginning of a member, up to its value. Nothing is taken if another one is here.
+  bool take_member(std::string_view name, bool first) {
+    const std::size_t quote = first ? 0 : 1, end = quote + 1 + name.size();
+    if (rest_.size() < end + 2 || (!first && rest_[0] != ',') || rest_[quote] != '"' || rest_[end] != '"' ||
+        rest_[end + 1] != ':' || rest_.substr(quote + 1, name.size()) != name)
+      return false;
+    rest_.remove_prefix(end + 2);
+    return true;
+  }
+
   template <class Number>
   Number number() {
     Number value{};
@@ -138,9 +148,7 @@ class TextReader {
     return false;
   }
   bool take_member(std::string_view name) {
-    TextCursor ahead = text_;
-    if ((!first_ && !ahead.take(",")) || !ahead.take("\"") || !ahead.take(name) || !ahead.take("\":")) return false;
-    text_ = ahead;
+    if (!text_.take_member(name, first_)) return false;
     first_ = false;
     return true;
   }

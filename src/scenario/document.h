@@ -32,11 +32,13 @@ class Faults {
   bool empty() const { return faults_.empty(); }
   void raise_if_any() const;  ///< base::ScenarioError
 
- private:
   struct Fault {
     Position position;
     std::string message;
   };
+  const std::vector<Fault>& all() const { return faults_; }
+
+ private:
   std::vector<Fault> faults_;
   std::set<std::string> known_;  ///< their texts with their places
 };

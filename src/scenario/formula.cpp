@@ -3,37 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "base/units.h"
+#include "scenario/formula_argument.h"
 
 namespace simgrad::scenario {
 
 namespace {
 
 constexpr std::string_view range_name = "range", logspace_name = "logspace";
-
-/// Below half of what the type holds, so that differences fit.
-constexpr std::int64_t mantissa_most = 1'000'000'000'000'000'000;
-
-/// mantissa x 10^exponent.
-struct Decimal {
-  std::int64_t mantissa = 0;
-  int exponent = 0;
-  bool whole = true;  ///< written without a point and an exponent
-};
-
-/// One argument: a number, and its unit if it has one.
-struct Argument {
-  std::string_view text;
-  Decimal number;
-  std::string_view unit;
-};
 
 class Formula {
  public:
@@ -46,7 +28,7 @@ class Formula {
       arguments_.push_back(trimmed(rest.substr(0, comma)));
       rest.remove_prefix(comma + 1);
     }
-    arguments_.push_back(trimmed(rest));
+    if (!arguments_.empty() || !trimmed(rest).empty()) arguments_.push_back(trimmed(rest));
   }
 
   std::vector<Node> values(const Position& position) {
@@ -60,7 +42,13 @@ class Formula {
     throw std::invalid_argument(fmt::format("{}: {}", text_, fault));
   }
 
-  Argument argument(std::string_view text) const;
+  Argument argument(std::string_view text) const {
+    try {
+      return parse_argument(text);
+    } catch (const std::invalid_argument& fault) {
+      refuse(fault.what());
+    }
+  }
   /// Gives all arguments one unit and one exponent, and notes both.
   void align(std::vector<Argument>& all);
   void find_measure(const std::vector<Argument>& all);
@@ -70,6 +58,8 @@ class Formula {
       refuse(fmt::format("these are {} values; at most {} are allowed, with a larger step or fewer values", count,
                          formula_values_most));
   }
+
+  std::string count_text() const { return arguments_.empty() ? "none" : fmt::to_string(arguments_.size()); }
 
   std::vector<Node> range();
   std::vector<Node> logspace();
@@ -86,72 +76,6 @@ class Formula {
   bool whole_ = false;                 ///< integers
   int exponent_ = 0;                   ///< the common one
 };
-
-/// The length of the number at the beginning of the text, or 0.
-std::size_t number_length(std::string_view text) {
-  const auto digits = [&](std::size_t from) {
-    while (from < text.size() && text[from] >= '0' && text[from] <= '9') ++from;
-    return from;
-  };
-  const std::size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
-  std::size_t end = digits(sign);
-  if (end == sign) return 0;
-  if (end < text.size() && text[end] == '.' && digits(end + 1) > end + 1) end = digits(end + 1);
-  if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) {
-    const std::size_t exponent = end + 1 < text.size() && (text[end + 1] == '-' || text[end + 1] == '+') ? 2 : 1;
-    if (digits(end + exponent) > end + exponent) end = digits(end + exponent);  // else a unit: 5EF
-  }
-  return end;
-}
-
-Argument Formula::argument(std::string_view text) const {
-  const std::size_t length = number_length(text);
-  if (length == 0) refuse(fmt::format("\"{}\" is no number; expected numbers, or quantities such as 10Gbps", text));
-  Argument read{.text = text, .number = {}, .unit = trimmed(text.substr(length))};
-  const std::string_view number = text.substr(0, length);
-  const auto power = std::min(number.find_first_of("eE"), length);
-  bool behind_point = false;
-  for (const char c : number.substr(0, power)) {
-    if (c == '.') behind_point = true;
-    if (c < '0' || c > '9') continue;
-    if (read.number.mantissa > (mantissa_most - (c - '0')) / 10)
-      refuse(fmt::format("{} has more than 18 digits", number));
-    read.number.mantissa = 10 * read.number.mantissa + (c - '0');
-    if (behind_point) --read.number.exponent;
-  }
-  read.number.whole = !behind_point && power == length;
-  if (number.front() == '-') read.number.mantissa = -read.number.mantissa;
-  if (power < length) {
-    int exponent = 0;
-    const char* from = number.data() + power + (number[power + 1] == '+' ? 2 : 1);
-    if (std::from_chars(from, number.data() + length, exponent).ec != std::errc() || std::abs(exponent) > 300)
-      refuse(fmt::format("{} has an exponent that no number has", number));
-    read.number.exponent += exponent;
-  }
-  return read;
-}
-
-constexpr std::array all_units{base::Unit::seconds,
-                               base::Unit::bytes,
-                               base::Unit::bytes_per_second,
-                               base::Unit::flops_per_second,
-                               base::Unit::dollars_per_hour,
-                               base::Unit::dollars_per_gigabyte,
-                               base::Unit::dollars_per_gigabyte_month,
-                               base::Unit::watts,
-                               base::Unit::joules_per_byte,
-                               base::Unit::grams_per_kilowatt_hour};
-
-/// What the unit measures; nothing for a text that is none.
-std::optional<base::Unit> measure_of(std::string_view unit) {
-  for (const base::Unit each : all_units) try {
-      base::parse_quantity(fmt::format("1{}", unit), each);
-      return each;
-    } catch (const std::invalid_argument&) {
-      continue;
-    }
-  return std::nullopt;
-}
 
 void Formula::find_measure(const std::vector<Argument>& all) {
   for (const Argument& each : all) {
@@ -201,22 +125,13 @@ Node Formula::value(double number) const {
   return {one_unit_ ? text : base::format_quantity(base::parse_quantity(text, *measure_), *measure_), {}};
 }
 
-/// The double nearest to mantissa x 10^exponent.
-double nearest(std::int64_t mantissa, int exponent) {
-  const std::string text = fmt::format("{}e{}", mantissa, exponent);
-  double number = 0.0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 Node Formula::value(std::int64_t mantissa) const {
-  return whole_ ? Node{mantissa, {}} : value(nearest(mantissa, exponent_));
+  return whole_ ? Node{mantissa, {}} : value(nearest_double(mantissa, exponent_));
 }
 
 std::vector<Node> Formula::range() {
   if (arguments_.size() != 2 && arguments_.size() != 3)
-    refuse(fmt::format("range takes two or three arguments, as in range(1,8) or range(1,8,2), found {}",
-                       arguments_.size()));
+    refuse(fmt::format("range takes two or three arguments, as in range(1,8) or range(1,8,2), found {}", count_text()));
   std::vector<Argument> all;
   for (const std::string_view text : arguments_) all.push_back(argument(text));
   if (all.size() == 2 && !all[0].unit.empty())
@@ -237,7 +152,7 @@ std::vector<Node> Formula::range() {
 
 std::vector<Node> Formula::logspace() {
   if (arguments_.size() != 3)
-    refuse(fmt::format("logspace takes three arguments, as in logspace(10us,10ms,4), found {}", arguments_.size()));
+    refuse(fmt::format("logspace takes three arguments, as in logspace(10us,10ms,4), found {}", count_text()));
   const Argument number = argument(arguments_[2]);
   if (!number.unit.empty() || !number.number.whole || number.number.mantissa < 2)
     refuse(fmt::format("{} is no number of values; expected a whole number from 2 on", number.text));
@@ -247,7 +162,8 @@ std::vector<Node> Formula::logspace() {
   align(ends);
   if (ends[0].number.mantissa <= 0 || ends[1].number.mantissa <= 0)
     refuse("both ends must be above 0, for no multiples lead across 0");
-  const double first = nearest(ends[0].number.mantissa, exponent_), last = nearest(ends[1].number.mantissa, exponent_);
+  const double first = nearest_double(ends[0].number.mantissa, exponent_),
+               last = nearest_double(ends[1].number.mantissa, exponent_);
   std::vector<Node> values{value(ends[0].number.mantissa)};
   for (std::int64_t i = 1; i + 1 < count; ++i) {
     const double between = first * std::pow(last / first, static_cast<double>(i) / static_cast<double>(count - 1));

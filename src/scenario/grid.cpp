@@ -1,30 +1,17 @@
-/// The values that keys take in turn: [grid] with its zips, and `--grid`.
+/// The values that keys take in turn: [grid] with its zips.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <stdexcept>
 #include <tuple>
 
-#include "base/errors.h"
+#include "scenario/axis_values.h"
 #include "scenario/formula.h"
 #include "scenario/node.h"
 
 namespace simgrad::scenario {
 
 namespace {
-
-Value value_of(Node node, const Position& position) {
-  place(node, position);
-  return {inline_toml(node), position, std::make_shared<const Node>(std::move(node))};
-}
-
-/// Adds the value, or those of a formula.  Errors: std::invalid_argument for an unsound formula.
-void add_values(const Node& node, std::vector<Value>& values) {
-  const auto* text = node.as<std::string>();
-  if (!text || !is_formula(*text)) return values.push_back(value_of(node, node.position));
-  for (Node& each : formula_values(*text, node.position)) values.push_back(value_of(std::move(each), node.position));
-}
 
 /// The axes of [grid], or of a zip.
 class AxesOf {
@@ -63,7 +50,9 @@ class AxesOf {
       return faults_.add(entry.node.position, fmt::format("{} in {}: {}", toml_string(key), title_, fault.what()));
     }
     if (axis.values.empty())
-      return faults_.add(entry.node.position, fmt::format("{} in {} has no values", toml_string(key), title_));
+      return faults_.add(
+          entry.node.position,
+          fmt::format("{} in {} has no values; expected at least one, as in [1, 2, 4]", toml_string(key), title_));
     axes_.push_back(std::move(axis));
   }
 
@@ -83,20 +72,6 @@ class AxesOf {
   Faults& faults_;
   std::vector<Axis> axes_;
 };
-
-/// True if all lists of a zip are equally long. Adds a fault for each that is not.
-bool equally_long(const std::vector<Axis>& zip, Faults& faults) {
-  bool equal = true;
-  for (const Axis& axis : zip) {
-    if (axis.values.size() == zip.front().values.size()) continue;
-    equal = false;
-    const std::string place = zip.front().position.line == 0 ? "" : " at " + zip.front().position.text();
-    faults.add(axis.position, fmt::format("the lists of a zip are equally long, but {} has {} value{} and {}{} has {}",
-                                          toml_string(axis.key), axis.values.size(), axis.values.size() == 1 ? "" : "s",
-                                          toml_string(zip.front().key), place, zip.front().values.size()));
-  }
-  return equal;
-}
 
 /// The axes of one table of [[grid.zip]].
 std::vector<Axis> zip_of(const Node& node, int number, Faults& faults) {
@@ -128,62 +103,6 @@ std::vector<Axis> distinct(std::vector<Axis> all, Faults& faults) {
   return first;
 }
 
-/// Splits a text at the separators outside of quotes, brackets and the parentheses of formulas.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> pieces;
-  char quote = '\0';
-  int depth = 0, formulas = 0;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != '\0') {
-      if (c == quote) quote = '\0';
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    } else if (c == '(' && is_formula(text.substr(text.find_last_of("=,", i) + 1))) {
-      ++formulas;
-    } else if (c == ')' && formulas > 0) {
-      --formulas;
-    } else if (c == separator && depth == 0 && formulas == 0) {
-      pieces.push_back(text.substr(from, i - from));
-      from = i + 1;
-    }
-  }
-  pieces.push_back(text.substr(from));
-  return pieces;
-}
-
-[[noreturn]] void refuse_option(const Position& position, std::string_view fault) {
-  throw base::ScenarioError(fmt::format("{}: {}", position.text(), fault));
-}
-
-/// KEY=VALUE,VALUE,... of --grid.
-Axis axis_of(std::string_view assignment, const Position& position) {
-  const Assignment parts = split_assignment(assignment, "--grid", "KEY=VALUE,VALUE,...");
-  if (!key_parts(parts.key))
-    refuse_option(position, fmt::format("malformed key {}; expected names with dots between, as in cluster.workers",
-                                        toml_string(parts.key)));
-  Axis axis{.key = std::string(parts.key), .values = {}, .position = position};
-  try {
-    if (const Node whole = parse_value(parts.value, position); const auto* list = whole.as<Array>()) {
-      for (const Node& value : *list) add_values(value, axis.values);
-    } else {
-      for (const std::string_view piece : split(parts.value, ',')) {
-        if (trimmed(piece).empty()) refuse_option(position, "a value is empty");
-        add_values(parse_value(piece, position), axis.values);
-      }
-    }
-  } catch (const std::invalid_argument& fault) {
-    refuse_option(position, fault.what());
-  }
-  if (axis.values.empty()) refuse_option(position, "the list is empty");
-  return axis;
-}
-
 }  // namespace
 
 std::vector<Axis> axes(const Table& grid, Faults& faults) {
@@ -203,27 +122,6 @@ std::vector<Axis> axes(const Table& grid, Faults& faults) {
   for (const Node& zip : zips)
     for (Axis& axis : zip_of(zip, ++number, faults)) all.push_back(std::move(axis));
   return distinct(std::move(all), faults);
-}
-
-std::vector<Axis> Document::axes(std::string_view option) {
-  const Position position{.file = fmt::format("--grid {}", option)};
-  const std::string_view text = trimmed(option);
-  constexpr std::string_view opening = "zip(";
-  if (!text.starts_with(opening)) return {axis_of(option, position)};
-  if (!text.ends_with(')')) refuse_option(position, "\")\" is missing at the end");
-  Faults faults;
-  std::vector<Axis> zip;
-  for (const std::string_view part : split(text.substr(opening.size(), text.size() - opening.size() - 1), ';')) {
-    zip.push_back(axis_of(trimmed(part), position));
-    zip.back().zip = 1;
-  }
-  equally_long(zip, faults);
-  for (std::size_t i = 0; i < zip.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (zip[i].key == zip[j].key)
-        faults.add(position, fmt::format("{} is in the zip twice", toml_string(zip[i].key)));
-  faults.raise_if_any();
-  return zip;
 }
 
 }  // namespace simgrad::scenario

@@ -16,6 +16,7 @@ Dispatcher::~Dispatcher() { impl_->close(); }
 bool Dispatcher::numbers() const { return impl_->numbers(); }
 bool Dispatcher::lineages() const { return impl_->lineages(); }
 Tensor Dispatcher::constant(std::vector<double> numbers) { return impl_->constant(std::move(numbers)); }
+std::optional<Contents> Dispatcher::contents(std::int64_t bytes_limit) { return impl_->contents(bytes_limit); }
 Dispatcher::Statistics Dispatcher::statistics() const { return impl_->statistics(); }
 
 Tensor Dispatcher::zeros(std::int64_t size) {
@@ -33,13 +34,15 @@ Dispatcher::Impl::Impl(Options options)
       pending_limit_(std::max<std::int64_t>(options_.pending_limit, 1)),
       ready_(options_.unread_bytes_limit) {
   check(options_.threads >= 0, "a negative number of threads");
-  if (options_.threads > 0 && options_.numbers) pool_ = std::make_unique<Pool>(options_.threads);
+  check(!options_.known || options_.lineages, "numbers are known by their lineage");
+  if (options_.threads > 0 && (options_.numbers || options_.known)) pool_ = std::make_unique<Pool>(options_.threads);
 }
 
 Tensor Dispatcher::Impl::constant(std::vector<double> numbers) {
   const auto node = make_node(static_cast<std::int64_t>(numbers.size()));
   if (options_.lineages) node->lineage = lineage_of_constant(numbers);
-  if (options_.numbers) {
+  node->timing_only = !options_.numbers && !options_.known;
+  if (!node->timing_only) {
     node->buffer = Buffer(node->size);
     std::copy(numbers.begin(), numbers.end(), node->buffer.data());
   }
@@ -63,17 +66,22 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
     }
   }
   auto node = make_node(size, operation.wire_format);
-  if (options_.lineages) node->lineage = lineage_of(operation, size, inputs);
-  if (options_.numbers && !runs_here(operation, inputs)) {
+  if (options_.lineages) {
+    node->lineage = lineage_of(operation, size, inputs);
+    node->distance = distance_of(inputs);
+  }
+  node->timing_only = !has_numbers(*node, operation, inputs, kernel);
+  const bool computes = !node->timing_only && !node->buffer && !node->later;
+  if (computes && !runs_here(operation, inputs)) {
     hand_over(*node, operation, inputs, std::move(kernel), key);
     return Node::handle(std::move(node));
   }
-  if (options_.numbers) run_here(*node, operation, inputs, kernel);
+  if (computes) run_here(*node, operation, inputs, kernel);
   {
     Lock lock(mutex_);
     for (const Tensor& input : inputs) ready_.read(Node::of(input).root());
     settle(*node);
-    if (!pool_ && options_.numbers && !node->error) ready_.add_unread(*node);
+    if (!pool_ && node->buffer) ready_.add_unread(*node);
     if (operation.numbered) numbering_.insert(*node, key);
     wake(lock);
   }

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "values/contents.h"
 #include "values/tensor.h"
 
 namespace simgrad::values {
@@ -52,6 +54,9 @@ class Dispatcher {
     int threads = 0;        ///< threads for the numbers; 0: the caller computes, at once if possible
     bool numbers = true;    ///< false: timing only; shapes, identities and value numbering, no kernel is ever called
     bool lineages = false;  ///< whether tensors know their lineage
+    /// Numbers that are known where none are computed: tensors of these lineages have them, and so has what follows
+    /// from such tensors. Wants lineages.
+    std::shared_ptr<const Contents> known = {};
     double inline_below_s = 20e-6;         ///< work shorter than this with ready inputs runs at once
     std::int64_t pending_limit = 1 << 16;  ///< pieces of work that have not run; a dispatch beyond it waits
     std::int64_t unread_bytes_limit = std::int64_t{256}
@@ -66,6 +71,9 @@ class Dispatcher {
 
   bool numbers() const;
   bool lineages() const;
+  /// All numbers that are held now, but those of few operations' making; nothing if they have more bytes. Waits for
+  /// them. An equal training can go on from them: they are `known` there. Wants lineages.
+  std::optional<Contents> contents(std::int64_t bytes_limit);
 
   /// A complete tensor of these numbers (in timing-only mode only their count is kept).
   Tensor constant(std::vector<double> numbers);

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   Tensor view(const Tensor& a, std::int64_t first, std::int64_t count, const WireFormat& wire);
   Statistics statistics() const;
 
+  // known.cpp: numbers that are known from the start, and numbers for another run.
+  void compute_later(Node& node);  ///< what was put off until something needs it
+  std::optional<Contents> contents(std::int64_t bytes_limit);
+
   // execution.cpp: waiting, running, ending.
   void await(Node& node);  ///< returns when the node has run or failed, and marks it as read
   void bury(Node& node);   ///< called by the node's destructor
@@ -43,6 +48,8 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
 
   std::shared_ptr<Node> make_node(std::int64_t size, const WireFormat& wire = {});
   std::shared_ptr<Node> known(const Numbering::Key& key);
+  bool has_numbers(Node& node, const Operation& operation, std::span<const Tensor> inputs, Kernel& kernel);
+  void finish_pending();
   bool runs_here(const Operation& operation, std::span<const Tensor> inputs) const;
   void run_here(Node& node, const Operation& operation, std::span<const Tensor> inputs, const Kernel& kernel);
   void hand_over(Node& node, const Operation& operation, std::span<const Tensor> inputs, Kernel kernel,
@@ -83,6 +90,9 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   bool draining_ = false;
   bool working_here_ = false;  // without a pool: the timeline is running work that was put off
 };
+
+/// The distance of an operation's result (node.h).
+std::uint8_t distance_of(std::span<const Tensor> inputs);
 
 /// Runs the kernel into the node's buffer, which is the lender's if there is one. On an error it leaves the text in the
 /// node instead; if an input has failed, it is the text of the first failed input. `label` is called only on an error.

@@ -48,6 +48,13 @@ struct Work {
   Priority queued_as;
 };
 
+/// An operation that is computed when something needs its result (values/known.cpp).
+struct Later {
+  std::vector<Tensor> inputs;
+  Kernel kernel;
+  std::string_view name;
+};
+
 struct Node : std::enable_shared_from_this<Node> {
   enum class State : std::uint8_t { pending, complete, failed };
 
@@ -77,6 +84,7 @@ struct Node : std::enable_shared_from_this<Node> {
   std::int64_t first = 0;      ///< a slice's place in its base
   Buffer buffer;
   std::unique_ptr<Work> work;                ///< null once it has run
+  std::unique_ptr<Later> later;              ///< only the timeline's thread looks at it
   std::unique_ptr<const std::string> error;  ///< a failed node's error message
 
   // Fields of the Numbering. `key` is null for a node that is not in its table.
@@ -85,7 +93,10 @@ struct Node : std::enable_shared_from_this<Node> {
   std::uint32_t hash = 0;
 
   std::atomic<State> state{State::pending};
-  bool unread = false;  ///< counted in the unread bytes
+  bool unread = false;      ///< counted in the unread bytes
+  bool timing_only = true;  ///< its numbers are neither there nor coming
+  /// Operations since a tensor that follows from none, at most. Only where lineages are followed.
+  std::uint8_t distance = 0;
 };
 
 /// The work's name for error messages: "gradient (rank 3, step 17)".

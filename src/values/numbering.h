@@ -33,6 +33,12 @@ class Numbering {
 
   Node* find(const Key& key) const;
   void insert(Node& node, const Key& key);
+  /// Calls f for every node of the table.
+  template <class F>
+  void each(F f) const {
+    for (Node* node : buckets_)
+      for (; node; node = node->next) f(*node);
+  }
   void erase(Node& node);  ///< does nothing for nodes that are not in the table
 
  private:

@@ -33,7 +33,7 @@ class Tensor {
   std::int64_t size_bytes() const;        ///< in a message
   const WireFormat& wire_format() const;  ///< float64 unless it was rounded or encoded
   std::uint64_t identity() const;         ///< equal for equal value numbers; never reused
-  bool timing_only() const;               ///< shape without numbers
+  bool timing_only() const;               ///< shape without numbers, which are not coming either
   /// A hash of all that its numbers follow from; unknown unless the dispatcher follows lineages.
   const Lineage& lineage() const;
 

@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "cli/scenario.h"
+#include "outputs/fields.h"
 
 namespace catalogue_test {
 
@@ -153,6 +154,26 @@ TEST_CASE("every key that the parser knows in a component is explained") {
 TEST_CASE("the storages of mapreduce are listed with their options") {
   CHECK(contains(said("explain disk"), "  bandwidth (a bandwidth, "));
   CHECK(contains(said("explain mapreduce"), "  storage (one of memory, disk, default \"memory\")\n"));
+}
+
+TEST_CASE("explain metrics lists the numbers of a run with unit, direction and meaning") {
+  const std::string text = said("explain metrics");
+  for (const std::string& metric : simgrad::outputs::numeric_fields()) {
+    CAPTURE(metric);
+    const auto at = text.find("\n  " + metric);
+    if (metric == "wall_s") {
+      CHECK(at == std::string::npos);
+      continue;
+    }
+    REQUIRE(at != std::string::npos);
+    const std::vector<std::string> lines = lines_of(text.substr(at + 1));
+    REQUIRE(lines.size() >= 2);
+    CHECK(lines[1].starts_with("      "));
+    CHECK(lines[1].size() > 10);
+  }
+  CHECK(contains(text, "\n  simulated_s (s, less is better)\n      the duration of the training"));
+  CHECK(contains(text, "\n  efficiency (more is better)\n"));
+  CHECK(contains(text, "\n  steps\n"));
 }
 
 TEST_CASE("explain tells an option's type, range, default and meaning") {

@@ -171,4 +171,62 @@ TEST_CASE("on GitHub a fault of a scenario and a changed value are annotated at 
                  "tolerance 0.1 %25)\n"));
 }
 
+TEST_CASE("a stored baseline that cannot be used is an error in every form") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  scratch.write("y.toml", small);
+  REQUIRE(program("check y.toml --update stored.toml --quiet", scratch).exit_code == 0);
+  scratch.write("cut.toml", contents(scratch.path() + "/stored.toml").substr(0, 300));
+  struct Case {
+    std::string baseline, fault, place;
+    int exit_code;
+  };
+  for (const auto& [baseline, fault, place, exit_code] : std::vector<Case>{
+           {"none.toml", "none.toml: cannot be opened: No such file or directory", "file=none.toml", 5},
+           {"stored.toml", "stored.toml:1:1: the stored baseline is of another scenario than x.toml: it has y; ",
+            "file=stored.toml,line=1,col=1", 2},
+           {"cut.toml", "cut.toml:1:1: the file has been cut short: its last table, [end], is missing",
+            "file=cut.toml,line=1,col=1", 2}}) {
+    CAPTURE(baseline);
+    const std::string check = "check x.toml --out kept --baseline " + baseline;
+    const Called tap = program(check + " --tap --junit found.xml", scratch);
+    CHECK(tap.exit_code == exit_code);
+    CHECK(tap.err.starts_with(fault));
+    CHECK(tap.out.starts_with("TAP version 13\nnot ok 1 - " + baseline +
+                              ": the stored baseline can be used\n  ---\n  message: \"" + fault.substr(0, 60)));
+    CHECK(tap.out.ends_with("  ...\nBail out! no scenario is run, because the stored baseline " + baseline +
+                            " cannot be used\n"));
+    const std::string junit = contents(scratch.path() + "/found.xml");
+    CHECK(contains(junit, "<testsuites tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">"));
+    CHECK(contains(junit, "<testcase classname=\"" + baseline +
+                              "\" name=\"the stored baseline can be used\">\n      <error message=\"" + fault));
+    const Called github =
+        call("GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=" + baseline + ".md simgrad " + check, scratch.path());
+    CHECK(github.exit_code == exit_code);
+    CHECK(github.out.starts_with("::error " + place + "::" + fault));
+    const std::string summary = contents(scratch.path() + "/" + baseline + ".md");
+    CHECK(summary.starts_with("### simgrad check: failed\n\nno scenario is run, because the stored baseline "));
+    CHECK(contains(summary, "| the stored baseline can be used | " + baseline));
+    const Called plain = program(check, scratch);
+    CHECK(plain.out.empty());
+  }
+  CHECK_FALSE(std::filesystem::exists(scratch.path() + "/kept"));
+}
+
+TEST_CASE("beside a stored baseline that cannot be used, scenarios that are refused are told, too") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "bandwidth", "bandwith"));
+  scratch.write("y.toml", small);
+  for (const char* option : {"--baseline none.toml", "--update nowhere/b.toml"}) {
+    const Called called = program(std::string("check x.toml y.toml --tap ") + option, scratch);
+    CHECK(called.exit_code == 5);
+    CHECK(contains(called.out,
+                   "not ok 1 - x.toml: the scenario can be run\n  ---\n  message: \"x.toml:7:1: unknown key"));
+    CHECK(contains(called.out, "  at:\n    file: \"x.toml\"\n    line: 7\n    column: 1\n"));
+    CHECK(contains(called.out, "not ok 2 - "));
+    CHECK(contains(called.out, "\nBail out! "));
+    CHECK_FALSE(contains(called.out, "y.toml"));
+  }
+}
+
 }  // namespace check_forms_test

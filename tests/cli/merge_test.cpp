@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "catch.h"
 #include "cli/sharded.h"
@@ -129,24 +130,31 @@ TEST_CASE("merge: shards of other scenarios, selections, versions and numbers ar
   const auto differ = [](const std::string& key, const std::string& first, const std::string& second) {
     return fmt::format("{} is {} in out/x/shard-2-of-2 and {} in other/shard-1-of-2", key, first, second);
   };
-  CHECK(difference(shards.options + " --set training.learning_rate=0.05")
-            .starts_with(another + differ("scenario.training.learning_rate", "0.1", "0.05")));
-  CHECK(difference("--seeds 1..6 --grid cluster.workers=2,4") ==
-        another + differ("selection.seeds", "\"1..5\"", "\"1..6\"") + "\n");
-  CHECK(contains(difference("--seeds 1..5 --grid cluster.workers=2,3"),
-                 differ("selection.grid.0", "\"cluster.workers=2,4\"", "\"cluster.workers=2,3\"")));
-  CHECK(difference(shards.options + " --no-baseline") ==
-        another + differ("selection.baselines", "true", "false") + "\n");
-  CHECK(difference(shards.options + " --strategy allreduce") ==
-        another + differ("selection.strategy", "[]", "absent") + ", " +
-            differ("selection.strategy.0", "absent", "\"allreduce\"") + "\n");
+  const auto options = [](const std::string& first, const std::string& second) {
+    return fmt::format("the command had {} in out/x/shard-2-of-2, and {} in other/shard-1-of-2\n", first, second);
+  };
+  const auto one_more = [](const std::string& option) {
+    return fmt::format("the command had {} in other/shard-1-of-2, and not in out/x/shard-2-of-2\n", option);
+  };
+  CHECK(difference(shards.options + " --set training.learning_rate=0.05") ==
+        another + one_more("--set training.learning_rate=0.05"));
+  CHECK(difference("--seeds 1..6 --grid cluster.workers=2,4") == another + options("--seeds 1..5", "--seeds 1..6"));
+  CHECK(difference("--seeds 1..5 --grid cluster.workers=2,3") ==
+        another + options("--grid cluster.workers=2,4", "--grid cluster.workers=2,3"));
+  CHECK(difference(shards.options + " --no-baseline") == another + one_more("--no-baseline"));
+  CHECK(difference(shards.options + " --strategy allreduce") == another + one_more("--strategy allreduce"));
+  fs::create_directories(shards.path("edited"));
+  shards.scratch.write("edited/x.toml", with(small, "learning_rate = 0.1", "learning_rate = 0.05"));
+  CHECK(difference(shards.options, "edited/x.toml") ==
+        another + differ("training.learning_rate", "0.1", "0.05") + "\n");
   shards.scratch.write("y.toml", small);
-  CHECK(difference(shards.options, "y.toml") == another + differ("name", "\"x\"", "\"y\"") + "\n");
+  CHECK(difference(shards.options, "y.toml") == another + differ("the scenario's name", "\"x\"", "\"y\"") + "\n");
   const std::string file = shards.path("out/x/shard-1-of-2/experiment.json"), good = contents(file);
   std::ofstream(file) << with(good, "\"version\": \"", "\"version\": \"9");
-  CHECK(contains(shards.refusal(), "out/x/shard-2-of-2: is a shard of another experiment: version is \"9"));
+  CHECK(contains(shards.refusal(),
+                 "out/x/shard-2-of-2: is a shard of another experiment: the version of simgrad is \"9"));
   std::ofstream(file) << with(good, "\"results\": ", "\"results\": 9");
-  CHECK(contains(shards.refusal(), "is a shard of another experiment: numerics is 9"));
+  CHECK(contains(shards.refusal(), "is a shard of another experiment: results_number is 9"));
   std::ofstream(file) << good;
   shards.run(shards.options + " --shard 3/3");
   CHECK(shards.refusal("out/x/shard-1-of-2 out/x/shard-3-of-3") ==
@@ -215,6 +223,86 @@ TEST_CASE("more than 1000 runs have no counterfactuals, and run and merge say so
   CHECK_FALSE(results_in(scratch).contains("counterfactuals"));
   CHECK(contains(call(run, scratch.path()).err, remark));
   CHECK_FALSE(results_in(scratch).contains("counterfactuals"));
+}
+
+TEST_CASE("report on a shard, or on shards that are not merged, names the command that merges them") {
+  const Shards shards;
+  const std::string merge = "simgrad merge out/x/shard-*-of-2 --out out/x";
+  for (const char* directory : {"out/x/shard-1-of-2", "out/x/shard-1-of-2/"}) {
+    const Called shard = program(std::string("report ") + directory, shards.scratch);
+    CHECK(shard.exit_code == 5);
+    CHECK(shard.err == std::string(directory) +
+                           ": is shard 1/2 of an experiment, and has no results by itself; merge all shards: " + merge +
+                           "\n");
+  }
+  const Called whole = program("report out/x", shards.scratch);
+  CHECK(whole.exit_code == 5);
+  CHECK(whole.err ==
+        "out/x: has shards of an experiment, and results only when all of them are merged: " + merge + "\n");
+  CHECK(contains(call("cd out/x/shard-2-of-2 && simgrad report .", shards.scratch.path()).err,
+                 ".: is shard 2/2 of an experiment, and has no results by itself; merge all shards: simgrad merge "
+                 "../shard-*-of-2 --out .."));
+  REQUIRE(call(merge, shards.scratch.path()).exit_code == 0);
+  CHECK(program("report out/x", shards.scratch).err.find("shard") == std::string::npos);
+}
+
+TEST_CASE("merge: records that it leaves as they are get a second name, and others a file of their own") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  for (const auto& [options, linked] : {std::pair{"--no-baseline", true}, std::pair{"", false}}) {
+    // Four runs and one baseline of all of them: records in the shard without it lack their speed-ups.
+    const std::string selection =
+        fmt::format("x.toml --no-why --quiet {} --seeds 1 --grid cluster.workers=2,3,4,5", options);
+    const std::string out = scratch.path() + "/" + (linked ? "linked" : "mixed");
+    for (const int i : {1, 2})
+      REQUIRE(program(fmt::format("run {} --out {} --shard {}/2", selection, out, i), scratch).exit_code == 0);
+    const auto before = results_below(out + "/shard-1-of-2"), before_2 = results_below(out + "/shard-2-of-2");
+    for (int k = 0; k < 2; ++k)  // a second time over links
+      REQUIRE(program(fmt::format("merge {0}/shard-1-of-2 {0}/shard-2-of-2 --no-why --quiet --out {0}", out), scratch)
+                  .exit_code == 0);
+    int links = 0, files = 0;
+    for (const char* folder : {"runs", "timelines", "trajectories"}) {
+      if (!fs::exists(out + "/" + folder)) continue;
+      for (const auto& entry : fs::directory_iterator(out + "/" + folder)) {
+        ++(fs::hard_link_count(entry.path()) > 1 ? links : files);
+        CHECK(entry.path().extension() != ".tmp");
+      }
+    }
+    INFO(links << " links, " << files << " files");
+    CHECK(links > 0);
+    CHECK((files == 0) == linked);
+    CHECK(results_below(out + "/shard-1-of-2") == before);
+    CHECK(results_below(out + "/shard-2-of-2") == before_2);
+    REQUIRE(program(fmt::format("run {} --out {}-whole", selection, out), scratch).exit_code == 0);
+    CHECK(differing(out, out + "-whole") == "equal");
+  }
+}
+
+TEST_CASE("merge: brings the numbers that runs share") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string selection = "x.toml --no-why --no-baseline --grid cluster.bandwidth=1Gbps,2Gbps,4Gbps,8Gbps";
+  for (const int i : {1, 2})
+    REQUIRE(program(fmt::format("run {} --quiet --out out --shard {}/2", selection, i), scratch).exit_code == 0);
+  std::set<std::string> keys, merged;
+  for (const int i : {1, 2})
+    for (const auto& entry : fs::directory_iterator(scratch.path() + fmt::format("/out/shard-{}-of-2/trajectories", i)))
+      keys.insert(entry.path().filename());
+  REQUIRE_FALSE(keys.empty());
+  REQUIRE(program("merge out/shard-1-of-2 out/shard-2-of-2 --no-why --out out", scratch).exit_code == 0);
+  for (const auto& entry : fs::directory_iterator(scratch.path() + "/out/trajectories"))
+    merged.insert(entry.path().filename());
+  CHECK(merged == keys);
+  const Called more = program("run " + selection + ",16Gbps --out out", scratch);
+  CHECK(more.exit_code == 0);
+  CHECK_FALSE(contains(more.err, "is not whole"));
+}
+
+TEST_CASE("merge: a timeline that a machine's death has left empty is that of a missing run") {
+  const Shards shards;
+  const fs::path timelines = shards.path("out/x/shard-2-of-2/timelines");
+  std::ofstream(fs::directory_iterator(timelines)->path(), std::ios::trunc);
+  CHECK(contains(shards.refusal(), "shard 2/2: 1 of 8 runs is missing: "));
 }
 
 }  // namespace merge_test

@@ -1,5 +1,7 @@
 // A repeated command does only what is missing, and a results directory keeps one experiment.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include <filesystem>
 #include <fstream>
@@ -48,6 +50,71 @@ TEST_CASE("resume: a repeated command takes every run from the directory, and le
   CHECK(program(sweep + " --quiet", scratch).err.empty());
 }
 
+TEST_CASE("resume: files of results that were removed, cut off or edited are written again, and no others") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string command = sweep + " --sqlite --quiet", out = scratch.path() + "/out/x/";
+  REQUIRE(program(command, scratch).exit_code == 0);
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(out))
+    if (entry.is_regular_file()) names.push_back(entry.path().filename());
+  CHECK(names.size() >= 8);  // eight without Node, nine with report.html
+  const auto numbers = [&] {
+    std::map<std::string, ino_t> all;
+    for (const std::string& name : names) {
+      struct stat file = {};
+      all[name] = stat((out + name).c_str(), &file) == 0 ? file.st_ino : 0;
+    }
+    return all;
+  };
+  const bool has_attributes = getxattr((out + "results.json").c_str(), "user.simgrad.made_of", nullptr, 0) > 0;
+  for (const std::string& name : names) {
+    if (name == "experiment.json") continue;
+    INFO(name);
+    const std::string whole = contents(out + name);
+    std::string edited = whole;
+    edited[whole.size() / 2] ^= 1;
+    const std::string& other = contents(out + (name == "runs.csv" ? "ranks.csv" : "runs.csv"));
+    for (const std::string& text : {edited, whole.substr(0, whole.size() / 2), std::string(), other}) {
+      const auto before = numbers();
+      scratch.write("out/x/" + name, text);
+      REQUIRE(program(command, scratch).exit_code == 0);
+      CHECK(contents(out + name) == whole);
+      for (const auto& [file, number] : numbers())
+        if (has_attributes) CHECK((number == before.at(file)) == (file != name));
+    }
+    fs::remove(out + name);
+    REQUIRE(program(command, scratch).exit_code == 0);
+    CHECK(contents(out + name) == whole);
+  }
+}
+
+TEST_CASE("resume: a page is written again for another language and another timeline, tables for other real times") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string out = scratch.path() + "/out/x/";
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  if (!fs::exists(out + "report.html")) return;  // built without Node
+  const std::string english = contents(out + "report.html");
+  REQUIRE(program(sweep + " --language zh", scratch).exit_code == 0);
+  const std::string chinese = contents(out + "report.html");
+  CHECK(chinese != english);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  CHECK(contents(out + "report.html") == english);
+  for (const auto& entry : fs::directory_iterator(out + "timelines")) {
+    std::string text = contents(entry.path());
+    const auto at = text.find("\"to_s\": ") + 8;
+    text.replace(at, text.find(',', at) - at, "12345");
+    std::ofstream(entry.path()) << text;
+  }
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  CHECK(contents(out + "report.html") != english);
+  const std::string runs = contents(out + "runs.csv");
+  REQUIRE(program(sweep + " --force", scratch).exit_code == 0);
+  CHECK(contents(out + "report.html") == english);
+  CHECK(contents(out + "runs.csv") != runs);  // wall_s
+}
+
 TEST_CASE("resume: more seeds, grid points and strategies are the same experiment, and only they are done") {
   const Scratch scratch;
   scratch.write("x.toml", small);
@@ -78,6 +145,34 @@ TEST_CASE("resume: --force does all again, and replaces the results of another e
   CHECK(forced.exit_code == 0);
   CHECK_FALSE(contains(forced.err, "already"));
   CHECK(results_in(scratch)["scenario"]["training"]["learning_rate"] == 0.05);
+}
+
+TEST_CASE("resume: --force over another experiment removes that one's files, and nobody else's") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep + " --trace --events --sqlite", scratch).exit_code == 0);
+  const std::string other = " --set training.learning_rate=0.05";
+  REQUIRE(program(sweep + other + " --out out/y", scratch).exit_code == 0);
+  for (const char* file : {"notes.txt", "runs/0123456789abcdef.bak", "runs/mine.json", "trace/README"})
+    scratch.write(std::string("out/x/") + file, "a user's");
+  REQUIRE(program(sweep + other + " --force", scratch).exit_code == 0);
+  std::vector<std::string> forced, fresh;
+  for (const auto& [name, text] : files_below(scratch.path() + "/out/x")) forced.push_back(name);
+  for (const auto& [name, text] : files_below(scratch.path() + "/out/y")) fresh.push_back(name);
+  for (const char* file : {"notes.txt", "runs/0123456789abcdef.bak", "runs/mine.json", "trace/README"}) {
+    CHECK(std::erase(forced, file) == 1);
+    CHECK(contents(scratch.path() + "/out/x/" + file) == "a user's");
+  }
+  CHECK(forced == fresh);
+}
+
+TEST_CASE("resume: --force for the same experiment keeps records of other seeds") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const std::string record = record_of(scratch, 2);
+  REQUIRE(program("run x.toml --seeds 1 --no-why --force", scratch).exit_code == 0);
+  CHECK(fs::exists(record));
 }
 
 TEST_CASE("resume: a directory with the results of another experiment is refused with the differences") {
@@ -135,6 +230,24 @@ TEST_CASE("resume: runs whose timeline is missing, failed runs, and runs to be t
   scratch.write("y.toml", with(small, "[stop]", "[cluster.watchdog]\nsimulated = \"1ns\"\n[stop]"));
   REQUIRE(program("run y.toml --no-why", scratch).exit_code == 1);
   CHECK_FALSE(contains(program("run y.toml --no-why", scratch).err, "already"));
+}
+
+TEST_CASE("resume: a run whose timeline is empty, full of zeros or cut off is done again") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const std::string file = "out/x/timelines/" + fs::path(record_of(scratch, 1)).filename().string();
+  const std::string whole = contents(scratch.path() + "/" + file);
+  std::string other_run = whole;
+  other_run.replace(other_run.find("\"run\": \"") + 8, 1, "z");
+  for (const std::string& text : {std::string(), std::string(whole.size(), '\0'), whole.substr(0, whole.size() - 1),
+                                  std::string(100, '\0') + whole.substr(100),
+                                  whole.substr(0, whole.size() - 100) + std::string(100, '\0'), other_run}) {
+    scratch.write(file, text);
+    CHECK(contains(program(sweep, scratch).err, "simgrad: 5 of 6 runs are in out/x already"));
+    CHECK(contents(scratch.path() + "/" + file) == whole);
+  }
+  CHECK(contains(program(sweep, scratch).err, "simgrad: 6 of 6 runs are in out/x already"));
 }
 
 TEST_CASE("resume: temporary files that a killed command has left are removed") {

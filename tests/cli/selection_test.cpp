@@ -226,10 +226,15 @@ TEST_CASE("malformed --set, --grid and --seeds are told with what was expected")
   refused("--set cluster.wrokers=3",
           "--set cluster.wrokers=3: unknown key \"wrokers\" in [cluster]; did you mean \"workers\"?");
   refused("--set clutser.workers=3", "--set clutser.workers=3: unknown key \"clutser\"; did you mean \"cluster\"?");
-  refused("--grid cluster.workers=", "--grid cluster.workers=: a value is empty");
+  refused("--grid cluster.workers=", "--grid cluster.workers=: a value is empty, expected KEY=VALUE,VALUE,...");
   refused("--grid cluster.workers=1,1", "--grid cluster.workers=1,1: \"cluster.workers\" takes the value 1 twice");
-  refused("--grid training.learning_rate=1,1.0",
-          "--grid training.learning_rate=1,1.0: \"training.learning_rate\" takes the value 1.0 twice");
+  refused(
+      "--grid training.learning_rate=1,1.0",
+      "--grid training.learning_rate=1,1.0: \"training.learning_rate\" takes one value twice, as 1 and as 1.0; leave "
+      "one of them out");
+  refused("--grid cluster.bandwidth=1Gbps,1000Mbps",
+          "--grid cluster.bandwidth=1Gbps,1000Mbps: \"cluster.bandwidth\" takes one value twice, as \"1Gbps\" and as "
+          "\"1000Mbps\"; leave one of them out");
   refused("--grid cluster.wrokers=1,2",
           "--grid cluster.wrokers=1,2: unknown key \"wrokers\" in [cluster]; did you mean \"workers\"?");
   refused("--seeds 3..1", "--seeds 3..1: 3..1 is empty or too long; expected a..b with a <= b");

@@ -1,6 +1,7 @@
 // run --shard: parts of an experiment for several machines.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -85,7 +86,11 @@ TEST_CASE("shard: a shard that is killed goes on where it was") {
   const std::string shard = scratch.path() + "/out/x/shard-1-of-2";
   {
     Process killed({"run", "x.toml", "--seeds", "1..20", "--jobs", "1", "--shard", "1/2"}, scratch);
-    REQUIRE(soon([&] { return fs::exists(shard + "/runs") && !fs::is_empty(shard + "/runs"); }));
+    REQUIRE(soon([&] {  // not a temporary file
+      if (!fs::exists(shard + "/runs")) return false;
+      return std::ranges::any_of(fs::directory_iterator(shard + "/runs"),
+                                 [](const auto& entry) { return entry.path().extension() == ".json"; });
+    }));
     killed.send(SIGKILL);
     killed.wait();
   }
@@ -142,6 +147,9 @@ TEST_CASE("shard: parts that cannot be are refused") {
     CHECK(called.err.starts_with(std::string(option) + ": shard 1/2 writes records alone"));
   }
   CHECK(program("run x.toml --shard 1/2 --dry-run", scratch).exit_code == 2);
+  const Called empty = program("run x.toml --shard \"$no_such_variable\"", scratch);
+  CHECK(empty.exit_code == 2);
+  CHECK(empty.err.find("found an empty text, expected i/n, such as 1/8, or all") != std::string::npos);
   CHECK_FALSE(fs::exists(scratch.path() + "/out"));
 }
 

@@ -1,6 +1,8 @@
 // Runs that differ in their timing alone compute their numbers once, and nobody can tell by their files.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -36,13 +38,30 @@ std::map<std::string, std::string> results_below(const std::string& directory) {
   return files;
 }
 
-/// The files of known numbers.
-std::vector<fs::path> trajectories(const Scratch& scratch, const std::string& out) {
+/// The files of known numbers, or of states.
+std::vector<fs::path> trajectories(const Scratch& scratch, const std::string& out, const std::string& extension = "") {
   std::vector<fs::path> files;
   const fs::path folder = scratch.path() + "/" + out + "/trajectories";
   if (!fs::exists(folder)) return files;
-  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == extension) files.push_back(entry.path());
   return files;
+}
+
+/// A state, without its checksum, with every number's sign changed: a word, then the tensors, each with two words of
+/// lineage and its size before its numbers.
+std::string with_signs_changed(std::string state) {
+  for (std::size_t at = 8; at < state.size();) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, state.data() + at + 16, sizeof size);
+    at += 24;
+    for (const std::size_t end = at + 8 * size; at < end; at += 8) state.at(at + 7) ^= '\x80';
+  }
+  return state;
+}
+
+fs::path timeline_in(const Scratch& scratch, const std::string& out, const std::string& id) {
+  return scratch.path() + "/" + out + "/timelines/" + id + ".json";
 }
 
 /// Runs with shared numbers and without, and requires equal files.
@@ -126,6 +145,57 @@ TEST_CASE("shared numbers: a later command takes them from the directory, and si
   REQUIRE(program("run x.toml --no-baseline --no-why --out d --force --grid cluster.latency=1us", scratch).exit_code ==
           0);
   CHECK(results_in(scratch, "d")["runs"][0]["final_loss"] == results["runs"][0]["final_loss"]);
+}
+
+TEST_CASE("shared numbers: a longer run goes on from the state that is kept") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(with(small, "samples = 200", "samples = 20000"), "features = 5", "features = 40") +
+                              "compression = { kind = \"sign\" }\n");
+  const auto run = [&](const std::string& out, const std::string& grid) {
+    const Called called = program("run x.toml --no-baseline --no-why --out " + out + " --grid " + grid, scratch);
+    CHECK(called.exit_code == 0);
+    return called.err;
+  };
+  const auto state = [&](const std::string& out) {
+    const std::vector<fs::path> states = trajectories(scratch, out, ".state");
+    return states.empty() ? fs::path() : states.front();
+  };
+  const auto equal_but_for_the_first_part = [&](const std::string& out) {
+    const Json on = results_in(scratch, out)["runs"], own = results_in(scratch, "own")["runs"];
+    REQUIRE(on.size() == 1);
+    CHECK(on[0]["curve"] == own[0]["curve"]);
+    CHECK((contents(timeline_in(scratch, out, on[0]["id"])) == contents(timeline_in(scratch, "own", own[0]["id"]))));
+  };
+  run("own", "stop.steps=90 --own-numbers");
+  CHECK(trajectories(scratch, "own").empty());
+  run("on", "stop.steps=60");
+  REQUIRE_FALSE(state("on").empty());
+  const std::string kept = contents(state("on"));
+  CHECK(run("on", "stop.steps=90").find("whole") == std::string::npos);
+  equal_but_for_the_first_part("on");
+  CHECK((contents(state("on")) != kept));  // that of the longer run
+  // Other numbers than those of the training: the run goes on from them.
+  run("false", "stop.steps=60");
+  const std::string changed = with_signs_changed(kept.substr(0, kept.size() - 32));
+  std::ofstream(state("false"), std::ios::binary) << changed << simgrad::base::hash(changed);
+  run("false", "stop.steps=90");
+  const Json believed = results_in(scratch, "false")["runs"][0]["curve"],
+             own = results_in(scratch, "own")["runs"][0]["curve"];
+  CHECK(believed[58] == own[58]);
+  CHECK((believed != own));
+  // A damaged state is told, and made again.
+  run("damaged", "stop.steps=60");
+  std::ofstream(state("damaged"), std::ios::binary) << kept.substr(0, kept.size() - 1);
+  CHECK(contains(run("damaged", "stop.steps=90"),
+                 state("damaged").filename().string() + " is not whole; its numbers are computed again\n"));
+  equal_but_for_the_first_part("damaged");
+  const std::string again = contents(state("damaged"));
+  CHECK(again.substr(again.size() - 32) == simgrad::base::hash(again.substr(0, again.size() - 32)));
+  // Nothing is kept of a short run, nor under a limit of memory.
+  run("short", "stop.steps=2");
+  run("limited", "stop.steps=60 --run-memory 4GB");
+  CHECK(state("short").empty());
+  CHECK(state("limited").empty());
 }
 
 TEST_CASE("a run that takes longer, or more memory, than it may has failed with the limit, and the rest goes on") {

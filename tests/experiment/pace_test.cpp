@@ -27,11 +27,17 @@ TEST_CASE("the time left is unknown until a run is some way, and then the mean o
   CHECK(*pace.left_s() == 0.0);
 }
 
-TEST_CASE("a run that goes on for longer than expected is about to end, not past its end") {
-  Pace pace({"a", "a"}, 1);
+TEST_CASE("a run under way counts by what it has reported, not by the time since its start") {
+  Pace pace({"a", "a", "a"}, 1);
   pace.ended(0, 2.0);
-  pace.at(1, 0.0, 10.0);
-  CHECK(*pace.left_s() == 0.0);
+  pace.at(1, 0.0, 1.5);  // nothing is done yet, however long it has been there
+  CHECK(*pace.left_s() == 2.0 + 2.0);
+  pace.at(1, 0.04, 10.0);  // too little to extrapolate
+  CHECK(*pace.left_s() == 0.96 * 2.0 + 2.0);
+  pace.at(1, 0.5, 10.0);  // it takes 20 s, so that the mean of its group is 11 s
+  CHECK(*pace.left_s() == 10.0 + 11.0);
+  pace.at(1, 1.0, 20.0);
+  CHECK(*pace.left_s() == 11.0);
 }
 
 TEST_CASE("evaluations are too many where they take half as long again as the gradients, for a second or more") {

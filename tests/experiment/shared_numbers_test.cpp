@@ -72,7 +72,7 @@ TEST_CASE("where time decides about numbers, or numbers about time, nothing is s
 TEST_CASE("the longest run computes, others wait, and then know its numbers as far as they go") {
   const tests::Scratch scratch;
   const Plan plan = planned(small + ring_allreduce, {.grids = {"stop.steps=4,2,9"}});
-  SharedNumbers numbers(scratch.path(), true, {});
+  SharedNumbers numbers(scratch.path(), {}, {});
   for (const RunPlan& run : plan.runs) numbers.expect(run);
   const RunPlan &four = plan.runs.at(0), &two = plan.runs.at(1), &nine = plan.runs.at(2);
   CHECK(numbers.source(four) == NumbersFrom::another_run);
@@ -84,11 +84,11 @@ TEST_CASE("the longest run computes, others wait, and then know its numbers as f
   numbers.ended(four, NumbersFrom::first, "score 00000000000000010000000000000002 1 -\n", true, 0.0);
   CHECK(numbers.source(two) == NumbersFrom::known);
   CHECK(numbers.source(nine) == NumbersFrom::first);  // 5 steps are unknown
-  numbers.lacked(two);
+  numbers.lacked(two, NumbersFrom::known);
   CHECK(numbers.source(two) == NumbersFrom::first);
   // Another command finds them; one that does everything again does not.
   for (const bool reads : {true, false}) {
-    SharedNumbers later(scratch.path(), reads, {});
+    SharedNumbers later(scratch.path(), {.reads = reads}, {});
     later.expect(two);
     CHECK(later.source(two) == (reads ? NumbersFrom::known : NumbersFrom::first));
   }
@@ -97,7 +97,7 @@ TEST_CASE("the longest run computes, others wait, and then know its numbers as f
 TEST_CASE("a run that ends without having been started keeps no other one waiting") {
   const tests::Scratch scratch;
   const Plan plan = planned(small + ring_allreduce, {.grids = {"stop.steps=4,9"}});
-  SharedNumbers numbers(scratch.path(), true, {});
+  SharedNumbers numbers(scratch.path(), {}, {});
   for (const RunPlan& run : plan.runs) numbers.expect(run);
   REQUIRE(numbers.source(plan.runs.at(0)) == NumbersFrom::another_run);
   numbers.ended(plan.runs.at(1), NumbersFrom::itself, "", false, 0.0);
@@ -107,7 +107,7 @@ TEST_CASE("a run that ends without having been started keeps no other one waitin
 TEST_CASE("a run that failed leaves its place as the first to another") {
   const tests::Scratch scratch;
   const Plan plan = planned(small + ring_allreduce, {.grids = {"cluster.latency=1us,2us"}});
-  SharedNumbers numbers(scratch.path(), true, {});
+  SharedNumbers numbers(scratch.path(), {}, {});
   for (const RunPlan& run : plan.runs) numbers.expect(run);
   numbers.started(plan.runs.at(0), NumbersFrom::first);
   numbers.ended(plan.runs.at(0), NumbersFrom::first, "", false, 0.0);

@@ -191,6 +191,11 @@ def run_ids(text):
     return [line.split()[1] for line in text.splitlines() if re.match(r"# [0-9a-f]{16,}  ", line)]
 
 
+def third_part(scenario):
+    """0, 1 or 2, by the scenario's name."""
+    return zlib.crc32(scenario.name.encode()) % 3
+
+
 def check_valid(program, scenario, scratch):
     code, resolved, _ = called([program, "validate", scenario])
     if code != 0:
@@ -205,8 +210,7 @@ def check_valid(program, scenario, scratch):
         raise Fault("the resolved scenario has runs of other ids")
     directories = []
     # Two inline runs differ by chance only, as by addresses of memory: every third scenario tells as much.
-    third = zlib.crc32(scenario.name.encode()) % 3 == 0
-    for i, threads in enumerate((0, 2, 0) if third else (0, 2)):
+    for i, threads in enumerate((0, 2, 0) if third_part(scenario) == 0 else (0, 2)):
         directories.append(scratch / str(i))
         code, _, err = called([program, "run", scenario, "--quiet", "--jobs", "1", "--trace", "--threads", threads,
                                *FEW_EVENTS, "--out", directories[-1]])
@@ -221,8 +225,10 @@ def check_valid(program, scenario, scratch):
         if code not in (0, 1, 4):
             raise Fault(f"by messages, run ends with {code}: {err[-400:]}")
         compare_by_messages(found, check_results(scratch / "messages"))
-    if zlib.crc32(scenario.name.encode()) % 3 == 1:
+    if third_part(scenario) == 1:
         check_shared_numbers(program, scenario, scratch)
+    if third_part(scenario) == 2:
+        check_kept_states(program, scenario, scratch, found)
     return [run["status"] for run in found["runs"]]
 
 
@@ -240,6 +246,31 @@ def check_shared_numbers(program, scenario, scratch):
             raise Fault(f"a sweep over the network ends with {code}: {err[-400:]}")
     shutil.rmtree(directories[0] / "trajectories", ignore_errors=True)
     same_files(*directories)
+
+
+def check_kept_states(program, scenario, scratch, found):
+    """Runs that go on from the states that shorter ones have left leave the files of runs that compute everything."""
+    steps = [run["steps"] for run in found["runs"] if run["status"] != "failed"]
+    if not steps or max(steps) < 4 or found["scenario"].get("job"):
+        return
+    last = max(steps)
+    networks = ["--grid", "cluster.latency=50us,3ms"]  # numbers of several runs are kept, however short these are
+    directories = []
+    for own in ([], ["--own-numbers"]):
+        directories.append(scratch / f"longer{len(own)}")
+        for length in (last // 2, last) if not own else (last,):
+            code, _, err = called([program, "run", scenario, "--quiet", "--jobs", "2", "--no-why", *FEW_EVENTS, *networks, *own,
+                                   "--grid", f"stop.steps={length}", "--out", directories[-1]])
+            if code == 2:
+                return  # its grid has steps already, or a platform file says how fast links are
+            if code not in (0, 1, 4):
+                raise Fault(f"a longer run ends with {code}: {err[-400:]}")
+    for name in sorted(str(path.relative_to(directories[1])) for path in directories[1].rglob("*.json")):
+        if name == "experiment.json":
+            continue  # of both commands
+        a, b = (without_times((root / name).read_text(encoding="utf-8")) for root in directories)
+        if a != b:
+            raise Fault(f"{name} of a run from a kept state differs")
 
 
 def check_refused(program, scenario, scratch):

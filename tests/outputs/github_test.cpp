@@ -24,6 +24,11 @@ TEST_CASE("failures are errors and what was not tested is a warning, each at its
         "::warning::vacuous: ring: n: found 1\n");
 }
 
+TEST_CASE("a summary without a tally has its heading alone") {
+  CHECK(github_summary({}, "") == "### simgrad check: passed\n");
+  CHECK(github_summary({}, "1 scenario") == "### simgrad check: passed\n\n1 scenario\n");
+}
+
 TEST_CASE("remarks stand for their case, ten at most") {
   TestCase test{.name = "b.toml", .outcome = CaseOutcome::failed, .text = "12 runs differ"};
   for (int line = 1; line <= 12; ++line) test.remarks.push_back({{"b.toml", line, 1}, "changed"});

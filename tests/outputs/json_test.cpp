@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/errors.h"
 #include "catch.h"
+#include "full_run.h"
 #include "outputs/summary.h"
 #include "sample.h"
 
@@ -16,85 +16,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A run in which every field is set and no two numbers are equal.
-Run full_run() {
-  Run run;
-  run.id = "0123456789abcdef";
-  run.strategy = "parameter_server";
-  run.label = "async \"PS\", fast";
-  run.options = {{"consistency", "asp"}, {"servers", 1}};
-  run.parameters = {{"cluster.workers", 2}, {"cluster.latency", "50us"}};
-  run.seed = std::numeric_limits<std::uint64_t>::max();
-  run.workers = 2;
-  run.speedup_throughput = 1.75;
-  run.speedup_time_to_target = 1.5;
-  run.efficiency = 0.875;
-  run.wall_s = 0.1;
-  run.record = {
-      .status = record::Status::reached,
-      .error = "",
-      .simulated_s = 4.0,
-      .steps = 5,
-      .samples = 600,
-      .samples_seen = 500,
-      .epochs = 6.5,
-      .final_loss = 0.03125,
-      .time_to_target_s = 3.5,
-      .bytes = 7000,
-      .messages = 80,
-      .staleness_mean = 0.9,
-      .staleness_max = 1.0,
-      .spectral_gap = 0.3,
-      .crashes = 2,
-      .lost_s = 0.125,
-      .recovery_s = 0.25,
-      .checkpoint_s = 0.0625,
-      .goodput = 0.5,
-      .staleness_counts = {{0, 3}, {1, 7}},
-      .metric_name = "accuracy",
-      .network_model = "ideal",
-      .notes = {"one", "two, and three"},
-      .curve = {{.step = 0, .simulated_s = 0.0, .samples = 0, .loss = 1.0, .metric = {}, .consensus_distance = {}},
-                {.step = 5,
-                 .simulated_s = 4.0,
-                 .samples = 600,
-                 .loss = 0.03125,
-                 .metric = 0.96875,
-                 .consensus_distance = 1e-7}},
-      .ranks = {{"worker", 1.0, 2.0, 1.0, 0.0, 10, 11},
-                {"worker", 2.0, 1.0, 0.5, 0.5, 12, 13},
-                {"server", 0.0, 3.0, 1.0, 0.0, 14, 15, "gpu"}},
-      .hosts = {{"gpu", 1.0, 0.5, false, true, 2.5, 100.0, {}}},
-      .links = {{"up-0", 7000, 0.25, "nic"}},
-      .wires = {{"up-0", "host-0", "switch-0"}},
-      .collectives = {{"ring", 2, 80, 5, 0.25, 0.5, 0.125}},
-      .stored_bytes = 640};
-  run.bill.cost_usd = 0.5;
-  run.bill.co2e_g = 2.0;
-  return run;
-}
-
 /// The names of the parts of time, in their order: `"compute_gradient_s":null,` and so on.
 std::string parts_text(const std::string& value, const std::string& last) {
   std::string text;
   for (std::size_t k = 0; k + 1 < record::time_parts; ++k)
     text += (k == 0 ? "\"" : ",\"") + std::string(record::field_name(static_cast<record::TimePart>(k))) + "\":" + value;
   return text + last;
-}
-
-std::vector<std::string> keys(const Json& object) {
-  std::vector<std::string> names;
-  for (const auto& [key, value] : object.items()) names.push_back(key);
-  return names;
-}
-
-std::string fault_of(const Json& json) {
-  try {
-    run_from_json(json);
-  } catch (const base::EnvironmentError& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 }  // namespace
@@ -336,86 +263,6 @@ TEST_CASE("bytes that are not UTF-8 do not lose the record") {
   Results results;
   results.runs = {failed(Run{}, "cannot open \xff.csv")};
   CHECK(parse_json(results_json(results))["runs"][0]["error"] == "cannot open \xEF\xBF\xBD.csv");
-}
-
-TEST_CASE("damage is refused with the place, what was found and what was expected") {
-  Json run = to_json(full_run());
-  run["curve"][1]["loss"] = "small";
-  CHECK(fault_of(run) == R"(curve[1]: "loss" is "small", expected a number or null)");
-  run = to_json(full_run());
-  run["staleness_counts"] = Json::array({Json::array({0, 3, 1})});
-  CHECK(fault_of(run).starts_with(R"(run: "staleness_counts" is an array, expected pairs of)"));
-  run = to_json(full_run());
-  run.erase("seed");
-  CHECK(fault_of(run) == R"(run: "seed" is missing)");
-  run = to_json(full_run());
-  run["status"] = "fine";
-  CHECK(fault_of(run) == R"(run: "status" is "fine", expected reached, stopped, diverged or failed)");
-  run = to_json(full_run());
-  run["steps"] = 1e300;
-  CHECK(fault_of(run) == R"(run: "steps" is 1e+300, expected an integer)");
-  run["steps"] = std::numeric_limits<std::uint64_t>::max();
-  CHECK(fault_of(run) == R"(run: "steps" is 18446744073709551615, expected an integer in range)");
-  run = to_json(full_run());
-  run["seed"] = -1;
-  CHECK(fault_of(run) == R"(run: "seed" is -1, expected an integer in range)");
-  run = to_json(full_run());
-  run["ranks"][0] = 7;
-  CHECK(fault_of(run) == "ranks[0]: found 7, expected an object");
-  CHECK(fault_of(Json()) == "run: found null, expected an object");
-}
-
-TEST_CASE("a text that is no JSON is refused with line and column, what was found and what was expected") {
-  const auto refusal = [](const std::string& text) {
-    try {
-      parse_json(text, "r.json");
-    } catch (const base::EnvironmentError& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
-  };
-  CHECK(refusal("{\"a\": 1]") == "r.json:1:8: not JSON, or cut short: found ']', expected '}'");
-  CHECK(refusal("[1,\n 2") == "r.json:2:3: not JSON, or cut short: found end of input, expected ']'");
-  CHECK(refusal("[\"\xff\"]").starts_with("r.json:1:3: not JSON, or cut short: found an invalid string"));
-  CHECK(refusal("[1e999]") == "r.json: found a number beyond the range of doubles, expected at most 1.8e308");
-  // Brackets in texts do not count.
-  const std::string deep = std::string(256, '['), text = "[\"\\\"" + std::string(1000, '[') + "\"]";
-  CHECK(refusal(deep + std::string(256, ']')) == "accepted");
-  CHECK(refusal("[" + deep) == "r.json:1:257: nested more than 256 deep, expected less");
-  CHECK(refusal(text) == "accepted");
-}
-
-TEST_CASE("ids that are no names of files are refused: a report would read outside of its directory") {
-  for (const char* id : {"../../x", "a/b", ".", ""}) {
-    Results results = six_runs();
-    results.runs[1].id = id;
-    CHECK_THROWS_WITH(results_from_json(parse_json(results_json(results))),
-                      std::string("runs[1]: \"id\" is \"") + id + "\", expected a file's name");
-  }
-}
-
-TEST_CASE("any member of a run may be damaged in any way without a crash") {
-  for (const std::string& key : keys(to_json(full_run()))) {
-    for (const Json& damage :
-         {Json(), Json(true), Json("x"), Json(-1), Json(0.5), Json::array({1}), Json::object({{"a", 1}})}) {
-      Json run = to_json(full_run());
-      run[key] = damage;
-      fault_of(run);  // anything but an EnvironmentError fails the test
-    }
-  }
-}
-
-TEST_CASE("a file cut short anywhere is refused") {
-  const std::string text = to_json(full_run()).dump();
-  for (std::size_t size = 0; size < text.size(); size += 7) {
-    CHECK_THROWS_AS(parse_json(text.substr(0, size)), base::EnvironmentError);
-  }
-}
-
-TEST_CASE("results of another schema are refused") {
-  Json json = parse_json(results_json(six_runs()));
-  json["schema"] = 2;
-  CHECK_THROWS_WITH(results_from_json(json), R"(results: "schema" is 2, expected 1)");
 }
 
 }  // namespace json_test

@@ -14,8 +14,6 @@ using namespace simgrad::outputs;
 
 namespace {
 
-std::string text_of(const Run& run) { return compact(to_json(run)); }
-
 std::string with(std::string text, const std::string& from, const std::string& to) {
   const auto at = text.find(from);
   REQUIRE(at != std::string::npos);
@@ -40,10 +38,32 @@ TEST_CASE("run text: a run is read back as it was written, with whatever texts a
   for (const Run& run : results.runs) {
     const auto read = run_from_text(text_of(run));
     INFO(text_of(run));
+    CHECK(text_of(run) == compact(to_json(run)));
     REQUIRE(read);
     CHECK(text_of(*read) == text_of(run));
     CHECK(text_of(*read) == text_of(run_from_json(to_json(run))));
   }
+}
+
+TEST_CASE("run text: numbers and texts are spelled as in trees") {
+  Run run = sample_run("a", 2, {1, 2, 3, 4});
+  for (const double value : {0.0, -0.0, 1.0, -1.5, 0.1, 1.0 / 3.0, 1e15, 1e16, 123456789012345680.0, 1e22, 1e-4, 1e-5,
+                             5e-324, 1.7976931348623157e308, 2.5e-7, 4503599627370497.5,
+                             std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    run.record.simulated_s = value;
+    CHECK(text_of(run) == compact(to_json(run)));
+  }
+  for (const char* text : {"", "plain", "\"", "\\", "\n\t\x01\x1f", "\x7f", "\xC3\xA9", "\xff", "/", "\xE4\xB8"}) {
+    run.record.notes = {text, "b"};
+    run.record.error = run.label = text;
+    run.parameters = {{text, text}};
+    CHECK(text_of(run) == compact(to_json(run)));
+  }
+  run.options = nullptr;
+  run.record.curve.clear();
+  run.record.ranks.clear();
+  run.record.links.clear();
+  CHECK(text_of(run) == compact(to_json(run)));
 }
 
 TEST_CASE("run text: any other text is left to the reader of trees") {

@@ -91,6 +91,7 @@ TEST_CASE("an unsound range is refused with its reason") {
   CHECK(fault("range(8,1)") == "no steps of 1 lead from 8 to 1; give the step the other sign");
   CHECK(fault("range(1,8,-1)") == "no steps of -1 lead from 1 to 8; give the step the other sign");
   CHECK(fault("range(1)") == "range takes two or three arguments, as in range(1,8) or range(1,8,2), found 1");
+  CHECK(fault("range()") == "range takes two or three arguments, as in range(1,8) or range(1,8,2), found none");
   CHECK(fault("range(1,a)") == "\"a\" is no number; expected numbers, or quantities such as 10Gbps");
   CHECK(fault("range(1,2") == "\")\" is missing at the end");
   CHECK(fault("range(1Gbps,2Gbps)") == "a range of quantities needs a step, as in range(1Gbps,10Gbps,3Gbps)");

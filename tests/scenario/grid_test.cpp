@@ -100,7 +100,7 @@ TEST_CASE("a grid's key must have a list with something in it, once") {
               "training.data = [\"b\"]");
         }) == Lines{R"(a.toml:2:21: "cluster.workers" in [grid] must be a list of values, as in [1, 2, 4], or )"
                     R"(range(a,b,step) or logspace(a,b,n) in quotes, found 8)",
-                    R"(a.toml:3:17: "training.clip" in [grid] has no values)",
+                    R"(a.toml:3:17: "training.clip" in [grid] has no values; expected at least one, as in [1, 2, 4])",
                     R"(a.toml:6:10: "training.data" is in [grid] twice, first at a.toml:5:1)"});
   CHECK(refusal([] { grid("grid = 3"); }) == Lines{"a.toml:1:8: grid must be a table of lists, found 3"});
 }
@@ -120,12 +120,28 @@ TEST_CASE("option --grid takes values with commas between, or a TOML list") {
 
 TEST_CASE("option --grid without a key or with a value missing is refused") {
   const auto refused = [](const char* text) { return refusal([&] { axis(text); }); };
-  CHECK(refused("cluster.workers") == Lines{"--grid cluster.workers: expected --grid KEY=VALUE,VALUE,..."});
-  CHECK(refused("x=1,,2") == Lines{"--grid x=1,,2: a value is empty"});
-  CHECK(refused("x=") == Lines{"--grid x=: a value is empty"});
-  CHECK(refused("x=[]") == Lines{"--grid x=[]: the list is empty"});
+  CHECK(refused("cluster.workers") ==
+        Lines{"--grid cluster.workers: found \"cluster.workers\" without \"=\", expected KEY=VALUE,VALUE,..."});
+  CHECK(refused("") == Lines{"--grid : found nothing without \"=\", expected KEY=VALUE,VALUE,..."});
+  CHECK(refused("range(1,4)") == Lines{"--grid range(1,4): found no key, expected --grid \"KEY=range(1,4)\""});
+  CHECK(refused("x=1,,2") == Lines{"--grid x=1,,2: a value is empty, expected KEY=VALUE,VALUE,..."});
+  CHECK(refused("x=") == Lines{"--grid x=: a value is empty, expected KEY=VALUE,VALUE,..."});
+  CHECK(refused("x=[]") == Lines{"--grid x=[]: the list is empty, expected at least one value"});
   CHECK(refused("a..b=1") ==
         Lines{"--grid a..b=1: malformed key \"a..b\"; expected names with dots between, as in cluster.workers"});
+}
+
+TEST_CASE("a misspelt formula is refused, and a text with brackets is not") {
+  const auto refused = [](const char* text) { return refusal([&] { axis(text); }); };
+  const std::string rest = "? A text stands in quotes within the option";
+  CHECK(refused("x=rnge(1,4)") == Lines{"--grid x=rnge(1,4): unknown formula \"rnge\"; did you mean \"range\"" + rest});
+  CHECK(refused("x=1,log_space(2,4,2)") ==
+        Lines{"--grid x=1,log_space(2,4,2): unknown formula \"log_space\"; did you mean \"logspace\"" + rest});
+  CHECK(refused("x=zip(1,2)") ==
+        Lines{"--grid x=zip(1,2): a zip holds keys with their lists, expected --grid \"zip(KEY=VALUE,VALUE,...; "
+              "KEY=VALUE,VALUE,...)\""});
+  CHECK(values(axis("x=\"rnge(1,4)\"")) == Lines{"\"rnge(1,4)\""});
+  CHECK(values(axis("x=a(1).csv,copy(2)")) == Lines{"\"a(1).csv\"", "\"copy(2)\""});
 }
 
 }  // namespace grid_test

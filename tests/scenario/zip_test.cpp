@@ -72,8 +72,29 @@ TEST_CASE("a zip that is no table of lists is refused") {
   CHECK(refusal([] { grid("[[grid.zip]]\na = 3"); })
             .at(0)
             .starts_with("a.toml:2:5: \"a\" in [[grid.zip]] must be a list of values"));
-  CHECK(refusal([] { Document::axes("zip(a=1"); }) == Lines{"--grid zip(a=1: \")\" is missing at the end"});
-  CHECK(refusal([] { Document::axes("zip()"); }).at(0) == "--grid : expected --grid KEY=VALUE,VALUE,...");
+  CHECK(refusal([] { Document::axes("zip(a=1"); }) ==
+        Lines{"--grid zip(a=1: \")\" is missing at the end, expected zip(KEY=VALUE,VALUE,...; KEY=VALUE,VALUE,...)"});
+  CHECK(refusal([] { Document::axes("zip()"); }).at(0) ==
+        "--grid zip(): the zip is empty, expected zip(KEY=VALUE,VALUE,...; KEY=VALUE,VALUE,...)");
+}
+
+TEST_CASE("option --grid with a zip that is malformed is told with the form that is expected") {
+  const auto refused = [](const std::string& text) {
+    const Lines told = refusal([&] { Document::axes(text); });
+    REQUIRE(told.size() == 1);
+    const std::string place = "--grid " + text + ": ";
+    REQUIRE(told[0].starts_with(place));
+    return told[0].substr(place.size());
+  };
+  const std::string form = ", expected zip(KEY=VALUE,VALUE,...; KEY=VALUE,VALUE,...)";
+  CHECK(refused("zip()") == "the zip is empty" + form);
+  CHECK(refused("Zip ( )") == "the zip is empty" + form);
+  CHECK(refused("zip(") == "\")\" is missing at the end" + form);
+  CHECK(refused("zip(a=1,2") == "\")\" is missing at the end" + form);
+  CHECK(refused("zip(a=1,2;)") == "a list is missing before or behind a \";\"" + form);
+  CHECK(refused("zip(;)") == "a list is missing before or behind a \";\"" + form);
+  CHECK(refused("zip(a)") == "found \"a\" without \"=\", expected KEY=VALUE,VALUE,...");
+  CHECK(Document::axes("zip (a=1,2; b=3,4)").size() == 2);
 }
 
 }  // namespace zip_test

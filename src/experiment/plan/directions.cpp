@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "outputs/fields.h"
-
 namespace simgrad::experiment {
 
 namespace {
@@ -28,12 +26,6 @@ std::optional<Better> better(std::string_view metric) {
   if (std::ranges::any_of(less_is_better_of, [&](const char* beginning) { return metric.starts_with(beginning); }))
     return Better::less;
   return std::nullopt;
-}
-
-std::vector<std::string> metrics_with_direction() {
-  std::vector<std::string> all = outputs::numeric_fields();
-  std::erase_if(all, [](const std::string& metric) { return !better(metric); });
-  return all;
 }
 
 }  // namespace simgrad::experiment

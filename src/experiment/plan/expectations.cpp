@@ -30,6 +30,13 @@ bool in(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// "did you mean "a" or "b"? "; empty if no known name is near.
+std::string meant_metrics(const std::string& name, const std::vector<std::string>& known) {
+  constexpr std::size_t most = 3;
+  const std::vector<std::string> near = base::nearest(name, known, most);
+  return near.empty() ? "" : fmt::format("did you mean \"{}\"? ", base::joined(near, "\" or \""));
+}
+
 }  // namespace
 
 void Expectation::describe(base::Describer& d) {
@@ -59,7 +66,8 @@ void Expectation::refuse_metric(base::Describer& d) const {
   if (metric.empty())
     d.refuse("metric", "an expectation needs a metric, such as speedup_throughput or final_loss");
   else if (const auto& known = outputs::numeric_fields(); !in(known, metric))
-    d.refuse("metric", fmt::format("a run has no number \"{}\"{}", metric, base::suggestion(metric, known)));
+    d.refuse("metric", fmt::format("a run has no number \"{}\"; {}\"simgrad explain metrics\" lists all of them",
+                                   metric, meant_metrics(metric, known)));
   if (metric == "wall_s")
     d.refuse("metric", "wall_s depends on the machine; expect a number of the simulation, such as simulated_s");
 }
@@ -84,8 +92,9 @@ void Expectation::refuse_beside_better_than(base::Describer& d) const {
   const auto& known = outputs::numeric_fields();
   if (in(known, metric) && metric != "wall_s" && !better(metric))
     d.refuse("metric", fmt::format("more of \"{}\" is neither better nor worse, so \"better_than\" cannot be decided; "
-                                   "choose one of {}",
-                                   metric, base::joined(metrics_with_direction())));
+                                   "choose another metric, such as time_to_target_s: \"simgrad explain metrics\" says "
+                                   "of which ones more, or less, is better",
+                                   metric));
   const auto refuse = [&](const char* key, bool given) {
     if (given)
       d.refuse(key, fmt::format("\"better_than\" says all; leave out \"{}\", or leave out \"better_than\"", key));

@@ -3,19 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "base/errors.h"
 #include "base/hash.h"
 #include "cluster/fabric/cluster.h"
 #include "experiment/checks/recoveries.h"
+#include "experiment/plan/equal_points.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/read_settings.h"
 #include "experiment/plan/size.h"
+#include "experiment/plan/value_faults.h"
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
@@ -26,25 +25,14 @@ using scenario::Faults;
 
 namespace {
 
-/// Equal for equal values: 1 and 1.0 are one number.
-std::string spelling(const nlohmann::ordered_json& value) {
-  constexpr double exact = 0x1p53;
-  const double number = value.is_number_float() ? value.get<double>() : 0.5;
-  const bool whole = number == std::floor(number) && std::abs(number) < exact;
-  return whole ? std::to_string(static_cast<std::int64_t>(number)) : value.dump();
-}
-
-void refuse_repeated_values(const Dimension& dimension, Faults& faults) {
-  std::set<std::string> seen;
-  for (std::size_t k = 0; k < dimension.size(); ++k) {
-    std::string values, shown;
-    for (const Axis* axis : dimension.axes) {
-      values += spelling(scenario::json_of(axis->values[k])) + '\n';
-      shown +=
-          fmt::format("{}\"{}\" takes the value {}", shown.empty() ? "" : " while ", axis->key, axis->values[k].toml);
-    }
-    if (!seen.insert(values).second)
-      faults.add(dimension.axes.front()->values[k].position, fmt::format("{} twice", shown));
+/// Refuses keys of an option --grid that an earlier one varies.  options: those that vary each key.
+void refuse_repeated_keys(const std::vector<Axis>& given, std::map<std::string, scenario::Position>& options,
+                          Faults& faults) {
+  for (const Axis& axis : given) {
+    const auto [first, fresh] = options.emplace(axis.key, axis.position);
+    if (!fresh)
+      faults.add(axis.position, fmt::format("\"{}\" is varied twice, first by {}; give all its values in one option",
+                                            axis.key, first->second.text()));
   }
 }
 
@@ -76,8 +64,10 @@ std::vector<Axis> all_axes(Document& document, const std::vector<std::string>& s
   for (const std::string& set : sets)
     std::erase_if(axes, [&](const Axis& axis) { return axis.key == assigned_key(set); });
   int zips = axes.empty() ? 0 : std::ranges::max(axes, {}, &Axis::zip).zip;
+  std::map<std::string, scenario::Position> options;  // that vary each key
   for (const std::string& text : grids) {
     std::vector<Axis> given = Document::axes(text);
+    refuse_repeated_keys(given, options, faults);
     if (given.front().zip != 0) ++zips;
     for (Axis& axis : given) axis.zip = axis.zip == 0 ? 0 : zips;
     replace(axes, std::move(given));
@@ -183,6 +173,7 @@ AllSettings read_points(const std::vector<Point>& points, const std::vector<std:
   AllSettings all;
   Files files;
   SectionReader reader;
+  ValueFaults of_points;
   for (const Point& point : points) {
     Faults found;
     auto settings = std::make_shared<Settings>(read_settings(point.document, found, names, &reader));
@@ -197,9 +188,10 @@ AllSettings read_points(const std::vector<Point>& points, const std::vector<std:
         own.trace_contents = settings->trace_contents;
         look_at_data(own, files);
       }
-    faults.add(found);
+    of_points.add(point, found);
     all.push_back(std::move(settings));
   }
+  of_points.tell(faults);
   return all;
 }
 

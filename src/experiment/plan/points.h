@@ -25,7 +25,8 @@ struct Point {
 std::string_view assigned_key(std::string_view assignment);
 
 /// The document's [grid], which is taken out of it, and that of `--grid`; zips last, numbered from 1 on. A key that the
-/// command line sets or varies leaves the scenario's grid, and its zip.
+/// command line sets or varies leaves the scenario's grid, and its zip.  Faults: a key in two options --grid, a value
+/// that an axis takes twice.
 std::vector<scenario::Axis> all_axes(scenario::Document& document, const std::vector<std::string>& sets,
                                      const std::vector<std::string>& grids, scenario::Faults& faults);
 

@@ -72,7 +72,7 @@ std::string kind_of(const RunPlan& run) { return fmt::format("{}/{}", run.label,
 
 /// Whether the record of a run that has not failed is there.
 bool has_record(const std::string& out, const std::string& id) {
-  const StoredRun stored = stored_run(out, id);
+  const RecordedRun stored = stored_run(out, id);
   return stored.run && stored.run->record.status != record::Status::failed;
 }
 

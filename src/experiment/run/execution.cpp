@@ -13,40 +13,11 @@
 
 #include "base/errors.h"
 #include "experiment/run/effort.h"
-#include "experiment/run/simulate.h"
+#include "experiment/run/piece_of_work.h"
 #include "experiment/run/slowness.h"
 #include "outputs/summary.h"
 
 namespace simgrad::experiment {
-
-namespace {
-
-/// Simulates one piece of work in a child. Returns {"run": ..., "unwritten": "the fault of a recording's file, or
-/// none", "numbers": those to keep}, or {"lacking": true} if not all numbers of the run are known, or {"meet": "link"}
-/// if its collectives must go message by message.  runs: those of the plan that the work stands for.
-std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& runs, const Data& data,
-                      const Numbers& numbers, int threads, const RunnerOptions& options, training::Pulse* pulse) {
-  outputs::Run run = described(plan);
-  const auto start = std::chrono::steady_clock::now();
-  const auto limits = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits();
-  try {
-    run.record = simulate(plan, data, threads, pulse, limits, numbers);
-  } catch (const CollectivesMeet& meet) {
-    return outputs::compact({{"meet", meet.what()}});
-  }
-  if (numbers.all_known && numbers.trajectory->lacking()) return R"({"lacking": true})";
-  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  nlohmann::ordered_json answer{{"run", outputs::to_json(run)}, {"unwritten", ""}, {"numbers", ""}};
-  if (numbers.trajectory) answer["numbers"] = numbers.trajectory->computed();
-  try {
-    if (!runs.empty()) write_recordings(options.out, runs, run.record, options.recordings);
-  } catch (const base::EnvironmentError& fault) {
-    answer["unwritten"] = fault.what();
-  }
-  return outputs::compact(answer);
-}
-
-}  // namespace
 
 Execution::Execution(const Plan& plan, std::vector<const RunPlan*> pieces, const RunnerOptions& options,
                      Unwritten& unwritten)
@@ -55,7 +26,7 @@ Execution::Execution(const Plan& plan, std::vector<const RunPlan*> pieces, const
       finished_(plan),
       queue_(std::move(pieces)),
       store_(options.out, options.tell),
-      shared_numbers_(options.out, !options.again, options.tell) {
+      shared_numbers_(options.out, {.reads = !options.again, .states = !options.limits.memory_bytes}, options.tell) {
   if (options.race) race_.emplace(plan);
   for (const RunPlan& run : plan.runs) runs_[run.work].push_back(&run);
 }
@@ -122,15 +93,20 @@ bool Execution::start(Children& children, std::size_t task) {
   const NumbersFrom from = shared_numbers_.source(plan);
   Numbers numbers{.trajectory = nullptr, .all_known = from == NumbersFrom::known};
   if (from != NumbersFrom::itself) numbers.trajectory = &shared_numbers_.trajectory(plan);
+  StateFiles states;
+  if (from == NumbersFrom::state) states.from = shared_numbers_.state_file(plan);
+  if (shared_numbers_.leaves_state(plan)) states.to = shared_numbers_.state_file(plan);
+  states.shared = shared_numbers_.shared(plan);
   const bool started = children.start(task, [&](training::Pulse* pulse) {
     const auto meet = meeting_on_.find(task);
     const RunPlan& chosen = meet == meeting_on_.end() ? plan : by_messages(plan);
-    return simulated(chosen, runs_[plan.work], data, numbers, threads_, options_, pulse);
+    return simulated(chosen, runs_[plan.work], data, numbers, states, threads_, options_, pulse);
   });
   if (!started) return false;
   numbers_from_[task] = from;
   shared_numbers_.started(plan, from);
   if (from == NumbersFrom::known) pace_->regroup(task, fmt::format("{}/{} timeline", plan.label, plan.workers));
+  if (from == NumbersFrom::state) pace_->regroup(task, fmt::format("{}/{} from a state", plan.label, plan.workers));
   return true;
 }
 
@@ -170,6 +146,7 @@ void Execution::collect(const Children::Ended& ended) {
       run.record.notes.push_back(note_on_messages(meet->second));
     if (const std::string fault = answer.at("unwritten"); !fault.empty()) unwritten_.add(fault);
     numbers = answer.at("numbers");
+    if (const std::string told = answer.at("told"); !told.empty() && options_.tell) options_.tell(told);
   } else {
     run.record.status = record::Status::failed;
     run.record.error = ended.error;
@@ -186,7 +163,7 @@ void Execution::collect(const Children::Ended& ended) {
 
 void Execution::do_with_numbers(std::size_t task) {
   const RunPlan& plan = *queue_[task];
-  shared_numbers_.lacked(plan);
+  shared_numbers_.lacked(plan, numbers_from_[task]);
   pace_->regroup(task, fmt::format("{}/{}", plan.label, plan.workers));
   schedule_->put_back(task);
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "experiment/run/best_so_far.h"
@@ -83,7 +83,7 @@ class Execution {
   Unwritten& unwritten_;
   FinishedRuns finished_;
   std::vector<const RunPlan*> queue_;
-  std::map<std::string, std::vector<const RunPlan*>> runs_;  ///< by work: the plan's
+  std::unordered_map<std::string, std::vector<const RunPlan*>> runs_;  ///< by work: the plan's
   RunStore store_;
   std::size_t taken_ = 0;  ///< pieces of work whose records were there
   int failed_ = 0;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "experiment/plan/plan.h"
@@ -43,10 +43,10 @@ class FinishedRuns {
  private:
   const record::Record* record_of(const std::string& work) const;
 
-  std::map<std::string, outputs::Run> done_;                    ///< by work
-  std::map<std::string, std::string> work_of_baseline_;         ///< by the baseline's id
-  std::map<std::string, std::vector<const RunPlan*>> waiting_;  ///< by work: the plan's runs that need it
-  std::map<const RunPlan*, int> missing_;                       ///< how many pieces of work a run still needs
+  std::unordered_map<std::string, outputs::Run> done_;                    ///< by work
+  std::unordered_map<std::string, std::string> work_of_baseline_;         ///< by the baseline's id
+  std::unordered_map<std::string, std::vector<const RunPlan*>> waiting_;  ///< by work: the plan's runs that need it
+  std::unordered_map<const RunPlan*, int> missing_;                       ///< how many pieces of work a run still needs
 };
 
 /// The results of a plan as far as its runs are finished: complete if all are. Without counterfactuals.

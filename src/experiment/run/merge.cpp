@@ -9,14 +9,15 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/files.h"
+#include "base/text.h"
 #include "experiment/run/children.h"
 #include "experiment/run/counterfactuals.h"
 #include "experiment/run/data_cache.h"
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/recordings.h"
-#include "experiment/run/results_directory.h"
-#include "experiment/run/run_store.h"
 #include "experiment/run/shard_records.h"
+#include "outputs/files/temporary_file.h"
 
 namespace simgrad::experiment {
 
@@ -24,12 +25,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The options of the command that selected the runs: "--set a=1", "--seeds 1..5"; not quoted.
+std::vector<std::string> options_of(const Selection& selection) {
+  std::vector<std::string> options;
+  for (const std::string& each : selection.sets) options.push_back("--set " + each);
+  for (const std::string& each : selection.grids) options.push_back("--grid " + each);
+  if (!selection.seeds.empty()) options.push_back("--seeds " + selection.seeds);
+  for (const std::string& each : selection.strategies) options.push_back("--strategy " + each);
+  if (!selection.baselines) options.emplace_back("--no-baseline");
+  return options;
+}
+
+/// The options that the first shard's command has and the other one's does not.
+std::string options_alone(const ShardOfExperiment& first, const ShardOfExperiment& other) {
+  const std::vector<std::string> others = options_of(other.origin.selection);
+  std::vector<std::string> alone = options_of(first.origin.selection);
+  std::erase_if(alone, [&](const std::string& option) { return std::ranges::find(others, option) != others.end(); });
+  return base::joined(alone);
+}
+
+/// "the command had --set a=1 in DIR and --set a=2 in DIR"; empty if the options are equal.
+std::string different_options(const ShardOfExperiment& first, const ShardOfExperiment& other) {
+  if (options_of(first.origin.selection) == options_of(other.origin.selection)) return {};
+  const std::string in_first = options_alone(first, other), in_other = options_alone(other, first);
+  if (in_first.empty() && in_other.empty())
+    return fmt::format("the command had {} in {}, and these options in another order or number in {}",
+                       base::joined(options_of(first.origin.selection)), first.out, other.out);
+  if (in_other.empty()) return fmt::format("the command had {} in {}, and not in {}", in_first, first.out, other.out);
+  if (in_first.empty()) return fmt::format("the command had {} in {}, and not in {}", in_other, other.out, first.out);
+  return fmt::format("the command had {} in {}, and {} in {}", in_first, first.out, in_other, other.out);
+}
+
 /// The fault of a shard that does not belong to the first one; empty if it does.
 std::string stranger(const ShardOfExperiment& first, const ShardOfExperiment& other) {
   if (first.shard.count != other.shard.count)
     return fmt::format("{} is shard {} and {} is shard {}: the numbers of shards differ", first.out, text(first.shard),
                        other.out, text(other.shard));
-  std::string different = differences(first.experiment, other.experiment, "in " + first.out, "in " + other.out);
+  std::string different = different_options(first, other);
+  for (const char* member : {"scenario", "made_by"})
+    if (different.empty())
+      different =
+          differences(first.experiment.at(member), other.experiment.at(member), "in " + first.out, "in " + other.out);
   if (different.empty() && first.plan != other.plan)
     different = fmt::format("the contents of the data or platform files differ in {} and {}", first.out, other.out);
   return different.empty() ? "" : fmt::format("{}: is a shard of another experiment: {}", other.out, different);
@@ -53,26 +89,25 @@ std::string scenario_of(const ShardOfExperiment& shard) {
       file, shard.directory));
 }
 
-/// Puts the file there under a name of its own, and renames it.
-void link_or_copy(const fs::path& from, const fs::path& to) {
-  const fs::path temporary = to.string() + ".merged.tmp";
-  std::error_code fault, ignored;
-  fs::remove(temporary, ignored);
-  fs::create_hard_link(from, temporary, fault);
-  if (fault) fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, fault);
-  if (!fault) fs::rename(temporary, to, fault);
-  if (!fault) return;
-  fs::remove(temporary, ignored);
-  throw base::EnvironmentError(fmt::format("{}: cannot be written: {}", to.string(), fault.message()));
+void bring_timelines(const ShardRecords& records, const std::string& out, bool again) {
+  for (const auto& [id, shard] : records.timelines)
+    if (again || !recorded(out, id)) outputs::link_or_copy(timeline_file(shard, id), timeline_file(out, id));
 }
 
-void bring_timelines(const ShardRecords& records, const std::string& out, bool again) {
+/// Brings the numbers that runs share. Of several files with the same key the largest one has the most steps.
+void bring_trajectories(const std::vector<ShardOfExperiment>& shards, const std::string& out) {
+  const fs::path folder = fs::path(out) / "trajectories";
   std::error_code unknown;
-  for (const auto& [id, shard] : records.timelines) {
-    const std::string from = timeline_file(shard, id), to = timeline_file(out, id);
-    if (again) fs::remove(to, unknown);
-    if (!recorded(out, id)) link_or_copy(from, to);
-  }
+  for (const ShardOfExperiment& shard : shards)
+    for (fs::directory_iterator at(fs::path(shard.out) / "trajectories", unknown), end; !unknown && at != end;
+         at.increment(unknown)) {
+      const fs::path from = at->path(), to = folder / from.filename();
+      std::error_code none;
+      if (outputs::is_temporary_name(from.filename().string()) || !fs::is_regular_file(from, none)) continue;
+      if (fs::exists(to, none) && fs::file_size(to, none) >= fs::file_size(from, none)) continue;
+      base::make_directory(folder);
+      outputs::link_or_copy(from.string(), to.string());
+    }
 }
 
 /// Writes the record of every run and baseline, as the runs would have left them in one directory.
@@ -113,16 +148,19 @@ Plan plan_again(const std::vector<ShardOfExperiment>& shards) {
                   file, different.empty() ? "a file that it names, or this release, has changed since" : different));
 }
 
-outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& shards, const MergeOptions& options) {
+outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& shards, const MergeOptions& options,
+                       std::unique_ptr<const ResultsDirectory>& directory) {
   watch_for_interrupts();
-  ShardRecords records = records_of(plan, shards);
+  RunStore store(options.out, options.tell);
+  ShardRecords records = records_of(plan, shards, store);
   FinishedRuns finished(plan);
   std::vector<outputs::Run> beside_runs;
   for (auto& [piece, run] : records.runs) {
     if (!records.in_table.contains(piece)) beside_runs.push_back(run);
     finished.add(piece->work, std::move(run));
   }
-  const ResultsDirectory directory(options.out, plan, {}, options.again, options.tell);
+  directory = std::make_unique<const ResultsDirectory>(options.out, plan, nlohmann::ordered_json(), options.again,
+                                                       options.tell);
   if (interrupted()) {
     outputs::Results none;
     none.complete = false;
@@ -130,7 +168,7 @@ outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& s
   }
   prepare(options.out, {});
   bring_timelines(records, options.out, options.again);
-  RunStore store(options.out, options.tell);
+  bring_trajectories(shards, options.out);
   write_records(plan, finished, beside_runs, store);
   outputs::Results results = results_of(plan, finished);
   DataCache data_cache;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "experiment/plan/plan.h"
 #include "experiment/run/origin.h"
+#include "experiment/run/results_directory.h"
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
@@ -31,10 +33,13 @@ struct MergeOptions {
   std::function<void(const std::string& text)> tell = {};
 };
 
-/// Writes the files that run_plan writes for the whole plan, with the shards' `wall_s`. Timelines are links to the
-/// shards' files where the file system allows it, else copies. At an interrupt nothing is written. Errors:
+/// Writes the files that run_plan writes for the whole plan, with the shards' `wall_s`. Timelines,
+/// trajectories, and records that comparisons across shards leave as they are get second names (hard links) where the
+/// file system allows it, else they are copied. At an interrupt nothing is written. Errors:
 /// ScenarioError naming the runs that are missing or damaged with the commands that do them, and runs that differ in
 /// two directories, before anything is written; ScenarioError and EnvironmentError for `out`, as of run_plan.
-outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& shards, const MergeOptions& options);
+/// The caller gets the directory, and keeps other commands out of it until it has written its own files.
+outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& shards, const MergeOptions& options,
+                       std::unique_ptr<const ResultsDirectory>& directory);
 
 }  // namespace simgrad::experiment

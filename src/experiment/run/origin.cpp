@@ -50,10 +50,10 @@ ShardOfExperiment read_shard(const std::string& out, const OriginJson& json) {
   shard.directory = (directory.is_absolute() ? directory : fs::path(out) / directory).lexically_normal().string();
   shard.command = member.at("command");
   shard.plan = member.at("plan");
-  shard.experiment = {{"version", member.at("version")},
-                      {"numerics", json.at("results")},
-                      {"name", json.at("name")},
-                      {"selection", selection},
+  shard.experiment = {{"made_by",
+                       {{"the version of simgrad", member.at("version")},
+                        {"results_number", json.at("results")},
+                        {"the scenario's name", json.at("name")}}},
                       {"scenario", json.at("scenario")}};
   return shard;
 }
@@ -95,6 +95,16 @@ ShardOfExperiment shard_in(const std::string& out) {
     refuse("found an experiment.json without the members of a shard's");
   }
   return {};
+}
+
+std::optional<Shard> shard_at(const std::string& out) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(fs::path(out) / "experiment.json", unknown)) return {};
+  try {
+    return shard_in(out).shard;
+  } catch (const base::ScenarioError&) {
+    return {};
+  }
 }
 
 }  // namespace simgrad::experiment

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "experiment/plan/plan.h"
@@ -34,5 +35,8 @@ struct ShardOfExperiment {
 
 /// Errors: ScenarioError for a directory that is no shard's.
 ShardOfExperiment shard_in(const std::string& out);
+
+/// The part that a directory has; nothing if it is no shard's.
+std::optional<Shard> shard_at(const std::string& out);
 
 }  // namespace simgrad::experiment

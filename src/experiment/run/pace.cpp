@@ -24,6 +24,7 @@ void Pace::at(std::size_t run, double share, double elapsed_s) {
   const auto [known, fresh] = under_way_.try_emplace(run);
   if (fresh) --group_of_.at(run)->second.waiting;
   known->second.elapsed_s = elapsed_s;
+  known->second.share = std::clamp(share, 0.0, 1.0);
   if (share >= share_least && elapsed_s >= elapsed_least_s) known->second.total_s = elapsed_s / std::min(share, 1.0);
 }
 
@@ -59,8 +60,8 @@ std::optional<double> Pace::left_s() const {
     longest_s = std::max(longest_s, expected_s(group));
   }
   for (const auto& [run, so_far] : under_way_) {
-    const double total_s = so_far.total_s.value_or(expected_s(group_of_[run]->second));
-    const double left_s = std::max(0.0, total_s - so_far.elapsed_s);
+    const double left_s = so_far.total_s ? std::max(0.0, *so_far.total_s - so_far.elapsed_s)
+                                         : (1.0 - so_far.share) * expected_s(group_of_[run]->second);
     sum_s += left_s;
     longest_s = std::max(longest_s, left_s);
   }

@@ -26,7 +26,8 @@ class Pace {
 
   /// The real time that a run of this one's group takes; nothing before one has ended.
   std::optional<double> expected_s(std::size_t run) const { return group_of_[run]->second.ended.value(); }
-  /// Nothing before the first run is far enough.
+  /// A run under way counts by the share that it reports, not by the time since its start.
+  /// Returns nothing before the first run is far enough.
   std::optional<double> left_s() const;
 
  private:
@@ -46,6 +47,7 @@ class Pace {
   };
   struct UnderWay {
     double elapsed_s = 0.0;
+    double share = 0.0;
     std::optional<double> total_s = {};  ///< extrapolated
   };
 

@@ -95,8 +95,7 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
 }
 
 bool recorded(const std::string& out, const std::string& id) {
-  std::error_code unknown;
-  return std::filesystem::is_regular_file(timeline_file(out, id), unknown);
+  return outputs::is_whole_timeline(timeline_file(out, id), id);
 }
 
 std::string timeline_file(const std::string& out, const std::string& id) {

@@ -29,7 +29,7 @@ struct Recordings {
 /// "a..b", or "a": from a up to and including b, 0 <= a <= b.  Errors: ScenarioError.
 std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text);
 
-/// Whether the run's timeline is in the directory.
+/// Whether the run's timeline is in the directory, and is no part of one.
 bool recorded(const std::string& out, const std::string& id);
 std::string timeline_file(const std::string& out, const std::string& id);
 std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings);

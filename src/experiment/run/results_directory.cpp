@@ -6,7 +6,6 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -17,7 +16,7 @@
 #include "base/text.h"
 #include "experiment/plan/identity.h"
 #include "experiment/run/children.h"
-#include "experiment/run/shards.h"
+#include "experiment/run/left_files.h"
 #include "outputs/results.h"
 #include "outputs/summary.h"
 
@@ -38,22 +37,6 @@ void wait_for(base::DirectoryLock& lock, const std::string& out,
     told = true;
     std::this_thread::sleep_for(pause);
   }
-}
-
-/// Whether a name is that of a temporary file of ours: NAME.<16 hexadecimal digits>.tmp, or NAME.merged.tmp.
-bool is_temporary_name(const std::string& name) {
-  static const std::regex ours(R"(.+\.([0-9a-f]{16}|merged)\.tmp)");
-  return std::regex_match(name, ours);
-}
-
-/// Removes the temporary files of writers that were killed, in the directory and the folders that are its own.
-void remove_temporary_files(const std::string& out) {
-  std::error_code unknown;
-  std::vector<fs::path> left;
-  for (const char* folder : {"", "runs", "timelines", "trajectories", "trace", "events"})
-    for (fs::directory_iterator at(fs::path(out) / folder, unknown), end; !unknown && at != end; at.increment(unknown))
-      if (is_temporary_name(at->path().filename().string())) left.push_back(at->path());
-  for (const fs::path& file : left) fs::remove(file, unknown);
 }
 
 /// The leaves of a tree by their keys: "cluster.workers", "strategy.0.kind".
@@ -117,20 +100,16 @@ std::string differences_of_scenarios(const Json& there, const Json& here) {
   return differing(defining(there, varied), defining(here, varied), "there", "here");
 }
 
-void refuse_another(const std::string& out, const Json& there, const Json& here) {
-  if (there.is_null()) return;
+/// The differences that make another experiment of the one in a directory; empty if there is none.
+std::string differences_of_another(const Json& there, const Json& here) {
+  if (there.is_null()) return {};
   const auto member = [&](const char* name) {
     return there.is_object() && there.contains(name) ? there[name] : Json();
   };
-  std::string different;
   if (member("results") != here["results"])
-    different =
-        fmt::format("the numerics are number {} there and {} here", member("results").dump(), here["results"].dump());
-  else
-    different = differences_of_scenarios(member("scenario"), here["scenario"]);
-  if (!different.empty())
-    throw base::ScenarioError(fmt::format(
-        "{}: has the results of another experiment: {}; --out DIR keeps both, --force replaces them", out, different));
+    return fmt::format("the numerics are number {} there and {} here", member("results").dump(),
+                       here["results"].dump());
+  return differences_of_scenarios(member("scenario"), here["scenario"]);
 }
 
 }  // namespace
@@ -160,16 +139,22 @@ ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, con
   Json here{{"name", plan.name}, {"results", results_number}, {"scenario", plan.scenario}};
   if (!shard.is_null()) here["shard"] = shard;
   Json there;
+  std::string different;
   try {
     there = experiment_in(out);
+    different = differences_of_another(there, here);
   } catch (const base::EnvironmentError& fault) {
+    different = "unknown";
     if (!replace)
       throw base::EnvironmentError(
           fmt::format("{}; so nobody knows whose results these are; --force replaces them", fault.what()));
   }
-  if (!replace) refuse_another(out, there, here);
+  if (!different.empty() && !replace)
+    throw base::ScenarioError(fmt::format(
+        "{}: has the results of another experiment: {}; --out DIR keeps both, --force replaces them", out, different));
   if (there != here)
     outputs::write_file(out + "/experiment.json", here.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (!different.empty()) remove_files_of_experiment(out);
 }
 
 }  // namespace simgrad::experiment

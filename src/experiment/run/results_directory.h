@@ -18,7 +18,7 @@ namespace simgrad::experiment {
 class ResultsDirectory {
  public:
   /// Makes the directory and its folder `runs`, waits for another command that writes to it, and removes temporary
-  /// files that a killed one has left. Writes experiment.json.
+  /// files that a killed one has left. Writes experiment.json, and removes the files of an experiment that is replaced.
   /// shard: experiment.json's member of that name; null: none.
   /// replace: whether results of another experiment may be replaced.  tell: called before waiting.
   /// Errors: ScenarioError naming the differences if the directory has another experiment's results; EnvironmentError.

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
+#include "outputs/files/temporary_file.h"
 #include "outputs/run_text.h"
 #include "outputs/summary.h"
 
@@ -54,7 +55,7 @@ std::string record_file(const std::string& out, const std::string& id) {
   return fmt::format("{}/runs/{}.json", out, id);
 }
 
-StoredRun stored_run(const std::string& out, const std::string& id) {
+RecordedRun stored_run(const std::string& out, const std::string& id) {
   const std::string file = record_file(out, id);
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(file, unknown)) return {};
@@ -101,17 +102,25 @@ void RunStore::set_aside(const std::string& id, const std::string& fault) {
 }
 
 std::optional<outputs::Run> RunStore::take(const std::string& id) {
-  StoredRun stored = stored_run(out_, id);
+  RecordedRun stored = stored_run(out_, id);
   if (!stored.fault.empty()) set_aside(id, stored.fault);
   if (!stored.run || stored.run->record.status == record::Status::failed) return {};
   known_.insert_or_assign(id, Frame(*stored.run));
   return std::move(stored.run);
 }
 
+void RunStore::offer(std::string file, const outputs::Run& run) {
+  offered_.insert_or_assign(run.id, std::pair(std::move(file), Frame(run)));
+}
+
 void RunStore::put(const outputs::Run& run) {
   Frame frame(run);
   if (const auto there = known_.find(run.id); there != known_.end() && there->second == frame) return;
-  outputs::write_file(record_file(out_, run.id), with_checksum(outputs::compact(outputs::to_json(run))));
+  const std::string file = record_file(out_, run.id);
+  if (const auto other = offered_.find(run.id); other != offered_.end() && other->second.second == frame)
+    outputs::link_or_copy(other->second.first, file);
+  else
+    outputs::write_file(file, with_checksum(outputs::text_of(run)));
   known_.insert_or_assign(run.id, std::move(frame));
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "outputs/results.h"
@@ -12,7 +13,7 @@
 namespace simgrad::experiment {
 
 /// A run's record as its file has it.
-struct StoredRun {
+struct RecordedRun {
   std::optional<outputs::Run> run = {};  ///< nothing: there is no file, or it is damaged
   std::string fault = {};                ///< of a damaged file: "is no whole record"
 };
@@ -20,7 +21,7 @@ struct StoredRun {
 /// The file of a run's record: <out>/runs/<id>.json.
 std::string record_file(const std::string& out, const std::string& id);
 /// Reads a run's record, and checks it against its checksum and its id. Changes nothing.
-StoredRun stored_run(const std::string& out, const std::string& id);
+RecordedRun stored_run(const std::string& out, const std::string& id);
 
 /// runs/ID.json is the run's object in results.json, with `checksum` as the last member: the hash of the file's text
 /// without this member and without the number of wall_s, so that equal runs have equal files but for wall_s. The file
@@ -33,8 +34,11 @@ class RunStore {
   /// Returns the record of a run, if it is there and sound. A damaged one is renamed to ID.json.damaged and told, and a
   /// record of a failed run counts as none: its reason may have been the machine.
   std::optional<outputs::Run> take(const std::string& id);
+  /// Takes note of a sound record in another directory, as it was read: `put` need not write a run that agrees with it.
+  void offer(std::string file, const outputs::Run& run);
   /// Writes the record, unless the file is known to have it: from `take`, or from an earlier `put`. A run that was
-  /// taken may differ in its names, its bill and its comparisons with other runs, not in the simulation's numbers.
+  /// taken or offered may differ in its names, its bill and its comparisons with other runs, not in the simulation's
+  /// numbers. An offered record gets a second name here, or is copied where there can be none.
   /// Errors: EnvironmentError.
   void put(const outputs::Run& run);
 
@@ -56,7 +60,8 @@ class RunStore {
 
   std::string out_;
   std::function<void(const std::string& text)> tell_;
-  std::map<std::string, Frame> known_;  ///< of the records that are there, by id
+  std::unordered_map<std::string, Frame> known_;                            ///< of the records that are there, by id
+  std::unordered_map<std::string, std::pair<std::string, Frame>> offered_;  ///< files and what they have, by id
 };
 
 }  // namespace simgrad::experiment

@@ -6,7 +6,6 @@
 
 #include "experiment/run/counterfactuals.h"
 #include "experiment/run/execution.h"
-#include "experiment/run/results_directory.h"
 #include "experiment/run/unwritten.h"
 
 namespace simgrad::experiment {
@@ -18,11 +17,18 @@ std::pair<int, int> jobs_and_threads(int jobs, int threads, std::size_t runs) {
 }
 
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options) {
+  std::unique_ptr<const ResultsDirectory> directory;
+  return run_plan(plan, options, directory);
+}
+
+outputs::Results run_plan(const Plan& plan, const RunnerOptions& options,
+                          std::unique_ptr<const ResultsDirectory>& directory) {
   watch_for_interrupts();
   Unwritten unwritten(options);
   Execution execution(plan, pieces_of_work(plan), options, unwritten);
   execution.read_data();
-  const ResultsDirectory directory(options.out, plan, {}, options.again, options.tell);
+  directory = std::make_unique<const ResultsDirectory>(options.out, plan, nlohmann::ordered_json(), options.again,
+                                                       options.tell);
   if (!interrupted()) execution.run();  // not at an interrupt while another command had the directory
   outputs::Results results = results_of(plan, execution.finished());
   execution.leave_out_dropped(results, plan);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "experiment/run/child_limits.h"
 #include "experiment/run/origin.h"
 #include "experiment/run/recordings.h"
+#include "experiment/run/results_directory.h"
 #include "experiment/run/shards.h"
 #include "outputs/results.h"
 
@@ -71,6 +73,10 @@ void check_files(const Plan& plan, std::uintmax_t most_bytes,
 /// with the results of another experiment; EnvironmentError for a directory that cannot be written to, both before
 /// anything is simulated.
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options);
+/// As above. The caller gets the directory besides, and keeps other commands out of it until it has written its own
+/// files.
+outputs::Results run_plan(const Plan& plan, const RunnerOptions& options,
+                          std::unique_ptr<const ResultsDirectory>& directory);
 
 /// The outcome of a shard.
 struct ShardOutcome {

@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <system_error>
+#include <unordered_map>
 
 #include "base/errors.h"
 #include "base/text.h"
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/recordings.h"
-#include "experiment/run/run_store.h"
-#include "outputs/summary.h"
+#include "outputs/run_text.h"
 
 namespace simgrad::experiment {
 
@@ -24,8 +23,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t lines_most = 10;
 
 /// The directories that have a record, by the run's id.
-std::map<std::string, std::vector<std::string>> directories_by_id(const std::vector<ShardOfExperiment>& shards) {
-  std::map<std::string, std::vector<std::string>> directories;
+std::unordered_map<std::string, std::vector<std::string>> directories_by_id(
+    const std::vector<ShardOfExperiment>& shards) {
+  std::unordered_map<std::string, std::vector<std::string>> directories;
   for (const ShardOfExperiment& shard : shards) {
     std::error_code unknown;
     for (fs::directory_iterator at(shard.out + "/runs", unknown), end; !unknown && at != end; at.increment(unknown))
@@ -42,7 +42,7 @@ std::string simulated_part(const RunPlan& plan, const outputs::Run& run) {
   bare.record = run.record;
   bare.record.notes.clear();
   for (auto& evaluation : bare.record.curve) evaluation.energy_j.reset();
-  return outputs::compact(outputs::to_json(bare));
+  return outputs::text_of(bare);
 }
 
 /// "simgrad run S.toml --shard 3/8 --out DIR", of the shard with this number.
@@ -55,8 +55,8 @@ std::string command_of_shard(const ShardOfExperiment& any, int index) {
 
 class Gathering {
  public:
-  Gathering(const Plan& plan, const std::vector<ShardOfExperiment>& shards)
-      : plan_(plan), shards_(shards), directories_(directories_by_id(shards)) {
+  Gathering(const Plan& plan, const std::vector<ShardOfExperiment>& shards, RunStore& store)
+      : plan_(plan), shards_(shards), store_(store), directories_(directories_by_id(shards)) {
     for (const RunPlan& run : plan.runs) runs_[run.work].push_back(&run);
   }
 
@@ -87,7 +87,7 @@ class Gathering {
     std::optional<outputs::Run> found;
     std::string place;
     for (const std::string& directory : directories_[piece.id]) {
-      StoredRun stored = stored_run(directory, piece.id);
+      RecordedRun stored = stored_run(directory, piece.id);
       if (!stored.fault.empty())
         damaged_.push_back(fmt::format("{} {}", record_file(directory, piece.id), stored.fault));
       if (!stored.run) continue;
@@ -99,6 +99,7 @@ class Gathering {
       found = std::move(stored.run);
       place = directory;
     }
+    if (found) store_.offer(record_file(place, piece.id), *found);
     return found;
   }
 
@@ -138,16 +139,17 @@ class Gathering {
 
   const Plan& plan_;
   const std::vector<ShardOfExperiment>& shards_;
-  std::map<std::string, std::vector<std::string>> directories_;  ///< of shards that have a record, by id
-  std::map<std::string, std::vector<const RunPlan*>> runs_;      ///< by work: the plan's
+  RunStore& store_;
+  std::unordered_map<std::string, std::vector<std::string>> directories_;  ///< of shards that have a record, by id
+  std::unordered_map<std::string, std::vector<const RunPlan*>> runs_;      ///< by work: the plan's
   std::set<const RunPlan*> missing_;
   std::vector<std::string> damaged_, faults_;
 };
 
 }  // namespace
 
-ShardRecords records_of(const Plan& plan, const std::vector<ShardOfExperiment>& shards) {
-  return Gathering(plan, shards).gathered();
+ShardRecords records_of(const Plan& plan, const std::vector<ShardOfExperiment>& shards, RunStore& store) {
+  return Gathering(plan, shards, store).gathered();
 }
 
 }  // namespace simgrad::experiment

@@ -8,6 +8,7 @@
 
 #include "experiment/plan/plan.h"
 #include "experiment/run/origin.h"
+#include "experiment/run/run_store.h"
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
@@ -19,8 +20,9 @@ struct ShardRecords {
   std::vector<std::pair<std::string, std::string>> timelines;  ///< of the plan's runs: id, and the shard's directory
 };
 
+/// store: is offered the records.
 /// Errors: ScenarioError naming damaged records, runs that are missing with the commands that do them (of many the
 /// first few), and runs that differ in two directories.
-ShardRecords records_of(const Plan& plan, const std::vector<ShardOfExperiment>& shards);
+ShardRecords records_of(const Plan& plan, const std::vector<ShardOfExperiment>& shards, RunStore& store);
 
 }  // namespace simgrad::experiment

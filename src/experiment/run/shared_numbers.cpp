@@ -27,6 +27,27 @@ constexpr std::string_view checksum_word = "checksum ";
 
 using Reach = SharedNumbers::Reach;
 
+/// Whether a run with this source computes numbers that others have in common with it.
+bool computes(NumbersFrom from) { return from == NumbersFrom::first || from == NumbersFrom::state; }
+
+/// States are kept until they have so many bytes in a directory.
+constexpr std::uintmax_t bytes_of_states_most = std::uintmax_t{1} << 30;
+
+/// A file's size; 0 without the file.
+std::uintmax_t size_of(const std::string& file) {
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
+  return unknown ? 0 : size;
+}
+
+std::uintmax_t bytes_of_states_in(const std::string& folder) {
+  std::error_code unknown;
+  std::uintmax_t bytes = 0;
+  for (std::filesystem::directory_iterator at(folder, unknown), end; !unknown && at != end; at.increment(unknown))
+    if (at->path().extension() == SharedNumbers::state_extension) bytes += size_of(at->path().string());
+  return bytes;
+}
+
 /// The file: how far the furthest of its runs goes, the numbers, and a checksum of both.
 std::string trajectory_file_text(const training::Trajectory& trajectory, const Reach& done) {
   std::string text = fmt::format("{}{} {}\n{}", heading, done.steps, done.loss, trajectory.text());
@@ -54,8 +75,8 @@ std::optional<Reach> read_trajectory(std::string_view text, training::Trajectory
 
 }  // namespace
 
-SharedNumbers::SharedNumbers(std::string out, bool reads, std::function<void(const std::string& text)> tell)
-    : out_(std::move(out)), reads_(reads), tell_(std::move(tell)) {}
+SharedNumbers::SharedNumbers(std::string out, const Options& options, std::function<void(const std::string& text)> tell)
+    : out_(std::move(out)), options_(options), tell_(std::move(tell)) {}
 
 std::string SharedNumbers::file(const std::string& key) const { return fmt::format("{}/trajectories/{}", out_, key); }
 
@@ -89,7 +110,7 @@ SharedNumbers::Common* SharedNumbers::of(const RunPlan& run) {
   const auto key = keys_.find(&run);
   if (key == keys_.end()) return nullptr;
   Common& common = common_.at(key->second);
-  if (reads_ && !common.read) read(key->second, common);
+  if (options_.reads && !common.read) read(key->second, common);
   return &common;
 }
 
@@ -113,21 +134,41 @@ void SharedNumbers::read(const std::string& key, Common& common) {
 }
 
 bool SharedNumbers::covers(const Common& common, const RunPlan& run) const {
-  if (!common.done || common.trajectory.empty() || lacks_.contains(&run)) return false;
+  if (!common.done || common.trajectory.empty() || lacks(run, NumbersFrom::known)) return false;
   const Reach end = reach(run);
   return std::isfinite(end.loss) || !(*common.done < end);  // a target may be reached at any step
+}
+
+bool SharedNumbers::lacks(const RunPlan& run, NumbersFrom from) const {
+  const auto found = lacking_.find(&run);
+  return found != lacking_.end() && found->second.contains(from);
+}
+
+/// The source of a run that computes: a state to go on from, if the run is longer than all before.
+NumbersFrom SharedNumbers::computed(const Common& common, const RunPlan& run) const {
+  std::error_code unknown;
+  const bool goes_on = options_.reads && options_.states && common.done && *common.done < reach(run) &&
+                       !lacks(run, NumbersFrom::state) && std::filesystem::is_regular_file(state_file(run), unknown);
+  return goes_on ? NumbersFrom::state : NumbersFrom::first;
+}
+
+bool SharedNumbers::leaves_state(const RunPlan& run) {
+  Common* const common = of(run);
+  if (!options_.states || !common || (common->done && !(*common->done < reach(run)))) return false;
+  if (!bytes_of_states_) bytes_of_states_ = bytes_of_states_in(out_ + "/trajectories");
+  return *bytes_of_states_ - size_of(state_file(run)) < bytes_of_states_most;
 }
 
 NumbersFrom SharedNumbers::source(const RunPlan& run) {
   const Common* const common = of(run);
   if (!common) return NumbersFrom::itself;
-  if (lacks_.contains(&run)) return NumbersFrom::first;
+  if (lacking_.contains(&run)) return computed(*common, run);
   const Reach own = reach(run);
   const auto not_shorter = [&](const auto& other) { return other.first != &run && !(other.second < own); };
   const auto longer = [&](const auto& other) { return own < other.second; };
   if (std::ranges::any_of(common->computing, not_shorter)) return NumbersFrom::another_run;
   if (covers(*common, run)) return NumbersFrom::known;
-  return std::ranges::any_of(common->waiting, longer) ? NumbersFrom::another_run : NumbersFrom::first;
+  return std::ranges::any_of(common->waiting, longer) ? NumbersFrom::another_run : computed(*common, run);
 }
 
 training::Trajectory& SharedNumbers::trajectory(const RunPlan& run) { return of(run)->trajectory; }
@@ -136,12 +177,13 @@ void SharedNumbers::started(const RunPlan& run, NumbersFrom from) {
   Common* const common = of(run);
   if (!common) return;
   const auto waited = common->waiting.extract(&run);
-  if (from == NumbersFrom::first && waited) common->computing[&run] = waited.mapped();
+  if (computes(from)) common->state_bytes = size_of(state_file(run));
+  if (computes(from) && waited) common->computing[&run] = waited.mapped();
 }
 
-void SharedNumbers::lacked(const RunPlan& run) {
-  lacks_.insert(&run);
-  of(run)->waiting[&run] = reach(run);
+void SharedNumbers::lacked(const RunPlan& run, NumbersFrom from) {
+  lacking_[&run].insert(from);
+  put_back(run);
 }
 
 void SharedNumbers::put_back(const RunPlan& run) {
@@ -157,10 +199,10 @@ void SharedNumbers::ended(const RunPlan& run, NumbersFrom from, const std::strin
   const bool last = --common->users == 0;
   common->waiting.erase(&run);  // a run whose data could not be loaded was never started
   common->computing.erase(&run);
-  if (from == NumbersFrom::first) {
+  if (computes(from)) {
+    if (bytes_of_states_) *bytes_of_states_ += size_of(state_file(run)) - std::exchange(common->state_bytes, 0);
     common->trajectory.add(lines);
     if (whole && (!common->done || *common->done < reach(run))) common->done = reach(run);
-    constexpr double worth_keeping_s = 0.05;
     if (common->done && !lines.empty() && (common->shared || effort_s >= worth_keeping_s)) {
       base::make_directory(out_ + "/trajectories");
       outputs::write_file(file(keys_.at(&run)), trajectory_file_text(common->trajectory, *common->done));

@@ -148,13 +148,14 @@ class Simulation {
  public:
   Simulation(const RunPlan& run, const Data& data, int threads, const Numbers& numbers)
       : dispatcher_({.threads = threads,
-                     .numbers = data != nullptr && !numbers.all_known,
+                     .numbers = data != nullptr && !numbers.all_known && !numbers.state,
                      .lineages = numbers.trajectory != nullptr,
+                     .known = numbers.state,
                      .label = [this] { return label(); }}),
         cluster_(cluster_of(run)),
         turns_(turns_of(run)),
         parts_(parts_of(run)),
-        trajectory_(numbers.trajectory) {
+        numbers_(numbers) {
     data_.emplace(run.data_key(), data);
     for (Part& part : parts_) prepare(part);
     if (turns_) return;  // one job at a time has a host
@@ -208,15 +209,23 @@ class Simulation {
       };
     const auto workers = static_cast<int>(plan.workers);
     training::Learning::Setup learning = learning_setup(plan, data_of(plan));
-    learning.trajectory = trajectory_;
+    learning.trajectory = numbers_.trajectory;
     learning.speeds = speeds(plan, cluster_, program.traits(workers).places(workers));
     part.learning = std::make_unique<training::Learning>(std::move(learning), dispatcher_);
     training::Training::Setup setup{
         .options = own.training, .stop = own.stop, .evaluate = own.evaluate, .recovery = plan.recovery};
     setup.turns = turns_.get();
     setup.job = part.job;
+    if (numbers_.last_state) setup.near_end = [this] { keep_state(); };
     part.training =
         std::make_unique<training::Training>(cluster_, *part.learning, std::move(program), std::move(setup), workers);
+  }
+
+  void keep_state() {
+    try {
+      if (auto contents = dispatcher_.contents(state_bytes_most)) *numbers_.last_state = std::move(*contents);
+    } catch (const std::bad_alloc&) {  // the run itself has enough
+    }
   }
 
   /// Jobs that learn from equal data share them.
@@ -238,7 +247,7 @@ class Simulation {
   std::unique_ptr<cluster::GangSchedule> turns_;
   std::map<std::string, Data> data_;  ///< by data_key
   std::vector<Part> parts_;
-  training::Trajectory* trajectory_;
+  Numbers numbers_;
 };
 
 }  // namespace
@@ -270,7 +279,8 @@ RunPlan by_messages(const RunPlan& run) {
 
 std::string note_on_messages(const std::string& link) {
   return fmt::format(
-      "collectives were simulated message by message: transfers of several of them may be on link {} at one time", link);
+      "collectives were simulated message by message: transfers of several of them may be on link {} at one time",
+      link);
 }
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,

@@ -18,6 +18,9 @@ namespace simgrad::experiment {
 /// The training rows and the test rows; null in a timing-only run.
 using Data = std::shared_ptr<const data::Split>;
 
+/// The largest state that is kept.
+inline constexpr std::int64_t state_bytes_most = std::int64_t{64} << 20;
+
 /// Loads the run's data; null in a timing-only run.  Errors: ScenarioError, EnvironmentError.
 Data load_data(const RunPlan& run);
 
@@ -31,6 +34,9 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 struct Numbers {
   training::Trajectory* trajectory = nullptr;  ///< numbers that are known, and those computed; null: none are kept
   bool all_known = false;  ///< nothing is computed; the run fails, and the trajectory is lacking(), if one is missing
+  /// The state to go on from: only what follows from it is computed, and the run fails likewise if a number is missing.
+  std::shared_ptr<const values::Contents> state = {};
+  values::Contents* last_state = nullptr;  ///< takes the state to go on from; left as it is if that is too large
 };
 
 /// Collectives cannot be computed at their last arrival, since transfers of several of them may meet on a link: the run

@@ -1,10 +1,11 @@
 /// A file that is written in pieces, compressed if its name ends in ".gz".
 #pragma once
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include "outputs/files/temporary_file.h"
 
 namespace simgrad::outputs {
 
@@ -13,7 +14,7 @@ namespace simgrad::outputs {
 class ByteFile {
  public:
   /// Errors of all members: base::EnvironmentError with the file's name and the system's reason.
-  explicit ByteFile(std::string path);
+  explicit ByteFile(const std::string& path);
   ~ByteFile();
   ByteFile(const ByteFile&) = delete;
   ByteFile& operator=(const ByteFile&) = delete;
@@ -23,13 +24,9 @@ class ByteFile {
 
  private:
   struct Packer;
-  void put(std::string_view bytes);
   void flush();
-  [[noreturn]] void refuse(int reason) const;
 
-  std::string path_;
-  std::string temporary_;
-  std::FILE* file_ = nullptr;
+  TemporaryFile file_;
   std::string waiting_;  ///< buffered bytes
   std::unique_ptr<Packer> packer_;
 };

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <random>
 
 #include "base/errors.h"
-#include "outputs/files/temporary_name.h"
+#include "outputs/files/temporary_file.h"
 #include "outputs/result_tables.h"
+#include "outputs/results_digest.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -23,48 +23,34 @@ using File = std::unique_ptr<std::FILE, Closer>;
   throw base::EnvironmentError(fmt::format("{}: {}: {}", path, what, std::strerror(reason)));
 }
 
-using Write = std::function<void(const Sink& sink)>;
-
-/// Writes the file; a mode with "x" refuses one that exists. Returns 0, or the system's error number.
-int try_write(const std::string& path, const char* mode, const Write& write) {
-  File file(std::fopen(path.c_str(), mode));
-  if (!file) return errno;
-  int reason = 0;
+/// Writes to what is there: a device, a pipe, the target of a link.
+void write_in_place(const std::string& path, const std::function<void(const Sink& sink)>& write) {
+  File file(std::fopen(path.c_str(), "wb"));
+  if (!file) refuse(path, "cannot be written", errno);
   write([&](std::string_view piece) {
-    if (reason == 0 && std::fwrite(piece.data(), 1, piece.size(), file.get()) != piece.size()) reason = errno;
+    if (std::fwrite(piece.data(), 1, piece.size(), file.get()) != piece.size())
+      refuse(path, "cannot be written", errno);
   });
-  if (reason != 0) return reason;
   // A full disk may be reported only by the close.
-  return std::fclose(file.release()) == 0 ? 0 : errno;
+  if (std::fclose(file.release()) != 0) refuse(path, "cannot be written", errno);
 }
 
 }  // namespace
 
-std::string temporary_name(const std::string& path) {
-  std::random_device random;
-  return fmt::format("{}.{:08x}{:08x}.tmp", path, random(), random());
+void write_file(const std::string& path, const std::function<void(const Sink& sink)>& write) {
+  renew_file(path, {}, write);
 }
 
-void write_file(const std::string& path, const Write& write) {
+void renew_file(const std::string& path, const std::string& made_of,
+                const std::function<void(const Sink& sink)>& write) {
+  if (!made_of.empty() && is_made_of(path, made_of)) return;
   // A device, a pipe or a link's target is written to, not replaced.
   std::error_code unknown;
   const auto status = std::filesystem::symlink_status(path, unknown);
-  if (std::filesystem::is_other(status) || std::filesystem::is_symlink(status)) {
-    if (const int reason = try_write(path, "wb", write); reason != 0) refuse(path, "cannot be written", reason);
-    return;
-  }
-  const std::string temporary = temporary_name(path);
-  int reason = 0;
-  try {
-    reason = try_write(temporary, "wbx", write);
-  } catch (...) {
-    std::remove(temporary.c_str());
-    throw;
-  }
-  if (reason == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) reason = errno;
-  if (reason == 0) return;
-  std::remove(temporary.c_str());
-  refuse(path, "cannot be written", reason);
+  if (std::filesystem::is_other(status) || std::filesystem::is_symlink(status)) return write_in_place(path, write);
+  TemporaryFile file(path);
+  write([&](std::string_view piece) { file.write(piece); });
+  file.keep(made_of);
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -86,10 +72,11 @@ void write_all(const Results& results, const std::string& directory) {
   std::filesystem::create_directories(directory, fault);
   if (fault) refuse(directory, "cannot be made", fault.value());
   const std::filesystem::path folder(directory);
+  const std::string made_of = digest(results);
   for (const ResultTable& table : result_tables(results))
-    write_file(folder / (table.name + ".csv"), [&](const Sink& sink) { write_csv(table, sink); });
+    renew_file(folder / (table.name + ".csv"), made_of, [&](const Sink& sink) { write_csv(table, sink); });
   // results.json comes last, so that a program that waits for it finds the other files.
-  write_file(folder / "results.json", [&](const Sink& sink) { write_results_json(results, sink); });
+  renew_file(folder / "results.json", made_of, [&](const Sink& sink) { write_results_json(results, sink); });
 }
 
 }  // namespace simgrad::outputs

@@ -126,7 +126,8 @@ std::string github_summary(const std::vector<TestSuite>& suites, const std::stri
       else
         ++left_out;
     }
-  std::string all = fmt::format("### simgrad check: {}\n\n{}\n", passed ? "passed" : "failed", markdown_cell(tally));
+  std::string all = fmt::format("### simgrad check: {}\n", passed ? "passed" : "failed");
+  if (!tally.empty()) all += fmt::format("\n{}\n", markdown_cell(tally));
   if (rows.size() > 1) all += "\n" + markdown_table(rows);
   if (left_out > 0) all += fmt::format("\n... and {} more\n", left_out);
   return all + details;

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <set>
 
 #include "base/errors.h"
-#include "outputs/files/temporary_name.h"
+#include "outputs/files/temporary_file.h"
 #include "outputs/result_tables.h"
+#include "outputs/results_digest.h"
 #include "outputs/summary.h"
 
 namespace simgrad::outputs {
@@ -27,14 +25,14 @@ using Statement = std::unique_ptr<sqlite3_stmt, StatementEnd>;
 /// A new database under a temporary name; keep() gives it its own. One that is not kept is removed.
 class NewDatabase {
  public:
-  explicit NewDatabase(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
-    const int code =
-        sqlite3_open_v2(temporary_.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  explicit NewDatabase(const std::string& path) : path_(path), file_(path) {
+    // Nobody else has the file: locks of SQLite's own would only get in the way of ours on NFS.
+    const int code = sqlite3_open_v2(file_.name().c_str(), &database_, SQLITE_OPEN_READWRITE, "unix-none");
     if (code == SQLITE_OK) return;
-    drop();
+    sqlite3_close(database_);
     refuse(sqlite3_errstr(code));
   }
-  ~NewDatabase() { drop(); }
+  ~NewDatabase() { sqlite3_close(database_); }
   NewDatabase(const NewDatabase&) = delete;
   NewDatabase& operator=(const NewDatabase&) = delete;
 
@@ -52,13 +50,10 @@ class NewDatabase {
     check(sqlite3_reset(statement));
   }
 
-  void keep() {
+  void keep(const std::string& made_of) {
     check(sqlite3_close(database_));
     database_ = nullptr;
-    if (std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
-    const int reason = errno;
-    std::remove(temporary_.c_str());
-    refuse(std::strerror(reason));
+    file_.keep(made_of);
   }
 
  private:
@@ -73,12 +68,6 @@ class NewDatabase {
     return sqlite3_bind_text64(statement, place, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   }
 
-  void drop() {
-    if (!database_) return;
-    sqlite3_close(database_);
-    database_ = nullptr;
-    std::remove(temporary_.c_str());
-  }
   void check(int code) const {
     if (code != SQLITE_OK) refuse(sqlite3_errmsg(database_));
   }
@@ -87,7 +76,7 @@ class NewDatabase {
   }
 
   std::string path_;
-  std::string temporary_;
+  TemporaryFile file_;
   sqlite3* database_ = nullptr;
 };
 
@@ -145,13 +134,15 @@ void add_table(NewDatabase& database, const ResultTable& table) {
 }  // namespace
 
 void write_sqlite(const Results& results, const std::string& path) {
+  const std::string made_of = digest(results) + sqlite3_sourceid();
+  if (is_made_of(path, made_of)) return;
   NewDatabase database(path);
   // The temporary file needs no journal: where anything fails, it is removed.
   database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
   database.execute(fmt::format("PRAGMA user_version = {}; BEGIN", schema));
   for (const ResultTable& table : result_tables(results)) add_table(database, table);
   database.execute("COMMIT");
-  database.keep();
+  database.keep(made_of);
 }
 
 }  // namespace simgrad::outputs

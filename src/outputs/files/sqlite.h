@@ -11,7 +11,8 @@ namespace simgrad::outputs {
 /// results.json, without the apostrophe that guards formulas in CSV. The columns `run` and `id` are indexed.
 ///
 /// Whole or not there: one transaction in a file with a temporary name, which is then renamed. Equal results give equal
-/// bytes with the same version of SQLite.  Errors: base::EnvironmentError naming the file and the reason.
+/// bytes with the same version of SQLite; a database of equal results that nobody has changed stays as it is.  Errors:
+/// base::EnvironmentError naming the file and the reason.
 void write_sqlite(const Results& results, const std::string& path);
 
 }  // namespace simgrad::outputs

@@ -16,4 +16,7 @@ Results read_results(const std::string& directory);
 /// read_results.
 TimelineOf timelines_in(const std::string& directory);
 
+/// A hash of the sizes of those files of the runs, and of the times at which they were changed.
+std::string state_of_timelines(const std::string& directory, const Results& results);
+
 }  // namespace simgrad::outputs::report

@@ -1,9 +1,13 @@
 #include "outputs/timelines/timeline.h"
 
+#include <fcntl.h>
 #include <fmt/compile.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "base/errors.h"
@@ -28,6 +32,13 @@ void add_column(std::string& text, const char* key, const std::vector<Item>& ite
   text.append(column.data(), column.size());
   text += last ? "]\n" : "],\n";
 }
+
+/// The text of a timeline up to its first time.
+std::string beginning(const std::string& run) {
+  return fmt::format("{{\n  \"schema\": {},\n  \"run\": {},\n", timeline_schema, Json(run).dump());
+}
+
+constexpr std::string_view ending = "]\n  }\n}\n";
 
 [[noreturn]] void refuse(const std::string& fault) { throw base::EnvironmentError("timeline: " + fault); }
 
@@ -72,11 +83,12 @@ int checked_cause(int cause) {
 std::string timeline_json(const record::Timeline& timeline, const std::string& run) {
   using record::Span;
   using record::TimedMessage;
-  std::string text = fmt::format(
-      "{{\n  \"schema\": {},\n  \"run\": {},\n  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n"
+  std::string text = beginning(run);
+  text += fmt::format(
+      "  \"from_s\": {},\n  \"to_s\": {},\n  \"whole\": {},\n  \"names\": {},\n"
       "  \"ranks\": {},\n  \"rank_names\": {},\n  \"spans\": {{\n",
-      timeline_schema, Json(run).dump(), timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(),
-      Json(timeline.ranks).dump(), Json(timeline.rank_names).dump());
+      timeline.from_s, timeline.to_s, timeline.whole, Json(timeline.names).dump(), Json(timeline.ranks).dump(),
+      Json(timeline.rank_names).dump());
   const auto& spans = timeline.spans;
   add_column(text, "rank", spans, [](const Span& s) { return s.rank; });
   add_column(text, "lane", spans, [](const Span& s) { return s.lane; });
@@ -100,6 +112,21 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   add_column(
       text, "end_s", messages, [](const TimedMessage& m) { return m.end_s; }, true);
   return text + "  }\n}\n";
+}
+
+bool is_whole_timeline(const std::string& file, const std::string& run) {
+  const std::string begin = beginning(run);
+  std::string first(begin.size(), '\0'), last(ending.size(), '\0');
+  const int opened = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (opened < 0) return false;
+  struct stat found = {};
+  const bool read = fstat(opened, &found) == 0 && S_ISREG(found.st_mode) &&
+                    found.st_size >= static_cast<off_t>(first.size() + last.size()) &&
+                    pread(opened, first.data(), first.size(), 0) == static_cast<ssize_t>(first.size()) &&
+                    pread(opened, last.data(), last.size(), found.st_size - static_cast<off_t>(last.size())) ==
+                        static_cast<ssize_t>(last.size());
+  close(opened);
+  return read && first == begin && last == ending;
 }
 
 record::Timeline timeline_from_json(const Json& json, const std::string& run) {

@@ -14,6 +14,9 @@ namespace simgrad::outputs {
 /// 2 wait, 3 down; names are indices into "names"; a cause is the number of a wait's part of time
 /// (record/time_part.h), or -1 where none is known. Times are seconds. Equal timelines give equal bytes.
 std::string timeline_json(const record::Timeline& timeline, const std::string& run);
+/// Whether a file begins and ends as timeline_json of this run does. A file that a machine's death has left empty, full
+/// of zeros or cut off does not. Costs a few system calls, whatever the file's size.
+bool is_whole_timeline(const std::string& file, const std::string& run);
 /// Reads the timeline of a run.  run: the id that the file must have.
 /// Errors: base::EnvironmentError for a member that is missing, of another type, of another length or out of bounds,
 /// and for another run.

@@ -1,4 +1,4 @@
-/// The real time that a run's kernels take: which of them makes a simulation slow.
+/// The real time that a run's kernels take: which of them makes a simulation slow; and how many gradients they are.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@ namespace simgrad::training {
 struct Effort {
   std::atomic<std::int64_t> gradients_ns = 0;
   std::atomic<std::int64_t> evaluations_ns = 0;
+  std::atomic<std::int64_t> gradients = 0;  ///< a rank's part of one, or a piece of it, is one
 };
 
 /// Adds the time of its life to a sum.

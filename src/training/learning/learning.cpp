@@ -99,6 +99,7 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
                               [data = setup_.data, batches = batches_, share, work, effort = effort_](
                                   std::span<const std::span<const double>> in, std::span<double> result) {
                                 const Stopwatch watch(effort->gradients_ns);
+                                ++effort->gradients;
                                 const RowSet rows = batches.rows(share);
                                 models::Samples samples = samples_of(data->train);
                                 samples.first = rows.first;
@@ -193,7 +194,7 @@ Score Learning::score(const Tensor& w, double elapsed_s) const {
   if (!setup_.data) return {};
   if (!setup_.trajectory) return computed_score(w, elapsed_s);
   const auto compute = [&] { return computed_score(w, elapsed_s); };
-  return setup_.trajectory->score(w.lineage(), dispatcher_.numbers() ? std::function<Score()>(compute) : nullptr);
+  return setup_.trajectory->score(w.lineage(), w.timing_only() ? nullptr : std::function<Score()>(compute));
 }
 
 Score Learning::computed_score(const Tensor& w, double elapsed_s) const {
@@ -220,7 +221,7 @@ Tensor mean(std::span<const Tensor> replicas) {
   const auto same = [&](const Tensor& w) {
     if (w.identity() == first.identity()) return true;
     if (w.lineage() != values::Lineage() && w.lineage() == first.lineage()) return true;
-    return !w.timing_only() && std::ranges::equal(w.value(), first.value());
+    return !w.timing_only() && !first.timing_only() && std::ranges::equal(w.value(), first.value());
   };
   if (std::all_of(replicas.begin(), replicas.end(), same)) return replicas.front();
   const std::vector<double> scales(replicas.size(), 1.0 / static_cast<double>(replicas.size()));
@@ -255,8 +256,8 @@ values::Lineage lineage_of_all(std::span<const Tensor> replicas) {
 double Learning::consensus_distance(std::span<const Tensor> replicas, const Tensor& mean) const {
   const auto compute = [&] { return computed_distance(replicas, mean); };
   if (!setup_.trajectory) return compute();
-  return setup_.trajectory->distance(lineage_of_all(replicas),
-                                     dispatcher_.numbers() ? std::function<double()>(compute) : nullptr);
+  const bool computable = !mean.timing_only() && std::ranges::none_of(replicas, &Tensor::timing_only);
+  return setup_.trajectory->distance(lineage_of_all(replicas), computable ? std::function<double()>(compute) : nullptr);
 }
 
 }  // namespace simgrad::training

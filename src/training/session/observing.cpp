@@ -93,8 +93,13 @@ void Training::note_divergence() {
                           divergence_.first(), divergence_.last()));
 }
 
+void Training::come_near_end() {
+  if (const auto call = std::exchange(setup_.near_end, {})) call();
+}
+
 void Training::finish(Status status) {
   if (world_.ended()) return;
+  if (status == Status::reached) come_near_end();
   record_.status = status;
   note_divergence();
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
@@ -167,6 +172,7 @@ void Training::show_progress() {
   pulse_->simulated_s = elapsed_s();
   pulse_->gradients_s = seconds_a_ns * static_cast<double>(learning_.effort().gradients_ns);
   pulse_->evaluations_s = seconds_a_ns * static_cast<double>(learning_.effort().evaluations_ns);
+  pulse_->gradients = learning_.effort().gradients;
   pulse_->evaluations = static_cast<std::int64_t>(curve_.size());
   pulse_->share = world_.ended() ? 1.0 : stop_rules_.share_done(latest_step(), tally_.samples(), elapsed_s());
 }

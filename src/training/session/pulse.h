@@ -12,6 +12,7 @@ struct Pulse {
   double gradients_s = 0.0;      ///< real time of gradients, summed over threads
   double evaluations_s = 0.0;    ///< real time of evaluations of the loss, likewise
   std::int64_t evaluations = 0;  ///< rows of the curve
+  std::int64_t gradients = 0;    ///< computed, not only simulated
 };
 
 }  // namespace simgrad::training

@@ -124,6 +124,8 @@ base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step
 bool Training::report(int rank, const State& state) {
   if (world_.ended()) return false;
   cluster_.step();
+  // In the last step a strategy may do what a longer training would not, as one last average.
+  if (setup_.near_end && last_step(state.step + 1)) come_near_end();
   const std::int64_t judged = progress_->arrive(rank, state);
   return !world_.ended() && !last_step(judged);
 }

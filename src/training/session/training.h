@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,9 @@ class Training final : public Session, private Recoverable {
     std::optional<cluster::Recovery> recovery = {};  ///< default: the cluster's
     cluster::GangSchedule* turns = nullptr;          ///< turns in which several jobs compute; null: at any time
     int job = 0;                                     ///< its number among the jobs of the run
+    /// Called once, shortly before the training ends by its steps, or as it reaches its target: all that a longer
+    /// training would go on from is still there.
+    std::function<void()> near_end = {};
   };
   /// workers: at nominal speed times their relative one; the program's servers come on top.
   Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers);
@@ -101,6 +105,7 @@ class Training final : public Session, private Recoverable {
   bool over() const;
   bool deadlocked();
   void finish(record::Status status);
+  void come_near_end();
   void note_divergence();
   std::int64_t samples_seen() const;
   void go_back(std::int64_t step);

@@ -6,6 +6,7 @@
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/text/language.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
 namespace {
