@@ -24,7 +24,8 @@ constexpr std::array network_models{
 
 constexpr std::array collectives_choices{
     Choice{"auto",
-           "at the last arrival, by the algorithm's own recurrence, where nothing contends: ideal star, no failures"},
+           "at the last arrival, from the routes of their transfers, which share links fairly: on an ideal topology of "
+           "constant links without failures, other traffic, jitter or a platform file; the run's notes say how"},
     Choice{"messages", "message by message, always: the same to nine digits, and slower"}};
 
 constexpr std::array sharings{
@@ -131,8 +132,9 @@ bool Options::undisturbed() const {
 
 bool Options::computes_collectives() const {
   return collectives == Collectives::automatic && network_model == NetworkModel::ideal && platform.empty() &&
-         slow_links.empty() && background.empty() && link_bins == 0 && !topology->disturbs() && !jitter->disturbs() &&
-         !failures.any() && !stragglers->varies();
+         background.empty() && link_bins == 0 && !jitter->disturbs() && !failures.any() && !stragglers->varies();
 }
+
+bool Options::alike_routes() const { return slow_links.empty() && !topology->disturbs(); }
 
 }  // namespace simgrad::cluster

@@ -86,8 +86,11 @@ struct Options : base::Described {
   double speed(int host) const;
   /// Whether every host is as fast as the others, always, and none fails.
   bool undisturbed() const;
-  /// Whether a collective takes the time of its own recurrence: no option disturbs messages.
+  /// Whether a collective takes the time that its own transfers give: no option disturbs messages.
   bool computes_collectives() const;
+  /// Whether a message takes the same time between any two hosts, and never meets another one on a link but at a host
+  /// that sends two or receives two at once.
+  bool alike_routes() const;
 };
 
 }  // namespace simgrad::cluster

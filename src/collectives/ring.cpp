@@ -33,7 +33,8 @@ class Around : public JointSchedule {
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              double until) const override {
-    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::timings(costs, arrivals, until);
+    if (until < cluster::CollectiveTiming::uncut || costs.flows_share_links)
+      return JointSchedule::timings(costs, arrivals, until);
     RingWalk around(split(), costs, arrivals);
     walk(around);
     return around.timings();
@@ -118,7 +119,8 @@ class Sequence final : public JointSchedule {
   }
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              double until) const override {
-    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::timings(costs, arrivals, until);
+    if (until < cluster::CollectiveTiming::uncut || costs.flows_share_links)
+      return JointSchedule::timings(costs, arrivals, until);
     RingWalk walk(split(), costs, arrivals);
     first_.walk(walk);
     second_.walk(walk);

@@ -20,6 +20,18 @@ void transfer(std::size_t P, const double* __restrict now, const double* __restr
   }
 }
 
+/// Likewise, where every hop has a latency and a bandwidth of its own.
+SIMGRAD_AVX2_IF_THERE
+void transfer_by_hops(std::size_t P, const double* __restrict now, const double* __restrict bytes,
+                      const double* __restrict latency_s, const double* __restrict bandwidth, double* __restrict start,
+                      double* __restrict end) {
+  for (std::size_t r = 0; r < P; ++r) {
+    const double begin = now[r] < now[r + 1] ? now[r + 1] : now[r];
+    start[r + 1] = begin;
+    end[r + 1] = begin + (latency_s[r] + bytes[r] / bandwidth[r]);
+  }
+}
+
 /// Each member waits for what it receives, then for what it sends.
 SIMGRAD_AVX2_IF_THERE
 void wait_for_both(std::size_t P, const double* __restrict start, const double* __restrict end,
@@ -57,16 +69,36 @@ RingWalk::RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std
   now_.push_back(now_.front());
   for (int twice = 0; twice < 2; ++twice)
     for (int k = 0; k < split.chunks(); ++k) {
-      transfer_s_.push_back(costs.transfer_s(split.bytes(split.chunk(k))));
+      const std::int64_t bytes = split.bytes(split.chunk(k));
+      transfer_s_.push_back(costs.transfer_s(0, 1, bytes));
+      bytes_.push_back(static_cast<double>(bytes));
       flops_.push_back(static_cast<double>(split.chunk(k).count));
     }
+  if (costs.routes) add_hops(costs);
+}
+
+void RingWalk::add_hops(const cluster::AlphaBetaGamma& costs) {
+  for (std::size_t r = 0; r < P_; ++r) {
+    const auto& route = costs.routes->between(static_cast<int>(r), static_cast<int>((r + 1) % P_));
+    latency_s_.push_back(route.latency_s);
+    bandwidth_.push_back(std::min(route.bandwidth_bytes_per_s, costs.flow_limit_bytes_per_s));
+  }
+  const auto all_alike = [](const std::vector<double>& hops) {
+    return std::ranges::all_of(hops, [&](double hop) { return hop == hops.front(); });
+  };
+  if (all_alike(latency_s_) && all_alike(bandwidth_)) latency_s_.clear();
 }
 
 void RingWalk::around(int sent_first, bool reduce) {
   const auto P = static_cast<int>(P_);
   const auto wrapped = [P](int k) { return static_cast<std::size_t>((k % P + P) % P); };
   for (int s = 0; s < P - 1; ++s) {
-    transfer(P_, now_.data(), transfer_s_.data() + wrapped(sent_first - s), start_.data(), end_.data());
+    const std::size_t first = wrapped(sent_first - s);
+    if (latency_s_.empty())
+      transfer(P_, now_.data(), transfer_s_.data() + first, start_.data(), end_.data());
+    else
+      transfer_by_hops(P_, now_.data(), bytes_.data() + first, latency_s_.data(), bandwidth_.data(), start_.data(),
+                       end_.data());
     start_[0] = start_[P_];
     end_[0] = end_[P_];
     wait_for_both(P_, start_.data(), end_.data(), communicate_s_.data(), now_.data());

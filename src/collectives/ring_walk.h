@@ -20,8 +20,14 @@ class RingWalk {
   std::vector<cluster::MemberTiming> timings() const;
 
  private:
+  /// The hops' latencies and bandwidths, unless all hops are alike.
+  void add_hops(const cluster::AlphaBetaGamma& costs);
+
   std::size_t P_;
-  std::vector<double> transfer_s_;  ///< each chunk's, twice over, so that a round reads one stretch of it
+  std::vector<double> transfer_s_;  ///< each chunk's over the first hop, twice over: a round reads one stretch of it
+  std::vector<double> bytes_;       ///< each chunk's, twice over
+  std::vector<double> latency_s_;   ///< of the hop from each member to the next; empty: all hops are alike
+  std::vector<double> bandwidth_;   ///< likewise
   std::vector<double> flops_;       ///< to combine each chunk, twice over
   std::vector<double> seconds_per_flop_;
   std::vector<double> now_;  ///< member 0 once more at the end

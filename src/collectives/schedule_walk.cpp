@@ -52,7 +52,7 @@ void ScheduleWalk::step(int round) {
 inline void ScheduleWalk::receive(std::size_t member, const Exchange& exchange) {
   MemberTiming& m = timings_[member];
   const double start = start_with(member, exchange.source);
-  m.end_s = start + costs_.transfer_s(bytes(exchange.received));
+  m.end_s = start + costs_.transfer_s(exchange.source, static_cast<int>(member), bytes(exchange.received));
   m.communicate_s += until_cut(start, m.end_s);
   if (observer_ && start < until_)
     observer_->communicates(static_cast<int>(member), exchange.source, bytes(exchange.received), start,
@@ -63,7 +63,7 @@ inline void ScheduleWalk::receive(std::size_t member, const Exchange& exchange) 
 inline void ScheduleWalk::send(std::size_t member, const Exchange& exchange) {
   MemberTiming& m = timings_[member];
   const double start = start_with(member, exchange.target);
-  const double sent_s = start + costs_.transfer_s(bytes(exchange.sent));
+  const double sent_s = start + costs_.transfer_s(static_cast<int>(member), exchange.target, bytes(exchange.sent));
   const double end = std::max(m.end_s, sent_s);
   const double from = exchange.source >= 0 ? std::max(m.end_s, start) : start;
   m.communicate_s += until_cut(std::min(from, end), end);

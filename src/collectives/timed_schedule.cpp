@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cluster/computed/collective_log.h"
+#include "collectives/flow_walk.h"
 #include "collectives/run.h"
 #include "collectives/schedule_walk.h"
 
@@ -39,6 +40,7 @@ class ScheduleTiming final : public CollectiveTiming {
   }
   double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
               cluster::TimingObserver& observer) const override {
+    if (costs.flows_share_links) return FlowWalk(*schedule_, costs, arrivals, until).show(observer);
     return ScheduleWalk(*schedule_, costs, arrivals, until).show(observer);
   }
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
@@ -58,10 +60,12 @@ Tensor JointSchedule::by_messages(const cluster::Communicator& comm, Tensor x, v
 
 std::vector<MemberTiming> JointSchedule::timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                                  double until) const {
+  if (costs.flows_share_links) return FlowWalk(*this, costs, arrivals, until).timings();
   return ScheduleWalk(*this, costs, arrivals, until).timings();
 }
 
 SentByPair JointSchedule::sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const {
+  if (costs.flows_share_links) return FlowWalk(*this, costs, arrivals, until).sent();
   return ScheduleWalk(*this, costs, arrivals, until).sent();
 }
 

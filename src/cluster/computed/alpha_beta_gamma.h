@@ -7,19 +7,30 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
+
+#include "cluster/computed/member_routes.h"
 
 namespace simgrad::cluster {
 
-/// The costs of messages and reductions among the members of a group when nothing contends.
+/// The costs of messages and reductions among the members of a group when nothing else is on the network.
 struct AlphaBetaGamma {
-  double latency_s = 0.0;
-  double bandwidth_bytes_per_s = 1.0;
+  double latency_s = 0.0;                ///< of every message, where all routes are alike
+  double bandwidth_bytes_per_s = 1.0;    ///< likewise
   std::vector<double> seconds_per_flop;  ///< each member's; zeros where reductions are free
 
   double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();
+  std::shared_ptr<const MemberRoutes> routes = {};  ///< null: all routes are alike
+  bool flows_share_links = false;  ///< flows of the collective may be on one link at one time, and share it fairly
 
   double transfer_s(std::int64_t bytes) const { return latency_s + flow_s(static_cast<double>(bytes), 1.0); }
+  /// The time of a message alone.
+  double transfer_s(int source, int target, std::int64_t bytes) const {
+    if (!routes) return transfer_s(bytes);
+    const MemberRoute& route = routes->between(source, target);
+    return route.latency_s + static_cast<double>(bytes) / std::min(route.bandwidth_bytes_per_s, flow_limit_bytes_per_s);
+  }
   /// The time in which each of `flows` flows through one link sends its bytes.
   double flow_s(double bytes, double flows) const {
     return std::max(bytes * flows / bandwidth_bytes_per_s, bytes / flow_limit_bytes_per_s);

@@ -19,6 +19,7 @@ struct ComputedCollectives::Collective {
         inside(members, false) {}
 
   std::shared_ptr<const CollectiveTiming> timing;
+  const AlphaBetaGamma* costs = nullptr;
   std::vector<double> arrivals;
   std::vector<SinceCollective> since;   ///< by member
   std::vector<values::Tensor> tensors;  ///< the members' inputs, then their results
@@ -39,9 +40,15 @@ struct ComputedCollectives::Group {
   };
 
   Members members;
-  AlphaBetaGamma costs;
-  std::vector<simgrid::s4u::SemaphorePtr> wake;  ///< each member sleeps at its own
-  std::shared_ptr<Collective> open;              ///< not all members have arrived
+  int number = 0;               ///< in the world
+  AlphaBetaGamma idle;          ///< every route as slow as the slowest
+  AlphaBetaGamma apart;         ///< where no two transfers are on one link at one time
+  AlphaBetaGamma sharing;       ///< where some are
+  std::string meeting_on = {};  ///< a link on which transfers of two of its collectives may meet; empty: none
+  double busy_until_s = 0.0;    ///< the end of the last collective
+  std::map<std::string, const AlphaBetaGamma*> decided = {};  ///< by signature
+  std::vector<simgrid::s4u::SemaphorePtr> wake;               ///< each member sleeps at its own
+  std::shared_ptr<Collective> open;                           ///< not all members have arrived
   std::vector<std::shared_ptr<Collective>> live;
   std::map<std::string, Times> over;  ///< by signature
   SentByPair sent_when_cut;           ///< by members

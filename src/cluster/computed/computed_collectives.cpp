@@ -8,6 +8,7 @@
 
 #include "cluster/computed/collective_group.h"
 #include "cluster/computed/collective_log.h"
+#include "cluster/computed/contention_check.h"
 #include "cluster/computed/idle_costs.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
@@ -31,7 +32,16 @@ double last_end_s(std::span<const MemberTiming> timings) {
   return std::ranges::max(timings, {}, &MemberTiming::end_s).end_s;
 }
 
+ComputedCollectives::ComputedCollectives(World& world) : world_(world) {
+  const Options& options = world.cluster().options();
+  if (options.computes_collectives() && !options.alike_routes()) contention_ = std::make_unique<ContentionCheck>(world);
+}
+
 ComputedCollectives::~ComputedCollectives() = default;
+
+void ComputedCollectives::message(int source, int target, bool side) const {
+  if (contention_) contention_->message(source, target, side);
+}
 
 ComputedCollectives::Group& ComputedCollectives::group(const Members& members, int generation) {
   const auto known = known_.find({generation, members.get()});
@@ -40,10 +50,27 @@ ComputedCollectives::Group& ComputedCollectives::group(const Members& members, i
   if (found) return *found;
   found = std::make_shared<Group>();
   found->members = members;  // kept, so that no other communicator's members come to lie at their place
-  found->costs = idle_costs(world_, *members);
+  found->number = static_cast<int>(groups_.size());
+  found->idle = found->apart = idle_costs(world_, *members);
+  if (contention_) found->apart.routes = contention_->routes(members);
+  found->sharing = found->apart;
+  found->sharing.flows_share_links = true;
   for (std::size_t m = 0; m < members->size(); ++m) found->wake.push_back(sg4::Semaphore::create(0));
   known_[{generation, members.get()}] = found.get();
   return *found;
+}
+
+/// The costs of a collective, by whether its transfers share links.
+const AlphaBetaGamma& ComputedCollectives::costs(Group& group, const CollectiveTiming& timing) const {
+  if (!contention_) return group.apart;
+  const AlphaBetaGamma*& decided = group.decided[timing.signature()];
+  if (decided) return *decided;
+  const std::vector at_once(group.members->size(), 0.0);
+  const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
+                                           timing.sent(group.apart, at_once, CollectiveTiming::uncut), false);
+  if (group.meeting_on.empty()) group.meeting_on = decision.meeting_on;
+  decided = decision.share_links ? &group.sharing : &group.apart;
+  return *decided;
 }
 
 Tensor ComputedCollectives::take_part(const Members& members, int generation, int position, const MakeTiming& make,
@@ -51,6 +78,7 @@ Tensor ComputedCollectives::take_part(const Members& members, int generation, in
   Group& all = group(members, generation);
   if (!all.open) {
     all.open = std::make_shared<Collective>(make(), static_cast<int>(members->size()));
+    all.open->costs = &costs(all, *all.open->timing);
     all.live.push_back(all.open);
   }
   const std::shared_ptr<Collective> collective = all.open;
@@ -83,7 +111,11 @@ Tensor ComputedCollectives::take_part(const Members& members, int generation, in
 void ComputedCollectives::complete(Group& all, Collective& collective, std::size_t arriver) const {
   all.open.reset();
   collective.lateness = {world_.now(), collective.since[arriver]};
-  collective.timings = collective.timing->timings(all.costs, collective.arrivals, CollectiveTiming::uncut);
+  // Transfers that may meet those of the collective before must not begin before it has ended.
+  if (!all.meeting_on.empty() && std::ranges::min(collective.arrivals) < all.busy_until_s - 1e-12)
+    contention_->give_up(all.meeting_on);
+  collective.timings = collective.timing->timings(*collective.costs, collective.arrivals, CollectiveTiming::uncut);
+  all.busy_until_s = last_end_s(collective.timings);
   if (world_.recording().running()) record(all, collective);
   collective.tensors = collective.timing->results(std::move(collective.tensors));
   for (const int rank : *all.members) world_.timekeeper().main(rank).ends_by_itself();
@@ -105,24 +137,32 @@ void ComputedCollectives::count(Group& all, int generation, const Collective& co
   Group::Times& over = all.over[collective.timing->signature()];
   over.timing = collective.timing;
   if (over.times++ == 0)
-    for (const auto& [ends, sent] : over.timing->sent(all.costs, collective.arrivals, CollectiveTiming::uncut))
+    for (const auto& [ends, sent] : over.timing->sent(all.apart, collective.arrivals, CollectiveTiming::uncut))
       over.bytes += sent.bytes;
   world_.traffic().count(over.bytes);
   for (std::size_t m = 0; m < collective.timings.size(); ++m)
-    if (const double a_flop_s = all.costs.seconds_per_flop[m]; a_flop_s > 0.0)
+    if (const double a_flop_s = all.apart.seconds_per_flop[m]; a_flop_s > 0.0)
       world_.ranks().count_flops(std::round(collective.timings[m].compute_s / a_flop_s));
   const auto members = static_cast<double>(all.members->size());
   const double mean_s = std::accumulate(collective.arrivals.begin(), collective.arrivals.end(), 0.0) / members;
-  const auto alone_s = [&] { return collective.timing->alone_s(all.costs, all.members->size()); };
+  const auto alone_s = [&] { return collective.timing->alone_s(all.idle, all.members->size()); };
   world_.collective_log()
       .calls(all.members, generation, collective.timing->name(), collective.bytes, alone_s)
       .add(mean_s, std::ranges::max(collective.arrivals), last_end_s(collective.timings));
 }
 
+ComputedCollectives::Way ComputedCollectives::way() const {
+  Way way = Way::none;
+  for (const auto& [key, group] : groups_)
+    for (const auto& [signature, costs] : group->decided)
+      way = std::max(way, costs->flows_share_links ? Way::fair_shares : Way::apart);
+  return way;
+}
+
 void ComputedCollectives::cut(double now) {
   for (const auto& [key, all] : groups_)
     for (const std::shared_ptr<Collective>& collective : all->live) {
-      const auto timings = collective->timing->timings(all->costs, collective->arrivals, now);
+      const auto timings = collective->timing->timings(*collective->costs, collective->arrivals, now);
       const auto missing = std::ranges::find(collective->arrivals, CollectiveTiming::uncut);
       if (missing != collective->arrivals.end()) {
         const auto last = static_cast<std::size_t>(missing - collective->arrivals.begin());
@@ -135,7 +175,7 @@ void ComputedCollectives::cut(double now) {
         world_.timekeeper().cut_collective(all->world_rank(m), timings[m].compute_s, timings[m].communicate_s,
                                            collective->lateness.causes(arrival_s, collective->since[m], wait_s));
       }
-      for (const auto& [ends, sent] : collective->timing->sent(all->costs, collective->arrivals, now))
+      for (const auto& [ends, sent] : collective->timing->sent(*collective->costs, collective->arrivals, now))
         all->sent_when_cut[ends] += sent;
     }
   dissolve();
@@ -160,7 +200,7 @@ void ComputedCollectives::post(Traffic& traffic) const {
     const std::vector<double> at_once(all->members->size(), 0.0);
     post_all(all->sent_when_cut, 1);
     for (const auto& [signature, over] : all->over)
-      post_all(over.timing->sent(all->costs, at_once, CollectiveTiming::uncut), over.times);
+      post_all(over.timing->sent(all->apart, at_once, CollectiveTiming::uncut), over.times);
   }
 }
 

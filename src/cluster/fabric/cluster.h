@@ -75,6 +75,10 @@ class Cluster {
   int tenants() const { return static_cast<int>(tenants_.size()); }
 
   bool failed() const { return !error_.empty(); }
+  /// The run cannot be right, since transfers of computed collectives may meet others on that link.
+  void contended(const std::string& link) { contended_link_ = link; }
+  /// Empty: there was none.
+  const std::string& contended_link() const { return contended_link_; }
   /// Whether no training is at work any more: then callbacks of the clock must not call themselves again.
   bool over() const;
   /// Ends the run if every rank of every world waits for something that can never come, or if the watchdog's time is
@@ -101,6 +105,7 @@ class Cluster {
   std::vector<Tenant*> tenants_;
   std::unique_ptr<Background> background_;
   std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail
+  std::string contended_link_;
   std::string error_;
   std::int64_t real_deadline_ns_ = 0;
   std::int64_t events_ = 0;  ///< of clocks that go on by themselves, since the latest step

@@ -74,6 +74,7 @@ Channel& find_or_make(Cache& cache, int peer, const Make& make) {
 
 Channel& Communicator::to(int target) const {
   return find_or_make(outgoing_, target, [&]() -> Channel& {
+    world_->computed_collectives().message(world_rank(position_), world_rank(target), !main_);
     return world_->messenger().channel(generation_, world_rank(position_), world_rank(target));
   });
 }
@@ -157,6 +158,8 @@ void Communicator::charge_reduction(double flops, record::Work work) const {
 }
 
 bool Communicator::may_compute() const { return main_ && world_->uncontended(); }
+
+bool Communicator::alike_routes() const { return world_->cluster().options().alike_routes(); }
 
 values::Tensor Communicator::compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                                               values::Tensor brought) const {

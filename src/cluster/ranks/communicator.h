@@ -67,6 +67,8 @@ class Communicator {
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.
   bool may_compute() const;
+  /// Whether all members are equally far from each other; see Options::alike_routes.
+  bool alike_routes() const;
   /// Blocks until all members have called, then until the end time computed for this member; returns its result.  Every
   /// member must pass the same schedule.
   values::Tensor compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,

@@ -34,7 +34,11 @@ struct TimedTrial {
 std::optional<TimedTrial> trial(const RunPlan& run, const Data& data, int threads, double slice_s) {
   Children child(1);
   child.start(0, [&](training::Pulse* pulse) {
-    simulate(run, data, threads, pulse);
+    try {
+      simulate(run, data, threads, pulse);
+    } catch (const CollectivesMeet&) {
+      return std::string("meet");
+    }
     return std::string();
   });
   const auto start = Clock::now();
@@ -43,6 +47,7 @@ std::optional<TimedTrial> trial(const RunPlan& run, const Data& data, int thread
   for (;;) {
     const auto ended = child.reap(slice_s / 10.0);
     if (ended && !ended->error.empty()) return std::nullopt;
+    if (ended && !ended->answer.empty()) return trial(by_messages(run), data, threads, slice_s);
     if (ended) return TimedTrial{ended->wall_s, static_cast<double>(ended->pulse.evaluations)};
     const training::Pulse pulse = child.running().front().pulse;
     const double taken_s = elapsed_s();

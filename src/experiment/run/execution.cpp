@@ -98,7 +98,9 @@ bool Execution::start(Children& children, std::size_t task) {
   if (shared_numbers_.leaves_state(plan)) states.to = shared_numbers_.state_file(plan);
   states.shared = shared_numbers_.shared(plan);
   const bool started = children.start(task, [&](training::Pulse* pulse) {
-    return simulated(plan, runs_[plan.work], data, numbers, states, threads_, options_, pulse);
+    const auto meet = meeting_on_.find(task);
+    const RunPlan& chosen = meet == meeting_on_.end() ? plan : by_messages(plan);
+    return simulated(chosen, runs_[plan.work], data, numbers, states, threads_, options_, pulse);
   });
   if (!started) return false;
   numbers_from_[task] = from;
@@ -138,7 +140,10 @@ void Execution::collect(const Children::Ended& ended) {
   if (ended.error.empty()) {
     const nlohmann::ordered_json answer = outputs::parse_json(ended.answer);
     if (answer.contains("lacking")) return do_with_numbers(ended.task);
+    if (answer.contains("meet")) return do_by_messages(ended.task, answer.at("meet"));
     run = outputs::run_from_json(answer.at("run"));
+    if (const auto meet = meeting_on_.find(ended.task); meet != meeting_on_.end())
+      run.record.notes.push_back(note_on_messages(meet->second));
     if (const std::string fault = answer.at("unwritten"); !fault.empty()) unwritten_.add(fault);
     numbers = answer.at("numbers");
     if (const std::string told = answer.at("told"); !told.empty() && options_.tell) options_.tell(told);
@@ -160,6 +165,12 @@ void Execution::do_with_numbers(std::size_t task) {
   const RunPlan& plan = *queue_[task];
   shared_numbers_.lacked(plan, numbers_from_[task]);
   pace_->regroup(task, fmt::format("{}/{}", plan.label, plan.workers));
+  schedule_->put_back(task);
+}
+
+void Execution::do_by_messages(std::size_t task, const std::string& link) {
+  meeting_on_[task] = link;
+  shared_numbers_.put_back(*queue_[task]);
   schedule_->put_back(task);
 }
 

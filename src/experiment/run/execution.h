@@ -56,6 +56,9 @@ class Execution {
   /// The run needs a number that no other run has computed.
   void do_with_numbers(std::size_t task);
 
+  /// Transfers of the run's collectives may meet on that link.
+  void do_by_messages(std::size_t task, const std::string& link);
+
   /// Runs of a kind whose time is not known come first, then the longest.
   void note_pace(std::size_t task, double wall_s);
 
@@ -90,7 +93,8 @@ class Execution {
   std::optional<Pace> pace_;
   std::optional<Schedule> schedule_;
   SharedNumbers shared_numbers_;
-  std::vector<NumbersFrom> numbers_from_;  ///< by task, as it was started
+  std::vector<NumbersFrom> numbers_from_;          ///< by task, as it was started
+  std::map<std::size_t, std::string> meeting_on_;  ///< by task: the link for which it goes message by message
   DataCache data_cache_;
   double share_ = 0.0;  ///< the greatest told
   bool told_ = false;   ///< that a run is slow

@@ -48,7 +48,11 @@ std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& ru
   const bool damaged = !states.from.empty() && !numbers.state;
   values::Contents last_state;
   if (!states.to.empty()) numbers.last_state = &last_state;
-  run.record = simulate(plan, data, threads, pulse, limits, numbers);
+  try {
+    run.record = simulate(plan, data, threads, pulse, limits, numbers);
+  } catch (const CollectivesMeet& meet) {
+    return outputs::compact({{"meet", meet.what()}});
+  }
   if ((numbers.all_known || numbers.state) && numbers.trajectory->lacking()) return R"({"lacking": true})";
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   nlohmann::ordered_json answer{{"run", outputs::to_json(run)}, {"unwritten", ""}, {"numbers", ""}, {"told", ""}};

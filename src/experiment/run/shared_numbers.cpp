@@ -183,9 +183,14 @@ void SharedNumbers::started(const RunPlan& run, NumbersFrom from) {
 
 void SharedNumbers::lacked(const RunPlan& run, NumbersFrom from) {
   lacking_[&run].insert(from);
-  Common& common = *of(run);
-  common.computing.erase(&run);
-  common.waiting[&run] = reach(run);
+  put_back(run);
+}
+
+void SharedNumbers::put_back(const RunPlan& run) {
+  Common* const common = of(run);
+  if (!common) return;
+  common->computing.erase(&run);
+  common->waiting[&run] = reach(run);
 }
 
 void SharedNumbers::ended(const RunPlan& run, NumbersFrom from, const std::string& lines, bool whole, double effort_s) {

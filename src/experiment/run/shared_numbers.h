@@ -70,6 +70,8 @@ class SharedNumbers {
   void ended(const RunPlan& run, NumbersFrom from, const std::string& lines, bool whole, double effort_s);
   /// The run lacks a number that this source was to have: it is to be done from another one.
   void lacked(const RunPlan& run, NumbersFrom from);
+  /// The run has ended without a result, and is to be done anew.
+  void put_back(const RunPlan& run);
 
   /// The file of the state that a longer run of this key goes on from, and that a run may leave.
   std::string state_file(const RunPlan& run) const { return file(keys_.at(&run)) + state_extension; }

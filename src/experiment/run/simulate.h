@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/recording/timeline_recorder.h"
@@ -37,10 +39,22 @@ struct Numbers {
   values::Contents* last_state = nullptr;  ///< takes the state to go on from; left as it is if that is too large
 };
 
+/// Collectives cannot be computed at their last arrival, since transfers of several of them may meet on a link: the run
+/// must be simulated anew, as by_messages() has it.
+class CollectivesMeet : public std::runtime_error {
+ public:
+  explicit CollectivesMeet(const std::string& link) : std::runtime_error(link) {}
+};
+
+/// The run with all collectives message by message.  link: where they may meet, for a note of the run.
+RunPlan by_messages(const RunPlan& run);
+std::string note_on_messages(const std::string& link);
+
 /// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything
 /// before. A run that fails (a deadlock, an exception in a rank, the watchdog) is a record that says so.
 /// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  pulse: written as the run goes on;
 /// may be null.  limits: timelines to record.  numbers: of a run without jobs.
+/// Errors: CollectivesMeet, if the run asks for cluster.collectives = "auto".
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
                         const std::vector<cluster::TimelineLimits>& limits = {}, const Numbers& numbers = {});
 

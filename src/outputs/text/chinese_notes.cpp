@@ -53,6 +53,12 @@ constexpr Translation note_texts[] = {
      "与其他作业同时运行时 {} s，单独运行时 {} s：干扰 {}"},
     {"no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
      "{} 内没有发生中断：抢占式主机没有受到检验；更长的运行或其他种子可能会有中断"},
+    {"collectives were computed at their last arrival: no two of their transfers can be on one link at one time",
+     "集合通信在最后一个成员到达时计算：其传输中没有两个会同时经过同一条链路"},
+    {"collectives were computed at their last arrival: transfers on one link share it fairly",
+     "集合通信在最后一个成员到达时计算：同一条链路上的传输公平地共享带宽"},
+    {"collectives were simulated message by message: transfers of several of them may be on link {} at one time",
+     "集合通信逐条消息地模拟：几个集合通信的传输可能同时经过链路 {}"},
 };
 
 /// A recorded text as a regular expression: each {} takes as few letters as possible, or none.

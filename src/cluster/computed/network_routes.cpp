@@ -1,0 +1,45 @@
+#include "cluster/computed/network_routes.h"
+
+#include <algorithm>
+#include <simgrid/s4u.hpp>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/fabric/routes.h"
+#include "cluster/ranks/world.h"
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+
+int LinkNumbers::of(const sg4::Link& link) {
+  const auto [at, fresh] = numbers_.try_emplace(&link, count());
+  if (fresh) {
+    links_.push_back(&link);
+    bandwidths_.push_back(cluster_.bandwidth(link));
+  }
+  return at->second;
+}
+
+std::string LinkNumbers::name(int number) const { return links_[static_cast<std::size_t>(number)]->get_name(); }
+
+MemberRoute route_of_ranks(const World& world, int source, int target, LinkNumbers& numbers) {
+  MemberRoute route;
+  const Cluster& cluster = world.cluster();
+  const auto links =
+      route_between(cluster.host(world.host(source)), cluster.host(world.host(target)), &route.latency_s);
+  for (const sg4::Link* link : links) {
+    route.bandwidth_bytes_per_s = std::min(route.bandwidth_bytes_per_s, cluster.bandwidth(*link));
+    if (link->get_sharing_policy() != sg4::Link::SharingPolicy::FATPIPE) route.links.push_back(numbers.of(*link));
+  }
+  return route;
+}
+
+const MemberRoute& NetworkRoutes::between(int source, int target) const {
+  const auto key = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(target);
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  const auto rank = [&](int member) { return (*members_)[static_cast<std::size_t>(member)]; };
+  return known_.emplace(key, route_of_ranks(world_, rank(source), rank(target), numbers_)).first->second;
+}
+
+}  // namespace simgrad::cluster

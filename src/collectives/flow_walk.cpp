@@ -1,0 +1,187 @@
+#include "collectives/flow_walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace simgrad::collectives {
+
+using cluster::AlphaBetaGamma;
+using cluster::MemberTiming;
+using cluster::SentByPair;
+
+namespace {
+
+std::vector<double> bandwidths(const cluster::MemberRoutes& routes) {
+  std::vector<double> all;
+  for (int link = 0; link < routes.links(); ++link) all.push_back(routes.bandwidth(link));
+  return all;
+}
+
+/// Events that are no farther apart happen together, as in SimGrid (surf/precision): transfers that are alike end at
+/// times that differ by roundings, and rates need not be found for each.
+double together_until(double now) { return now + std::max(1e-12, 4e-16 * now); }
+
+}  // namespace
+
+FlowWalk::FlowWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::span<const double> arrivals,
+                   double until)
+    : schedule_(schedule),
+      costs_(costs),
+      until_(until),
+      timings_(arrivals.size()),
+      members_(arrivals.size()),
+      sharing_(bandwidths(*costs.routes), costs.flow_limit_bytes_per_s) {
+  for (std::size_t m = 0; m < arrivals.size(); ++m) {
+    timings_[m].end_s = arrivals[m];
+    if (std::isfinite(arrivals[m]))
+      events_.push({.at_s = arrivals[m], .kind = Event::Kind::comes, .which = static_cast<int>(m)});
+  }
+}
+
+std::vector<MemberTiming> FlowWalk::timings() {
+  run();
+  return std::move(timings_);
+}
+
+SentByPair FlowWalk::sent() {
+  SentByPair sent;
+  sent_ = &sent;
+  run();
+  return sent;
+}
+
+double FlowWalk::show(cluster::TimingObserver& observer) {
+  observer_ = &observer;
+  run();
+  return until_;
+}
+
+void FlowWalk::run() {
+  while (!events_.empty()) {
+    const double now = events_.top().at_s;
+    const double until = together_until(now);
+    while (!events_.empty() && events_.top().at_s <= until) {
+      const Event event = events_.top();
+      events_.pop();
+      happen(event);
+    }
+    sharing_.share(
+        [&](int sharing, double rate) { change_rate(flow_of_sharing_[static_cast<std::size_t>(sharing)], rate, now); });
+  }
+  for (std::size_t m = 0; m < members_.size(); ++m)
+    if (members_[m].open > 0) account(static_cast<int>(m));
+}
+
+void FlowWalk::happen(const Event& event) {
+  if (event.kind == Event::Kind::comes) return come(event.which, event.at_s);
+  if (event.version != flows_[static_cast<std::size_t>(event.which)].version) return;
+  if (event.kind == Event::Kind::has_paid_latency)
+    pay_latency(event.which, event.at_s);
+  else
+    end(event.which, event.at_s);
+}
+
+void FlowWalk::come(int number, double now) {
+  Member& self = member(number);
+  do {
+    if (++self.round >= schedule_.rounds()) return;
+    self.exchange = schedule_.exchange(self.round, number);
+  } while (self.exchange.source < 0 && self.exchange.target < 0);
+  self.ready_s = now;
+  self.in = self.out = {};
+  self.open = (self.exchange.source >= 0 ? 1 : 0) + (self.exchange.target >= 0 ? 1 : 0);
+  const auto is_there = [&](int peer) { return peer >= 0 && member(peer).round == self.round; };
+  if (is_there(self.exchange.target)) begin(number, self.exchange.target, now);
+  if (is_there(self.exchange.source)) begin(self.exchange.source, number, now);
+}
+
+void FlowWalk::begin(int source, int target, double now) {
+  Transfer& out = member(source).out;
+  out.start_s = member(target).in.start_s = now;
+  const std::int64_t size = bytes(member(source).exchange.sent);
+  if (sent_ && now <= until_) (*sent_)[{source, target}] += {size, 1};
+  int number = 0;
+  if (free_flows_.empty()) {
+    number = static_cast<int>(flows_.size());
+    flows_.emplace_back();
+  } else {
+    number = free_flows_.back();
+    free_flows_.pop_back();
+  }
+  Flow& flow = flows_[static_cast<std::size_t>(number)];
+  flow = {.source = source, .target = target, .left = static_cast<double>(size), .version = flow.version + 1};
+  events_.push({.at_s = now + costs_.routes->between(source, target).latency_s,
+                .kind = Event::Kind::has_paid_latency,
+                .which = number,
+                .version = flow.version});
+}
+
+void FlowWalk::pay_latency(int number, double now) {
+  Flow& flow = flows_[static_cast<std::size_t>(number)];
+  if (!(flow.left > 0.0)) return end(number, now);
+  flow.since_s = now;
+  flow.sharing = sharing_.add(costs_.routes->between(flow.source, flow.target).links);
+  const auto at = static_cast<std::size_t>(flow.sharing);
+  if (flow_of_sharing_.size() <= at) flow_of_sharing_.resize(at + 1);
+  flow_of_sharing_[at] = number;
+}
+
+void FlowWalk::change_rate(int number, double rate, double now) {
+  Flow& flow = flows_[static_cast<std::size_t>(number)];
+  const double at_s = std::max(now, flow.since_s);
+  flow.left = std::max(0.0, flow.left - flow.rate * (at_s - flow.since_s));
+  flow.since_s = at_s;
+  flow.rate = rate;
+  events_.push(
+      {.at_s = at_s + flow.left / rate, .kind = Event::Kind::ends, .which = number, .version = ++flow.version});
+}
+
+void FlowWalk::end(int number, double now) {
+  Flow& flow = flows_[static_cast<std::size_t>(number)];
+  ++flow.version;
+  if (flow.sharing >= 0) sharing_.remove(std::exchange(flow.sharing, -1));
+  member(flow.source).out.end_s = member(flow.target).in.end_s = now;
+  free_flows_.push_back(number);
+  const int ends[] = {flow.source, flow.target};
+  for (const int end : ends)
+    if (--member(end).open == 0) leave_round(end);
+}
+
+void FlowWalk::leave_round(int number) {
+  account(number);
+  events_.push({.at_s = timings_[static_cast<std::size_t>(number)].end_s, .kind = Event::Kind::comes, .which = number});
+}
+
+void FlowWalk::account(int number) {
+  const Member& self = member(number);
+  const Exchange& exchange = self.exchange;
+  MemberTiming& its = timings_[static_cast<std::size_t>(number)];
+  its.end_s = self.ready_s;
+  const auto communicates = [&](int peer, const Stretch& what, double from, double to) {
+    its.communicate_s += until_cut(from, std::max(from, to));
+    if (observer_ && from < until_ && to > from)
+      observer_->communicates(number, peer, bytes(what), from, std::min(to, until_));
+  };
+  if (exchange.source >= 0) {
+    communicates(exchange.source, exchange.received, self.in.start_s, self.in.end_s);
+    its.end_s = self.in.end_s;
+  }
+  if (exchange.target >= 0) {
+    if (observer_ && self.out.start_s < until_)
+      observer_->sends(number, exchange.target, bytes(exchange.sent), self.out.start_s,
+                       std::min(self.out.end_s, until_));
+    const double from = exchange.source >= 0 ? std::max(its.end_s, self.out.start_s) : self.out.start_s;
+    const double end = std::max(its.end_s, self.out.end_s);
+    communicates(exchange.target, exchange.sent, from, end);
+    its.end_s = end;
+  }
+  if (exchange.source < 0 || !exchange.reduce) return;
+  const double combined = its.end_s + static_cast<double>(exchange.received.count) *
+                                          costs_.seconds_per_flop[static_cast<std::size_t>(number)];
+  its.compute_s += until_cut(its.end_s, combined);
+  if (observer_ && its.end_s < until_) observer_->computes(number, its.end_s, std::min(combined, until_));
+  its.end_s = combined;
+}
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,90 @@
+/// The time of a schedule whose transfers share links: an event at a time, with max-min fair rates.
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "cluster/computed/collective_timing.h"
+#include "cluster/computed/max_min.h"
+#include "collectives/schedule.h"
+
+namespace simgrad::collectives {
+
+/// As a ScheduleWalk, but a transfer takes its route's latency, and then as long as its fair share of the links lets
+/// it. Cost: rounds x members events, each with the transfers that are connected with it by links. Where ranks are
+/// alike, the transfers of a round begin together, and are shared out once.
+class FlowWalk {
+ public:
+  FlowWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+           double until);
+
+  // As the functions of cluster::CollectiveTiming; one of them, once.
+
+  std::vector<cluster::MemberTiming> timings();
+  cluster::SentByPair sent();
+  double show(cluster::TimingObserver& observer);
+
+ private:
+  /// A transfer that has not begun, or not ended, has this time.
+  static constexpr double not_yet = std::numeric_limits<double>::infinity();
+
+  struct Transfer {
+    double start_s = not_yet;
+    double end_s = not_yet;
+  };
+  struct Member {
+    int round = -1;        ///< -1: not arrived
+    double ready_s = 0.0;  ///< when it came to its round
+    Exchange exchange;     ///< its part in the round
+    Transfer out, in;      ///< of the round
+    int open = 0;          ///< transfers of the round that have not ended
+  };
+  struct Flow {
+    int source = 0;
+    int target = 0;
+    int sharing = -1;      ///< its number where rates are found
+    double left = 0.0;     ///< bytes
+    double rate = 0.0;     ///< bytes a second
+    double since_s = 0.0;  ///< when `left` was right
+    unsigned version = 0;  ///< ends that were foreseen under an earlier rate are void
+  };
+  struct Event {
+    enum class Kind : std::int8_t { comes, has_paid_latency, ends };
+    double at_s = 0.0;
+    Kind kind = Kind::comes;
+    int which = 0;  ///< member or flow
+    unsigned version = 0;
+    bool operator>(const Event& other) const { return at_s > other.at_s; }
+  };
+
+  void run();
+  void happen(const Event& event);
+  void come(int member, double now);
+  void begin(int source, int target, double now);
+  void pay_latency(int flow, double now);
+  void end(int flow, double now);
+  void change_rate(int flow, double rate, double now);
+  void leave_round(int member);
+  /// Adds the round to the member's time, as far as it went.
+  void account(int member);
+  double until_cut(double from, double to) const { return from < until_ ? std::min(to, until_) - from : 0.0; }
+  std::int64_t bytes(const Stretch& stretch) const { return schedule_.split().bytes(stretch); }
+  Member& member(int number) { return members_[static_cast<std::size_t>(number)]; }
+
+  const Schedule& schedule_;
+  const cluster::AlphaBetaGamma& costs_;
+  double until_;
+  std::vector<cluster::MemberTiming> timings_;
+  std::vector<Member> members_;
+  std::vector<Flow> flows_;
+  std::vector<int> free_flows_;
+  std::vector<int> flow_of_sharing_;
+  cluster::MaxMinSharing sharing_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  cluster::SentByPair* sent_ = nullptr;
+  cluster::TimingObserver* observer_ = nullptr;
+};
+
+}  // namespace simgrad::collectives
