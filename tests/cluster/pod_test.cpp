@@ -1,10 +1,13 @@
 // Pods: GPU hosts on leaf and spine switches, with and without rails.
 #include "cluster/topologies/pod.h"
 
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "catch.h"
 #include "cluster/cabled.h"
+#include "record/record.h"
 
 namespace pod_test {
 
@@ -111,6 +114,47 @@ TEST_CASE("pod by ecmp: two pairs meet on a spine's link where their hashes are 
         CHECK(end == nine(2 * L + (meet ? 2 : 1) * M / B));
     }
   CHECK(seen.size() == 2);
+}
+
+TEST_CASE("a note counts the pairs that share a link because a hash chose the ways of both") {
+  Pod pod = small();
+  pod.hosts_per_group = 4;
+  const auto notes = [&](Routing routing, const std::vector<std::pair<int, int>>& pairs) {
+    pod.routing = routing;
+    return text_of_child([&, options = with(pod, 16)] {
+      Cluster cluster(options, 16);
+      World world(cluster, "notes", 16, 0);
+      values::Dispatcher timing({.numbers = false, .label = {}});
+      std::vector<int> all(16);
+      std::iota(all.begin(), all.end(), 0);
+      const auto members = std::make_shared<const std::vector<int>>(all);
+      for (const auto& [from, to] : pairs) {
+        world.ranks().start(
+            from, [&, from = from, to = to] { Communicator(world, members, from, 0).send(to, timing.zeros(10)); });
+        world.ranks().start(to, [&, from = from, to = to] { Communicator(world, members, to, 0).receive(from); });
+      }
+      cluster.run();
+      world.end();
+      record::Record record;
+      world.fill(record);
+      std::string text;
+      for (const std::string& note : record.notes) text += note + "\n";
+      return text;
+    });
+  };
+  // From hosts 0 and 1 on rail 0 to two hosts of the other group; a third pair stays on its leaf and has no choice.
+  std::set<bool> seen;
+  for (int one = 8; one < 16; one += 2)
+    for (int other = 8; other < 16; other += 2) {
+      const bool meet = hash_of_pair(0, one) % 4 == hash_of_pair(2, other) % 4;
+      if (one == other || !seen.insert(meet).second) continue;
+      CHECK(notes(Routing::ecmp, {{0, one}, {2, other}, {4, 6}}) ==
+            std::string(meet ? "2" : "0") +
+                " of 2 pairs of hosts share a link between switches with another pair (routing = \"ecmp\")\n");
+    }
+  CHECK(seen.size() == 2);
+  CHECK(notes(Routing::ecmp, {{4, 6}}) == "");
+  CHECK(notes(Routing::destination, {{0, 8}, {2, 10}}) == "");
 }
 
 TEST_CASE("pxn: a message to another rail first goes by NVLink to the device on that rail") {

@@ -33,11 +33,6 @@ class ComputedZone final : public routing::NetZoneImpl {
     }
   }
 
-#if SIMGRID_VERSION < 40000
-  void get_graph(const s_xbt_graph_t*, std::map<std::string, xbt_node_t, std::less<>>*,
-                 std::map<std::string, xbt_edge_t, std::less<>>*) override {}
-#endif
-
  private:
   std::vector<StandardLinkImpl*> directed_;
   std::vector<double> latencies_s_;
