@@ -67,6 +67,7 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"fattree", "fat_tree", "the usual spelling"},
     {"switch", "star", "all hosts at one switch"},
     {"nvlink", "gpu_hosts", "hosts of several devices"},
+    {"superpod", "pod", "GPU hosts on leaf and spine switches, by rails or racks"},
     {"lv08", "tcp", "SimGrid's model for TCP"},
     {"cm02", "ideal", "latency + bytes / bandwidth with max-min fair sharing"},
     {"non_iid", "dirichlet", "rows whose labels differ from rank to rank; also by_label"},

@@ -69,7 +69,7 @@ void SlowLink::describe(base::Describer& d) {
 }
 
 void Options::describe(base::Describer& d) {
-  d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, 30'000));
+  d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, most_ranks));
   d.component("topology", topology, "how hosts are cabled");
   d.path("platform", platform,
          "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
@@ -108,7 +108,8 @@ void Options::describe(base::Describer& d) {
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
   if (platform.empty() && topology)
-    if (const std::string why = topology->refusal(host_spec, workers); !why.empty()) d.refuse("topology", why);
+    for (const std::string& why : {topology->refusal(host_spec, workers), topology->workers_refusal(workers)})
+      if (!why.empty()) d.refuse("topology", why);
   if (relative_speeds.size() > static_cast<std::size_t>(workers))
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));

@@ -52,6 +52,8 @@ const std::map<std::string, std::pair<std::int64_t, std::int64_t>, std::less<>>&
       {"groups", {1, 4}},
       {"hosts_per_router", {1, 3}},
       {"hosts_per_rack", {1, 4}},
+      {"hosts_per_group", {1, 4}},
+      {"spines", {1, 4}},
       {"window", {1, 60}},
       {"hot_keys", {0, 9}},
       {"seed", {0, 999}},

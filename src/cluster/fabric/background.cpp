@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/topologies/topology.h"
 
 namespace simgrad::cluster {
 
@@ -32,8 +33,8 @@ constexpr double look_every_s = 3600.0;
 }  // namespace
 
 void BackgroundFlow::describe(base::Describer& d) {
-  d.integer("from", from, "the host that sends, by its number", Bounds::between(0, 100'000));
-  d.integer("to", to, "the host that receives", Bounds::between(0, 100'000));
+  d.integer("from", from, "the host that sends, by its number", Bounds::between(0, most_ranks - 1));
+  d.integer("to", to, "the host that receives", Bounds::between(0, most_ranks - 1));
   d.quantity("rate", rate_bytes_per_s, Unit::bytes_per_second, "the most it takes; without it, its full fair share",
              Bounds::above_zero());
   d.quantity("on", on_s, Unit::seconds, "how long it sends at a time; without it, always", Bounds::above_zero());

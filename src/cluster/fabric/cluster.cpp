@@ -15,6 +15,7 @@
 #include "cluster/fabric/network_model.h"
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/slow_links.h"
+#include "cluster/fabric/stacks.h"
 #include "cluster/fabric/tenant.h"
 #include "cluster/failures/link_failures.h"
 
@@ -29,9 +30,6 @@ std::int64_t real_now_ns() {
       .count();
 }
 
-/// Two guard pages an actor would pass Linux's limit of memory maps (vm.max_map_count 65530) at some 32,000 actors.
-constexpr int most_hosts = 31'000;
-
 /// AddressSanitizer takes an exception on a stack that it does not know for an overflow; it knows those of threads.
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* context_factory = "--cfg=contexts/factory:thread";
@@ -43,8 +41,8 @@ constexpr const char* context_factory = "--cfg=contexts/factory:raw";
 
 Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed)
     : options_(options), seed_(seed) {
-  if (hosts > most_hosts)
-    throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_hosts));
+  if (hosts > most_ranks)
+    throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_ranks));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
   real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
   // SimGrid may overlook flows from a host with several, of which other traffic makes more.
@@ -62,10 +60,9 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
   std::FILE* const log = std::fopen("/dev/null", "w");
   if (!log) throw base::EnvironmentError(fmt::format("/dev/null: cannot be opened: {}", std::strerror(errno)));
   std::fclose(log);
-  // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
-  // needed when numbers are computed in the actor.
-  std::vector<std::string> words{"simgrad", context_factory, "--cfg=contexts/stack-size:512",
-                                 "--log=root.thresh:critical", "--log=root.app:file:/dev/null"};
+  std::vector<std::string> words{"simgrad", context_factory, "--log=root.thresh:critical",
+                                 "--log=root.app:file:/dev/null"};
+  for (std::string& flag : stack_flags(hosts)) words.push_back(std::move(flag));
   for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
   // On a platform share_fairly() touches every flow once more when all are past their latency.
   if (many_to_many && options_.platform.empty())

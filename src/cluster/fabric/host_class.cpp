@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "cluster/topologies/topology.h"
+
 namespace simgrad::cluster {
 
 using base::Bounds;
@@ -20,7 +22,7 @@ constexpr std::array host_roles{Choice{"worker", "the workers in order, class by
 
 void HostClass::describe(base::Describer& d) {
   d.text("class", name, "the class's name in ranks.csv and in prices");
-  d.integer("count", count, "how many hosts", Bounds::between(1, 30'000));
+  d.integer("count", count, "how many hosts", Bounds::between(1, most_ranks));
   d.choice("role", role, host_roles, "the ranks that live on them");
   d.quantity("speed", speed_flops_per_s, Unit::flops_per_second, "sustained speed of each; default cluster.speed",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});

@@ -16,19 +16,20 @@ void Cluster::shake_network() {
   const std::shared_ptr<const Jitter> jitter = options_.jitter.shared();
   struct Counts {
     std::unordered_map<const sg4::Host*, std::uint32_t> number;
-    std::unordered_map<std::uint32_t, std::uint64_t> messages;
+    std::unordered_map<std::uint64_t, std::uint64_t> messages;
   };
   const auto drawn = [&](double variation, std::uint16_t what) -> FlowMultiple {
     if (variation == 0.0) return {};
     const auto counts = std::make_shared<Counts>();
     for (int i = 0; i < hosts_.size(); ++i) counts->number[hosts_[i]] = static_cast<std::uint32_t>(i);
     return [jitter, variation, what, counts, seed = seed_](const sg4::Host* source, const sg4::Host* target) {
-      const std::uint32_t ends = counts->number[source] << 16 | counts->number[target];
+      const std::uint64_t from = counts->number[source], to = counts->number[target];
+      const std::uint64_t ends = from << 16 | (to & 0xFFFF) | (to >> 16) << 33;  // to 32 bits below 65,536 hosts
       base::Stream stream({.seed = seed,
                            .purpose = base::Purpose::jitter,
                            .step = counts->messages[ends]++,
-                           .rank = ends,
-                           .attempt = what});
+                           .rank = static_cast<std::uint32_t>(ends),
+                           .attempt = static_cast<std::uint16_t>(what | ends >> 32 << 1)});
       return jitter->multiple(variation, stream);
     };
   };

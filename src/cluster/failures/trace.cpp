@@ -8,13 +8,13 @@
 
 #include "base/errors.h"
 #include "cluster/failures/processes.h"
+#include "cluster/topologies/topology.h"
 
 namespace simgrad::cluster {
 
 namespace {
 
 constexpr std::string_view trace_header = "host,down_at,up_at";
-constexpr double most_hosts_of_trace = 31'000;
 
 /// One line of the file, cut into cells.
 class Row {
@@ -56,7 +56,7 @@ class Row {
 void add(std::vector<std::vector<Outage>>& all, const Row& row) {
   if (row.size() != 3) row.refuse(0, fmt::format("expected three cells, {}; found {}", trace_header, row.size()));
   const double host = row.number(0, "host");
-  if (host != std::floor(host) || host >= most_hosts_of_trace)
+  if (host != std::floor(host) || host >= static_cast<double>(most_ranks))
     row.refuse(0, "host must be the number of a host, from 0 on");
   if (all.size() <= static_cast<std::size_t>(host)) all.resize(static_cast<std::size_t>(host) + 1);
   std::vector<Outage>& own = all[static_cast<std::size_t>(host)];

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/stacks.h"
 #include "cluster/ranks/peer_lost.h"
 #include "cluster/ranks/scopes.h"
 #include "cluster/ranks/timekeeper.h"
@@ -82,11 +83,11 @@ std::optional<double> Ranks::shared_cores_busy_s(int host, double now) const {
 void Ranks::start(int rank, std::function<void()> body) { start_actor(rank, true, std::move(body)); }
 
 std::int64_t Ranks::start_side_actor(int rank, std::function<void()> body) {
-  if (sg4::Engine::get_instance()->get_actor_count() >= actors_most)
+  if (const std::size_t most = actors_most(cluster_.hosts()); sg4::Engine::get_instance()->get_actor_count() >= most)
     throw std::runtime_error(
         fmt::format("more than {} actors at a time: one for each pair of ranks that exchange messages, and the system "
                     "has no memory maps for more; take fewer workers, or a graph with fewer edges",
-                    actors_most));
+                    most));
   return start_actor(rank, false, std::move(body));
 }
 

@@ -20,9 +20,6 @@ class Timekeeper;
 /// Blocks the calling actor, whose time counts as waiting.
 void pause(double seconds);
 
-/// The most actors of a simulation. A stack takes two of the 65,530 memory maps that Linux allows a process.
-inline constexpr std::size_t actors_most = 32'000;
-
 class Ranks {
  public:
   /// Ranks 0 .. workers-1 are workers, the next `servers` servers; rank r lives on hosts[r].  A host has a core for
@@ -47,7 +44,7 @@ class Ranks {
   /// virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
   /// Starts an actor that serves the rank beside its main one, and ends with it, or at once if all actors are killed
-  /// before it has begun.  Returns its number.  Errors: std::runtime_error beyond `actors_most`.
+  /// before it has begun.  Returns its number.  Errors: std::runtime_error beyond actors_most().
   std::int64_t start_side_actor(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
   /// Kills an actor, if it still lives.

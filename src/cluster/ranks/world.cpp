@@ -94,6 +94,7 @@ void World::fill(record::Record& record) const {
   record.links = at_end_->links;
   record.link_bins = at_end_->link_bins;
   record.wires = at_end_->wires;
+  record.notes = at_end_->notes;
   record.collectives = collective_log_->uses();
   record.timelines = recording_->timelines();
 }

@@ -8,8 +8,8 @@ using base::Bounds;
 using base::Unit;
 
 void Dragonfly::describe(base::Describer& d) {
-  d.integer("groups", groups, "number of groups; every two are joined by one link", Bounds::between(1, 64));
-  d.integer("routers", routers, "routers of each group, all joined to all", Bounds::between(1, 64));
+  d.integer("groups", groups, "number of groups; every two are joined by one link", Bounds::between(1, 1024));
+  d.integer("routers", routers, "routers of each group, all joined to all", Bounds::between(1, 1024));
   d.integer("hosts_per_router", hosts_per_router, "hosts of each router; workers take them in order, then servers",
             Bounds::between(1, most_hosts));
   constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
@@ -30,6 +30,12 @@ std::string Dragonfly::refusal(const HostSpec& machine, std::int64_t hosts) cons
         "{} groups x {} routers x {} hosts are {}, but the ranks (servers included) are {}; make one of them "
         "larger",
         groups, routers, hosts_per_router, all, hosts);
+  const auto pairs = [](std::int64_t of) { return static_cast<double>(of) * static_cast<double>(of - 1) / 2.0; };
+  if (std::string why = links_refusal(static_cast<double>(groups) * pairs(routers) + pairs(groups),
+                                      fmt::format("{} groups x {} routers", groups, routers),
+                                      "have fewer of them, with more hosts_per_router");
+      !why.empty())
+    return why;
   return Wired::refusal(machine, hosts);
 }
 

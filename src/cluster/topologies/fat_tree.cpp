@@ -6,7 +6,7 @@ namespace simgrad::cluster {
 
 namespace {
 
-constexpr int most_ports = 16;  // 1024 hosts
+constexpr int most_ports = 82;  // 137,842 hosts; 80 ports make 128,000
 
 /// Numbers the switches of a tree with k ports, behind its hosts.
 struct Switches {
@@ -31,6 +31,7 @@ void FatTree::describe(base::Describer& d) {
              base::Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("link_latency", link_latency_s, base::Unit::seconds,
              "one way, of a link between switches; default half of cluster.latency", base::Bounds::between(0, 1e6));
+  d.choice("routing", routing, routings, "the aggregation and core switches that a message crosses");
   if (k && *k % 2 != 0) d.refuse("k", fmt::format("switches of {} ports; expected an even number", *k));
 }
 
@@ -49,6 +50,10 @@ std::string FatTree::refusal(const HostSpec& machine, std::int64_t hosts) const 
 }
 
 int FatTree::locality(int host, int /*workers*/) const { return k ? host / static_cast<int>(*k / 2) : host; }
+
+std::vector<std::string> FatTree::hashed_links() const {
+  return routing == Routing::ecmp ? std::vector<std::string>{"edge", "core"} : std::vector<std::string>{};
+}
 
 std::vector<Cable> FatTree::cables(const Blueprint& blueprint) const {
   const HostSpec& nic = blueprint.host_spec;
@@ -74,11 +79,12 @@ std::vector<int> FatTree::path(const Blueprint& blueprint, int from, int to) con
   const int up = tree.edge(tree.edge_of(from));
   const int down = tree.edge(tree.edge_of(to));
   if (up == down) return {from, up, to};
-  const int j = to % tree.half;
+  const int way = way_of(routing, from, to, to, tree.half * tree.half);
+  const int j = way % tree.half;
   const int own = tree.aggregation(tree.pod_of(from), j);
   const int its = tree.aggregation(tree.pod_of(to), j);
   if (own == its) return {from, up, own, down, to};
-  return {from, up, own, tree.core(j * tree.half + to / tree.half % tree.half), its, down, to};
+  return {from, up, own, tree.core(j * tree.half + way / tree.half), its, down, to};
 }
 
 }  // namespace simgrad::cluster

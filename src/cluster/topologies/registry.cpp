@@ -1,6 +1,7 @@
 #include "cluster/topologies/dragonfly.h"
 #include "cluster/topologies/fat_tree.h"
 #include "cluster/topologies/gpu_hosts.h"
+#include "cluster/topologies/pod.h"
 #include "cluster/topologies/ring.h"
 #include "cluster/topologies/shared_memory.h"
 #include "cluster/topologies/star.h"
@@ -19,6 +20,7 @@ const base::Registry<Topology>& topologies() {
       base::entry<Topology, Dragonfly>(),
       base::entry<Topology, RingOfHosts>(),
       base::entry<Topology, GpuHosts>(),
+      base::entry<Topology, Pod>(),
       base::entry<Topology, SharedMemory>(),
       base::entry<Topology, Wan>(),
   });

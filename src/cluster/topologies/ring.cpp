@@ -1,18 +1,6 @@
 #include "cluster/topologies/ring.h"
 
-#include <fmt/format.h>
-
 namespace simgrad::cluster {
-
-std::string RingOfHosts::refusal(const HostSpec& machine, std::int64_t hosts) const {
-  const auto P = static_cast<double>(hosts);
-  if (P * P * P / 4.0 > most_route_links)
-    return fmt::format(
-        "a ring of {} hosts has ways of {} links on average, which SimGrid takes too long to load; expected at "
-        "most 430 hosts",
-        hosts, hosts / 4);
-  return Wired::refusal(machine, hosts);
-}
 
 std::vector<Cable> RingOfHosts::cables(const Blueprint& blueprint) const {
   const int P = blueprint.hosts;

@@ -14,7 +14,6 @@ struct RingOfHosts : Wired {
       .cost = "hops x latency + bytes / bandwidth; bisection bandwidth 2 bandwidth",
       .source = ""};
 
-  std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 };

@@ -1,6 +1,7 @@
 /// A way of connecting hosts.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ class Host;
 }
 
 namespace simgrad::cluster {
+
+/// The most ranks of a run, servers included: each is an actor with a stack of its own.
+inline constexpr std::int64_t most_ranks = 131'072;
 
 /// A host and its network interface.
 struct HostSpec {
@@ -43,6 +47,10 @@ class Topology : public base::Described {
   virtual int locality(int host, int /*workers*/) const { return host; }
   /// The reason why the topology cannot be built of that many such hosts, or empty.
   virtual std::string refusal(const HostSpec& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
+  /// The reason why that many workers do not fill its hosts, or empty.
+  virtual std::string workers_refusal(std::int64_t /*workers*/) const { return {}; }
+  /// The classes of the links that a hash of the pair chooses among equals; none where no hash does.
+  virtual std::vector<std::string> hashed_links() const { return {}; }
   /// Whether all routes have the same latency.
   virtual bool even_latencies() const { return false; }
   /// Whether messages may disturb each other even if every host sends one and receives one at a time. If not, each
@@ -50,7 +58,7 @@ class Topology : public base::Described {
   virtual bool disturbs() const { return true; }
 };
 
-/// star, two_tier, fat_tree, torus, dragonfly, ring, gpu_hosts, shared_memory, wan
+/// star, two_tier, fat_tree, torus, dragonfly, ring, gpu_hosts, pod, shared_memory, wan
 const base::Registry<Topology>& topologies();
 
 }  // namespace simgrad::cluster

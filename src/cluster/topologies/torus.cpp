@@ -9,61 +9,98 @@
 
 namespace simgrad::cluster {
 
+namespace {
+
+double product(const std::vector<double>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), 1.0, std::multiplies<>());
+}
+
+}  // namespace
+
 void Torus::describe(base::Describer& d) {
   d.numbers("shape", shape, "hosts in each dimension, as in [4, 4, 2]; default the square that is just large enough",
             base::Bounds::between(1, most_hosts));
-  for (const double size : shape)
-    if (size != std::floor(size))
-      d.refuse("shape", fmt::format("{} hosts in a dimension; expected whole numbers", size));
+  d.numbers("slice", slice,
+            "the hosts of the cluster where they are a box of the torus, in each dimension; default the whole torus",
+            base::Bounds::between(1, most_hosts));
+  for (const auto& [key, sizes] : {std::pair("shape", &shape), std::pair("slice", &slice)})
+    for (const double size : *sizes)
+      if (size != std::floor(size)) d.refuse(key, fmt::format("{} hosts in a dimension; expected whole numbers", size));
+  if (slice.empty()) return;
+  if (slice.size() != shape.size())
+    return d.refuse("slice", fmt::format("slice = [{}] has {} dimensions, but shape = [{}] has {}; give as many",
+                                         fmt::join(slice, ", "), slice.size(), fmt::join(shape, ", "), shape.size()));
+  for (std::size_t i = 0; i < slice.size(); ++i)
+    if (slice[i] > shape[i])
+      d.refuse("slice", fmt::format("slice = [{}] does not fit into shape = [{}]: expected at most {} in dimension {}",
+                                    fmt::join(slice, ", "), fmt::join(shape, ", "), shape[i], i));
 }
 
-std::vector<int> Torus::sizes(std::int64_t hosts) const {
-  if (!shape.empty()) return {shape.begin(), shape.end()};
+std::vector<Torus::Side> Torus::sides(std::int64_t hosts) const {
+  std::vector<Side> all;
+  if (!shape.empty()) {
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const double size = i < slice.size() ? slice[i] : shape[i];
+      all.push_back({static_cast<int>(size), size == shape[i]});
+    }
+    return all;
+  }
   const int side = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(hosts)) - 1e-9));
-  return {side, static_cast<int>((hosts + side - 1) / side)};
+  return {{side}, {static_cast<int>((hosts + side - 1) / side)}};
 }
 
 std::string Torus::refusal(const HostSpec& machine, std::int64_t hosts) const {
-  const double all = std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
-  if (!shape.empty() && static_cast<double>(hosts) > all)
-    return fmt::format("shape = [{}] has {} hosts, but the ranks (servers included) are {}; make it larger",
-                       fmt::join(shape, ", "), all, hosts);
+  const char* key = slice.empty() ? "shape" : "slice";
+  const std::vector<double>& sizes = slice.empty() ? shape : slice;
+  const double all = product(sizes);
+  if (!sizes.empty() && static_cast<double>(hosts) > all)
+    return fmt::format("{} = [{}] has {} hosts, but the ranks (servers included) are {}; make it larger", key,
+                       fmt::join(sizes, ", "), all, hosts);
   if (all > most_hosts)
-    return fmt::format("shape = [{}] has {} hosts; expected at most {}", fmt::join(shape, ", "), all, most_hosts);
-  const std::vector<int> k = sizes(hosts);
-  const double mean_links = std::accumulate(k.begin(), k.end(), 0.0) / 4.0;
-  if (static_cast<double>(hosts * hosts) * mean_links > most_route_links)
-    return fmt::format(
-        "shape = [{}] has ways of {} links on average, which SimGrid takes too long to load for {} hosts; "
-        "expected a more even shape",
-        fmt::join(k, ", "), mean_links, hosts);
+    return fmt::format("{} = [{}] has {} hosts; expected at most {}", key, fmt::join(sizes, ", "), all, most_hosts);
+  if (std::string why =
+          links_refusal(all * static_cast<double>(sizes.size()),
+                        fmt::format("{} dimensions of {} hosts", sizes.size(), all), "have fewer dimensions");
+      !why.empty())
+    return why;
   return Wired::refusal(machine, hosts);
 }
 
+std::string Torus::workers_refusal(std::int64_t workers) const {
+  if (slice.empty() || product(slice) == static_cast<double>(workers)) return {};
+  return fmt::format("slice = [{}] has {} hosts, but workers = {}; expected sides whose product is {}",
+                     fmt::join(slice, ", "), product(slice), workers, workers);
+}
+
 std::vector<Cable> Torus::cables(const Blueprint& blueprint) const {
-  const std::vector<int> k = sizes(blueprint.hosts);
-  const int nodes = std::accumulate(k.begin(), k.end(), 1, std::multiplies<>());
+  const std::vector<Side> k = sides(blueprint.hosts);
+  int nodes = 1;
+  for (const Side& side : k) nodes *= side.size;
   std::vector<Cable> all;
-  for (int node = 0; node < nodes; ++node)
-    for (std::size_t i = 0, stride = 1; i < k.size(); stride *= static_cast<std::size_t>(k[i]), ++i) {
-      const int step = static_cast<int>(stride);
-      const int place = node / step % k[i];
-      if (k[i] == 1 || (k[i] == 2 && place == 1)) continue;  // between two hosts there is one cable
-      const int next = node + ((place + 1) % k[i] - place) * step;
-      all.push_back({node, next, "torus", blueprint.host_spec.bandwidth_bytes_per_s, blueprint.host_spec.latency_s});
+  for (int node = 0; node < nodes; ++node) {
+    int step = 1;
+    for (const auto& [size, closed] : k) {
+      const int place = node / step % size;
+      const bool last = place == size - 1;
+      // Between two hosts there is one cable.
+      if (size > 1 && !(last && (size == 2 || !closed)))
+        all.push_back({node, node + ((place + 1) % size - place) * step, "torus",
+                       blueprint.host_spec.bandwidth_bytes_per_s, blueprint.host_spec.latency_s});
+      step *= size;
     }
+  }
   return all;
 }
 
 std::vector<int> Torus::path(const Blueprint& blueprint, int from, int to) const {
-  const std::vector<int> k = sizes(blueprint.hosts);
   std::vector<int> nodes{from};
   int step = 1;
-  for (const int size : k) {
+  for (const auto& [size, closed] : sides(blueprint.hosts)) {
     const int wanted = to / step % size;
     for (int place = from / step % size; place != wanted;) {
       const int upwards = (wanted - place + size) % size;
-      const int next = (place + (2 * upwards <= size ? 1 : size - 1)) % size;
+      const bool up = closed ? 2 * upwards <= size : wanted > place;
+      const int next = (place + (up ? 1 : size - 1)) % size;
       nodes.push_back(nodes.back() + (next - place) * step);
       place = next;
     }

@@ -13,6 +13,7 @@ using base::Unit;
 namespace {
 
 constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
+constexpr std::size_t most_sites = 1024;  // every two of them have a link
 
 }  // namespace
 
@@ -61,6 +62,8 @@ std::string Wan::refusal(const HostSpec& machine, std::int64_t hosts) const {
     return "a wan needs sites, as in topology = { kind = \"wan\", sites = [{ name = \"eu\", hosts = 4 }, { name = "
            "\"us\", "
            "hosts = 4 }] }";
+  if (sites.size() > most_sites)
+    return fmt::format("{} sites are too many; expected at most {}", sites.size(), most_sites);
   std::int64_t all = 0;
   for (const Site& site : sites) all += site.hosts;
   if (hosts > all)

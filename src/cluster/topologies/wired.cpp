@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/fabric/simgrid_versions.h"
+#include "cluster/topologies/hops.h"
 #include "cluster/topologies/loopback.h"
 
 namespace simgrad::cluster {
@@ -16,27 +17,19 @@ using Direction = sg4::LinkInRoute::Direction;
 
 namespace {
 
-/// The cable between two nodes, with its direction.
-using Hops = std::map<std::pair<int, int>, sg4::LinkInRoute>;
-
-Hops lay(sg4::NetZone& zone, const std::vector<Cable>& cables) {
-  Hops hops;
+/// The two directions of every cable, at the places that Hops gives them.
+std::vector<sg4::LinkInRoute> lay(sg4::NetZone& zone, const std::vector<Cable>& cables) {
+  std::vector<sg4::LinkInRoute> links;
+  links.reserve(2 * cables.size() + 1);
   std::map<std::string, int> laid;
   for (const Cable& cable : cables) {
     auto* link = zone.create_split_duplex_link(fmt::format("{}-{}", cable.kind, laid[cable.kind]++),
                                                cable.bandwidth_bytes_per_s);
     link->set_latency(cable.latency_s);
     link->seal();
-    hops.try_emplace({cable.from, cable.to}, link, Direction::UP);
-    hops.try_emplace({cable.to, cable.from}, link, Direction::DOWN);
+    links.emplace_back(link, Direction::UP);
+    links.emplace_back(link, Direction::DOWN);
   }
-  return hops;
-}
-
-std::vector<sg4::LinkInRoute> links_along(const std::vector<int>& path, const Hops& hops) {
-  std::vector<sg4::LinkInRoute> links;
-  for (std::size_t i = 1; i < path.size(); ++i)
-    if (const auto hop = hops.find({path[i - 1], path[i]}); hop != hops.end()) links.push_back(hop->second);
   return links;
 }
 
@@ -44,25 +37,32 @@ std::vector<sg4::LinkInRoute> links_along(const std::vector<int>& path, const Ho
 
 std::string Wired::refusal(const HostSpec& /*machine*/, std::int64_t hosts) const {
   if (hosts <= most_hosts) return {};
-  return fmt::format(
-      "{} hosts, but SimGrid loads a route for every two of them, which takes too long beyond {}; "
-      "have fewer, or take topology = \"star\"",
-      hosts, most_hosts);
+  return fmt::format("{} hosts are too many; expected at most {}", hosts, most_hosts);
+}
+
+std::string Wired::links_refusal(double links, const std::string& given, const std::string& remedy) {
+  if (links <= most_links) return {};
+  return fmt::format("{} make {} links; expected at most {}: {}", given, links, most_links, remedy);
 }
 
 std::vector<sg4::Host*> Wired::build(const Blueprint& blueprint) const {
-  sg4::NetZone* zone = new_full_zone("wired");
+  sg4::NetZone* zone = new_computed_zone("wired");
   sg4::Link* loopback = new_loopback(*zone, "loopback");
-  const Hops hops = lay(*zone, cables(blueprint));
+  const std::vector<Cable> laid = cables(blueprint);
+  std::vector<sg4::LinkInRoute> links = lay(*zone, laid);
+  const auto own = static_cast<int>(links.size());
+  links.emplace_back(loopback);
+  Blueprint known = blueprint;
+  known.speeds_flops_per_s.clear();
+  compute_routes(*zone, links, [this, known, own, hops = Hops(laid)](int from, int to, std::vector<int>& way) {
+    if (from == to) return way.push_back(own);
+    const std::vector<int> nodes = path(known, from, to);
+    for (std::size_t i = 1; i < nodes.size(); ++i)
+      if (const int hop = hops.between(nodes[i - 1], nodes[i]); hop >= 0) way.push_back(hop);
+  });
   std::vector<sg4::Host*> hosts;
   for (int host = 0; host < blueprint.hosts; ++host)
     hosts.push_back(zone->create_host(fmt::format("host-{}", host), blueprint.speed(static_cast<std::size_t>(host))));
-  for (int a = 0; a < blueprint.hosts; ++a)
-    for (int b = 0; b < blueprint.hosts; ++b) {
-      const auto links = a == b ? std::vector{sg4::LinkInRoute(loopback)} : links_along(path(blueprint, a, b), hops);
-      zone->add_route(hosts[static_cast<std::size_t>(a)]->get_netpoint(),
-                      hosts[static_cast<std::size_t>(b)]->get_netpoint(), nullptr, nullptr, links, false);
-    }
   for (sg4::Host* host : hosts) host->seal();
   zone->seal();
   return hosts;

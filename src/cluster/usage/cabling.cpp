@@ -93,20 +93,22 @@ struct Stop {
 };
 using Way = std::vector<Stop>;
 
-/// The ways of all messages between hosts; none where they are too many to be drawn.
+/// The ways of all messages between hosts; none where they are too many, or together too long, to be drawn.
 std::vector<Way> ways_used(const World& world, Places& places) {
-  constexpr std::size_t most_routes = 4096;
+  constexpr std::size_t most_routes = 4096, most_stops = 1'000'000;
   std::set<std::pair<int, int>> ends;
   for (const auto& [ranks, sent] : world.traffic().by_ranks())
     if (sent.bytes > 0) ends.insert({world.host(ranks.first), world.host(ranks.second)});
   if (ends.size() > most_routes) return {};
   std::vector<Way> ways;
+  std::size_t stops = 0;
   for (const auto& [source, target] : ends) {
     const sg4::Host& from = *world.cluster().host(source);
     const sg4::Host& to = *world.cluster().host(target);
     Way way = {{"", places.of(from)}};
     for (const sg4::Link* link : route_between(&from, &to)) way.push_back({link->get_name(), places.of(*link)});
     way.push_back({"", places.of(to)});
+    if ((stops += way.size()) > most_stops) return {};
     ways.push_back(std::move(way));
   }
   return ways;

@@ -14,6 +14,7 @@ record::Record usage_of(const World& world) {
   add_links(record, world);
   add_link_bins(record, world);
   add_cabling(record, world);
+  add_collisions(record, world);
   add_hosts(record, world);
   return record;
 }

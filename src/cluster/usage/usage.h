@@ -14,7 +14,7 @@ struct HostSeconds {
 };
 HostSeconds host_seconds(const World& world);
 
-/// ranks, bytes, messages, links, link_bins, wires, hosts and simulated_s of the record.
+/// ranks, bytes, messages, links, link_bins, wires, hosts and simulated_s of the record, and a note on shared ways.
 record::Record usage_of(const World& world);
 
 // Parts of it, each after those above.
@@ -25,6 +25,8 @@ void add_links(record::Record& record, const World& world);
 void add_link_bins(record::Record& record, const World& world);
 /// Where the ends of the used links meet.
 void add_cabling(record::Record& record, const World& world);
+/// A note: of the pairs of hosts whose way was chosen by a hash, how many met another pair on it; none without hashes.
+void add_collisions(record::Record& record, const World& world);
 void add_hosts(record::Record& record, const World& world);
 
 }  // namespace simgrad::cluster

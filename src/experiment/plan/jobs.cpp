@@ -51,7 +51,7 @@ void JobEntry::describe(base::Describer& d) {
   d.text("name", name, "its row in the results");
   d.text("strategy", strategy, "the label of a [[strategy]], else its kind");
   d.integer("workers", workers, "number of the cluster's hosts that train it; its servers come on top",
-            Bounds::between(1, 30'000));
+            Bounds::between(1, cluster::most_ranks));
   d.quantity("start", start_s, base::Unit::seconds, "when it starts; its time counts from then on",
              Bounds::at_least(0));
   d.choice("placement", placement, placements, "where its ranks live");

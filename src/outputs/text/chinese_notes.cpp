@@ -11,6 +11,8 @@ namespace {
 constexpr Translation note_texts[] = {
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
     {"resumed at {} s from step {} with {} worker{}", "{0} s 时从第 {1} 步起由 {2} 个工作节点继续"},
+    {"{} of {} pairs of hosts share a link between switches with another pair (routing = \"ecmp\")",
+     "{1} 对主机中有 {0} 对与另一对共用交换机之间的一条链路（routing = \"ecmp\"）"},
     {"and {} more crashes and resumptions", "另有 {} 次崩溃和恢复"},
     {"checkpoints every {} s ({}: MTBF of the job {} s, a checkpoint takes {} s)",
      "每 {} s 写一个检查点（{}：作业的 MTBF 为 {} s，写一个检查点要 {} s）"},

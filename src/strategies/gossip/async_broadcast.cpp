@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "cluster/ranks/ranks.h"
+#include "cluster/fabric/stacks.h"
 #include "strategies/circumstances.h"
 #include "strategies/gossip/async_replica.h"
 #include "training/compressors/encoder.h"
@@ -79,7 +79,7 @@ Traits AsyncBroadcast::traits(int) const {
 
 std::optional<Refusal> AsyncBroadcast::refusal(const Circumstances& circumstances) const {
   const std::int64_t P = circumstances.workers;
-  if (constexpr auto most = static_cast<std::int64_t>(cluster::actors_most); P * P > most)
+  if (const auto most = static_cast<std::int64_t>(cluster::actors_most(static_cast<int>(P))); P * P > most)
     return Refusal{"kind", fmt::format("async_broadcast has an actor for each pair of workers: {} x {} are more than "
                                        "{}; take fewer workers, or the strategy ad_psgd or sgp on a sparse graph",
                                        P, P, most)};

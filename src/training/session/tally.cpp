@@ -24,7 +24,7 @@ void Tally::note_failure(std::string text) {
 void Tally::fill(record::Record& record) {
   if (const int more = failures_ - failures_noted_max; more > 0)
     note(fmt::format("and {} more crashes and resumptions", more));
-  record.notes = std::move(notes_);
+  record.notes.insert(record.notes.begin(), notes_.begin(), notes_.end());
   record.staleness_counts = std::move(staleness_counts_);
   record.staleness_max = staleness_max_;
   record.staleness_mean = ages_.mean();

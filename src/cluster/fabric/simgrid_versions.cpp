@@ -1,0 +1,57 @@
+#include "cluster/fabric/simgrid_versions.h"
+
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+
+namespace simgrad::cluster {
+
+namespace sg4 = simgrid::s4u;
+namespace routing = simgrid::kernel::routing;
+using simgrid::kernel::resource::StandardLinkImpl;
+
+namespace {
+
+/// SimGrid's base class of all zones is installed for its users to derive from. The engine deletes its zones.
+class ComputedZone final : public routing::NetZoneImpl {
+ public:
+  explicit ComputedZone(const std::string& name) : NetZoneImpl(name) {}
+
+  void compute(const std::vector<sg4::LinkInRoute>& links, RouteFunction route) {
+    directed_ = get_link_list_impl(links, false);
+    for (const sg4::LinkInRoute& each : links) latencies_s_.push_back(each.get_link()->get_latency());
+    route_ = std::move(route);
+  }
+
+  void get_local_route(const routing::NetPoint* source, const routing::NetPoint* target, routing::Route* into,
+                       double* latency_s) override {
+    places_.clear();
+    route_(static_cast<int>(source->id()), static_cast<int>(target->id()), places_);
+    into->link_list_.reserve(places_.size());
+    for (const int place : places_) {
+      into->link_list_.push_back(directed_[static_cast<std::size_t>(place)]);
+      if (latency_s) *latency_s += latencies_s_[static_cast<std::size_t>(place)];
+    }
+  }
+
+ private:
+  std::vector<StandardLinkImpl*> directed_;
+  std::vector<double> latencies_s_;
+  RouteFunction route_;
+  std::vector<int> places_;  ///< of the route that is being computed
+};
+
+}  // namespace
+
+sg4::NetZone* new_computed_zone(const std::string& name) {
+  auto* zone = new ComputedZone(name);
+#if SIMGRID_VERSION >= 40000
+  zone->set_parent(sg4::Engine::get_instance()->get_netzone_root()->get_impl());
+#endif
+  return zone->get_iface();
+}
+
+void compute_routes(sg4::NetZone& zone, const std::vector<sg4::LinkInRoute>& links, RouteFunction route) {
+  static_cast<ComputedZone*>(zone.get_impl())->compute(links, std::move(route));
+}
+
+}  // namespace simgrad::cluster
