@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/ranks/ranks.h"
+#include "strategies/actors.h"
 #include "strategies/circumstances.h"
 #include "strategies/gossip/async_replica.h"
 #include "training/compressors/encoder.h"
@@ -79,10 +80,12 @@ Traits AsyncBroadcast::traits(int) const {
 
 std::optional<Refusal> AsyncBroadcast::refusal(const Circumstances& circumstances) const {
   const std::int64_t P = circumstances.workers;
-  if (constexpr auto most = static_cast<std::int64_t>(cluster::actors_most); P * P > most)
-    return Refusal{"kind", fmt::format("async_broadcast has an actor for each pair of workers: {} x {} are more than "
-                                       "{}; take fewer workers, or the strategy ad_psgd or sgp on a sparse graph",
-                                       P, P, most)};
+  std::int64_t fitting = 1;
+  while ((fitting + 1) * (fitting + 1) <= static_cast<std::int64_t>(cluster::actors_most)) ++fitting;
+  if (auto refusal = actors_refusal(
+          "kind", P * P, fmt::format("async_broadcast has an actor for each pair of {} workers", P),
+          fmt::format("take at most {} workers, or the strategy ad_psgd or sgp on a sparse graph", fitting)))
+    return refusal;
   return compression_refusal(compression, circumstances);
 }
 
