@@ -59,8 +59,11 @@ struct Traits {
   std::vector<int> hosts = {};
   /// The rule by which parameters are dealt to the servers.
   Sharding sharding = Sharding::none;
-  /// Whether several ranks each send to several at a time. Then the simulator shares all links anew at every change.
+  /// Whether several ranks each send to several at a time. Then the simulator shares all links anew at every change
+  /// (cluster/fabric/network_model.h).
   bool many_to_many = false;
+  /// Whether each of them sends to few others, so that it looks at the links that a change concerns.
+  bool few_neighbours = false;
   /// The values of cluster.failures.recovery that a scenario may choose.
   std::vector<cluster::Recovery> recoveries = recoveries_by_generation();
   /// Whether workers of servers show replicas of their own, whose distance is evaluated with the servers' state.

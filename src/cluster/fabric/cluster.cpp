@@ -39,14 +39,13 @@ constexpr const char* context_factory = "--cfg=contexts/factory:raw";
 
 }  // namespace
 
-Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed)
+Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed, bool few_neighbours)
     : options_(options), seed_(seed) {
   if (hosts > most_ranks)
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_ranks));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
   real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
-  // SimGrid may overlook flows from a host with several, of which other traffic makes more.
-  set_up_engine(hosts, many_to_many || !options.background.empty());
+  set_up_engine(hosts, sharing(hosts, many_to_many, few_neighbours));
   shake_network();
   if (!options.background.empty()) background_ = std::make_unique<Background>(*this, options.background, seed);
   if (options_.failures.links->happens()) link_failures_ = std::make_unique<LinkFailures>(*this, seed);
@@ -54,7 +53,18 @@ Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint
 
 Cluster::~Cluster() = default;
 
-void Cluster::set_up_engine(int hosts, bool many_to_many) {
+/// SimGrid may overlook flows from a host with several, of which other traffic makes more. On a platform share_fairly()
+/// touches every flow once more when all are past their latency.
+Cluster::Sharing Cluster::sharing(int hosts, bool many_to_many, bool few_neighbours) const {
+  constexpr int many_hosts = 64;  // sharing all links costs no more up to here
+  if (!options_.platform.empty() || (!many_to_many && options_.background.empty())) return Sharing::of_changed_links;
+  const bool sparse = few_neighbours && hosts > many_hosts && options_.background.empty();
+  const bool even = options_.network_model == NetworkModel::ideal && options_.topology->even_latencies();
+  const bool steady = options_.jitter->latency == 0.0 && !options_.failures.links->happens();
+  return sparse && even && steady ? Sharing::of_changed_links_and_late_flows : Sharing::of_all_links;
+}
+
+void Cluster::set_up_engine(int hosts, Sharing sharing) {
   base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
   // SimGrid ends the process if it cannot open the file of its log.
   std::FILE* const log = std::fopen("/dev/null", "w");
@@ -64,8 +74,7 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
                                  "--log=root.app:file:/dev/null"};
   for (std::string& flag : stack_flags(hosts)) words.push_back(std::move(flag));
   for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
-  // On a platform share_fairly() touches every flow once more when all are past their latency.
-  if (many_to_many && options_.platform.empty())
+  if (sharing == Sharing::of_all_links)
     for (std::string& flag : flags_for_many_to_many()) words.push_back(std::move(flag));
   // LV08 lets a link's bandwidth weigh on the flows whose acknowledgements it carries, and aborts when the link comes
   // back.
@@ -84,6 +93,7 @@ void Cluster::set_up_engine(int hosts, bool many_to_many) {
     load_platform(hosts);
   const bool even = options_.platform.empty() && options_.topology->even_latencies();
   if (options_.network_model == NetworkModel::ideal && !even) share_fairly();
+  if (sharing == Sharing::of_changed_links_and_late_flows) share_links_of_late_flows();
   slow_down_links(options_);
 }
 

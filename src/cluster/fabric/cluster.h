@@ -28,8 +28,10 @@ class Cluster {
   /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
   /// many_to_many: several ranks send to several at a time; see flags_for_many_to_many in network_model.h.
   /// seed: of the random draws for hosts and links.
+  /// few_neighbours: of many_to_many: each rank sends to a few others, so that a change concerns few of the flows.
   /// Errors: base::ScenarioError for a platform that is malformed or too small.
-  Cluster(const Options& options, int hosts, bool many_to_many = false, std::uint64_t seed = 1);
+  Cluster(const Options& options, int hosts, bool many_to_many = false, std::uint64_t seed = 1,
+          bool few_neighbours = false);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -90,7 +92,9 @@ class Cluster {
   void step();
 
  private:
-  void set_up_engine(int hosts, bool many_to_many);
+  enum class Sharing { of_changed_links, of_changed_links_and_late_flows, of_all_links };
+  Sharing sharing(int hosts, bool many_to_many, bool few_neighbours) const;
+  void set_up_engine(int hosts, Sharing sharing);
   void build_topology(int hosts);
   void load_platform(int hosts);
   void on_deadlock();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/intrusive/list.hpp>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -97,7 +98,59 @@ class FairSharing {
   std::unordered_map<const void*, Timer*> latent_;  ///< flows whose latency is not paid, each with its timer
 };
 
+/// Flows whose latency is not paid, in the order of their starts, which is that of their dates.
+class LateFlows {
+ public:
+  void add(Action& flow, double latency_s) {
+    if (!(latency_s > 0.0)) return;  // SimGrid looks at all links of a flow without latency
+    flows_.push_back({sg4::Engine::get_clock() + latency_s, &flow});
+    alive_.insert(&flow);
+  }
+  void forget(const void* flow) { alive_.erase(flow); }
+  /// Marks the links of those that are past their latency now, before SimGrid shares links again.
+  void mark() {
+    const double now = sg4::Engine::get_clock() + 2e-12;  // SimGrid takes two dates for one within half of that
+    while (!flows_.empty() && flows_.front().paid_s <= std::nextafter(now, std::numeric_limits<double>::infinity())) {
+      Action* const flow = flows_.front().flow;
+      const bool alive = alive_.contains(flow);
+      if (alive && flow->get_type() == simgrid::kernel::resource::ActionHeap::Type::latency)
+        return;                                       // at the next date
+      if (alive) flow->set_bound(flow->get_bound());  // nothing new, but SimGrid marks each of its links
+      alive_.erase(flow);
+      flows_.pop_front();
+    }
+  }
+
+ private:
+  struct Late {
+    double paid_s = 0.0;
+    Action* flow = nullptr;
+  };
+  std::deque<Late> flows_;
+  std::unordered_set<const void*> alive_;
+};
+
+double latency_of(const std::vector<sg4::Link*>& links) {
+  return std::accumulate(links.begin(), links.end(), 0.0,
+                         [](double sum, const sg4::Link* link) { return sum + link->get_latency(); });
+}
+
 }  // namespace
+
+void share_links_of_late_flows() {
+  const auto late = std::make_shared<LateFlows>();
+  auto* const model = network();
+  // As in share_fairly, the flow that SimGrid asks for is the last of its started ones.
+  const auto on_new_flow = [model, late](double, const sg4::Host* source, const sg4::Host* target,
+                                         const std::vector<sg4::Link*>& links,
+                                         const std::unordered_set<sg4::NetZone*>&) {
+    if (source != target) late->add(model->get_started_action_set()->back(), latency_of(links));
+    return 1.0;
+  };
+  sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(on_new_flow);
+  sg4::Link::on_communication_state_change_cb([late](auto& flow, Action::State) { late->forget(&flow); });
+  sg4::Engine::on_time_advance_cb([late](double) { late->mark(); });
+}
 
 void share_fairly(const FlowMultiple& latency_multiple) {
   const auto sharing = std::make_shared<FairSharing>();
@@ -107,8 +160,7 @@ void share_fairly(const FlowMultiple& latency_multiple) {
                                                               const std::vector<sg4::Link*>& links,
                                                               const std::unordered_set<sg4::NetZone*>&) {
     if (source == target) return 0.0;
-    const double latency = std::accumulate(links.begin(), links.end(), 0.0,
-                                           [](double sum, const sg4::Link* link) { return sum + link->get_latency(); });
+    const double latency = latency_of(links);
     const double multiple = latency_multiple ? latency_multiple(source, target) : 1.0;
     sharing->add(model->get_started_action_set()->back(), multiple * latency);
     return multiple;

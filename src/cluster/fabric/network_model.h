@@ -18,6 +18,11 @@ std::vector<std::string> simgrid_flags(NetworkModel model);
 /// flags' cost grows with the flows under way, so only programs that need them get them.
 std::vector<std::string> flags_for_many_to_many();
 
+/// Makes SimGrid look at all links of every flow that gets past its latency, which is what 3.32 overlooks. A change
+/// then costs as much as the flows that are connected with it by links, which pays where these are few. For `ideal`
+/// where all routes have one latency. Call once the hosts are built.
+void share_links_of_late_flows();
+
 /// `ideal` on a platform whose routes differ in latency: SimGrid weights a flow by 1/latency once its latency is paid;
 /// from then on this gives every flow the weight 1, so that shares are max-min fair. Call once the platform is built.
 /// Where all latencies are equal so are the weights, and nothing needs repair.

@@ -114,7 +114,7 @@ cluster::Cluster cluster_of(const RunPlan& run) {
   }
   const auto workers = static_cast<int>(run.workers);
   const strategies::Traits traits = run.strategy->traits(workers);
-  return {run.settings->cluster, traits.hosts_needed(workers), traits.many_to_many, run.seed};
+  return {run.settings->cluster, traits.hosts_needed(workers), traits.many_to_many, run.seed, traits.few_neighbours};
 }
 
 /// The turns that jobs take under sharing = "gang"; null without.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "strategies/actors.h"
+#include "strategies/circumstances.h"
 #include "strategies/gossip/mixing/spectrum.h"
 #include "strategies/gossip/pair_averages.h"
 #include "training/worker.h"
@@ -25,7 +27,15 @@ Traits AdPsgd::traits(int P) const {
 }
 
 std::optional<Refusal> AdPsgd::refusal(const Circumstances& circumstances) const {
-  if (!graph->directed()) return OnGraph::refusal(circumstances);
+  if (!graph->directed()) {
+    if (auto refusal = OnGraph::refusal(circumstances)) return refusal;
+    std::int64_t answering = 0;
+    for (const auto& peers : drawn(static_cast<int>(circumstances.workers), circumstances.seed))
+      answering += static_cast<std::int64_t>(peers.size());
+    return actors_refusal("graph", circumstances.workers, circumstances.workers + answering,
+                          "in ad_psgd every rank answers each neighbour by an actor",
+                          "take fewer workers, or a graph with fewer edges");
+  }
   return Refusal{
       "graph",
       "ad_psgd averages in pairs, but some edges of this graph lead one way only; use one whose edges lead both "

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/fabric/stacks.h"
+#include "strategies/actors.h"
 #include "strategies/circumstances.h"
 #include "strategies/gossip/async_replica.h"
 #include "training/compressors/encoder.h"
@@ -79,10 +80,13 @@ Traits AsyncBroadcast::traits(int) const {
 
 std::optional<Refusal> AsyncBroadcast::refusal(const Circumstances& circumstances) const {
   const std::int64_t P = circumstances.workers;
-  if (const auto most = static_cast<std::int64_t>(cluster::actors_most(static_cast<int>(P))); P * P > most)
-    return Refusal{"kind", fmt::format("async_broadcast has an actor for each pair of workers: {} x {} are more than "
-                                       "{}; take fewer workers, or the strategy ad_psgd or sgp on a sparse graph",
-                                       P, P, most)};
+  std::int64_t fitting = 1;
+  const auto most = static_cast<std::int64_t>(cluster::actors_most(static_cast<int>(P)));
+  while ((fitting + 1) * (fitting + 1) <= most) ++fitting;
+  if (auto refusal = actors_refusal(
+          "kind", P, P * P, fmt::format("async_broadcast has an actor for each pair of {} workers", P),
+          fmt::format("take at most {} workers, or the strategy ad_psgd or sgp on a sparse graph", fitting)))
+    return refusal;
   return compression_refusal(compression, circumstances);
 }
 

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "strategies/actors.h"
 #include "strategies/circumstances.h"
 #include "strategies/servers/parameter_store.h"
 #include "training/worker.h"
@@ -53,7 +54,20 @@ std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstanc
                                "others, which another server holds; set servers = 1, or take an optimizer that "
                                "works element by element",
                                shards, circumstances.optimizer_kind)};
+  if (auto refusal = refusal_of_actors(circumstances.workers)) return refusal;
   return compression_refusal(compression, circumstances);
+}
+
+/// Where messages are taken in the order of their arrival, a server has an actor for each worker; and a worker one for
+/// each server where new parameters interrupt it.
+std::optional<Refusal> ParameterServer::refusal_of_actors(std::int64_t workers) const {
+  if (!stale() && !k_batch && backup_workers == 0) return {};
+  const std::int64_t a_worker = 1 + shards * (restarts() ? 2 : 1);
+  return actors_refusal(
+      "servers", shards + workers, shards + workers * a_worker,
+      fmt::format("{} server{} and {} workers exchange messages by {} for each pair", shards, shards == 1 ? "" : "s",
+                  workers, restarts() ? "two actors" : "an actor"),
+      fmt::format("take at most {} workers, or fewer servers", workers_fitting(shards + workers, shards, a_worker)));
 }
 
 void ParameterServer::operator()(Worker& worker) const {

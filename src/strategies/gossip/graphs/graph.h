@@ -25,6 +25,8 @@ class Graph : public base::Described {
   virtual Adjacency edges(int P, std::uint64_t seed) const = 0;
   /// Whether some edges may lead one way only.
   virtual bool directed() const { return false; }
+  /// Whether no rank has more than four neighbours, however many ranks there are.
+  virtual bool few_neighbours() const { return false; }
   /// Whether the graph names the scenario's ranks. When some of them are lost, the graph is cut down to the others; no
   /// smaller graph of its kind is made.
   virtual bool of_named_ranks() const { return false; }

@@ -16,6 +16,7 @@ struct Grid2d : Graph {
 
   void describe(base::Describer& d) override;
   std::string refusal(int P) const override;
+  bool few_neighbours() const override { return true; }
   Adjacency edges(int P, std::uint64_t) const override { return grid(P, false); }
 
  protected:

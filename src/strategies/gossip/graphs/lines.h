@@ -10,6 +10,7 @@ struct Ring : Graph {
                                      .summary = "the two ranks beside",
                                      .cost = "degree 2; gap 1 - (1 + 2 cos(2 pi / P)) / 3 for P of 4 or more",
                                      .source = ""};
+  bool few_neighbours() const override { return true; }
   Adjacency edges(int P, std::uint64_t seed) const override;
   std::optional<Extremes> metropolis_extremes(int P) const override;
 };
@@ -20,6 +21,7 @@ struct Path : Graph {
       .summary = "a ring that is open between the last rank and the first",
       .cost = "degree 2, 1 at the ends; gap (2 / 3) (1 - cos(pi / P)) for P of 3 or more",
       .source = ""};
+  bool few_neighbours() const override { return true; }
   Adjacency edges(int P, std::uint64_t seed) const override;
   std::optional<Extremes> metropolis_extremes(int P) const override;
 };

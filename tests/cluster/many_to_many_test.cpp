@@ -1,0 +1,112 @@
+// Hosts that each send to several at a time: SimGrid 3.32 overlooks links unless it shares all of them, or is told.
+#include <array>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "catch.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/inbox.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "simulation.h"
+#include "values/dispatcher.h"
+
+namespace many_to_many_test {
+
+using namespace simgrad;
+using cluster::Communicator;
+
+namespace {
+
+constexpr double alpha = 1e-4;
+constexpr double B = 1e9;
+constexpr int P = 80;  // the sparse way is taken beyond 64 hosts
+
+using Body = std::function<void(const Communicator&, values::Dispatcher&, double* times)>;
+
+/// Runs the body on every rank, each with an inbox for all others. Returns the times that they note, `each` a rank.
+std::vector<double> times_of(bool few_neighbours, std::size_t each, const Body& body) {
+  return tests::numbers_of_child([&] {
+    cluster::Options options;
+    options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    cluster::Cluster cluster(options, P, true, 1, few_neighbours);
+    cluster::World world(cluster, "w", P, 0);
+    values::Dispatcher timing({.numbers = false, .label = {}});
+    std::vector<double> times(each * P);
+    std::vector<int> all(P);
+    std::iota(all.begin(), all.end(), 0);
+    const auto members = std::make_shared<const std::vector<int>>(all);
+    int left = P;
+    for (int r = 0; r < P; ++r)
+      world.ranks().start(r, [&, r] {
+        const Communicator comm(world, members, r, 0);
+        const cluster::Inbox inbox(comm, 0, P);
+        body(comm, timing, &times[each * static_cast<std::size_t>(r)]);
+        if (--left == 0)
+          world.end();
+        else
+          cluster::pause(1e3);
+      });
+    cluster.run();
+    return times;
+  });
+}
+
+/// Every rank sends three times to three others, all drawn; ranks often begin at one time.
+void random_traffic(const Communicator& comm, values::Dispatcher& d, double* times, unsigned draw) {
+  std::mt19937 random(1000 * draw + static_cast<unsigned>(comm.rank()));
+  constexpr std::array sizes{10'000, 20'000, 35'000};
+  for (int round = 0; round < 3; ++round) {
+    cluster::pause(1e-4 * static_cast<double>(random() % 3));
+    std::vector<cluster::Pending> sends;
+    for (int k = 0; k < 3; ++k) {
+      // Within ten ranks, so that several send to one; a rank may draw a target twice.
+      const int target = comm.rank() / 10 * 10 + static_cast<int>(random() % 10);
+      if (target != comm.rank()) sends.push_back(comm.start_send(target, d.zeros(sizes[random() % sizes.size()])));
+    }
+    cluster::wait_for_sends(sends);
+    times[round] = comm.now();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("cards that receive from several hosts with several targets each carry no more than their bandwidth") {
+  constexpr std::int64_t n = 1'000'000;
+  // Three ranks send to two others each. Card 3 receives three messages, and is what its senders wait for.
+  constexpr std::array<std::array<int, 3>, 3> senders{{{0, 2, 3}, {1, 4, 3}, {5, 4, 3}}};
+  const auto body = [&](const Communicator& comm, values::Dispatcher& d, double* times) {
+    for (const auto& [from, one, other] : senders) {
+      if (comm.rank() != from) continue;
+      cluster::Pending first = comm.start_send(one, d.zeros(n));
+      cluster::Pending second = comm.start_send(other, d.zeros(n));
+      first.wait();
+      times[0] = comm.now();
+      second.wait();
+      times[1] = comm.now();
+    }
+  };
+  constexpr double M = 8.0 * n / B;
+  for (const bool few_neighbours : {false, true}) {
+    const auto times = times_of(few_neighbours, 2, body);
+    CHECK(times[0] == Approx(alpha + 1.5 * M).epsilon(1e-9));  // 0 to 2 takes what 0 to 3 leaves: 2/3 of the card
+    CHECK(times[2] == Approx(alpha + 2.0 * M).epsilon(1e-9));  // 1 to 4 and 5 to 4 share card 4
+    CHECK(times[10] == Approx(alpha + 2.0 * M).epsilon(1e-9));
+    for (const std::size_t to_3 : {1, 3, 11}) CHECK(times[to_3] == Approx(alpha + 3.0 * M).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("random traffic takes the same time whether all links are shared at every change or those that it concerns") {
+  for (unsigned draw = 0; draw < 12; ++draw) {
+    const auto body = [draw](const Communicator& comm, values::Dispatcher& d, double* times) {
+      random_traffic(comm, d, times, draw);
+    };
+    const auto all = times_of(false, 3, body), concerned = times_of(true, 3, body);
+    REQUIRE(all.size() == concerned.size());
+    for (std::size_t k = 0; k < all.size(); ++k) REQUIRE(concerned[k] == Approx(all[k]).epsilon(1e-9));
+  }
+}
+
+}  // namespace many_to_many_test
