@@ -110,19 +110,19 @@ TEST_CASE("a fault that many values of a formula have is told once, with the fir
   CHECK(
       of_grids({"cluster.workers=0,-1,1.5,2", "data.samples=range(100,200,50)"}) ==
       Faults{
-          "--grid cluster.workers=0,-1,1.5,2: workers must be from 1 to 30000, found 0 (the same fault in 1 more value "
+          "--grid cluster.workers=0,-1,1.5,2: workers must be from 1 to 131072, found 0 (the same fault in 1 more value "
           "of the list)",
           "--grid cluster.workers=0,-1,1.5,2: workers must be an integer, found 1.5"});
   const std::string zip = "zip(cluster.bandwidth=range(1us,3us,1us); cluster.workers=range(0,2))";
   const Faults zipped = of_grids({zip});
   REQUIRE(zipped.size() == 2);
-  CHECK(zipped[0].starts_with("--grid " + zip + ": workers must be from 1 to 30000, found 0"));
+  CHECK(zipped[0].starts_with("--grid " + zip + ": workers must be from 1 to 131072, found 0"));
   CHECK(zipped[1].ends_with(" (the same fault in 2 more values of the list)"));
 }
 
 TEST_CASE("values that stand at places of their own have faults of their own") {
   CHECK(faults(scenario_text + "[grid]\n\"cluster.workers\" = [0, 1, -1]\n") ==
-        Faults{"14:22: workers must be from 1 to 30000, found 0", "14:28: workers must be from 1 to 30000, found -1"});
+        Faults{"14:22: workers must be from 1 to 131072, found 0", "14:28: workers must be from 1 to 131072, found -1"});
 }
 
 }  // namespace equal_points_test
