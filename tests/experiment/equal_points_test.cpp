@@ -107,12 +107,11 @@ TEST_CASE("a fault that many values of a formula have is told once, with the fir
   CHECK(faults(scenario_text + "[grid]\n\"cluster.bandwidth\" = \"range(1us,10us,1us)\"\n") ==
         Faults{"14:23: bandwidth: unknown unit \"us\" in \"1us\"" + known});
   // Beside another axis, and together with a fault of another kind.
-  CHECK(
-      of_grids({"cluster.workers=0,-1,1.5,2", "data.samples=range(100,200,50)"}) ==
-      Faults{
-          "--grid cluster.workers=0,-1,1.5,2: workers must be from 1 to 131072, found 0 (the same fault in 1 more value "
-          "of the list)",
-          "--grid cluster.workers=0,-1,1.5,2: workers must be an integer, found 1.5"});
+  CHECK(of_grids({"cluster.workers=0,-1,1.5,2", "data.samples=range(100,200,50)"}) ==
+        Faults{"--grid cluster.workers=0,-1,1.5,2: workers must be from 1 to 131072, found 0 (the same fault in 1 more "
+               "value "
+               "of the list)",
+               "--grid cluster.workers=0,-1,1.5,2: workers must be an integer, found 1.5"});
   const std::string zip = "zip(cluster.bandwidth=range(1us,3us,1us); cluster.workers=range(0,2))";
   const Faults zipped = of_grids({zip});
   REQUIRE(zipped.size() == 2);
@@ -121,8 +120,9 @@ TEST_CASE("a fault that many values of a formula have is told once, with the fir
 }
 
 TEST_CASE("values that stand at places of their own have faults of their own") {
-  CHECK(faults(scenario_text + "[grid]\n\"cluster.workers\" = [0, 1, -1]\n") ==
-        Faults{"14:22: workers must be from 1 to 131072, found 0", "14:28: workers must be from 1 to 131072, found -1"});
+  CHECK(
+      faults(scenario_text + "[grid]\n\"cluster.workers\" = [0, 1, -1]\n") ==
+      Faults{"14:22: workers must be from 1 to 131072, found 0", "14:28: workers must be from 1 to 131072, found -1"});
 }
 
 }  // namespace equal_points_test
