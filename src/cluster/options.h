@@ -27,7 +27,7 @@ std::span<const base::Choice> network_model_choices();
 
 /// The simulation of collectives whose last arrival determines every member's end.
 enum class Collectives {
-  automatic,  ///< at the last arrival, by their own recurrence, where nothing contends
+  automatic,  ///< at the last arrival, from their transfers' routes, where nothing else is on them
   messages    ///< message by message
 };
 

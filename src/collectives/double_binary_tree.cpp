@@ -22,6 +22,9 @@ class TwoTreesSchedule final : public JointSchedule {
   }
 
   std::string_view name() const override { return "double_binary_tree"; }
+  /// Chunks of many rounds are under way together: which of two comes first is decided by their last digits, and all
+  /// later shares with it.
+  bool may_share_links() const override { return false; }
   int rounds() const override { return rounds_up() + trees_->last_first_down() + 2 * chunks_ - 1; }
 
   Exchange exchange(int round, int r) const override {

@@ -53,12 +53,11 @@ SentByPair FlowWalk::sent() {
 
 double FlowWalk::show(cluster::TimingObserver& observer) {
   observer_ = &observer;
-  run();
-  return until_;
+  return run();
 }
 
-void FlowWalk::run() {
-  while (!events_.empty()) {
+double FlowWalk::run() {
+  while (!events_.empty() && (!observer_ || !observer_->enough())) {
     const double now = events_.top().at_s;
     const double until = together_until(now);
     while (!events_.empty() && events_.top().at_s <= until) {
@@ -69,8 +68,15 @@ void FlowWalk::run() {
     sharing_.share(
         [&](int sharing, double rate) { change_rate(flow_of_sharing_[static_cast<std::size_t>(sharing)], rate, now); });
   }
+  if (!events_.empty()) {  // enough is shown: the round that a member is in is not
+    double shown_s = until_;
+    for (const Member& member : members_)
+      if (member.open > 0) shown_s = std::min(shown_s, member.ready_s);
+    return std::min(shown_s, events_.top().at_s);
+  }
   for (std::size_t m = 0; m < members_.size(); ++m)
     if (members_[m].open > 0) account(static_cast<int>(m));
+  return until_;
 }
 
 void FlowWalk::happen(const Event& event) {

@@ -59,7 +59,8 @@ class FlowWalk {
     bool operator>(const Event& other) const { return at_s > other.at_s; }
   };
 
-  void run();
+  /// Returns the time until which everything is known.
+  double run();
   void happen(const Event& event);
   void come(int member, double now);
   void begin(int source, int target, double now);

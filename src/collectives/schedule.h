@@ -1,7 +1,7 @@
 /// A collective as a table: in each round, each member's target, source and stretches of the vector.
 ///
-/// The one description of an algorithm. It gives the messages (run.h) and, where nothing contends, every member's end
-/// time without a message being sent (timed_schedule.h).
+/// The one description of an algorithm. It gives the messages (run.h) and, where nothing else is on its links, every
+/// member's end time without a message being sent (timed_schedule.h).
 #pragma once
 
 #include "collectives/split.h"

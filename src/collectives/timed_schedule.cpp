@@ -43,6 +43,7 @@ class ScheduleTiming final : public CollectiveTiming {
     if (costs.flows_share_links) return FlowWalk(*schedule_, costs, arrivals, until).show(observer);
     return ScheduleWalk(*schedule_, costs, arrivals, until).show(observer);
   }
+  bool may_share_links() const override { return schedule_->may_share_links(); }
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     return schedule_->results(std::move(brought), how_);
   }

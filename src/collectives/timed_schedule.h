@@ -22,6 +22,8 @@ class JointSchedule : public Schedule {
   virtual std::string_view name() const = 0;
   /// Every member's result, combined in the order in which the messages would combine it.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought, values::Combination how) const = 0;
+  /// As CollectiveTiming::may_share_links.
+  virtual bool may_share_links() const { return true; }
   /// One member's part, message by message.
   virtual values::Tensor by_messages(const cluster::Communicator& comm, values::Tensor x,
                                      values::Combination how) const;

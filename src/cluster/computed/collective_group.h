@@ -11,15 +11,16 @@ namespace simgrad::cluster {
 
 /// One collective under way.
 struct ComputedCollectives::Collective {
-  Collective(std::shared_ptr<const CollectiveTiming> its_timing, int members)
+  Collective(std::shared_ptr<const CollectiveTiming> its_timing, const AlphaBetaGamma& its_costs, int members)
       : timing(std::move(its_timing)),
+        costs(its_costs),
         arrivals(static_cast<std::size_t>(members), std::numeric_limits<double>::infinity()),
         since(static_cast<std::size_t>(members)),
         tensors(static_cast<std::size_t>(members)),
         inside(members, false) {}
 
   std::shared_ptr<const CollectiveTiming> timing;
-  const AlphaBetaGamma* costs = nullptr;
+  const AlphaBetaGamma& costs;
   std::vector<double> arrivals;
   std::vector<SinceCollective> since;   ///< by member
   std::vector<values::Tensor> tensors;  ///< the members' inputs, then their results

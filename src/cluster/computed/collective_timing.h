@@ -55,6 +55,9 @@ class CollectiveTiming {
   /// which nothing is missing.
   virtual double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
                       TimingObserver& observer) const = 0;
+  /// Whether its time is a steady function of the links' shares. Else the collective goes message by message where its
+  /// transfers share links.
+  virtual bool may_share_links() const { return true; }
   /// Every member's result, from the inputs of all.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
 };

@@ -63,22 +63,24 @@ ComputedCollectives::Group& ComputedCollectives::group(const Members& members, i
 /// The costs of a collective, by whether its transfers share links.
 const AlphaBetaGamma& ComputedCollectives::costs(Group& group, const CollectiveTiming& timing) const {
   if (!contention_) return group.apart;
-  const AlphaBetaGamma*& decided = group.decided[timing.signature()];
-  if (decided) return *decided;
+  const std::string signature = timing.signature();
+  if (const auto known = group.decided.find(signature); known != group.decided.end()) return *known->second;
   const std::vector at_once(group.members->size(), 0.0);
   const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
-                                           timing.sent(group.apart, at_once, CollectiveTiming::uncut), false);
+                                           timing.sent(group.apart, at_once, CollectiveTiming::uncut));
+  if (decision.share_links && !timing.may_share_links()) contention_->give_up(decision.meeting_on);
   if (group.meeting_on.empty()) group.meeting_on = decision.meeting_on;
-  decided = decision.share_links ? &group.sharing : &group.apart;
-  return *decided;
+  const AlphaBetaGamma& decided = decision.share_links ? group.sharing : group.apart;
+  group.decided[signature] = &decided;
+  return decided;
 }
 
 Tensor ComputedCollectives::take_part(const Members& members, int generation, int position, const MakeTiming& make,
                                       Tensor brought) {
   Group& all = group(members, generation);
   if (!all.open) {
-    all.open = std::make_shared<Collective>(make(), static_cast<int>(members->size()));
-    all.open->costs = &costs(all, *all.open->timing);
+    const std::shared_ptr<const CollectiveTiming> timing = make();
+    all.open = std::make_shared<Collective>(timing, costs(all, *timing), static_cast<int>(members->size()));
     all.live.push_back(all.open);
   }
   const std::shared_ptr<Collective> collective = all.open;
@@ -112,9 +114,10 @@ void ComputedCollectives::complete(Group& all, Collective& collective, std::size
   all.open.reset();
   collective.lateness = {world_.now(), collective.since[arriver]};
   // Transfers that may meet those of the collective before must not begin before it has ended.
-  if (!all.meeting_on.empty() && std::ranges::min(collective.arrivals) < all.busy_until_s - 1e-12)
+  if (!all.meeting_on.empty() &&
+      std::ranges::min(collective.arrivals) < all.busy_until_s - 1e-12 - 4e-16 * all.busy_until_s)
     contention_->give_up(all.meeting_on);
-  collective.timings = collective.timing->timings(*collective.costs, collective.arrivals, CollectiveTiming::uncut);
+  collective.timings = collective.timing->timings(collective.costs, collective.arrivals, CollectiveTiming::uncut);
   all.busy_until_s = last_end_s(collective.timings);
   if (world_.recording().running()) record(all, collective);
   collective.tensors = collective.timing->results(std::move(collective.tensors));
@@ -162,7 +165,7 @@ ComputedCollectives::Way ComputedCollectives::way() const {
 void ComputedCollectives::cut(double now) {
   for (const auto& [key, all] : groups_)
     for (const std::shared_ptr<Collective>& collective : all->live) {
-      const auto timings = collective->timing->timings(*collective->costs, collective->arrivals, now);
+      const auto timings = collective->timing->timings(collective->costs, collective->arrivals, now);
       const auto missing = std::ranges::find(collective->arrivals, CollectiveTiming::uncut);
       if (missing != collective->arrivals.end()) {
         const auto last = static_cast<std::size_t>(missing - collective->arrivals.begin());
@@ -175,7 +178,7 @@ void ComputedCollectives::cut(double now) {
         world_.timekeeper().cut_collective(all->world_rank(m), timings[m].compute_s, timings[m].communicate_s,
                                            collective->lateness.causes(arrival_s, collective->since[m], wait_s));
       }
-      for (const auto& [ends, sent] : collective->timing->sent(*collective->costs, collective->arrivals, now))
+      for (const auto& [ends, sent] : collective->timing->sent(collective->costs, collective->arrivals, now))
         all->sent_when_cut[ends] += sent;
     }
   dissolve();

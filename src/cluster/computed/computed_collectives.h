@@ -1,7 +1,7 @@
 /// Collectives computed at their last arrival instead of message by message.
 ///
-/// Where no member can finish before all have arrived, and messages do not disturb each other, the algorithm's own
-/// recurrence gives each member's end time. The members sleep until their end times: two switches of actors a member
+/// Where no member can finish before all have arrived, and nothing else is on their links, the transfers of the
+/// collective give each member's end time. The members sleep until their end times: two switches of actors a member
 /// instead of two a message.
 #pragma once
 

@@ -21,34 +21,36 @@ std::shared_ptr<const MemberRoutes> ContentionCheck::routes(const Members& membe
 void ContentionCheck::give_up(const std::string& link) {
   world_.cluster().contended(link);
   throw std::runtime_error(
-      fmt::format("transfers of several collectives may meet on {}: they must go message by message", link));
+      fmt::format("transfers of collectives may meet on {}: they must go message by message", link));
 }
 
-void ContentionCheck::check(const LinkClaims::Verdict& verdict) {
+void ContentionCheck::refuse_contended(const LinkClaims::Verdict& verdict) {
   if (verdict.contended) give_up(numbers_.name(*verdict.contended));
 }
 
 ContentionCheck::Decision ContentionCheck::claim(int group, const std::vector<int>& members, const MemberRoutes& routes,
-                                                 const SentByPair& pairs, bool side) {
+                                                 const SentByPair& pairs) {
   if (!computes_)
     for (const std::uint64_t ends : messages_)
       claim_message(static_cast<int>(ends >> 32), static_cast<int>(ends & 0xffffffff));
   computes_ = true;
   std::vector<LinkClaims::Transfer> transfers;
   for (const auto& [ends, sent] : pairs)
-    transfers.push_back({.source = actor(members[static_cast<std::size_t>(ends.first)], side),
-                         .target = actor(members[static_cast<std::size_t>(ends.second)], side),
+    transfers.push_back({.source = actor(members[static_cast<std::size_t>(ends.first)], false),
+                         .target = actor(members[static_cast<std::size_t>(ends.second)], false),
                          .links = routes.between(ends.first, ends.second).links});
   const LinkClaims::Verdict verdict = claims_.claim(transfers, group);
-  check(verdict);
+  refuse_contended(verdict);
   if (!verdict.meeting) return {};
   return {.share_links = !LinkClaims::apart(transfers), .meeting_on = numbers_.name(*verdict.meeting)};
 }
 
 void ContentionCheck::message(int source, int target, bool side) {
   const int from = actor(source, side), to = actor(target, side);
-  const bool fresh = messages_.insert(static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to)).second;
-  if (fresh && computes_) claim_message(from, to);
+  const auto ends = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
+  if (!known_messages_.insert(ends).second) return;
+  messages_.push_back(ends);
+  if (computes_) claim_message(from, to);
 }
 
 void ContentionCheck::claim_message(int source, int target) {
@@ -56,7 +58,7 @@ void ContentionCheck::claim_message(int source, int target) {
   if (world_.same_host(rank(source), rank(target))) return;
   const MemberRoute route = route_of_ranks(world_, rank(source), rank(target), numbers_);
   const LinkClaims::Transfer transfer{.source = source, .target = target, .links = route.links};
-  check(claims_.claim({&transfer, 1}, LinkClaims::messages));
+  refuse_contended(claims_.claim({&transfer, 1}, LinkClaims::messages));
 }
 
 }  // namespace simgrad::cluster

@@ -28,11 +28,10 @@ class ContentionCheck {
     bool share_links = false;  ///< transfers of this collective may be on one link at one time
     std::string meeting_on;    ///< a link on which there may be those of the group's other collectives, too
   };
-  /// pairs: of members that send to each other.  side: on the ranks' side streams.
+  /// pairs: of members whose main actors send to each other.
   /// Errors: std::runtime_error where others may meet them; Cluster::contended_link() says where.
-  Decision claim(int group, const std::vector<int>& members, const MemberRoutes& routes, const SentByPair& pairs,
-                 bool side);
-  /// A rank sends messages to another from now on.  Errors: as claim.
+  Decision claim(int group, const std::vector<int>& members, const MemberRoutes& routes, const SentByPair& pairs);
+  /// A rank sends messages to another from now on.  side: by its side stream.  Errors: as claim.
   void message(int source, int target, bool side);
 
   /// Errors: std::runtime_error, always; Cluster::contended_link() says where.
@@ -42,13 +41,14 @@ class ContentionCheck {
   /// One that sends or receives a message at a time.
   int actor(int rank, bool side) const;
   void claim_message(int source, int target);
-  void check(const LinkClaims::Verdict& verdict);
+  void refuse_contended(const LinkClaims::Verdict& verdict);
 
   World& world_;
   LinkNumbers numbers_;
   LinkClaims claims_;
-  std::unordered_set<std::uint64_t> messages_;  ///< source and target actors
-  bool computes_ = false;                       ///< a collective was computed: messages are claimed
+  std::unordered_set<std::uint64_t> known_messages_;  ///< source and target actors
+  std::vector<std::uint64_t> messages_;               ///< likewise, in the order of their beginnings
+  bool computes_ = false;                             ///< a collective was computed: messages are claimed
 };
 
 }  // namespace simgrad::cluster

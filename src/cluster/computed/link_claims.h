@@ -7,9 +7,9 @@
 
 namespace simgrad::cluster {
 
-/// Two transfers from one end, or to one end, are never under way together, since an actor sends one message at a time
-/// and receives one at a time. So the transfers of a link are apart as long as all of them come from one end, or all go
-/// to one.
+/// In a collective an actor sends one message at a time and receives one at a time, and it enters a collective when no
+/// message of its own is under way. So two transfers from one end, or to one end, are never under way together, and the
+/// transfers of a link are apart as long as all of them come from one end, or all go to one.
 class LinkClaims {
  public:
   struct Transfer {

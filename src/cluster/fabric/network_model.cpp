@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/intrusive/list.hpp>
 #include <cmath>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -103,8 +104,8 @@ class LateFlows {
  public:
   void add(Action& flow, double latency_s) {
     if (!(latency_s > 0.0)) return;  // SimGrid looks at all links of a flow without latency
-    flows_.push_back({sg4::Engine::get_clock() + latency_s, &flow});
-    alive_.insert(&flow);
+    flows_.push_back({sg4::Engine::get_clock() + latency_s, &flow, ++started_});
+    alive_[&flow] = started_;
   }
   void forget(const void* flow) { alive_.erase(flow); }
   /// Marks the links of those that are past their latency now, before SimGrid shares links again.
@@ -112,11 +113,13 @@ class LateFlows {
     const double now = sg4::Engine::get_clock() + 2e-12;  // SimGrid takes two dates for one within half of that
     while (!flows_.empty() && flows_.front().paid_s <= std::nextafter(now, std::numeric_limits<double>::infinity())) {
       Action* const flow = flows_.front().flow;
-      const bool alive = alive_.contains(flow);
+      // A flow that was killed early may have left its place in memory to a later one.
+      const auto found = alive_.find(flow);
+      const bool alive = found != alive_.end() && found->second == flows_.front().number;
       if (alive && flow->get_type() == simgrid::kernel::resource::ActionHeap::Type::latency)
         return;                                       // at the next date
       if (alive) flow->set_bound(flow->get_bound());  // nothing new, but SimGrid marks each of its links
-      alive_.erase(flow);
+      if (alive) alive_.erase(flow);
       flows_.pop_front();
     }
   }
@@ -125,9 +128,11 @@ class LateFlows {
   struct Late {
     double paid_s = 0.0;
     Action* flow = nullptr;
+    std::uint64_t number = 0;
   };
   std::deque<Late> flows_;
-  std::unordered_set<const void*> alive_;
+  std::unordered_map<const void*, std::uint64_t> alive_;  ///< their numbers
+  std::uint64_t started_ = 0;
 };
 
 double latency_of(const std::vector<sg4::Link*>& links) {

@@ -157,7 +157,7 @@ void Communicator::charge_reduction(double flops, record::Work work) const {
     world_->ranks().compute(world_rank(position_), flops, actor_, work);
 }
 
-bool Communicator::may_compute() const { return main_ && world_->uncontended(); }
+bool Communicator::may_compute() const { return main_ && world_->computes_collectives(); }
 
 bool Communicator::alike_routes() const { return world_->cluster().options().alike_routes(); }
 

@@ -99,7 +99,7 @@ void World::fill(record::Record& record) const {
   record.timelines = recording_->timelines();
 }
 
-bool World::uncontended() const {
+bool World::computes_collectives() const {
   return cluster_.options().computes_collectives() && ranks_->own_hosts() && cluster_.tenants() == 1;
 }
 

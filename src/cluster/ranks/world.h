@@ -53,8 +53,8 @@ class World final : public Tenant {
   /// Returns the use of ranks, hosts, links and collectives, and the timelines. Only after the end.
   void fill(record::Record& record) const;
 
-  /// Whether a collective takes the time that its own recurrence says: nothing contends and nothing fails.
-  bool uncontended() const;
+  /// Whether collectives are computed as long as no others are on their links; see ComputedCollectives.
+  bool computes_collectives() const;
 
   /// Kills all actors; their accounts wait. For a recovery, which then starts new actors, and for the end.
   void kill_actors() override;

@@ -76,7 +76,7 @@ void ComputedCollectives::record(const Group& all, const Collective& collective)
   Recorder& recorder = world_.recording().recorder();
   Intervals found(world_, *all.members, tracks, recorder.room());
   const double complete_until_s =
-      collective.timing->show(*collective.costs, collective.arrivals, CollectiveTiming::uncut, found);
+      collective.timing->show(collective.costs, collective.arrivals, CollectiveTiming::uncut, found);
   std::vector<std::pair<Track*, Interval>> intervals;
   for (int m = 0; m < tracks.size(); ++m) {
     if (!tracks[m]) continue;
@@ -95,7 +95,7 @@ ComputedCollectives::Unfinished ComputedCollectives::unfinished(double now) cons
     if (!all->open) continue;
     const base::ByRank<Track*> tracks = tracks_of(world_, *all->members);
     Intervals found(world_, *all->members, tracks, std::numeric_limits<std::size_t>::max());
-    all->open->timing->show(*all->open->costs, all->open->arrivals, now, found);
+    all->open->timing->show(all->open->costs, all->open->arrivals, now, found);
     for (int m = 0; m < tracks.size(); ++m)
       if (tracks[m] && all->open->inside[m])
         all_found.intervals[(*all->members)[static_cast<std::size_t>(m)]] = found.of(m);

@@ -1,6 +1,7 @@
 #include "cluster/topologies/hops.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace simgrad::cluster {
 

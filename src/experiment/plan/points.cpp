@@ -36,6 +36,16 @@ void refuse_repeated_keys(const std::vector<Axis>& given, std::map<std::string, 
   }
 }
 
+/// Refuses keys of an option --grid that replace what an option --set has set: the key itself, or one below it.
+void refuse_ineffective_sets(const std::vector<Axis>& given, const std::vector<std::string>& sets, Faults& faults) {
+  for (const Axis& axis : given)
+    for (const std::string& set : sets)
+      if (const std::string key(assigned_key(set)); key == axis.key || key.starts_with(axis.key + "."))
+        faults.add(axis.position, fmt::format("\"{}\" is varied here, so that --set {} has no effect; give {} in the "
+                                              "values of --grid, or leave it out",
+                                              axis.key, set, key));
+}
+
 /// Puts the axes of one option --grid in the place of those with equal keys. A key that was in a zip leaves it.
 void replace(std::vector<Axis>& axes, std::vector<Axis> given) {
   for (Axis& axis : given) {
@@ -68,6 +78,7 @@ std::vector<Axis> all_axes(Document& document, const std::vector<std::string>& s
   for (const std::string& text : grids) {
     std::vector<Axis> given = Document::axes(text);
     refuse_repeated_keys(given, options, faults);
+    refuse_ineffective_sets(given, sets, faults);
     if (given.front().zip != 0) ++zips;
     for (Axis& axis : given) axis.zip = axis.zip == 0 ? 0 : zips;
     replace(axes, std::move(given));

@@ -169,8 +169,10 @@ void Execution::do_with_numbers(std::size_t task) {
 }
 
 void Execution::do_by_messages(std::size_t task, const std::string& link) {
+  const RunPlan& plan = *queue_[task];
   meeting_on_[task] = link;
-  shared_numbers_.put_back(*queue_[task]);
+  shared_numbers_.put_back(plan);
+  pace_->regroup(task, fmt::format("{}/{} by messages", plan.label, plan.workers));
   schedule_->put_back(task);
 }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "experiment/run/shared_numbers.h"
 #include "outputs/files/temporary_file.h"
 
 namespace simgrad::experiment {
@@ -35,7 +36,8 @@ bool is_named_by_hash(std::string_view name) {
   const std::size_t dot = std::min(name.find('.'), name.size());
   const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (dot != digits || !std::ranges::all_of(name.substr(0, dot), hexadecimal)) return false;
-  constexpr std::array<std::string_view, 5> endings{"", ".json", ".json.damaged", ".json.gz", ".txt"};
+  constexpr std::array<std::string_view, 6> endings{"",         ".json", ".json.damaged",
+                                                    ".json.gz", ".txt",  SharedNumbers::state_extension};
   return std::ranges::find(endings, name.substr(dot)) != endings.end();
 }
 

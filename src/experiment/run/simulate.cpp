@@ -278,9 +278,8 @@ RunPlan by_messages(const RunPlan& run) {
 }
 
 std::string note_on_messages(const std::string& link) {
-  return fmt::format(
-      "collectives were simulated message by message: transfers of several of them may be on link {} at one time",
-      link);
+  return fmt::format("collectives were simulated message by message: several transfers may be on link {} at one time",
+                     link);
 }
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,

@@ -55,7 +55,7 @@ bool linked(const std::string& from, const std::string& path) {
   if (source.file < 0) return false;
   flock(source.file, LOCK_SH | LOCK_NB);  // the lock is the file's, whatever its names are
   const std::string name = temporary_name(path);
-  if (link(from.c_str(), name.c_str()) != 0) return false;
+  if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
   const bool renamed = std::rename(name.c_str(), path.c_str()) == 0;
   std::remove(name.c_str());  // it is there still if both names were the file's already
   return renamed;

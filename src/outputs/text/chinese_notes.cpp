@@ -11,7 +11,7 @@ namespace {
 constexpr Translation note_texts[] = {
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
     {"resumed at {} s from step {} with {} worker{}", "{0} s 时从第 {1} 步起由 {2} 个工作节点继续"},
-    {"{} of {} pairs of hosts share a link between switches with another pair (routing = \"ecmp\")",
+    {"{} of {} pairs of ranks share a link between switches with another pair (routing = \"ecmp\")",
      "{1} 对主机中有 {0} 对与另一对共用交换机之间的一条链路（routing = \"ecmp\"）"},
     {"and {} more crashes and resumptions", "另有 {} 次崩溃和恢复"},
     {"checkpoints every {} s ({}: MTBF of the job {} s, a checkpoint takes {} s)",
@@ -59,8 +59,8 @@ constexpr Translation note_texts[] = {
      "集合通信在最后一个成员到达时计算：其传输中没有两个会同时经过同一条链路"},
     {"collectives were computed at their last arrival: transfers on one link share it fairly",
      "集合通信在最后一个成员到达时计算：同一条链路上的传输公平地共享带宽"},
-    {"collectives were simulated message by message: transfers of several of them may be on link {} at one time",
-     "集合通信逐条消息地模拟：几个集合通信的传输可能同时经过链路 {}"},
+    {"collectives were simulated message by message: several transfers may be on link {} at one time",
+     "集合通信逐条消息地模拟：几个传输可能同时经过链路 {}"},
 };
 
 /// A recorded text as a regular expression: each {} takes as few letters as possible, or none.
