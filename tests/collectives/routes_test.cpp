@@ -168,4 +168,21 @@ TEST_CASE("a double binary tree is computed where its transfers are apart, and e
                     Catch::Contains("may meet on ring-") && Catch::Contains("must go message by message"));
 }
 
+TEST_CASE("two collectives of a group whose transfers may meet are given up") {
+  Group group = on(topology<cluster::GpuHosts>([](auto& its) {
+                     its.devices = 4;
+                     its.nics = 2;
+                   }),
+                   8);
+  group.collectives = cluster::Collectives::automatic;
+  for (int r = 0; r < group.P; ++r) group.arrivals.push_back(1e-5 * ((5 * r + 2) % 7));
+  // The first to have gathered begins to exchange with others before the last one has gathered.
+  CHECK_THROWS_WITH(group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+    const auto x = dispatcher.constant(contribution(comm.rank(), 40'003));
+    const auto chunk = collectives::reduce_scatter(comm, x);
+    return collectives::all_to_all(comm, collectives::all_gather(comm, chunk, x.size()));
+  }),
+                    Catch::Contains("may meet on nic-"));
+}
+
 }  // namespace routes_test
