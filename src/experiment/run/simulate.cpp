@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "cluster/computed/computed_collectives.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/gang_schedule.h"
 #include "cluster/ranks/ranks.h"
@@ -252,36 +251,6 @@ class Simulation {
 
 }  // namespace
 
-namespace {
-
-std::string note_on_way(cluster::ComputedCollectives::Way way) {
-  switch (way) {
-    case cluster::ComputedCollectives::Way::none:
-      return {};
-    case cluster::ComputedCollectives::Way::apart:
-      return "collectives were computed at their last arrival: no two of their transfers can be on one link at one "
-             "time";
-    case cluster::ComputedCollectives::Way::fair_shares:
-      return "collectives were computed at their last arrival: transfers on one link share it fairly";
-  }
-  return {};
-}
-
-}  // namespace
-
-RunPlan by_messages(const RunPlan& run) {
-  RunPlan changed = run;
-  auto settings = std::make_shared<Settings>(*run.settings);
-  settings->cluster.collectives = cluster::Collectives::messages;
-  changed.settings = settings;
-  return changed;
-}
-
-std::string note_on_messages(const std::string& link) {
-  return fmt::format("collectives were simulated message by message: several transfers may be on link {} at one time",
-                     link);
-}
-
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
                         const std::vector<cluster::TimelineLimits>& limits, const Numbers& numbers) {
   Simulation simulation(run, data, threads, numbers);
@@ -298,7 +267,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
     record.notes.push_back(
         fmt::format("no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
                     outputs::duration(record.simulated_s)));
-  if (const std::string note = note_on_way(own.world().computed_collectives().way()); !note.empty())
+  if (const std::string note = note_on_way(own.world().computed_collectives()); !note.empty())
     record.notes.push_back(note);
   const bool of_another_job = complete && simulation.several();
   if (!error.empty() && !of_another_job) {

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
-#include <string>
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/recording/timeline_recorder.h"
 #include "data/dataset.h"
 #include "experiment/plan/plan.h"
+#include "experiment/run/collective_ways.h"
 #include "record/record.h"
 #include "training/learning/learning.h"
 #include "training/session/pulse.h"
@@ -38,17 +37,6 @@ struct Numbers {
   std::shared_ptr<const values::Contents> state = {};
   values::Contents* last_state = nullptr;  ///< takes the state to go on from; left as it is if that is too large
 };
-
-/// Collectives cannot be computed at their last arrival, since transfers of several of them may meet on a link: the run
-/// must be simulated anew, as by_messages() has it.
-class CollectivesMeet : public std::runtime_error {
- public:
-  explicit CollectivesMeet(const std::string& link) : std::runtime_error(link) {}
-};
-
-/// The run with all collectives message by message.  link: where they may meet, for a note of the run.
-RunPlan by_messages(const RunPlan& run);
-std::string note_on_messages(const std::string& link);
 
 /// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything
 /// before. A run that fails (a deadlock, an exception in a rank, the watchdog) is a record that says so.

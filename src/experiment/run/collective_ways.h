@@ -1,0 +1,29 @@
+/// The ways in which a run's collectives are simulated: computed, or message by message.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "experiment/plan/plan.h"
+
+namespace simgrad::cluster {
+class ComputedCollectives;
+}
+
+namespace simgrad::experiment {
+
+/// Collectives cannot be computed at their last arrival, since transfers of several of them may meet on a link: the run
+/// must be simulated anew, as by_messages() has it.
+class CollectivesMeet : public std::runtime_error {
+ public:
+  explicit CollectivesMeet(const std::string& link) : std::runtime_error(link) {}
+};
+
+/// The run with all collectives message by message.
+RunPlan by_messages(const RunPlan& run);
+/// A note on a run that went so.  link: where transfers may have met.
+std::string note_on_messages(const std::string& link);
+/// A note on the way in which collectives were computed; empty where a note says nothing new.
+std::string note_on_way(const cluster::ComputedCollectives& collectives);
+
+}  // namespace simgrad::experiment
