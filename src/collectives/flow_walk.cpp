@@ -25,7 +25,7 @@ double together_until(double now) { return now + std::max(1e-12, 4e-16 * now); }
 }  // namespace
 
 FlowWalk::FlowWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::span<const double> arrivals,
-                   double until)
+                   const cluster::Until& until)
     : schedule_(schedule),
       costs_(costs),
       until_(until),
@@ -69,14 +69,14 @@ double FlowWalk::run() {
         [&](int sharing, double rate) { change_rate(flow_of_sharing_[static_cast<std::size_t>(sharing)], rate, now); });
   }
   if (!events_.empty()) {  // enough is shown: the round that a member is in is not
-    double shown_s = until_;
+    double shown_s = until_.last();
     for (const Member& member : members_)
       if (member.open > 0) shown_s = std::min(shown_s, member.ready_s);
     return std::min(shown_s, events_.top().at_s);
   }
   for (std::size_t m = 0; m < members_.size(); ++m)
     if (members_[m].open > 0) account(static_cast<int>(m));
-  return until_;
+  return until_.last();
 }
 
 void FlowWalk::happen(const Event& event) {
@@ -106,7 +106,7 @@ void FlowWalk::begin(int source, int target, double now) {
   Transfer& out = member(source).out;
   out.start_s = member(target).in.start_s = now;
   const std::int64_t size = bytes(member(source).exchange.sent);
-  if (sent_ && now <= until_) (*sent_)[{source, target}] += {size, 1};
+  if (sent_ && now <= until_.last()) (*sent_)[{source, target}] += {size, 1};
   int number = 0;
   if (free_flows_.empty()) {
     number = static_cast<int>(flows_.size());
@@ -165,18 +165,18 @@ void FlowWalk::account(int number) {
   MemberTiming& its = timings_[static_cast<std::size_t>(number)];
   its.end_s = self.ready_s;
   const auto communicates = [&](int peer, const Stretch& what, double from, double to) {
-    its.communicate_s += until_cut(from, std::max(from, to));
-    if (observer_ && from < until_ && to > from)
-      observer_->communicates(number, peer, bytes(what), from, std::min(to, until_));
+    its.communicate_s += until_.part_s(number, from, std::max(from, to));
+    if (observer_ && from < until_.last() && to > from)
+      observer_->communicates(number, peer, bytes(what), from, std::min(to, until_.last()));
   };
   if (exchange.source >= 0) {
     communicates(exchange.source, exchange.received, self.in.start_s, self.in.end_s);
     its.end_s = self.in.end_s;
   }
   if (exchange.target >= 0) {
-    if (observer_ && self.out.start_s < until_)
+    if (observer_ && self.out.start_s < until_.last())
       observer_->sends(number, exchange.target, bytes(exchange.sent), self.out.start_s,
-                       std::min(self.out.end_s, until_));
+                       std::min(self.out.end_s, until_.last()));
     const double from = exchange.source >= 0 ? std::max(its.end_s, self.out.start_s) : self.out.start_s;
     const double end = std::max(its.end_s, self.out.end_s);
     communicates(exchange.target, exchange.sent, from, end);
@@ -185,8 +185,8 @@ void FlowWalk::account(int number) {
   if (exchange.source < 0 || !exchange.reduce) return;
   const double combined = its.end_s + static_cast<double>(exchange.received.count) *
                                           costs_.seconds_per_flop[static_cast<std::size_t>(number)];
-  its.compute_s += until_cut(its.end_s, combined);
-  if (observer_ && its.end_s < until_) observer_->computes(number, its.end_s, std::min(combined, until_));
+  its.compute_s += until_.part_s(number, its.end_s, combined);
+  if (observer_ && its.end_s < until_.last()) observer_->computes(number, its.end_s, std::min(combined, until_.last()));
   its.end_s = combined;
 }
 

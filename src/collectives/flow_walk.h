@@ -18,7 +18,7 @@ namespace simgrad::collectives {
 class FlowWalk {
  public:
   FlowWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
-           double until);
+           const cluster::Until& until);
 
   // As the functions of cluster::CollectiveTiming; one of them, once.
 
@@ -70,13 +70,12 @@ class FlowWalk {
   void leave_round(int member);
   /// Adds the round to the member's time, as far as it went.
   void account(int member);
-  double until_cut(double from, double to) const { return from < until_ ? std::min(to, until_) - from : 0.0; }
   std::int64_t bytes(const Stretch& stretch) const { return schedule_.split().bytes(stretch); }
   Member& member(int number) { return members_[static_cast<std::size_t>(number)]; }
 
   const Schedule& schedule_;
   const cluster::AlphaBetaGamma& costs_;
-  double until_;
+  cluster::Until until_;
   std::vector<cluster::MemberTiming> timings_;
   std::vector<Member> members_;
   std::vector<Flow> flows_;

@@ -38,21 +38,22 @@ class NaiveTiming final : public cluster::CollectiveTiming {
   std::string signature() const override { return fmt::format("naive {} of {}", x_.length, x_.wire.bytes_per_number); }
 
   std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
-                                    double until) const override {
+                                    const cluster::Until& until) const override {
     const Times times(*this, costs, arrivals);
     const double end = times.answer + costs.latency_s +
                        costs.flow_s(static_cast<double>(bytes()), static_cast<double>(arrivals.size() - 1));
-    const auto until_cut = [until](double from, double to) { return from < until ? std::min(to, until) - from : 0.0; };
     std::vector<MemberTiming> all(arrivals.size(), {.end_s = end, .compute_s = 0.0, .communicate_s = 0.0});
     double now = arrivals[0];  // member 0 takes the messages in the order of the members
     for (std::size_t m = 1; m < arrivals.size(); ++m) {
-      all[m].communicate_s = until_cut(times.starts[m - 1], times.ends[m - 1]) + until_cut(times.answer, end);
+      const int member = static_cast<int>(m);
+      all[m].communicate_s =
+          until.part_s(member, times.starts[m - 1], times.ends[m - 1]) + until.part_s(member, times.answer, end);
       if (times.ends[m - 1] <= now) continue;
-      all[0].communicate_s += until_cut(std::max(now, times.starts[m - 1]), times.ends[m - 1]);
+      all[0].communicate_s += until.part_s(0, std::max(now, times.starts[m - 1]), times.ends[m - 1]);
       now = times.ends[m - 1];
     }
-    all[0].compute_s = until_cut(times.gathered, times.answer);
-    all[0].communicate_s += until_cut(times.answer, end);
+    all[0].compute_s = until.part_s(0, times.gathered, times.answer);
+    all[0].communicate_s += until.part_s(0, times.answer, end);
     return all;
   }
 

@@ -32,10 +32,9 @@ class Around : public JointSchedule {
   std::int64_t bytes_sent(int r) const { return split().bytes(split().whole()) - split().bytes(chunk(r + first_ + 1)); }
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
-                                             double until) const override {
-    if (until < cluster::CollectiveTiming::uncut || costs.flows_share_links)
-      return JointSchedule::timings(costs, arrivals, until);
-    RingWalk around(split(), costs, arrivals);
+                                             const cluster::Until& until) const override {
+    if (costs.flows_share_links) return JointSchedule::timings(costs, arrivals, until);
+    RingWalk around(split(), costs, arrivals, until);
     walk(around);
     return around.timings();
   }
@@ -118,10 +117,9 @@ class Sequence final : public JointSchedule {
     return std::vector(brought.size(), first_.total(brought, how));
   }
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
-                                             double until) const override {
-    if (until < cluster::CollectiveTiming::uncut || costs.flows_share_links)
-      return JointSchedule::timings(costs, arrivals, until);
-    RingWalk walk(split(), costs, arrivals);
+                                             const cluster::Until& until) const override {
+    if (costs.flows_share_links) return JointSchedule::timings(costs, arrivals, until);
+    RingWalk walk(split(), costs, arrivals, until);
     first_.walk(walk);
     second_.walk(walk);
     return walk.timings();

@@ -32,7 +32,7 @@ void transfer_by_hops(std::size_t P, const double* __restrict now, const double*
   }
 }
 
-/// Each member waits for what it receives, then for what it sends.
+/// Each member waits for the transfer in, then for the one out.
 SIMGRAD_AVX2_IF_THERE
 void wait_for_both(std::size_t P, const double* __restrict start, const double* __restrict end,
                    double* __restrict communicate_s, double* __restrict now) {
@@ -56,9 +56,41 @@ void combine(std::size_t P, const double* __restrict flops, const double* __rest
   }
 }
 
+/// The part of a span before `until`.
+inline double part_s(double from, double to, double until) {
+  const double end = to < until ? to : until;
+  return from < end ? end - from : 0.0;
+}
+
+// The two as above, of which the time before `until` alone counts.
+
+SIMGRAD_AVX2_IF_THERE
+void wait_for_both_until(std::size_t P, const double* __restrict until, const double* __restrict start,
+                         const double* __restrict end, double* __restrict communicate_s, double* __restrict now) {
+  for (std::size_t r = 0; r < P; ++r) {
+    const double received = end[r];
+    const double sent = end[r + 1];
+    const double over = received < sent ? sent : received;
+    const double still = received < start[r + 1] ? start[r + 1] : received;
+    communicate_s[r] += part_s(start[r], received, until[r]) + part_s(still, over, until[r]);
+    now[r] = over;
+  }
+}
+
+SIMGRAD_AVX2_IF_THERE
+void combine_until(std::size_t P, const double* __restrict until, const double* __restrict flops,
+                   const double* __restrict seconds_per_flop, double* __restrict compute_s, double* __restrict now) {
+  for (std::size_t r = 0; r < P; ++r) {
+    const double combined = now[r] + flops[r] * seconds_per_flop[r];
+    compute_s[r] += part_s(now[r], combined, until[r]);
+    now[r] = combined;
+  }
+}
+
 }  // namespace
 
-RingWalk::RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals)
+RingWalk::RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+                   const cluster::Until& until)
     : P_(arrivals.size()),
       seconds_per_flop_(costs.seconds_per_flop),
       now_(arrivals.begin(), arrivals.end()),
@@ -75,6 +107,7 @@ RingWalk::RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std
       flops_.push_back(static_cast<double>(split.chunk(k).count));
     }
   if (costs.routes) add_hops(costs);
+  for (int r = 0; r < static_cast<int>(P_) && !until.is_never(); ++r) until_.push_back(until.of(r));
 }
 
 void RingWalk::add_hops(const cluster::AlphaBetaGamma& costs) {
@@ -101,12 +134,20 @@ void RingWalk::around(int sent_first, bool reduce) {
                        end_.data());
     start_[0] = start_[P_];
     end_[0] = end_[P_];
-    wait_for_both(P_, start_.data(), end_.data(), communicate_s_.data(), now_.data());
-    if (reduce)
-      combine(P_, flops_.data() + wrapped(sent_first - s - 1), seconds_per_flop_.data(), compute_s_.data(),
-              now_.data());
-    now_[P_] = now_[0];
+    end_round(wrapped(sent_first - s - 1), reduce);
   }
+}
+
+void RingWalk::end_round(std::size_t first_received, bool reduce) {
+  const double* const flops = flops_.data() + first_received;
+  if (until_.empty()) {
+    wait_for_both(P_, start_.data(), end_.data(), communicate_s_.data(), now_.data());
+    if (reduce) combine(P_, flops, seconds_per_flop_.data(), compute_s_.data(), now_.data());
+  } else {
+    wait_for_both_until(P_, until_.data(), start_.data(), end_.data(), communicate_s_.data(), now_.data());
+    if (reduce) combine_until(P_, until_.data(), flops, seconds_per_flop_.data(), compute_s_.data(), now_.data());
+  }
+  now_[P_] = now_[0];
 }
 
 std::vector<cluster::MemberTiming> RingWalk::timings() const {

@@ -11,7 +11,8 @@ namespace simgrad::collectives {
 
 class RingWalk {
  public:
-  RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals);
+  RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
+           const cluster::Until& until);
 
   /// P - 1 rounds. In the first round, member r sends chunk r + sent_first to r + 1; in later rounds, the chunk
   /// received in the round before.
@@ -20,6 +21,7 @@ class RingWalk {
   std::vector<cluster::MemberTiming> timings() const;
 
  private:
+  void end_round(std::size_t first_received, bool reduce);
   /// The hops' latencies and bandwidths, unless all hops are alike.
   void add_hops(const cluster::AlphaBetaGamma& costs);
 
@@ -30,7 +32,8 @@ class RingWalk {
   std::vector<double> bandwidth_;   ///< likewise
   std::vector<double> flops_;       ///< to combine each chunk, twice over
   std::vector<double> seconds_per_flop_;
-  std::vector<double> now_;  ///< member 0 once more at the end
+  std::vector<double> until_;  ///< each member's; empty: never
+  std::vector<double> now_;    ///< member 0 once more at the end
   std::vector<double> compute_s_;
   std::vector<double> communicate_s_;
   std::vector<double> start_, end_;  ///< times of the transfer from member r - 1 to member r; r = P is r = 0

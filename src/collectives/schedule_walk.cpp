@@ -9,7 +9,7 @@ using cluster::MemberTiming;
 using cluster::SentByPair;
 
 ScheduleWalk::ScheduleWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::span<const double> arrivals,
-                           double until)
+                           const cluster::Until& until)
     : schedule_(schedule), costs_(costs), until_(until), timings_(arrivals.size()) {
   for (std::size_t m = 0; m < arrivals.size(); ++m) timings_[m].end_s = arrivals[m];
 }
@@ -32,11 +32,11 @@ double ScheduleWalk::show(cluster::TimingObserver& observer) {
     if (observer.enough()) return std::ranges::min(timings_, {}, &MemberTiming::end_s).end_s;
     step(round);
   }
-  return until_;
+  return until_.last();
 }
 
 bool ScheduleWalk::all_past_the_cut() const {
-  return std::all_of(timings_.begin(), timings_.end(), [&](const MemberTiming& m) { return m.end_s > until_; });
+  return std::all_of(timings_.begin(), timings_.end(), [&](const MemberTiming& m) { return m.end_s > until_.last(); });
 }
 
 void ScheduleWalk::step(int round) {
@@ -53,10 +53,10 @@ inline void ScheduleWalk::receive(std::size_t member, const Exchange& exchange) 
   MemberTiming& m = timings_[member];
   const double start = start_with(member, exchange.source);
   m.end_s = start + costs_.transfer_s(exchange.source, static_cast<int>(member), bytes(exchange.received));
-  m.communicate_s += until_cut(start, m.end_s);
-  if (observer_ && start < until_)
+  m.communicate_s += until_.part_s(static_cast<int>(member), start, m.end_s);
+  if (observer_ && start < until_.last())
     observer_->communicates(static_cast<int>(member), exchange.source, bytes(exchange.received), start,
-                            std::min(m.end_s, until_));
+                            std::min(m.end_s, until_.last()));
 }
 
 /// The end of its own send may come after what it receives.
@@ -66,21 +66,24 @@ inline void ScheduleWalk::send(std::size_t member, const Exchange& exchange) {
   const double sent_s = start + costs_.transfer_s(static_cast<int>(member), exchange.target, bytes(exchange.sent));
   const double end = std::max(m.end_s, sent_s);
   const double from = exchange.source >= 0 ? std::max(m.end_s, start) : start;
-  m.communicate_s += until_cut(std::min(from, end), end);
+  m.communicate_s += until_.part_s(static_cast<int>(member), std::min(from, end), end);
   m.end_s = end;
-  if (sent_ && start <= until_) (*sent_)[{static_cast<int>(member), exchange.target}] += {bytes(exchange.sent), 1};
-  if (!observer_ || !(start < until_)) return;
-  observer_->sends(static_cast<int>(member), exchange.target, bytes(exchange.sent), start, std::min(sent_s, until_));
-  if (from < until_)
+  if (sent_ && start <= until_.last())
+    (*sent_)[{static_cast<int>(member), exchange.target}] += {bytes(exchange.sent), 1};
+  if (!observer_ || !(start < until_.last())) return;
+  observer_->sends(static_cast<int>(member), exchange.target, bytes(exchange.sent), start,
+                   std::min(sent_s, until_.last()));
+  if (from < until_.last())
     observer_->communicates(static_cast<int>(member), exchange.target, bytes(exchange.sent), from,
-                            std::min(end, until_));
+                            std::min(end, until_.last()));
 }
 
 inline void ScheduleWalk::reduce(std::size_t member, const Exchange& exchange) {
   MemberTiming& m = timings_[member];
   const double combined = m.end_s + static_cast<double>(exchange.received.count) * costs_.seconds_per_flop[member];
-  m.compute_s += until_cut(m.end_s, combined);
-  if (observer_ && m.end_s < until_) observer_->computes(static_cast<int>(member), m.end_s, std::min(combined, until_));
+  m.compute_s += until_.part_s(static_cast<int>(member), m.end_s, combined);
+  if (observer_ && m.end_s < until_.last())
+    observer_->computes(static_cast<int>(member), m.end_s, std::min(combined, until_.last()));
   m.end_s = combined;
 }
 

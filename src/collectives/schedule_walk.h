@@ -14,7 +14,7 @@ namespace simgrad::collectives {
 class ScheduleWalk {
  public:
   ScheduleWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
-               double until);
+               const cluster::Until& until);
 
   // As the functions of cluster::CollectiveTiming; one of them, once.
 
@@ -24,8 +24,6 @@ class ScheduleWalk {
 
  private:
   bool all_past_the_cut() const;
-  /// The part of a span that lies before the cut.
-  double until_cut(double from, double to) const { return from < until_ ? std::min(to, until_) - from : 0.0; }
   void step(int round);
   void receive(std::size_t member, const Exchange& exchange);
   void send(std::size_t member, const Exchange& exchange);
@@ -37,7 +35,7 @@ class ScheduleWalk {
 
   const Schedule& schedule_;
   const cluster::AlphaBetaGamma& costs_;
-  double until_;
+  cluster::Until until_;
   std::vector<cluster::MemberTiming> timings_;
   std::vector<cluster::MemberTiming> before_;  ///< this round
   cluster::SentByPair* sent_ = nullptr;

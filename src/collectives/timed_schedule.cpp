@@ -32,7 +32,7 @@ class ScheduleTiming final : public CollectiveTiming {
     return text;
   }
   std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
-                                    double until) const override {
+                                    const cluster::Until& until) const override {
     return schedule_->timings(costs, arrivals, until);
   }
   SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
@@ -60,7 +60,7 @@ Tensor JointSchedule::by_messages(const cluster::Communicator& comm, Tensor x, v
 }
 
 std::vector<MemberTiming> JointSchedule::timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
-                                                 double until) const {
+                                                 const cluster::Until& until) const {
   if (costs.flows_share_links) return FlowWalk(*this, costs, arrivals, until).timings();
   return ScheduleWalk(*this, costs, arrivals, until).timings();
 }

@@ -29,7 +29,8 @@ class JointSchedule : public Schedule {
                                      values::Combination how) const;
   /// Each member's end, round by round; see cluster::CollectiveTiming.
   virtual std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs,
-                                                     std::span<const double> arrivals, double until) const;
+                                                     std::span<const double> arrivals,
+                                                     const cluster::Until& until) const;
   virtual cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                    double until) const;
 };

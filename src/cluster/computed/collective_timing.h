@@ -1,6 +1,7 @@
 /// The time of a collective that is computed at its last arrival.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <string>
@@ -22,6 +23,30 @@ struct MemberTiming {
 
 double last_end_s(std::span<const MemberTiming> timings);
 
+/// The time until which a collective's spans count: one for all members, or one for each.
+class Until {
+ public:
+  static constexpr double never = std::numeric_limits<double>::infinity();
+
+  Until(double all) : all_(all) {}  // NOLINT(google-explicit-constructor): mostly one for all
+  /// Minus infinity: nothing of that member's counts.
+  explicit Until(std::vector<double> each);
+
+  double of(int member) const { return each_.empty() ? all_ : each_[static_cast<std::size_t>(member)]; }
+  bool is_never() const { return each_.empty() && all_ == never; }
+  /// The latest.
+  double last() const { return all_; }
+  /// The part of a member's span that counts, in seconds.
+  double part_s(int member, double from_s, double to_s) const {
+    const double until_s = of(member);
+    return from_s < until_s ? std::min(to_s, until_s) - from_s : 0.0;
+  }
+
+ private:
+  double all_;
+  std::vector<double> each_;  ///< by member
+};
+
 /// Sees every span and message of a collective; members are numbered in the group.
 class TimingObserver {
  public:
@@ -37,7 +62,7 @@ class TimingObserver {
 /// One collective as its members go through it. No member finishes before all have arrived.
 class CollectiveTiming {
  public:
-  static constexpr double uncut = std::numeric_limits<double>::infinity();
+  static constexpr double uncut = Until::never;
 
   virtual ~CollectiveTiming() = default;
   /// The algorithm's name.
@@ -46,7 +71,7 @@ class CollectiveTiming {
   virtual std::string signature() const = 0;
   /// Every member's timing, as far as it lies before `until`.  arrivals: one a member; infinite: it has not arrived.
   virtual std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
-                                            double until) const = 0;
+                                            const Until& until) const = 0;
   /// Bytes and messages between members (numbered in the group), of transfers that started by `until`.
   virtual SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const = 0;
   /// The end of the last member when all members arrive at 0.

@@ -28,6 +28,8 @@ double CollectiveTiming::alone_s(const AlphaBetaGamma& costs, std::size_t member
   return last_end_s(timings(costs, std::vector(members, 0.0), uncut));
 }
 
+Until::Until(std::vector<double> each) : all_(std::ranges::max(each)), each_(std::move(each)) {}
+
 double last_end_s(std::span<const MemberTiming> timings) {
   return std::ranges::max(timings, {}, &MemberTiming::end_s).end_s;
 }
