@@ -1,10 +1,14 @@
 #include "collectives/hierarchical.h"
 
-#include <algorithm>
-#include <map>
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "cluster/computed/collective_phases.h"
 #include "cluster/options.h"
+#include "cluster/ranks/local_groups.h"
 #include "collectives/binomial.h"
 #include "collectives/ring.h"
 
@@ -16,13 +20,33 @@ using values::Tensor;
 
 namespace {
 
-/// Members by locality, in the order of their ranks.
-std::vector<std::vector<int>> by_locality(const Communicator& comm) {
-  std::map<int, std::vector<int>> found;
-  for (int m = 0; m < comm.size(); ++m) found[comm.locality(m)].push_back(m);
-  std::vector<std::vector<int>> groups;
-  for (auto& [locality, members] : found) groups.push_back(std::move(members));
-  return groups;
+std::shared_ptr<const cluster::CollectiveTiming> ring_timing(const Extent& x, int P, Combination how) {
+  return timing_of(Ring().schedule(x, P), how);
+}
+
+/// Inside every host, then among the members at one place of all hosts, then inside every host.
+cluster::CollectivePhases phases(const cluster::LocalGroups& hosts, const Extent& x, Combination how) {
+  const std::size_t devices = hosts.groups.front().size();
+  const Split split(x, static_cast<int>(devices));
+  const std::int64_t largest = split.bytes(split.chunk(0));
+  cluster::CollectivePhases all;
+  const auto inside = [&](const std::shared_ptr<const JointSchedule>& schedule, std::int64_t bytes) {
+    const auto timing = timing_of(schedule, how);
+    cluster::CollectivePhase& phase = all.phases.emplace_back();
+    for (const std::vector<int>& host : hosts.groups) phase.push_back({host, timing, bytes});
+  };
+  if (devices > 1) inside(ring_reduce_scatter(split), split.bytes(split.whole()));
+  if (hosts.groups.size() > 1) {
+    cluster::CollectivePhase& across = all.phases.emplace_back();
+    for (std::size_t d = 0; d < devices; ++d) {
+      std::vector<int> peers;
+      for (const std::vector<int>& host : hosts.groups) peers.push_back(host[d]);
+      const Extent chunk(split.chunk(static_cast<int>(d)).count, x.wire);
+      across.push_back({peers, ring_timing(chunk, static_cast<int>(peers.size()), how), x.wire.bytes(chunk.length)});
+    }
+  }
+  if (devices > 1) inside(ring_all_gather(split), largest);
+  return all;
 }
 
 }  // namespace
@@ -38,15 +62,21 @@ std::string Hierarchical::refusal(const cluster::Options& cluster) const {
 }
 
 Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how) const {
-  const auto groups = by_locality(comm);
-  const auto& mine = *std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
-    return std::find(group.begin(), group.end(), comm.rank()) != group.end();
-  });
-  const Communicator inside = comm.subgroup(mine);
-  const bool even = std::all_of(groups.begin(), groups.end(), [&](const auto& g) { return g.size() == mine.size(); });
+  if (comm.size() == 1) return x;
+  const cluster::LocalGroups& hosts = comm.local_groups();
+  const Extent extent(x);
+  if (hosts.even && comm.may_compute())
+    return comm.compute_in_phases(
+        [&] {
+          return fmt::format("hierarchical {} of {} {}", extent.length, extent.wire.bytes_per_number,
+                             static_cast<int>(how));
+        },
+        [&] { return phases(hosts, extent, how); }, std::move(x));
+  const Communicator inside = comm.subgroup(hosts.around(comm.rank()));
   std::vector<int> peers;  // one of every host
-  for (const auto& group : groups) peers.push_back(group[even ? static_cast<std::size_t>(inside.rank()) : 0]);
-  if (even) {
+  for (const auto& group : hosts.groups)
+    peers.push_back(group[hosts.even ? static_cast<std::size_t>(inside.rank()) : 0]);
+  if (hosts.even) {
     const Tensor chunk = reduce_scatter(inside, x, how);
     return all_gather(inside, Ring().combine(comm.subgroup(peers), chunk, how), x.size());
   }

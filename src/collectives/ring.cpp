@@ -164,11 +164,19 @@ std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) cons
   return std::make_shared<Sequence>(RingReduceScatter(split, 1), RingAllGather(split, 1));
 }
 
+std::shared_ptr<const JointSchedule> ring_reduce_scatter(const Split& split) {
+  return std::make_shared<RingReduceScatter>(split);
+}
+
+std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split) {
+  return std::make_shared<RingAllGather>(split);
+}
+
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Combination how) {
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
   return run_collective(
-      comm, [&] { return std::make_shared<RingReduceScatter>(split); }, x, how);
+      comm, [&] { return ring_reduce_scatter(split); }, x, how);
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
@@ -181,7 +189,7 @@ namespace {
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Split& split) {
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   return run_collective(
-      comm, [&] { return std::make_shared<RingAllGather>(split); }, x);
+      comm, [&] { return ring_all_gather(split); }, x);
 }
 
 }  // namespace

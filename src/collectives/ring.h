@@ -23,6 +23,10 @@ struct Ring : ScheduledAllreduce {
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
 };
 
+/// The schedules of reduce_scatter and all_gather below.
+std::shared_ptr<const JointSchedule> ring_reduce_scatter(const Split& split);
+std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split);
+
 /// Chunk r of the members' vectors combined, on member r; chunks as Split cuts them.  x: (d).  Returns (d/P, rounded).
 values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::Tensor& x,
                               Reduction reduction = Reduction::sum);

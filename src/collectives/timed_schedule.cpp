@@ -55,6 +55,11 @@ class ScheduleTiming final : public CollectiveTiming {
 
 }  // namespace
 
+std::shared_ptr<const CollectiveTiming> timing_of(std::shared_ptr<const JointSchedule> schedule,
+                                                  values::Combination how) {
+  return std::make_shared<ScheduleTiming>(std::move(schedule), how);
+}
+
 Tensor JointSchedule::by_messages(const cluster::Communicator& comm, Tensor x, values::Combination how) const {
   return run(comm, *this, std::move(x), how).tensor;
 }
@@ -74,11 +79,10 @@ Tensor run_collective(const cluster::Communicator& comm,
                       const std::function<std::shared_ptr<const JointSchedule>()>& make, Tensor x,
                       values::Combination how) {
   if (comm.size() == 1) return x;
-  if (comm.may_compute())
-    return comm.compute_together([&] { return std::make_shared<ScheduleTiming>(make(), how); }, std::move(x));
+  if (comm.may_compute()) return comm.compute_together([&] { return timing_of(make(), how); }, std::move(x));
   const std::shared_ptr<const JointSchedule> schedule = make();
   return record_call(
-      comm, schedule->name(), x.size_bytes(), [&] { return std::make_shared<ScheduleTiming>(schedule, how); },
+      comm, schedule->name(), x.size_bytes(), [&] { return timing_of(schedule, how); },
       [&] { return schedule->by_messages(comm, std::move(x), how); });
 }
 

@@ -42,6 +42,10 @@ class ScheduledAllreduce : public Allreduce {
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;
 };
 
+/// A schedule's timing, as computed collectives need it.
+std::shared_ptr<const cluster::CollectiveTiming> timing_of(std::shared_ptr<const JointSchedule> schedule,
+                                                           values::Combination how);
+
 /// This member's part of a collective.  make: its schedule, equal on every member.  x: the stretch that the member
 /// brings. Returns the stretch that it keeps.  Virtual time, bytes and numbers are the same by messages and computed.
 /// Errors: cluster::PeerLost.

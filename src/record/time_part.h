@@ -45,6 +45,10 @@ class TimeParts {
     for (std::size_t k = 0; k < seconds_.size(); ++k) difference.seconds_[k] -= other.seconds_[k];
     return difference;
   }
+  TimeParts& operator+=(const TimeParts& other) {
+    for (std::size_t k = 0; k < seconds_.size(); ++k) seconds_[k] += other.seconds_[k];
+    return *this;
+  }
   friend bool operator==(const TimeParts&, const TimeParts&) = default;
 
  private:

@@ -218,6 +218,22 @@ TEST_CASE("a collective that is computed shows the spans and messages of one tha
     }
 }
 
+TEST_CASE("collectives beside the backward pass show the spans and messages of those that are sent") {
+  for (const char* algorithm : {"ring", "rabenseifner", "hierarchical"})
+    for (const char* stop : {"steps = 3", "time = \"4.1ms\""}) {
+      const auto text = [&](const char* how) {
+        return fmt::format(
+            "{}relative_speeds = [1, 0.4, 0.7]\ntopology = {{ kind = \"star\", devices = 2 }}\ncollectives = "
+            "\"{}\"\n[data]\nsource = \"blobs\"\nsamples = 60\nfeatures = 60\n[model]\nkind = "
+            "\"perceptron\"\nhidden = [50, 40, 30]\n[stop]\n{}\n[[strategy]]\nkind = \"allreduce\"\nbucket_size = "
+            "\"10kB\"\nalgorithm = \"{}\"\n",
+            calm, how, stop, algorithm);
+      };
+      INFO(algorithm << ", " << stop);
+      CHECK(difference(timeline_of(text("auto"), everything()), timeline_of(text("messages"), everything())) == "");
+    }
+}
+
 TEST_CASE("a tape that is full ends everywhere at one time, with what it has, and says so") {
   for (const char* how : {"auto", "messages"}) {
     const std::string text = calm + "collectives = \"" + how + "\"\n" + conditions + ring_allreduce;

@@ -1,46 +1,56 @@
 /// A group whose collectives are computed, and those under way. Included by .cpp files only.
 #pragma once
 
+#include <map>
 #include <simgrid/s4u.hpp>
 
 #include "base/by_rank.h"
+#include "cluster/computed/collective_plan.h"
 #include "cluster/computed/computed_collectives.h"
-#include "cluster/recording/history.h"
 
 namespace simgrad::cluster {
 
-/// One collective under way.
+/// One collective under way. Vectors are by member.
 struct ComputedCollectives::Collective {
-  Collective(std::shared_ptr<const CollectiveTiming> its_timing, const AlphaBetaGamma& its_costs, int members)
-      : timing(std::move(its_timing)),
-        costs(its_costs),
-        arrivals(static_cast<std::size_t>(members), std::numeric_limits<double>::infinity()),
-        since(static_cast<std::size_t>(members)),
-        tensors(static_cast<std::size_t>(members)),
-        inside(members, false) {}
+  Collective(std::shared_ptr<const CollectivePlan> its_plan, std::size_t members)
+      : plan(std::move(its_plan)),
+        arrivals(members, Until::never),
+        since(members),
+        order(members),
+        actors(members),
+        tensors(members) {}
 
-  std::shared_ptr<const CollectiveTiming> timing;
-  const AlphaBetaGamma& costs;
+  std::shared_ptr<const CollectivePlan> plan;
   std::vector<double> arrivals;
-  std::vector<SinceCollective> since;   ///< by member
-  std::vector<values::Tensor> tensors;  ///< the members' inputs, then their results
-  std::vector<MemberTiming> timings;
-  Lateness lateness;  ///< of the last arrival
-  base::ByRank<char> inside;
+  std::vector<SinceCollective> since;
+  std::vector<int> order;                       ///< in which members have arrived
+  std::vector<ActorState*> actors;              ///< that are in the collective; null: not come yet, or gone
+  std::vector<values::Tensor> tensors;          ///< the members' inputs, then their results
+  std::unique_ptr<CollectiveTimes> times;       ///< null: not all members have arrived
+  std::unique_ptr<CollectiveTimes> unfollowed;  ///< until members' ranks began to wait for them; null: not asked for
+  std::vector<double> unfollowed_until;
+  std::int64_t bytes = 0;  ///< of the largest input
   int arrived = 0;
   int left = 0;
-  std::int64_t bytes = 0;  ///< size of one member's input
+};
+
+/// A member's time in a collective: the causes are those of the rest of it, which is waiting.
+struct ComputedCollectives::Left {
+  double compute_s = 0.0;
+  double communicate_s = 0.0;
+  record::TimeParts causes;
 };
 
 /// The members of a communicator, and their collectives that are over.
-struct ComputedCollectives::Group {
+struct CollectiveGroup {
   struct Times {
     std::shared_ptr<const CollectiveTiming> timing;
     std::int64_t times = 0;
     std::int64_t bytes = 0;  ///< of each time
   };
 
-  Members members;
+  ComputedCollectives::Members members;
+  int generation = 0;
   int number = 0;               ///< in the world
   AlphaBetaGamma idle;          ///< every route as slow as the slowest
   AlphaBetaGamma apart;         ///< where no two transfers are on one link at one time
@@ -48,11 +58,15 @@ struct ComputedCollectives::Group {
   std::string meeting_on = {};  ///< a link on which transfers of two of its collectives may meet; empty: none
   double busy_until_s = 0.0;    ///< the end of the last collective
   std::map<std::string, const AlphaBetaGamma*> decided = {};  ///< by signature
-  std::vector<simgrid::s4u::SemaphorePtr> wake;               ///< each member sleeps at its own
-  std::shared_ptr<Collective> open;                           ///< not all members have arrived
-  std::vector<std::shared_ptr<Collective>> live;
-  std::map<std::string, Times> over;  ///< by signature
-  SentByPair sent_when_cut;           ///< by members
+  std::map<std::string, Times> over;                          ///< by signature
+  SentByPair sent_when_cut;                                   ///< by members
+
+  // Where the group is that of a communicator whose members called, not a part of it.
+
+  std::vector<simgrid::s4u::SemaphorePtr> wake;                        ///< each member sleeps at its own
+  std::map<std::string, std::shared_ptr<const CollectivePlan>> plans;  ///< those of several phases
+  std::shared_ptr<ComputedCollectives::Collective> open;               ///< not all members have arrived
+  std::vector<std::shared_ptr<ComputedCollectives::Collective>> live;
 
   int world_rank(std::size_t member) const { return (*members)[member]; }
 };

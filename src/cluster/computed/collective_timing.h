@@ -33,6 +33,9 @@ class Until {
   explicit Until(std::vector<double> each);
 
   double of(int member) const { return each_.empty() ? all_ : each_[static_cast<std::size_t>(member)]; }
+  /// As the members at these positions of a group see it; empty: as all do.
+  Until of_members(std::span<const int> positions) const;
+  friend bool operator==(const Until&, const Until&) = default;
   bool is_never() const { return each_.empty() && all_ == never; }
   /// The latest.
   double last() const { return all_; }

@@ -8,6 +8,7 @@
 
 #include "cluster/computed/collective_group.h"
 #include "cluster/computed/collective_log.h"
+#include "cluster/computed/collective_plan.h"
 #include "cluster/computed/contention_check.h"
 #include "cluster/computed/idle_costs.h"
 #include "cluster/fabric/cluster.h"
@@ -30,6 +31,14 @@ double CollectiveTiming::alone_s(const AlphaBetaGamma& costs, std::size_t member
 
 Until::Until(std::vector<double> each) : all_(std::ranges::max(each)), each_(std::move(each)) {}
 
+Until Until::of_members(std::span<const int> positions) const {
+  if (each_.empty() || positions.empty()) return *this;
+  std::vector<double> theirs;
+  theirs.reserve(positions.size());
+  for (const int position : positions) theirs.push_back(of(position));
+  return Until(std::move(theirs));
+}
+
 double last_end_s(std::span<const MemberTiming> timings) {
   return std::ranges::max(timings, {}, &MemberTiming::end_s).end_s;
 }
@@ -45,27 +54,27 @@ void ComputedCollectives::message(int source, int target, bool side) const {
   if (contention_) contention_->message(source, target, side);
 }
 
-ComputedCollectives::Group& ComputedCollectives::group(const Members& members, int generation) {
+CollectiveGroup& ComputedCollectives::group(const Members& members, int generation) {
   const auto known = known_.find({generation, members.get()});
   if (known != known_.end()) return *known->second;
-  std::shared_ptr<Group>& found = groups_[{generation, *members}];
+  std::shared_ptr<CollectiveGroup>& found = groups_[{generation, *members}];
   if (found) return *found;
-  found = std::make_shared<Group>();
+  found = std::make_shared<CollectiveGroup>();
   found->members = members;  // kept, so that no other communicator's members come to lie at their place
+  found->generation = generation;
   found->number = static_cast<int>(groups_.size());
   found->idle = found->apart = idle_costs(world_, *members);
   if (contention_) found->apart.routes = contention_->routes(members);
   found->sharing = found->apart;
   found->sharing.flows_share_links = true;
-  for (std::size_t m = 0; m < members->size(); ++m) found->wake.push_back(sg4::Semaphore::create(0));
   known_[{generation, members.get()}] = found.get();
   return *found;
 }
 
 /// The costs of a collective, by whether its transfers share links.
-const AlphaBetaGamma& ComputedCollectives::costs(Group& group, const CollectiveTiming& timing) const {
+const AlphaBetaGamma& ComputedCollectives::costs(CollectiveGroup& group, const CollectiveTiming& timing,
+                                                 const std::string& signature) const {
   if (!contention_) return group.apart;
-  const std::string signature = timing.signature();
   if (const auto known = group.decided.find(signature); known != group.decided.end()) return *known->second;
   const std::vector at_once(group.members->size(), 0.0);
   const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
@@ -77,83 +86,192 @@ const AlphaBetaGamma& ComputedCollectives::costs(Group& group, const CollectiveT
   return decided;
 }
 
-Tensor ComputedCollectives::take_part(const Members& members, int generation, int position, const MakeTiming& make,
-                                      Tensor brought) {
-  Group& all = group(members, generation);
-  if (!all.open) {
-    const std::shared_ptr<const CollectiveTiming> timing = make();
-    all.open = std::make_shared<Collective>(timing, costs(all, *timing), static_cast<int>(members->size()));
-    all.live.push_back(all.open);
+PlannedPart ComputedCollectives::plan(CollectiveGroup& group,
+                                      const std::shared_ptr<const CollectiveTiming>& timing) const {
+  std::string signature = timing->signature();
+  const AlphaBetaGamma& its_costs = costs(group, *timing, signature);
+  return {.group = &group, .timing = timing, .signature = std::move(signature), .costs = &its_costs};
+}
+
+ComputedCollectives::Plan ComputedCollectives::plan(CollectiveGroup& all, const MakePhases& make) {
+  Plan& known = all.plans[make.key()];
+  if (known) return known;
+  const auto made = std::make_shared<CollectivePlan>();
+  for (const CollectivePhase& phase : make.phases().phases) {
+    PlannedPhase& planned = made->phases.emplace_back();
+    planned.places.resize(all.members->size());
+    for (const CollectivePart& part : phase) {
+      auto ranks = std::make_shared<std::vector<int>>();
+      for (const int position : part.members) {
+        planned.places[static_cast<std::size_t>(position)] = {static_cast<int>(planned.parts.size()),
+                                                              static_cast<int>(ranks->size())};
+        ranks->push_back(all.world_rank(static_cast<std::size_t>(position)));
+      }
+      planned.parts.push_back(plan(group(ranks, all.generation), part.timing));
+      planned.parts.back().positions = part.members;
+      planned.parts.back().bytes = part.bytes;
+    }
+    find_alike(planned);
   }
+  for (PlannedPart& part : made->phases.back().parts) part.last = true;
+  return known = made;
+}
+
+Tensor ComputedCollectives::take_part(const Call& call, const MakeTiming& make, Tensor brought) {
+  CollectiveGroup& all = group(call.members, call.generation);
+  if (!all.open) {
+    const auto made = std::make_shared<CollectivePlan>();
+    made->phases.emplace_back().parts.push_back(plan(all, make()));
+    made->phases.back().parts.back().last = true;
+    all.open = std::make_shared<Collective>(made, call.members->size());
+  }
+  return take_part(call, all, std::move(brought));
+}
+
+Tensor ComputedCollectives::take_part(const Call& call, const MakePhases& make, Tensor brought) {
+  CollectiveGroup& all = group(call.members, call.generation);
+  if (!all.open) all.open = std::make_shared<Collective>(plan(all, make), call.members->size());
+  return take_part(call, all, std::move(brought));
+}
+
+Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Tensor brought) {
   const std::shared_ptr<Collective> collective = all.open;
-  const auto self = static_cast<std::size_t>(position);
+  const auto self = static_cast<std::size_t>(call.position);
+  const std::size_t members = all.members->size();
+  if (collective->arrived == 0) all.live.push_back(collective);
+  while (all.wake.size() < members) all.wake.push_back(sg4::Semaphore::create(0));
   {
-    BlockedScope blocked(world_.cluster(), &world_.timekeeper().main(all.world_rank(self)),
-                         {.kind = BlockedOn::Kind::collective});
+    BlockedScope blocked(world_.cluster(), &call.actor, {.kind = BlockedOn::Kind::collective});
     blocked.label({});
     collective->arrivals[self] = world_.now();
-    collective->since[self] = world_.timekeeper().main(all.world_rank(self)).since_collective(world_.now());
+    collective->since[self] = call.actor.since_collective(world_.now());
+    collective->order[self] = collective->arrived;
+    collective->actors[self] = &call.actor;
     if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
     collective->tensors[self] = std::move(brought);
-    collective->inside[position] = true;
-    if (std::cmp_equal(++collective->arrived, members->size())) complete(all, *collective, self);
+    if (std::cmp_equal(++collective->arrived, members)) complete(all, *collective);
     all.wake[self]->acquire();
-    collective->inside[position] = false;
-    const MemberTiming& timing = collective->timings[self];
-    const double arrival_s = collective->arrivals[self];
-    const double wait_s = world_.now() - arrival_s - timing.compute_s - timing.communicate_s;
-    blocked.divided(timing.compute_s, timing.communicate_s,
-                    collective->lateness.causes(arrival_s, collective->since[self], wait_s));
+    const Left left = leave(all, *collective, *collective->times, self);
+    blocked.divided(left.compute_s, left.communicate_s, left.causes);
   }
-  if (std::cmp_equal(++collective->left, members->size())) {
-    count(all, generation, *collective);
+  if (std::cmp_equal(++collective->left, members)) {
+    collective->times->each([&](const PlannedPart& part, const PartTimes& times) {
+      count(part, times, part.bytes.value_or(collective->bytes));
+    });
     std::erase(all.live, collective);
   }
   return std::move(collective->tensors[self]);
 }
 
-void ComputedCollectives::complete(Group& all, Collective& collective, std::size_t arriver) const {
+/// Where a member's time went until now, as far as its actor is concerned; tells the timekeeper how much of it went by
+/// before the rank waited for that actor.
+ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all, Collective& collective,
+                                                     const CollectiveTimes& times, std::size_t member) const {
+  const double now = world_.now();
+  ActorState& actor = *std::exchange(collective.actors[member], nullptr);
+  const MemberTiming its = times.of(member);
+  const SinceCollective& since = collective.since[member];
+  const record::TimeParts causes = times.causes(member, since, collective.arrivals[member], now);
+  if (const std::optional<double> followed_s = actor.followed_in_collective_s()) {
+    if (*followed_s > collective.arrivals[member]) {
+      if (!collective.unfollowed || collective.unfollowed_until[member] != *followed_s)
+        find_unfollowed(collective, member, *followed_s);
+      const MemberTiming before = collective.unfollowed->of(member);
+      const record::TimeParts later = times.causes(member, since, *followed_s, now, collective.unfollowed.get());
+      world_.timekeeper().went_by_before(all.world_rank(member), before.compute_s, before.communicate_s,
+                                         causes - later);
+    } else {
+      world_.timekeeper().went_by_before(all.world_rank(member), 0.0, 0.0, {});
+    }
+  }
+  return {its.compute_s, its.communicate_s, causes};
+}
+
+/// The times of all members in the collective until their ranks began to wait for them.
+void ComputedCollectives::find_unfollowed(Collective& collective, std::size_t member, double since_s) {
+  std::vector<double> until(collective.arrivals.size(), -Until::never);
+  for (std::size_t m = 0; m < until.size(); ++m)
+    if (collective.actors[m]) until[m] = collective.actors[m]->followed_in_collective_s().value_or(-Until::never);
+  until[member] = since_s;
+  collective.unfollowed_until = until;
+  collective.unfollowed =
+      std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, Until(std::move(until)));
+}
+
+void ComputedCollectives::complete(CollectiveGroup& all, Collective& collective) const {
   all.open.reset();
-  collective.lateness = {world_.now(), collective.since[arriver]};
-  // Transfers that may meet those of the collective before must not begin before it has ended.
-  if (!all.meeting_on.empty() &&
-      std::ranges::min(collective.arrivals) < all.busy_until_s - 1e-12 - 4e-16 * all.busy_until_s)
-    contention_->give_up(all.meeting_on);
-  collective.timings = collective.timing->timings(collective.costs, collective.arrivals, CollectiveTiming::uncut);
-  all.busy_until_s = last_end_s(collective.timings);
-  if (world_.recording().running()) record(all, collective);
-  collective.tensors = collective.timing->results(std::move(collective.tensors));
-  for (const int rank : *all.members) world_.timekeeper().main(rank).ends_by_itself();
-  // One timer for neighbours who go on at the same time, as they mostly do.
-  const std::vector<MemberTiming>& timings = collective.timings;
-  for (std::size_t first = 0; first < timings.size();) {
-    std::size_t last = first;
-    while (last < timings.size() && timings[last].end_s == timings[first].end_s) ++last;
-    const std::vector<sg4::SemaphorePtr> sleepers(all.wake.begin() + static_cast<std::ptrdiff_t>(first),
-                                                  all.wake.begin() + static_cast<std::ptrdiff_t>(last));
-    Timer::set(std::max(timings[first].end_s, world_.now()), [sleepers] {
+  collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut);
+  find_lateness(all, collective, *collective.times);
+  collective.times->each([&](const PlannedPart& part, const PartTimes& times) {
+    CollectiveGroup& its = *part.group;
+    // Transfers that may meet those of the collective before must not begin before it has ended.
+    if (!its.meeting_on.empty() &&
+        std::ranges::min(times.arrivals) < its.busy_until_s - 1e-12 - 4e-16 * its.busy_until_s)
+      contention_->give_up(its.meeting_on);
+    its.busy_until_s = last_end_s(times.timings);
+  });
+  if (world_.recording().running()) record(collective);
+  for (const PlannedPhase& phase : collective.plan->phases)
+    for (const PlannedPart& part : phase.parts) combine(part, collective.tensors);
+  for (ActorState* const actor : collective.actors) actor->ends_by_itself();
+  wake(all, *collective.times);
+}
+
+/// The members' tensors from here on are their results of the part.
+void ComputedCollectives::combine(const PlannedPart& part, std::vector<Tensor>& tensors) {
+  if (part.positions.empty()) {
+    tensors = part.timing->results(std::move(tensors));
+    return;
+  }
+  std::vector<Tensor> brought;
+  brought.reserve(part.positions.size());
+  for (const int position : part.positions) brought.push_back(std::move(tensors[static_cast<std::size_t>(position)]));
+  std::vector<Tensor> results = part.timing->results(std::move(brought));
+  for (std::size_t m = 0; m < results.size(); ++m) tensors[part.position(m)] = std::move(results[m]);
+}
+
+/// One timer for all who go on at the same time.
+void ComputedCollectives::wake(const CollectiveGroup& all, const CollectiveTimes& times) const {
+  std::vector<std::pair<double, std::size_t>> ends;
+  ends.reserve(all.members->size());
+  for (std::size_t m = 0; m < all.members->size(); ++m) ends.emplace_back(std::max(times.of(m).end_s, world_.now()), m);
+  std::ranges::sort(ends);
+  for (std::size_t first = 0; first < ends.size();) {
+    const double end_s = ends[first].first;
+    std::vector<sg4::SemaphorePtr> sleepers;
+    for (; first < ends.size() && ends[first].first == end_s; ++first) sleepers.push_back(all.wake[ends[first].second]);
+    Timer::set(end_s, [sleepers = std::move(sleepers)] {
       for (const sg4::SemaphorePtr& sleeper : sleepers) sleeper->release();
     });
-    first = last;
   }
 }
 
-void ComputedCollectives::count(Group& all, int generation, const Collective& collective) const {
-  Group::Times& over = all.over[collective.timing->signature()];
-  over.timing = collective.timing;
+/// A part that has not begun because somebody has not come is as late as it can be: until now.
+void ComputedCollectives::find_lateness(const CollectiveGroup& all, const Collective& collective,
+                                        CollectiveTimes& times) const {
+  const double now = world_.now();
+  times.find_lateness(collective.since, collective.order, [&](std::size_t missing) {
+    return Lateness{now, world_.timekeeper().since_collective(all.world_rank(missing))};
+  });
+}
+
+void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times, std::int64_t bytes) const {
+  CollectiveGroup& all = *part.group;
+  CollectiveGroup::Times& over = all.over[part.signature];
+  over.timing = part.timing;
   if (over.times++ == 0)
-    for (const auto& [ends, sent] : over.timing->sent(all.apart, collective.arrivals, CollectiveTiming::uncut))
+    for (const auto& [ends, sent] : over.timing->sent(all.apart, times.arrivals, CollectiveTiming::uncut))
       over.bytes += sent.bytes;
   world_.traffic().count(over.bytes);
-  for (std::size_t m = 0; m < collective.timings.size(); ++m)
+  for (std::size_t m = 0; m < times.timings.size(); ++m)
     if (const double a_flop_s = all.apart.seconds_per_flop[m]; a_flop_s > 0.0)
-      world_.ranks().count_flops(std::round(collective.timings[m].compute_s / a_flop_s));
+      world_.ranks().count_flops(std::round(times.timings[m].compute_s / a_flop_s));
   const auto members = static_cast<double>(all.members->size());
-  const double mean_s = std::accumulate(collective.arrivals.begin(), collective.arrivals.end(), 0.0) / members;
-  const auto alone_s = [&] { return collective.timing->alone_s(all.idle, all.members->size()); };
+  const double mean_s = std::accumulate(times.arrivals.begin(), times.arrivals.end(), 0.0) / members;
+  const auto alone_s = [&] { return part.timing->alone_s(all.idle, all.members->size()); };
   world_.collective_log()
-      .calls(all.members, generation, collective.timing->name(), collective.bytes, alone_s)
-      .add(mean_s, std::ranges::max(collective.arrivals), last_end_s(collective.timings));
+      .calls(all.members, all.generation, part.timing->name(), bytes, alone_s)
+      .add(mean_s, std::ranges::max(times.arrivals), last_end_s(times.timings));
 }
 
 ComputedCollectives::Way ComputedCollectives::way() const {
@@ -166,24 +284,24 @@ ComputedCollectives::Way ComputedCollectives::way() const {
 
 void ComputedCollectives::cut(double now) {
   for (const auto& [key, all] : groups_)
-    for (const std::shared_ptr<Collective>& collective : all->live) {
-      const auto timings = collective->timing->timings(collective->costs, collective->arrivals, now);
-      const auto missing = std::ranges::find(collective->arrivals, CollectiveTiming::uncut);
-      if (missing != collective->arrivals.end()) {
-        const auto last = static_cast<std::size_t>(missing - collective->arrivals.begin());
-        collective->lateness = {now, world_.timekeeper().main(all->world_rank(last)).since_collective(now)};
-      }
-      for (std::size_t m = 0; m < timings.size(); ++m) {
-        if (!collective->inside[static_cast<int>(m)]) continue;
-        const double arrival_s = collective->arrivals[m];
-        const double wait_s = now - arrival_s - timings[m].compute_s - timings[m].communicate_s;
-        world_.timekeeper().cut_collective(all->world_rank(m), timings[m].compute_s, timings[m].communicate_s,
-                                           collective->lateness.causes(arrival_s, collective->since[m], wait_s));
-      }
-      for (const auto& [ends, sent] : collective->timing->sent(collective->costs, collective->arrivals, now))
-        all->sent_when_cut[ends] += sent;
-    }
+    for (const std::shared_ptr<Collective>& collective : all->live) cut(*all, *collective, now);
   dissolve();
+}
+
+void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {
+  CollectiveTimes times(*collective.plan, collective.arrivals, now);
+  find_lateness(all, collective, times);
+  for (std::size_t m = 0; m < collective.actors.size(); ++m) {
+    ActorState* const actor = collective.actors[m];
+    if (!actor) continue;
+    const Left left = leave(all, collective, times, m);
+    world_.timekeeper().cut_collective(*actor, left.compute_s, left.communicate_s, left.causes);
+  }
+  times.each([&](const PlannedPart& part, const PartTimes& its) {
+    if (!part.last && last_end_s(its.timings) <= now) return count(part, its, part.bytes.value_or(collective.bytes));
+    for (const auto& [ends, sent] : part.timing->sent(*part.costs, its.arrivals, now))
+      part.group->sent_when_cut[ends] += sent;
+  });
 }
 
 void ComputedCollectives::dissolve() {

@@ -11,27 +11,49 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/computed/collective_timing.h"
-#include "cluster/recording/track.h"
+#include "cluster/computed/collective_phases.h"
+#include "cluster/recording/unfinished_collectives.h"
 
 namespace simgrad::cluster {
 
+class ActorState;
+class CollectiveTimes;
 class ContentionCheck;
 class Traffic;
 class World;
+struct CollectiveGroup;
+struct CollectivePlan;
+struct PartTimes;
+struct PlannedPart;
 
 /// The computed collectives of a world's ranks.
 class ComputedCollectives {
  public:
   using Members = std::shared_ptr<const std::vector<int>>;
   using MakeTiming = std::function<std::shared_ptr<const CollectiveTiming>()>;
+  /// One under way.
+  struct Collective;
+
+  /// A member's call.
+  struct Call {
+    const Members& members;
+    int generation;
+    int position;
+    ActorState& actor;  ///< the calling one's state
+  };
+  /// Says the phases of a collective.  key: equal for equal phases of these members; asked for more often.
+  struct MakePhases {
+    std::function<std::string()> key;
+    std::function<CollectivePhases()> phases;
+  };
 
   explicit ComputedCollectives(World& world);
   ~ComputedCollectives();
 
-  /// In the actor of a member: blocks until its own end; returns its result.
-  values::Tensor take_part(const Members& members, int generation, int position, const MakeTiming& make,
-                           values::Tensor brought);
+  /// In an actor of a member: blocks until its own end; returns its result.  A rank's main actor and its side actor are
+  /// not in collectives at one time.
+  values::Tensor take_part(const Call& call, const MakeTiming& make, values::Tensor brought);
+  values::Tensor take_part(const Call& call, const MakePhases& make, values::Tensor brought);
 
   /// A rank sends messages to another from now on.  side: from its side stream.
   /// Errors: std::runtime_error where they may meet the transfers of a computed collective.
@@ -48,31 +70,38 @@ class ComputedCollectives {
   /// At the end of the world: settles the accounts of all members in a collective, and counts transfers that have
   /// started.
   void cut(double now);
-  /// Collectives for which not all members have arrived, until `now`, by world rank; where somebody records.
-  struct Unfinished {
-    std::map<int, std::vector<Interval>> intervals;
-    std::vector<record::TimedMessage> messages;
-  };
-  Unfinished unfinished(double now) const;
+  /// Collectives for which not all members have arrived, until `now`.
+  UnfinishedCollectives unfinished(double now) const;
   /// Drops all collectives under way: their members are gone.
   void dissolve();
   /// Posts what all collectives that are over, or were cut, have sent.
   void post(Traffic& traffic) const;
 
  private:
-  struct Collective;
-  struct Group;
+  using Plan = std::shared_ptr<const CollectivePlan>;
+  struct Left;
 
-  Group& group(const Members& members, int generation);
-  const AlphaBetaGamma& costs(Group& group, const CollectiveTiming& timing) const;
-  void complete(Group& group, Collective& collective, std::size_t arriver) const;
-  void count(Group& group, int generation, const Collective& collective) const;
-  void record(const Group& group, const Collective& collective) const;
+  CollectiveGroup& group(const Members& members, int generation);
+  const AlphaBetaGamma& costs(CollectiveGroup& group, const CollectiveTiming& timing,
+                              const std::string& signature) const;
+  PlannedPart plan(CollectiveGroup& group, const std::shared_ptr<const CollectiveTiming>& timing) const;
+  Plan plan(CollectiveGroup& group, const MakePhases& make);
+  values::Tensor take_part(const Call& call, CollectiveGroup& group, values::Tensor brought);
+  void complete(CollectiveGroup& group, Collective& collective) const;
+  static void combine(const PlannedPart& part, std::vector<values::Tensor>& tensors);
+  void wake(const CollectiveGroup& group, const CollectiveTimes& times) const;
+  void find_lateness(const CollectiveGroup& group, const Collective& collective, CollectiveTimes& times) const;
+  Left leave(const CollectiveGroup& group, Collective& collective, const CollectiveTimes& times,
+             std::size_t member) const;
+  static void find_unfollowed(Collective& collective, std::size_t member, double since_s);
+  void cut(const CollectiveGroup& group, Collective& collective, double now) const;
+  void count(const PlannedPart& part, const PartTimes& times, std::int64_t bytes) const;
+  void record(const Collective& collective) const;
 
   World& world_;
   std::unique_ptr<ContentionCheck> contention_;  ///< null: transfers meet at hosts alone
-  std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups_;
-  std::map<std::pair<int, const std::vector<int>*>, Group*> known_;  ///< found without looking at the members
+  std::map<std::pair<int, std::vector<int>>, std::shared_ptr<CollectiveGroup>> groups_;
+  std::map<std::pair<int, const std::vector<int>*>, CollectiveGroup*> known_;  ///< found without looking at the members
 };
 
 }  // namespace simgrad::cluster

@@ -1,6 +1,7 @@
 /// An actor's state: the operation that blocks it, and where its time goes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cluster/ranks/account.h"
@@ -45,6 +46,8 @@ class ActorState {
   bool idle() const { return account_.state() == Account::State::waiting; }
   const Account& account() const { return account_; }
   const BlockedOn& blocked_on() const { return blocked_on_; }
+  /// Since when its rank has waited for this side actor, which was in a computed collective then, and still is.
+  std::optional<double> followed_in_collective_s() const { return followed_in_collective_s_; }
   /// The actor's wait will end by itself from now on.
   void ends_by_itself() { blocked_on_.ends_by_itself = true; }
   /// Adds all time up to `now` to the present state, and records it.
@@ -86,6 +89,7 @@ class ActorState {
   Account account_;
   BlockedOn blocked_on_;
   const ActorState* beside_ = nullptr;
+  std::optional<double> followed_in_collective_s_;
 };
 
 }  // namespace simgrad::cluster

@@ -9,6 +9,7 @@
 #include "cluster/computed/computed_collectives.h"
 #include "cluster/computed/idle_costs.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/local_groups.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/messenger.h"
 #include "cluster/ranks/ranks.h"
@@ -157,14 +158,24 @@ void Communicator::charge_reduction(double flops, record::Work work) const {
     world_->ranks().compute(world_rank(position_), flops, actor_, work);
 }
 
-bool Communicator::may_compute() const { return main_ && world_->computes_collectives(); }
+bool Communicator::may_compute() const { return actor_ && world_->computes_collectives(); }
 
 bool Communicator::alike_routes() const { return world_->cluster().options().alike_routes(); }
 
 values::Tensor Communicator::compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                                               values::Tensor brought) const {
-  return world_->computed_collectives().take_part(members_, generation_, position_, timing, std::move(brought));
+  return world_->computed_collectives().take_part({members_, generation_, position_, *actor_}, timing,
+                                                  std::move(brought));
 }
+
+values::Tensor Communicator::compute_in_phases(const std::function<std::string()>& key,
+                                               const std::function<CollectivePhases()>& phases,
+                                               values::Tensor brought) const {
+  return world_->computed_collectives().take_part({members_, generation_, position_, *actor_}, {key, phases},
+                                                  std::move(brought));
+}
+
+const LocalGroups& Communicator::local_groups() const { return world_->localities().of(members_, generation_); }
 
 CollectiveCalls& Communicator::collective(std::string_view name, std::int64_t bytes,
                                           const std::function<double(const AlphaBetaGamma&)>& alone_s) const {

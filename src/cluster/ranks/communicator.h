@@ -21,6 +21,8 @@ class ActorState;
 class CollectiveCalls;
 class CollectiveTiming;
 class World;
+struct CollectivePhases;
+struct LocalGroups;
 struct AlphaBetaGamma;
 struct Channel;
 
@@ -42,6 +44,8 @@ class Communicator {
   World& world() const { return *world_; }
   /// Equal for members near each other: on devices of one machine, on hosts of one rack.
   int locality(int member) const;
+  /// The members by locality.
+  const LocalGroups& local_groups() const;
   double now() const;
 
   /// Blocks until the transfer is over. Errors: PeerLost.
@@ -73,6 +77,9 @@ class Communicator {
   /// member must pass the same schedule.
   values::Tensor compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                                   values::Tensor brought) const;
+  /// Likewise, in phases.  key: equal for calls whose phases are equal.
+  values::Tensor compute_in_phases(const std::function<std::string()>& key,
+                                   const std::function<CollectivePhases()>& phases, values::Tensor brought) const;
   /// The calls of a collective among the members, for the record: each member says when it calls and when it returns.
   /// name: the algorithm.  bytes: of one member's input.  alone_s: the time of one call on an idle network when all
   /// members call at once.

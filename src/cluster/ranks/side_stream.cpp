@@ -1,6 +1,7 @@
 #include "cluster/ranks/side_stream.h"
 
 #include <deque>
+#include <iterator>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
@@ -52,16 +53,20 @@ int SideStream::start(Task task) {
   return queue_->started++;
 }
 
-values::Tensor SideStream::wait(int number) {
-  if (queue_->finished() <= number) {
-    queue_->awaited = number;
-    {
-      const FollowScope following(communicator_.world().timekeeper(), communicator_.world_rank(communicator_.rank()),
-                                  queue_->actor);
-      queue_->over->acquire();
-    }
-    queue_->awaited = -1;
+/// Blocks until the task is over.
+void SideStream::block_until(int number) {
+  if (queue_->finished() > number) return;
+  queue_->awaited = number;
+  {
+    const FollowScope following(communicator_.world().timekeeper(), communicator_.world_rank(communicator_.rank()),
+                                queue_->actor);
+    queue_->over->acquire();
   }
+  queue_->awaited = -1;
+}
+
+values::Tensor SideStream::wait(int number) {
+  block_until(number);
   while (queue_->first_result < number) {  // tasks are asked for in their order; one that is skipped is not wanted
     queue_->results.pop_front();
     ++queue_->first_result;
@@ -70,6 +75,15 @@ values::Tensor SideStream::wait(int number) {
   queue_->results.pop_front();
   ++queue_->first_result;
   return result;
+}
+
+std::vector<values::Tensor> SideStream::wait_for_all() {
+  block_until(queue_->started - 1);
+  std::vector<values::Tensor> all(std::make_move_iterator(queue_->results.begin()),
+                                  std::make_move_iterator(queue_->results.end()));
+  queue_->first_result += static_cast<int>(all.size());
+  queue_->results.clear();
+  return all;
 }
 
 }  // namespace simgrad::cluster

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "cluster/ranks/communicator.h"
 
@@ -20,9 +21,12 @@ class SideStream {
   int start(Task task);
   /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the side actor does.
   values::Tensor wait(int number);
+  /// Blocks until all tasks since the last one that was asked for are over; their results.
+  std::vector<values::Tensor> wait_for_all();
 
  private:
   struct Queue;
+  void block_until(int number);
   const Communicator& communicator_;
   std::shared_ptr<Queue> queue_;
 };

@@ -23,11 +23,15 @@ void Timekeeper::begin() {
 void Timekeeper::follow(int rank, ActorState& side) {
   Rank& self = ranks_[rank];
   const double now = clock_.now();
-  side.add_until(now);
+  // The time in a computed collective is divided when it is over.
+  if (side.blocked_on().kind == BlockedOn::Kind::collective)
+    side.followed_in_collective_s_ = now;
+  else
+    side.add_until(now);
   self.state.enter(Account::State::blocked, now);
   self.state.blocked_on_.awaited = &side;
   self.followed = &side;
-  if (Track* const track = side.track()) track->buffer(true);
+  if (Track* const track = side.track()) track->buffer(true, now);
   self.followed_compute_s = side.account_.compute_s();
   self.followed_communicate_s = side.account_.communicate_s();
   self.followed_parts = side.account_.parts();
@@ -57,13 +61,14 @@ void keep_positive(TimeParts& parts) {
 void Timekeeper::settle(Rank& rank) {
   ActorState* const side = rank.followed;
   if (!side) return rank.state.settle(clock_.now());
-  side->settle(clock_.now());
+  const double now = clock_.now();
+  side->settle(now);
+  side->followed_in_collective_s_.reset();
   if (Track* const track = side->track()) {
-    if (rank.state.track()) rank.state.track()->record(track->buffered());
-    track->buffer(false);
+    if (rank.state.track()) rank.state.track()->record(track->buffered(now));
+    track->buffer(false, now);
   }
   rank.followed = nullptr;
-  const double now = clock_.now();
   TimeParts parts;
   for (std::size_t k = 0; k < record::time_parts; ++k) {
     const auto part = static_cast<TimePart>(k);
@@ -106,8 +111,24 @@ void Timekeeper::await_recovery(int rank) { ranks_[rank].state.set_within(TimePa
 
 void Timekeeper::begin_work(int rank) { ranks_[rank].state.set_within(TimePart::wait_other, clock_.now()); }
 
-void Timekeeper::cut_collective(int rank, double compute_s, double communicate_s, const TimeParts& causes) {
-  ranks_[rank].state.account_.leave_collective(clock_.now(), compute_s, communicate_s, causes);
+void Timekeeper::cut_collective(ActorState& actor, double compute_s, double communicate_s, const TimeParts& causes) {
+  actor.account_.leave_collective(clock_.now(), compute_s, communicate_s, causes);
+}
+
+void Timekeeper::went_by_before(int rank, double compute_s, double communicate_s, const TimeParts& causes) {
+  Rank& self = ranks_[rank];
+  self.followed_compute_s += compute_s;
+  self.followed_communicate_s += communicate_s;
+  self.followed_parts += causes;
+  self.followed_parts[TimePart::compute_reduction] += compute_s;
+  self.followed_parts[TimePart::communicate_transfer] += communicate_s;
+  self.followed->followed_in_collective_s_.reset();
+}
+
+SinceCollective Timekeeper::since_collective(int rank) {
+  Rank& self = ranks_[rank];
+  if (self.followed) return self.state.account().since_collective();  // its time is added when it goes on
+  return self.state.since_collective(clock_.now());
 }
 
 FollowScope::FollowScope(Timekeeper& timekeeper, int rank, ActorState& side)

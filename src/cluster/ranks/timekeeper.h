@@ -34,9 +34,13 @@ class Timekeeper {
   void await_recovery(int rank);
   /// The rank works from now on: idle time has no cause any more.
   void begin_work(int rank);
-  /// Cuts a collective under way, in which the rank has computed and communicated for so long, and waited for these
-  /// causes.
-  void cut_collective(int rank, double compute_s, double communicate_s, const record::TimeParts& causes);
+  /// Cuts a computed collective under way, in which the actor has computed and communicated for so long, and waited for
+  /// these causes.
+  void cut_collective(ActorState& actor, double compute_s, double communicate_s, const record::TimeParts& causes);
+  /// So much of the time that its side actor is about to add had gone by before the rank waited for it.
+  void went_by_before(int rank, double compute_s, double communicate_s, const record::TimeParts& causes);
+  /// The rank's time since it left a collective.
+  SinceCollective since_collective(int rank);
 
  private:
   friend class FollowScope;

@@ -9,6 +9,7 @@
 #include "cluster/computed/computed_collectives.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/deadlock.h"
+#include "cluster/ranks/local_groups.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/messenger.h"
 #include "cluster/ranks/ranks.h"
@@ -42,6 +43,7 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
       traffic_(std::make_unique<Traffic>(cluster)),
       recording_(std::make_unique<TimelineRecording>(*this)),
       messenger_(std::make_unique<Messenger>(*this)),
+      localities_(std::make_unique<Localities>(*this)),
       collective_log_(std::make_unique<CollectiveLog>()),
       computed_collectives_(std::make_unique<ComputedCollectives>(*this)) {
   cluster_.admit(*this);

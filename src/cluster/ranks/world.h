@@ -22,6 +22,7 @@ class Messenger;
 class Ranks;
 class TimelineRecording;
 class Timekeeper;
+class Localities;
 class Traffic;
 
 class World final : public Tenant {
@@ -72,6 +73,7 @@ class World final : public Tenant {
   Messenger& messenger() { return *messenger_; }
   const Messenger& messenger() const { return *messenger_; }
   ComputedCollectives& computed_collectives() { return *computed_collectives_; }
+  Localities& localities() { return *localities_; }
   CollectiveLog& collective_log() { return *collective_log_; }
   TimelineRecording& recording() { return *recording_; }
   Traffic& traffic() { return *traffic_; }
@@ -91,6 +93,7 @@ class World final : public Tenant {
   std::unique_ptr<Traffic> traffic_;
   std::unique_ptr<TimelineRecording> recording_;
   std::unique_ptr<Messenger> messenger_;
+  std::unique_ptr<Localities> localities_;
   std::unique_ptr<CollectiveLog> collective_log_;
   std::unique_ptr<ComputedCollectives> computed_collectives_;
 };

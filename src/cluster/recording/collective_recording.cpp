@@ -1,4 +1,7 @@
 /// Computed collectives as a timeline shows them: every message, as if each had been sent.
+#include <algorithm>
+#include <span>
+
 #include "cluster/computed/collective_group.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
@@ -50,14 +53,22 @@ class Intervals final : public TimingObserver {
   std::size_t taken_ = 0;
 };
 
-base::ByRank<Track*> tracks_of(const World& world, const std::vector<int>& members) {
+/// By member of the part; null: the member has not come, or is not recorded.
+base::ByRank<Track*> tracks_of(const PlannedPart& part, const std::vector<ActorState*>& actors) {
   base::ByRank<Track*> tracks;
-  for (const int rank : members) tracks.push_back(world.timekeeper().main(rank).track());
+  for (std::size_t m = 0; m < part.group->members->size(); ++m) {
+    const ActorState* const actor = actors[part.position(m)];
+    tracks.push_back(actor ? actor->track() : nullptr);
+  }
   return tracks;
 }
 
+bool any(const base::ByRank<Track*>& tracks) {
+  return std::ranges::any_of(tracks, [](const Track* track) { return track != nullptr; });
+}
+
 /// Names the cause of each wait of a member: it waits for the last one to arrive, and then for the others' transfers.
-void add_causes(std::vector<Interval>& intervals, const Lateness& lateness, double arrival_s,
+void add_causes(std::span<Interval> intervals, const Lateness& lateness, double arrival_s,
                 const SinceCollective& since) {
   const double late_s = std::max(lateness.last_s - arrival_s, 0.0);
   const record::TimePart late = record::longest_wait(lateness.causes(arrival_s, since, late_s));
@@ -70,37 +81,58 @@ void add_causes(std::vector<Interval>& intervals, const Lateness& lateness, doub
 
 }  // namespace
 
-void ComputedCollectives::record(const Group& all, const Collective& collective) const {
-  const base::ByRank<Track*> tracks = tracks_of(world_, *all.members);
-  if (std::ranges::none_of(tracks, [](const Track* track) { return track != nullptr; })) return;
+void ComputedCollectives::record(const Collective& collective) const {
+  if (std::ranges::none_of(collective.actors, [](const ActorState* actor) { return actor->track() != nullptr; }))
+    return;
   Recorder& recorder = world_.recording().recorder();
-  Intervals found(world_, *all.members, tracks, recorder.room());
-  const double complete_until_s =
-      collective.timing->show(collective.costs, collective.arrivals, CollectiveTiming::uncut, found);
-  std::vector<std::pair<Track*, Interval>> intervals;
-  for (int m = 0; m < tracks.size(); ++m) {
-    if (!tracks[m]) continue;
-    std::vector<Interval> its;
-    tracks[m]->unrecorded(its, found.of(m));
-    const auto member = static_cast<std::size_t>(m);
-    add_causes(its, collective.lateness, collective.arrivals[member], collective.since[member]);
-    for (const Interval& interval : its) intervals.emplace_back(tracks[m], interval);
-  }
-  recorder.take(intervals, found.messages, complete_until_s);
+  double complete_until_s = CollectiveTiming::uncut;
+  std::vector<std::vector<Interval>> intervals(collective.actors.size());  // by member
+  std::vector<record::TimedMessage> messages;
+  collective.times->each([&](const PlannedPart& part, const PartTimes& times) {
+    const base::ByRank<Track*> tracks = tracks_of(part, collective.actors);
+    if (!any(tracks)) return;
+    Intervals found(world_, *part.group->members, tracks, recorder.room());
+    complete_until_s =
+        std::min(complete_until_s, part.timing->show(*part.costs, times.arrivals, CollectiveTiming::uncut, found));
+    for (int m = 0; m < tracks.size(); ++m) {
+      if (!tracks[m]) continue;
+      const auto member = static_cast<std::size_t>(m);
+      const std::size_t position = part.position(member);
+      std::vector<Interval>& all = intervals[position];
+      const std::size_t before = all.size();
+      tracks[m]->unrecorded(all, found.of(m));
+      const double arrival_s = times.arrivals[member];
+      const bool first = arrival_s == collective.arrivals[position];
+      add_causes(std::span(all).subspan(before), times.lateness, arrival_s,
+                 first ? collective.since[position] : SinceCollective{arrival_s, {}});
+    }
+    messages.insert(messages.end(), found.messages.begin(), found.messages.end());
+  });
+  std::vector<std::pair<Track*, Interval>> all;
+  for (std::size_t m = 0; m < intervals.size(); ++m)
+    for (const Interval& interval : intervals[m]) all.emplace_back(collective.actors[m]->track(), interval);
+  recorder.take(all, messages, complete_until_s);
 }
 
-ComputedCollectives::Unfinished ComputedCollectives::unfinished(double now) const {
-  Unfinished all_found;
+UnfinishedCollectives ComputedCollectives::unfinished(double now) const {
+  UnfinishedCollectives all_found;
   for (const auto& [key, all] : groups_) {
     if (!all->open) continue;
-    const base::ByRank<Track*> tracks = tracks_of(world_, *all->members);
-    Intervals found(world_, *all->members, tracks, std::numeric_limits<std::size_t>::max());
-    all->open->timing->show(all->open->costs, all->open->arrivals, now, found);
-    for (int m = 0; m < tracks.size(); ++m)
-      if (tracks[m] && all->open->inside[m])
-        all_found.intervals[(*all->members)[static_cast<std::size_t>(m)]] = found.of(m);
-    for (const record::TimedMessage& message : found.messages)
-      if (message.start_s < now) all_found.messages.push_back(message);
+    const Collective& collective = *all->open;
+    CollectiveTimes(*collective.plan, collective.arrivals, now)
+        .each([&](const PlannedPart& part, const PartTimes& times) {
+          const base::ByRank<Track*> tracks = tracks_of(part, collective.actors);
+          if (!any(tracks)) return;
+          Intervals found(world_, *part.group->members, tracks, std::numeric_limits<std::size_t>::max());
+          part.timing->show(*part.costs, times.arrivals, now, found);
+          for (int m = 0; m < tracks.size(); ++m) {
+            if (!tracks[m]) continue;
+            std::vector<Interval>& its = all_found.intervals[tracks[m]];
+            its.insert(its.end(), found.of(m).begin(), found.of(m).end());
+          }
+          for (const record::TimedMessage& message : found.messages)
+            if (message.start_s < now) all_found.messages.push_back(message);
+        });
   }
   return all_found;
 }

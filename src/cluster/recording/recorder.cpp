@@ -77,8 +77,7 @@ void Recorder::take(const std::vector<std::pair<Track*, Interval>>& intervals,
     for (const auto& [track, interval] : intervals) take(timeline, *track, interval);
     for (const record::TimedMessage& message : messages) timeline.take(message);
   }
-  for (const auto& [track, interval] : intervals)
-    track->mark_recorded(std::max(track->recorded_until_s(), interval.to_s));
+  for (const auto& [track, interval] : intervals) track->taken_ahead(interval, now_());
   finish_full();
 }
 

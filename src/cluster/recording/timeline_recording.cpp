@@ -35,6 +35,15 @@ void add_unrecorded(std::vector<Interval>& intervals, const Track& track, const 
   }
 }
 
+/// Likewise, where it may be a collective that is computed when all have arrived.
+void add_unrecorded(std::vector<Interval>& intervals, const Track& track, const ActorState& actor,
+                    const UnfinishedCollectives& collectives, double now) {
+  const auto found = collectives.intervals.find(&track);
+  if (found == collectives.intervals.end()) return add_unrecorded(intervals, track, actor, now);
+  track.unrecorded(intervals, found->second);
+  track.unrecorded(intervals, record::Activity::wait, now);
+}
+
 /// Whether a message is on a wire, and no timeline has it yet.
 bool on_its_way(const Message& message) {
   return !message.counted && transfer_start_s(message.transfer) >= 0.0 && !message.channel->local;
@@ -103,17 +112,18 @@ record::TimedMessage TimelineRecording::recorded(const Message& message, double 
           .end_s = finish >= start ? finish : now};
 }
 
-std::vector<Interval> TimelineRecording::unrecorded(int rank, double now) const {
+std::vector<Interval> TimelineRecording::unrecorded(int rank, const UnfinishedCollectives& collectives,
+                                                    double now) const {
   std::vector<Interval> intervals;
   const Timekeeper& timekeeper = world_.timekeeper();
   const ActorState& main = timekeeper.main(rank);
   const ActorState* const side = timekeeper.followed(rank);
   if (side && side->track()) {
-    std::vector<Interval> its = side->track()->buffered();
-    add_unrecorded(its, *side->track(), *side, now);
+    std::vector<Interval> its = side->track()->buffered(now);
+    add_unrecorded(its, *side->track(), *side, collectives, now);
     main.track()->unrecorded(intervals, its);
   }
-  add_unrecorded(intervals, *main.track(), main, now);
+  add_unrecorded(intervals, *main.track(), main, collectives, now);
   return intervals;
 }
 
@@ -126,33 +136,28 @@ std::int64_t TimelineRecording::bytes_coming(int rank) const {
   return 0;
 }
 
-void TimelineRecording::record_unfinished_ranks(TimelineRecorder& timeline, double now) {
-  const auto collectives = world_.computed_collectives().unfinished(now);
-  for (const record::TimedMessage& message : collectives.messages) timeline.take(message);
+void TimelineRecording::record_unfinished_ranks(TimelineRecorder& timeline, const UnfinishedCollectives& collectives,
+                                                double now) {
   for (int rank = 0; rank < world_.size(); ++rank) {
     const ActorState& main = world_.timekeeper().main(rank);
     if (!main.track() || !timeline.takes(rank)) continue;
-    std::vector<Interval> intervals;
-    if (const auto found = collectives.intervals.find(rank); found != collectives.intervals.end()) {
-      main.track()->unrecorded(intervals, found->second);
-      main.track()->unrecorded(intervals, record::Activity::wait, now);
-    } else {
-      intervals = unrecorded(rank, now);
-      if (!intervals.empty() && main.blocked_on().kind == BlockedOn::Kind::receiving)
-        intervals.back().label.bytes = bytes_coming(rank);
-    }
+    std::vector<Interval> intervals = unrecorded(rank, collectives, now);
+    if (!intervals.empty() && main.blocked_on().kind == BlockedOn::Kind::receiving)
+      intervals.back().label.bytes = bytes_coming(rank);
     for (const Interval& interval : intervals) recorder_->take(timeline, *main.track(), interval);
   }
 }
 
 /// Whatever every recorded actor is in the middle of, and every message under way.
 void TimelineRecording::record_unfinished(TimelineRecorder& timeline, double now) {
-  record_unfinished_ranks(timeline, now);
+  const UnfinishedCollectives collectives = world_.computed_collectives().unfinished(now);
+  for (const record::TimedMessage& message : collectives.messages) timeline.take(message);
+  record_unfinished_ranks(timeline, collectives, now);
   for (const SideTrack& side : recorder_->side_actors()) {
     const std::shared_ptr<ActorState> actor = side.actor.lock();
     if (!actor || !actor->track() || !timeline.takes(side.track->rank())) continue;
     std::vector<Interval> intervals;
-    add_unrecorded(intervals, *side.track, *actor, now);
+    add_unrecorded(intervals, *side.track, *actor, collectives, now);
     for (const Interval& interval : intervals) recorder_->take(timeline, *side.track, interval);
   }
   for (const Message& message : world_.messenger().messages())

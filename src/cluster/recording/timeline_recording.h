@@ -12,6 +12,7 @@ namespace simgrad::cluster {
 class ActorState;
 class Recorder;
 class World;
+struct UnfinishedCollectives;
 struct Message;
 
 /// Recording does not change the simulation.
@@ -43,8 +44,8 @@ class TimelineRecording {
  private:
   void finish(TimelineRecorder& timeline);
   void record_unfinished(TimelineRecorder& timeline, double now);
-  void record_unfinished_ranks(TimelineRecorder& timeline, double now);
-  std::vector<Interval> unrecorded(int rank, double now) const;
+  void record_unfinished_ranks(TimelineRecorder& timeline, const UnfinishedCollectives& collectives, double now);
+  std::vector<Interval> unrecorded(int rank, const UnfinishedCollectives& collectives, double now) const;
   std::int64_t bytes_coming(int rank) const;
   record::TimedMessage recorded(const Message& message, double now) const;
 

@@ -27,9 +27,29 @@ void Track::record(const std::vector<Interval>& intervals) {
   for (const Interval& interval : all) record(interval);
 }
 
-void Track::buffer(bool on) {
+void Track::buffer(bool on, double now) {
   buffers_ = on;
   buffered_.clear();
+  if (!on) return;
+  for (const Interval& interval : ahead_)
+    if (interval.to_s > now) buffered_.push_back(interval);
+}
+
+std::vector<Interval> Track::buffered(double until_s) const {
+  std::vector<Interval> all;
+  for (Interval interval : buffered_) {
+    interval.to_s = std::min(interval.to_s, until_s);
+    if (interval.to_s > interval.from_s) all.push_back(interval);
+  }
+  return all;
+}
+
+void Track::taken_ahead(const Interval& interval, double now) {
+  recorded_until_s_ = std::max(recorded_until_s_, interval.to_s);
+  if (main_) return;
+  if (buffers_) buffered_.push_back(interval);
+  if (!ahead_.empty() && !(ahead_.back().to_s > now)) ahead_.clear();
+  if (interval.to_s > now) ahead_.push_back(interval);
 }
 
 void Track::unrecorded(std::vector<Interval>& intervals, record::Activity kind, double until_s) const {

@@ -69,8 +69,11 @@ class Track {
   void mark_recorded(double until_s) { recorded_until_s_ = until_s; }
 
   /// While a rank is blocked on this side actor its spans are buffered, so that the rank's own track can show them.
-  void buffer(bool on);
-  const std::vector<Interval>& buffered() const { return buffered_; }
+  void buffer(bool on, double now);
+  /// Those up to `until_s`.
+  std::vector<Interval> buffered(double until_s) const;
+  /// Notes an interval that the recorder has taken ahead of time.
+  void taken_ahead(const Interval& interval, double now);
 
   /// Appends the intervals up to `until_s` that are not recorded yet. Records nothing.
   void unrecorded(std::vector<Interval>& intervals, record::Activity kind, double until_s) const;
@@ -89,6 +92,7 @@ class Track {
   double recorded_until_s_;
   bool buffers_ = false;
   std::vector<Interval> buffered_;
+  std::vector<Interval> ahead_;  ///< those taken ahead that lie in the future
 };
 
 }  // namespace simgrad::cluster

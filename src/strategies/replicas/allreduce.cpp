@@ -63,13 +63,12 @@ void Allreduce::in_buckets(Worker& worker) const {
   if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1)
     worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
   while (worker.continues(state)) {
-    std::vector<int> sums;  // last layers first
     Bucket bucket;
     const auto sum = [&](const Tensor& g) {
       const Tensor part = values::slice(g, bucket.first, bucket.count);
-      sums.push_back(beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
+      beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
         return bucket_sum(comm, part, first);
-      }));
+      });
       bucket = {};
     };
     const Tensor g = worker.gradient(state.w, [&](const Tensor& parts, const models::Layer& layer) {
@@ -77,8 +76,7 @@ void Allreduce::in_buckets(Worker& worker) const {
       if (bucket.bytes() >= *bucket_bytes) sum(parts);
     });
     if (bucket.count > 0) sum(g);
-    std::vector<Tensor> summed;
-    for (const int number : sums) summed.push_back(beside.wait(number));
+    std::vector<Tensor> summed = beside.wait_for_all();  // last layers first
     std::reverse(summed.begin(), summed.end());
     worker.update(state, values::concatenate(summed));
   }

@@ -1,0 +1,127 @@
+#include "cluster/computed/collective_plan.h"
+
+#include <algorithm>
+
+namespace simgrad::cluster {
+
+namespace {
+
+/// Whether the transfers of both cost the same, member by member.
+bool cost_the_same(const PlannedPart& a, const PlannedPart& b) {
+  if (a.signature != b.signature || a.costs->flows_share_links || b.costs->flows_share_links) return false;
+  if (a.costs->seconds_per_flop != b.costs->seconds_per_flop) return false;
+  if (!a.costs->routes)
+    return a.costs->latency_s == b.costs->latency_s && a.costs->bandwidth_bytes_per_s == b.costs->bandwidth_bytes_per_s;
+  const std::vector at_once(a.costs->seconds_per_flop.size(), 0.0);
+  const SentByPair pairs = a.timing->sent(*a.costs, at_once, Until::never);
+  return std::ranges::all_of(pairs, [&](const auto& sent) {
+    const MemberRoute& one = a.costs->routes->between(sent.first.first, sent.first.second);
+    const MemberRoute& other = b.costs->routes->between(sent.first.first, sent.first.second);
+    return one.latency_s == other.latency_s && one.bandwidth_bytes_per_s == other.bandwidth_bytes_per_s;
+  });
+}
+
+}  // namespace
+
+void find_alike(PlannedPhase& phase) {
+  constexpr std::size_t most = 8;  // kinds that a part is compared with
+  std::vector<std::size_t> kinds;
+  for (std::size_t p = 0; p < phase.parts.size(); ++p) {
+    const auto same =
+        std::ranges::find_if(kinds, [&](std::size_t k) { return cost_the_same(phase.parts[k], phase.parts[p]); });
+    if (same != kinds.end())
+      phase.parts[p].alike = static_cast<int>(*same);
+    else if (kinds.size() < most)
+      kinds.push_back(p);
+  }
+}
+
+CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until)
+    : plan_(plan) {
+  std::vector<double> ready(arrivals.begin(), arrivals.end());
+  for (const PlannedPhase& phase : plan.phases) {
+    std::vector<PartTimes>& times = phases_.emplace_back();
+    times.reserve(phase.parts.size());
+    for (const PlannedPart& part : phase.parts) {
+      PartTimes its{{}, until.of_members(part.positions), {}, {}};
+      if (part.positions.empty())
+        its.arrivals = ready;
+      else
+        for (const int position : part.positions) its.arrivals.push_back(ready[static_cast<std::size_t>(position)]);
+      const PartTimes* const alike = part.alike < 0 ? nullptr : &times[static_cast<std::size_t>(part.alike)];
+      if (alike && alike->arrivals == its.arrivals && alike->until == its.until)
+        its.timings = alike->timings;
+      else if (its.until.last() < std::ranges::min(its.arrivals))  // nothing of it counts
+        for (const double arrival_s : its.arrivals) its.timings.push_back({.end_s = arrival_s});
+      else
+        its.timings = part.timing->timings(*part.costs, its.arrivals, its.until);
+      for (std::size_t m = 0; m < its.timings.size(); ++m) ready[part.position(m)] = its.timings[m].end_s;
+      times.push_back(std::move(its));
+    }
+  }
+}
+
+void CollectiveTimes::find_lateness(std::span<const SinceCollective> since, std::span<const int> order,
+                                    const std::function<Lateness(std::size_t)>& missing) {
+  for (std::size_t phase = 0; phase < phases_.size(); ++phase)
+    for (std::size_t p = 0; p < phases_[phase].size(); ++p) {
+      const PlannedPart& part = plan_.phases[phase].parts[p];
+      PartTimes& times = phases_[phase][p];
+      std::size_t last = 0;
+      for (std::size_t m = 1; m < times.arrivals.size(); ++m)
+        if (times.arrivals[m] > times.arrivals[last] ||
+            (times.arrivals[m] == times.arrivals[last] && order[part.position(m)] > order[part.position(last)]))
+          last = m;
+      const double last_s = times.arrivals[last];
+      if (last_s == Until::never)
+        times.lateness = missing(part.position(last));
+      else
+        times.lateness = {last_s, phase == 0 ? since[part.position(last)] : SinceCollective{last_s, {}}};
+    }
+}
+
+MemberTiming CollectiveTimes::of(std::size_t member) const {
+  MemberTiming all;
+  for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
+    const PlannedPhase::Place place = plan_.phases[phase].place(member);
+    if (place.part == PlannedPhase::nowhere) continue;
+    const PartTimes& times = phases_[phase][static_cast<std::size_t>(place.part)];
+    const MemberTiming& its = times.timings[static_cast<std::size_t>(place.member)];
+    all.end_s = its.end_s;
+    all.compute_s += its.compute_s;
+    all.communicate_s += its.communicate_s;
+  }
+  return all;
+}
+
+record::TimeParts CollectiveTimes::causes(std::size_t member, const SinceCollective& since, double from_s, double to_s,
+                                          const CollectiveTimes* counted) const {
+  record::TimeParts all;
+  for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
+    const PlannedPhase::Place place = plan_.phases[phase].place(member);
+    if (place.part == PlannedPhase::nowhere) continue;
+    const auto part = static_cast<std::size_t>(place.part), m = static_cast<std::size_t>(place.member);
+    const PartTimes& times = phases_[phase][part];
+    const double arrival_s = std::max(times.arrivals[m], from_s);
+    const double end_s = std::min(times.timings[m].end_s, to_s);
+    if (!(end_s > arrival_s)) continue;
+    double busy_s = times.timings[m].compute_s + times.timings[m].communicate_s;
+    if (counted) {
+      const MemberTiming& before = counted->phases_[phase][part].timings[m];
+      busy_s -= before.compute_s + before.communicate_s;
+    }
+    const SinceCollective own = phase == 0 ? since : SinceCollective{times.arrivals[m], {}};
+    all += times.lateness.causes(arrival_s, own, end_s - arrival_s - busy_s);
+  }
+  return all;
+}
+
+double CollectiveTimes::last_end_s() const {
+  double last_s = 0.0;
+  each([&](const PlannedPart&, const PartTimes& times) {
+    last_s = std::max(last_s, cluster::last_end_s(times.timings));
+  });
+  return last_s;
+}
+
+}  // namespace simgrad::cluster

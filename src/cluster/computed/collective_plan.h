@@ -1,0 +1,97 @@
+/// The phases and groups of a computed collective, and its members' times in them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/computed/collective_timing.h"
+#include "cluster/recording/history.h"
+
+namespace simgrad::cluster {
+
+struct CollectiveGroup;
+
+/// One group's part of a phase.
+struct PlannedPart {
+  CollectiveGroup* group = nullptr;
+  std::shared_ptr<const CollectiveTiming> timing;
+  std::string signature;  ///< of the timing
+  const AlphaBetaGamma* costs = nullptr;
+  std::vector<int> positions = {};         ///< of its members in the collective; empty: all, in their order
+  std::optional<std::int64_t> bytes = {};  ///< of one member's input; empty: as the members bring it
+  bool last = false;                       ///< of the last phase
+  int alike = -1;  ///< an earlier part of the phase: members that come when its members do leave when they do
+
+  std::size_t position(std::size_t member) const {
+    return positions.empty() ? member : static_cast<std::size_t>(positions[member]);
+  }
+};
+
+struct PlannedPhase {
+  static constexpr int nowhere = -1;
+  /// A member's part, and its number there.
+  struct Place {
+    int part = nowhere;
+    int member = 0;
+  };
+
+  std::vector<PlannedPart> parts;
+  std::vector<Place> places = {};  ///< by member; empty: one part of all
+
+  Place place(std::size_t member) const { return places.empty() ? Place{0, static_cast<int>(member)} : places[member]; }
+};
+
+/// Finds parts of the phase that are alike.
+void find_alike(PlannedPhase& phase);
+
+struct CollectivePlan {
+  std::vector<PlannedPhase> phases;
+};
+
+/// The times of one part; members are numbered in its group.
+struct PartTimes {
+  std::vector<double> arrivals;
+  Until until;
+  std::vector<MemberTiming> timings;
+  Lateness lateness;  ///< of its last arrival
+};
+
+/// The times of all parts of a collective, as far as they lie before `until`.
+class CollectiveTimes {
+ public:
+  CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until);
+
+  /// Says which arrivals were the last.  since: by member, of the arrivals at the collective.  order: in which members
+  /// have arrived.  missing: called with a member that has not come to its part; returns the lateness of that part.
+  void find_lateness(std::span<const SinceCollective> since, std::span<const int> order,
+                     const std::function<Lateness(std::size_t)>& missing);
+
+  /// A member's time in all phases.
+  MemberTiming of(std::size_t member) const;
+  /// The causes of its waiting from `from_s` to `to_s`.  counted: the times whose computing and communicating lies
+  /// before `from_s`; null: nothing does.
+  record::TimeParts causes(std::size_t member, const SinceCollective& since, double from_s, double to_s,
+                           const CollectiveTimes* counted = nullptr) const;
+
+  std::size_t phases() const { return phases_.size(); }
+  const PartTimes& part(std::size_t phase, std::size_t part) const { return phases_[phase][part]; }
+  double last_end_s() const;
+
+  /// Calls visit(planned part, its times) in the order of the phases.
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (std::size_t phase = 0; phase < phases_.size(); ++phase)
+      for (std::size_t p = 0; p < phases_[phase].size(); ++p) visit(plan_.phases[phase].parts[p], phases_[phase][p]);
+  }
+
+ private:
+  const CollectivePlan& plan_;
+  std::vector<std::vector<PartTimes>> phases_;
+};
+
+}  // namespace simgrad::cluster

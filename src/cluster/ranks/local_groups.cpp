@@ -1,0 +1,28 @@
+#include "cluster/ranks/local_groups.h"
+
+#include <algorithm>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
+
+namespace simgrad::cluster {
+
+const LocalGroups& Localities::of(const Members& members, int generation) {
+  Known& known = known_[{generation, members.get()}];
+  if (known.members) return known.groups;
+  known.members = members;
+  LocalGroups& found = known.groups;
+  std::map<int, std::vector<int>> by_locality;
+  for (std::size_t m = 0; m < members->size(); ++m)
+    by_locality[world_.cluster().locality(world_.host((*members)[m]))].push_back(static_cast<int>(m));
+  found.group_of.resize(members->size());
+  for (auto& [locality, group] : by_locality) {
+    for (const int member : group)
+      found.group_of[static_cast<std::size_t>(member)] = static_cast<int>(found.groups.size());
+    found.groups.push_back(std::move(group));
+  }
+  found.even = std::ranges::all_of(found.groups, [&](const auto& g) { return g.size() == found.groups[0].size(); });
+  return found;
+}
+
+}  // namespace simgrad::cluster
