@@ -12,6 +12,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "base/errors.h"
+#include "cluster/fabric/flow_network.h"
 #include "cluster/fabric/network_model.h"
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/slow_links.h"
@@ -45,8 +46,10 @@ Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_ranks));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
   real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
-  set_up_engine(hosts, sharing(hosts, many_to_many, few_neighbours));
+  const bool own_flows = many_to_many && options_.constant_network();
+  set_up_engine(hosts, own_flows ? Sharing::of_changed_links : sharing(hosts, many_to_many, few_neighbours));
   shake_network();
+  if (own_flows) flows_ = std::make_unique<FlowNetwork>(*this);
   if (!options.background.empty()) background_ = std::make_unique<Background>(*this, options.background, seed);
   if (options_.failures.links->happens()) link_failures_ = std::make_unique<LinkFailures>(*this, seed);
 }

@@ -21,12 +21,14 @@ class Link;
 
 namespace simgrad::cluster {
 
+class FlowNetwork;
 class Tenant;
 
 class Cluster {
  public:
   /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
-  /// many_to_many: several ranks send to several at a time; see flags_for_many_to_many in network_model.h.
+  /// many_to_many: several ranks send to several at a time; see flows(), and flags_for_many_to_many in
+  /// network_model.h.
   /// seed: of the random draws for hosts and links.
   /// few_neighbours: of many_to_many: each rank sends to a few others, so that a change concerns few of the flows.
   /// Errors: base::ScenarioError for a platform that is malformed or too small.
@@ -53,6 +55,10 @@ class Cluster {
 
   /// The bytes that a link carries in a second, whether it is up now or not.
   double bandwidth(const simgrid::s4u::Link& link) const;
+
+  /// The network of messages between ranks; null: SimGrid's. It is ours where several ranks send to several at a time
+  /// and links are constant, as collectives are computed: the times are the same, and come much faster.
+  FlowNetwork* flows() const { return flows_.get(); }
 
   double now() const;
 
@@ -108,6 +114,7 @@ class Cluster {
   mutable std::map<int, SpeedTimeline> timelines_;  ///< by host whose speed varies
   std::vector<Tenant*> tenants_;
   std::unique_ptr<Background> background_;
+  std::unique_ptr<FlowNetwork> flows_;
   std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail
   std::string contended_link_;
   std::string error_;

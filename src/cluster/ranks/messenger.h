@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "cluster/ranks/packet.h"
+#include "cluster/ranks/transfer.h"
 #include "cluster/usage/sent.h"
 #include "record/timeline.h"
 
 namespace simgrid::s4u {
-class Comm;
 class Mailbox;
-}  // namespace simgrid::s4u
+}
 
 namespace simgrad::cluster {
 
@@ -23,9 +23,11 @@ class ActorState;
 class Traffic;
 class World;
 
-/// One direction between two ranks: its mailbox, and its meter.
+/// One direction between two ranks: where its messages meet their receivers, and its meter.
 struct Channel {
-  simgrid::s4u::Mailbox* mailbox = nullptr;
+  simgrid::s4u::Mailbox* mailbox = nullptr;  ///< null: the cluster has a network of its own
+  const FlowRoute* route = nullptr;          ///< on that network; null: there is none, or both live on one host
+  ParcelQueue waiting;
   int source = 0;
   int target = 0;
   bool local = false;  ///< both live on one host: nothing goes over a wire
@@ -39,7 +41,7 @@ struct Channel {
 struct Message {
   Packet packet;
   Channel* channel = nullptr;
-  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once its host is gone
+  Transfer transfer;                       ///< the sender's; none once received, or once its host is gone
   bool counted = false;                    ///< its bytes are in the channel's meter
   record::Work work = record::Work::send;  ///< the named work that it is part of, where somebody records
   std::int64_t step = -1;                  ///< the sender's
@@ -51,6 +53,12 @@ class Messenger {
 
   Channel& channel(int generation, int source, int target);
   Message& new_message();
+  /// Sends a message that has its channel and its packet.
+  Transfer send(Message& message);
+  /// Receives the channel's next message.  landing: where its receiver will look for it.
+  Transfer receive(Channel& channel, Message** landing);
+  /// Receives the channel's next message as soon as it has arrived. Only on a network of the cluster's own.
+  void receive(Channel& channel, ParcelTaker& taker, std::size_t place);
   /// The packet of a message that has arrived.
   Packet take(Message& message);
   /// A place into which SimGrid puts a received message; it outlives the actor that waits for it.
@@ -70,7 +78,7 @@ class Messenger {
   /// taken.
   void forget_host(int host);
   /// Takes the reference of an actor that has ended, or given up, before its transfer was over.
-  void abandon(simgrid::s4u::Comm& transfer);
+  void abandon(Transfer transfer);
   /// Releases the references that were taken before now. SimGrid keeps the stacks of a transfer's actors as long as the
   /// transfer, and has ended it only with the date of its cancellation.
   void release_abandoned();
@@ -87,10 +95,11 @@ class Messenger {
   void count(Message& message);
   void count_if_started(Message& message);
   void release(Message& message);
+  Transfer meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill);
   void unblock(int rank);
 
   struct Abandoned {
-    simgrid::s4u::Comm* transfer = nullptr;
+    Transfer transfer;
     double at_s = 0.0;
   };
 

@@ -1,4 +1,4 @@
-#include "cluster/computed/max_min.h"
+#include "cluster/fabric/max_min.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,6 +9,8 @@ MaxMinSharing::MaxMinSharing(std::vector<double> bandwidths, double flow_limit_b
     : links_(bandwidths.size()), flow_limit_(flow_limit_bytes_per_s) {
   for (std::size_t i = 0; i < bandwidths.size(); ++i) links_[i].bandwidth = bandwidths[i];
 }
+
+void MaxMinSharing::add_link(double bandwidth) { links_.emplace_back().bandwidth = bandwidth; }
 
 int MaxMinSharing::add(std::span<const int> links) {
   int number = 0;
