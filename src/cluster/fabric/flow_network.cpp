@@ -54,7 +54,8 @@ void FlowNetwork::start(Flow& flow, const FlowRoute& route, double bytes) {
 
 void FlowNetwork::pass(Flow& flow) {
   flow.start_s_ = flow.finish_s_ = cluster_.now();
-  flow.over();
+  flow.arrived();
+  flow.left();
 }
 
 bool FlowNetwork::cancel(Flow& flow) {
@@ -142,7 +143,8 @@ void FlowNetwork::wake() {
   }
   share(now);
   wake_at_first_date();
-  for (Flow* const flow : over) flow->over();  // which may start others
+  for (Flow* const flow : over) flow->arrived();  // which may start others
+  for (Flow* const flow : over) flow->left();
 }
 
 }  // namespace simgrad::cluster

@@ -38,8 +38,10 @@ class Flow {
   double finish_s() const { return finish_s_; }  ///< negative: it is not over
 
  protected:
-  /// The flow is over. Called outside every actor, but for a flow that takes no time.
-  virtual void over() = 0;
+  /// The flow is over: its target has all bytes. Called outside every actor, but for a flow that takes no time.
+  virtual void arrived() = 0;
+  /// Called when all flows that end at the same instant have arrived; the flow may be gone afterwards.
+  virtual void left() = 0;
 
  private:
   friend class FlowNetwork;

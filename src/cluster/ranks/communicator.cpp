@@ -126,6 +126,12 @@ Pending Communicator::start_receive(int source) const {
   return pending;
 }
 
+void Communicator::receive_next(int source, ParcelTaker& taker, std::size_t place) const {
+  Channel& channel = from(source);
+  channel.receiver = actor_;
+  world_->messenger().receive(channel, taker, place);
+}
+
 Packet Communicator::exchange(Packet packet, int target, int source) const {
   Pending sending = start_send(target, std::move(packet));
   Packet received = receive(source);

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cluster/ranks/packet.h"
@@ -59,6 +61,8 @@ class Messenger {
   Transfer receive(Channel& channel, Message** landing);
   /// Receives the channel's next message as soon as it has arrived. Only on a network of the cluster's own.
   void receive(Channel& channel, ParcelTaker& taker, std::size_t place);
+  /// Keeps one that takes parcels as long as any may come.
+  void keep(std::shared_ptr<ParcelTaker> taker) { takers_.push_back(std::move(taker)); }
   /// The packet of a message that has arrived.
   Packet take(Message& message);
   /// A place into which SimGrid puts a received message; it outlives the actor that waits for it.
@@ -110,6 +114,7 @@ class Messenger {
   std::deque<Message*> landings_;
   std::vector<Message**> free_landings_;
   std::deque<Abandoned> abandoned_;  ///< by time
+  std::vector<std::shared_ptr<ParcelTaker>> takers_;
   Message nothing_;                  ///< received instead of a message that will never come
 };
 

@@ -3,6 +3,8 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "cluster/ranks/messenger.h"
+
 namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
@@ -30,11 +32,15 @@ void Parcel::wait(bool receives) {
   if (finish_s() < 0.0) BlockedEnd(receives ? receiver_ : sender_).block();
 }
 
-void Parcel::over() {
+void Parcel::arrived() {
   if (landing) *landing = message;
-  if (sender_) sender_->release();
   if (receiver_) receiver_->release();
-  if (taker) taker->arrived(taker_place, *message, start_s());
+  // The training may have ended at this very instant, and what came in is gone.
+  if (taker && message->channel) taker->arrived(taker_place, *message, start_s());
+}
+
+void Parcel::left() {
+  if (sender_) sender_->release();
   release();
 }
 

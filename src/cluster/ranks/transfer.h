@@ -39,7 +39,8 @@ class Parcel final : public Flow {
   void release();
 
  private:
-  void over() override;
+  void arrived() override;
+  void left() override;
 
   int references_ = 0;
   simgrid::s4u::Semaphore* sender_ = nullptr;  ///< on which the actor of an end is blocked; null: it is not

@@ -51,14 +51,20 @@ class BroadcastReplica final : public AsyncReplica {
   }
 
   std::optional<Packet> take(const Communicator& beside, int peer, const Packet& came) override {
-    const Tensor update = encoder_.decoded(beside, came.tensor);
-    beside.charge_reduction(static_cast<double>(update.size()), record::Work::update);
-    state.w += update;
+    beside.charge_reduction(absorb_flops(came), record::Work::update);
+    absorb(peer, came);
+    return {};
+  }
+  bool absorbs() const override { return true; }
+  double absorb_flops(const Packet& came) const override {
+    return encoder_.decode_flops(came.tensor.size()) + static_cast<double>(came.tensor.size());
+  }
+  void absorb(int peer, const Packet& came) override {
+    state.w += values::decoded(came.tensor);
     ++state.step;
     ++applied_;
     count_age_(peer, came.note<ReadAt>().updates);
     changed();
-    return {};
   }
 
  private:
@@ -80,7 +86,7 @@ Traits AsyncBroadcast::traits(int) const {
 
 std::optional<Refusal> AsyncBroadcast::refusal(const Circumstances& circumstances) const {
   const std::int64_t P = circumstances.workers;
-  std::int64_t fitting = 1;
+  std::int64_t fitting = 1; if (P > 2) return compression_refusal(compression, circumstances);
   const auto most = static_cast<std::int64_t>(cluster::actors_most(static_cast<int>(P)));
   while ((fitting + 1) * (fitting + 1) <= most) ++fitting;
   if (auto refusal = actors_refusal(

@@ -21,6 +21,12 @@ std::shared_ptr<AsyncReplica> begun(const Worker& worker, std::shared_ptr<AsyncR
   return replica;
 }
 
+cluster::Absorption absorption(const std::shared_ptr<AsyncReplica>& replica) {
+  if (!replica->absorbs()) return {};
+  return {.flops = [replica](const Packet& came) { return replica->absorb_flops(came); },
+          .take = [replica](int peer, const Packet& came) { replica->absorb(peer, came); }};
+}
+
 }  // namespace
 
 AsyncReplica::AsyncReplica(const Worker& worker) : show_(worker.shows()) {}
@@ -35,7 +41,8 @@ AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, st
                    if (came.find_note<TellParameters>()) return std::optional(Packet(shared->state.w));
                    return shared->state.w ? shared->take(beside, source, came)
                                           : shared->take_without_state(beside, source, came);
-                 }) {
+                 },
+                 absorption(replica_)) {
   if (worker.rejoins()) replica_->state = rejoined_state(tellers, rejoin);
 }
 
