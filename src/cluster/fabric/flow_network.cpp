@@ -45,6 +45,7 @@ const FlowRoute& FlowNetwork::route(int source, int target) {
 void FlowNetwork::start(Flow& flow, const FlowRoute& route, double bytes) {
   const double now = cluster_.now();
   flow.start_s_ = now;
+  flow.order_ = ++started_;
   flow.left_bytes_ = bytes;
   flow.route_ = &route;
   flow.under_way_ = true;
@@ -143,6 +144,7 @@ void FlowNetwork::wake() {
   }
   share(now);
   wake_at_first_date();
+  if (!std::ranges::is_sorted(over, {}, &Flow::order_)) std::ranges::sort(over, {}, &Flow::order_);
   for (Flow* const flow : over) flow->arrived();  // which may start others
   for (Flow* const flow : over) flow->left();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory_resource>
@@ -53,12 +54,15 @@ class Flow {
   double rate_ = 0.0;
   double since_s_ = 0.0;
   const FlowRoute* route_ = nullptr;
+  std::uint64_t order_ = 0;  ///< of its start
   int number_ = -1;          ///< among those that share links; -1: none of them
   bool under_way_ = false;
   Date date_;
   std::size_t place_ = 0;    ///< among the flows of that date
 };
 
+/// Flows that end at one instant arrive in the order of their starts.
+///
 /// A flow takes its route's latency, during which it uses no bandwidth; then it has its max-min fair share of the links.
 ///
 /// SimGrid takes some ten microseconds for a transfer among many, since an actor's list of transfers is walked through
@@ -98,6 +102,7 @@ class FlowNetwork {
   std::vector<Flow*> flows_;  ///< by number in `sharing_`
   Dates dates_;              ///< at which flows get past their latency, or end
   Dates::iterator put_last_; ///< the date to which a flow was put last; the end: it is gone
+  std::uint64_t started_ = 0;
   simgrid::kernel::timer::Timer* timer_ = nullptr;
   double timer_s_ = 0.0;
 };

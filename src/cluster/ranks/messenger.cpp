@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
@@ -186,7 +187,11 @@ void Messenger::drop_all() {
 }
 
 void Messenger::post(Traffic& traffic) const {
-  for (const auto& [key, channel] : channels_) traffic.post(channel.source, channel.target, channel.sent);
+  std::vector<const Channel*> used;
+  used.reserve(channels_.size());
+  for (const auto& [key, channel] : channels_) used.push_back(&channel);
+  std::ranges::sort(used, {}, [](const Channel* channel) { return std::pair(channel->source, channel->target); });
+  for (const Channel* const channel : used) traffic.post(channel->source, channel->target, channel->sent);
 }
 
 /// Cancelling a transfer wakes nobody: an actor on the rank's own host takes the other end of the one that blocks the

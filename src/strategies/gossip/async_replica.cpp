@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -69,6 +70,7 @@ Tensor AsyncPeers::received_parameters(const std::vector<int>& tellers) const {
 void AsyncPeers::send_to_all(const Packet& packet) {
   cluster::wait_for_sends(sends_);
   for (const int j : peers_) sends_.push_back(start_send(j, packet));
+  cluster::yield();  // ranks that step at one instant all count their updates before any of them goes on
 }
 
 }  // namespace simgrad::strategies
