@@ -58,12 +58,13 @@ class Flow {
   int number_ = -1;          ///< among those that share links; -1: none of them
   bool under_way_ = false;
   Date date_;
-  std::size_t place_ = 0;    ///< among the flows of that date
+  std::size_t place_ = 0;  ///< among the flows of that date
 };
 
 /// Flows that end at one instant arrive in the order of their starts.
 ///
-/// A flow takes its route's latency, during which it uses no bandwidth; then it has its max-min fair share of the links.
+/// A flow takes its route's latency, during which it uses no bandwidth; then it has its max-min fair share of the
+/// links.
 ///
 /// SimGrid takes some ten microseconds for a transfer among many, since an actor's list of transfers is walked through
 /// at the end of each, and its sharing of all links looks at all flows at every event. Here a change concerns the flows
@@ -100,8 +101,8 @@ class FlowNetwork {
   std::pmr::monotonic_buffer_resource links_of_routes_;
   MaxMinSharing sharing_;
   std::vector<Flow*> flows_;  ///< by number in `sharing_`
-  Dates dates_;              ///< at which flows get past their latency, or end
-  Dates::iterator put_last_; ///< the date to which a flow was put last; the end: it is gone
+  Dates dates_;               ///< at which flows get past their latency, or end
+  Dates::iterator put_last_;  ///< the date to which a flow was put last; the end: it is gone
   std::uint64_t started_ = 0;
   simgrid::kernel::timer::Timer* timer_ = nullptr;
   double timer_s_ = 0.0;

@@ -1,6 +1,7 @@
 #include "cluster/fabric/max_min.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace simgrad::cluster {
@@ -105,9 +106,12 @@ void MaxMinSharing::share(const std::function<void(int flow, double rate)>& chan
   if (changed_links_.empty()) return;
   look_around();
   fill();
+  constexpr double rounding = 1e-13;  // of sums over a link's flows
   for (const int number : near_flows_) {
     Flow& flow = flows_[static_cast<std::size_t>(number)];
-    if (flow.next != std::exchange(flow.rate, flow.next)) changed(number, flow.rate);
+    if (std::abs(flow.next - flow.rate) <= rounding * flow.rate) continue;
+    flow.rate = flow.next;
+    changed(number, flow.rate);
   }
 }
 

@@ -80,7 +80,7 @@ Packet Messenger::take(Message& message) {
 /// An end of a parcel comes to its channel: of the one that waits for this end, which starts, or of a new one.
 Transfer Messenger::meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill) {
   Parcel* const met = channel.waiting.take(receives);
-  Parcel& parcel = met ? *met : *new Parcel;
+  Parcel& parcel = met ? *met : parcels_.make();
   Transfer transfer(parcel);
   fill(parcel);
   if (!met)

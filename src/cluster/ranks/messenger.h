@@ -108,6 +108,7 @@ class Messenger {
   };
 
   World& world_;
+  ParcelPool parcels_;  ///< outlives all that refer to them
   std::unordered_map<std::uint64_t, Channel> channels_;
   std::deque<Message> messages_;
   std::vector<Message*> free_messages_;
@@ -115,7 +116,7 @@ class Messenger {
   std::vector<Message**> free_landings_;
   std::deque<Abandoned> abandoned_;  ///< by time
   std::vector<std::shared_ptr<ParcelTaker>> takers_;
-  Message nothing_;                  ///< received instead of a message that will never come
+  Message nothing_;  ///< received instead of a message that will never come
 };
 
 }  // namespace simgrad::cluster

@@ -45,7 +45,20 @@ void Parcel::left() {
 }
 
 void Parcel::release() {
-  if (--references_ == 0) delete this;
+  if (--references_ == 0) pool_.give_back(*this);
+}
+
+Parcel& ParcelPool::make() {
+  if (free_.empty()) return parcels_.emplace_back(*this);
+  Parcel* const parcel = free_.back();
+  free_.pop_back();
+  return *parcel;
+}
+
+void ParcelPool::give_back(Parcel& parcel) {
+  std::destroy_at(&parcel);
+  std::construct_at(&parcel, *this);  // like new
+  free_.push_back(&parcel);
 }
 
 Parcel* ParcelQueue::take(bool receives) {

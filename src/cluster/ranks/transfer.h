@@ -1,7 +1,9 @@
 /// The transfer of a message between two ranks: one of SimGrid's, or a parcel on the cluster's own network.
 #pragma once
 
+#include <deque>
 #include <utility>
+#include <vector>
 
 #include "cluster/fabric/flow_network.h"
 
@@ -13,6 +15,7 @@ class Semaphore;
 namespace simgrad::cluster {
 
 struct Message;
+class ParcelPool;
 
 /// Takes messages outside every actor, in the moment in which they have arrived.
 class ParcelTaker {
@@ -26,13 +29,14 @@ class ParcelTaker {
 /// lives as long as a Transfer refers to it, or until it is over.
 class Parcel final : public Flow {
  public:
+  explicit Parcel(ParcelPool& pool) : pool_(pool) {}
   /// Blocks the calling actor until it is over.
   void wait(bool receives);
 
-  Parcel* next = nullptr;         ///< in the queue of its channel, where it waits for its other end
-  Message* message = nullptr;     ///< null until its sender has come
-  Message** landing = nullptr;    ///< where a receiving actor looks for the message; may be null
-  ParcelTaker* taker = nullptr;   ///< takes the message at once; may be null
+  Parcel* next = nullptr;        ///< in the queue of its channel, where it waits for its other end
+  Message* message = nullptr;    ///< null until its sender has come
+  Message** landing = nullptr;   ///< where a receiving actor looks for the message; may be null
+  ParcelTaker* taker = nullptr;  ///< takes the message at once; may be null
   std::size_t taker_place = 0;
 
   void add_reference() { ++references_; }
@@ -42,9 +46,21 @@ class Parcel final : public Flow {
   void arrived() override;
   void left() override;
 
+  ParcelPool& pool_;
   int references_ = 0;
   simgrid::s4u::Semaphore* sender_ = nullptr;  ///< on which the actor of an end is blocked; null: it is not
   simgrid::s4u::Semaphore* receiver_ = nullptr;
+};
+
+/// Where parcels live: a run has as many places as parcels at a time.
+class ParcelPool {
+ public:
+  Parcel& make();
+  void give_back(Parcel& parcel);
+
+ private:
+  std::deque<Parcel> parcels_;
+  std::vector<Parcel*> free_;
 };
 
 /// Parcels of which one end has come: all senders or all receivers, in their order.

@@ -86,7 +86,8 @@ Traits AsyncBroadcast::traits(int) const {
 
 std::optional<Refusal> AsyncBroadcast::refusal(const Circumstances& circumstances) const {
   const std::int64_t P = circumstances.workers;
-  std::int64_t fitting = 1; if (P > 2) return compression_refusal(compression, circumstances);
+  std::int64_t fitting = 1;
+  if (P > 2) return compression_refusal(compression, circumstances);
   const auto most = static_cast<std::int64_t>(cluster::actors_most(static_cast<int>(P)));
   while ((fitting + 1) * (fitting + 1) <= most) ++fitting;
   if (auto refusal = actors_refusal(

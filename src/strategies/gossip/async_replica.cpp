@@ -37,13 +37,14 @@ AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, st
     : worker_(worker),
       replica_(begun(worker, std::move(replica))),
       peers_(std::move(peers)),
-      responder_(worker.comm(), peers_,
-                 [shared = replica_](const Communicator& beside, int source, const Packet& came) {
-                   if (came.find_note<TellParameters>()) return std::optional(Packet(shared->state.w));
-                   return shared->state.w ? shared->take(beside, source, came)
-                                          : shared->take_without_state(beside, source, came);
-                 },
-                 absorption(replica_)) {
+      responder_(
+          worker.comm(), peers_,
+          [shared = replica_](const Communicator& beside, int source, const Packet& came) {
+            if (came.find_note<TellParameters>()) return std::optional(Packet(shared->state.w));
+            return shared->state.w ? shared->take(beside, source, came)
+                                   : shared->take_without_state(beside, source, came);
+          },
+          absorption(replica_)) {
   if (worker.rejoins()) replica_->state = rejoined_state(tellers, rejoin);
 }
 
