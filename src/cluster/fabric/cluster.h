@@ -31,9 +31,10 @@ class Cluster {
   /// network_model.h.
   /// seed: of the random draws for hosts and links.
   /// few_neighbours: of many_to_many: each rank sends to a few others, so that a change concerns few of the flows.
+  /// side_actors: the most actors beside the ranks, if they may be many: they decide about the stacks.
   /// Errors: base::ScenarioError for a platform that is malformed or too small.
   Cluster(const Options& options, int hosts, bool many_to_many = false, std::uint64_t seed = 1,
-          bool few_neighbours = false);
+          bool few_neighbours = false, std::int64_t side_actors = 0);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -59,6 +60,9 @@ class Cluster {
   /// The network of messages between ranks; null: SimGrid's. It is ours where several ranks send to several at a time
   /// and links are constant, as collectives are computed: the times are the same, and come much faster.
   FlowNetwork* flows() const { return flows_.get(); }
+
+  /// Whether stacks of actors have guard pages, and actors are fewer than guarded_actors_most.
+  bool guarded_stacks() const { return guarded_stacks_; }
 
   double now() const;
 
@@ -100,7 +104,7 @@ class Cluster {
  private:
   enum class Sharing { of_changed_links, of_changed_links_and_late_flows, of_all_links };
   Sharing sharing(int hosts, bool many_to_many, bool few_neighbours) const;
-  void set_up_engine(int hosts, Sharing sharing);
+  void set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors);
   void build_topology(int hosts);
   void load_platform(int hosts);
   void on_deadlock();
@@ -110,6 +114,7 @@ class Cluster {
 
   Options options_;
   std::uint64_t seed_;
+  bool guarded_stacks_;
   base::ByRank<simgrid::s4u::Host*> hosts_;
   mutable std::map<int, SpeedTimeline> timelines_;  ///< by host whose speed varies
   std::vector<Tenant*> tenants_;

@@ -46,7 +46,7 @@ class Ranks {
   /// virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
   /// Starts an actor that serves the rank beside its main one, and ends with it, or at once if all actors are killed
-  /// before it has begun.  Returns its number.  Errors: std::runtime_error beyond actors_most().
+  /// before it has begun.  Returns its number.
   std::int64_t start_side_actor(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
   /// Kills an actor, if it still lives.
