@@ -96,7 +96,14 @@ void Communicator::require_alive(int member) const {
   if (!alive(member)) throw PeerLost(world_rank(member));
 }
 
+/// On the cluster's own network a transfer starts at once; SimGrid starts it when all actors have gone on that can.
+/// What they do at this instant must not depend on it: whether the training ends, or whose update counts first.
+void Communicator::let_others_go_on() const {
+  if (world_->cluster().flows() && std::exchange(last_call_s_, now()) != now()) sg4::this_actor::yield();
+}
+
 Pending Communicator::start_send(int target, Packet packet) const {
+  let_others_go_on();
   require_alive(target);
   Message& message = world_->messenger().new_message();
   message.channel = &to(target);
@@ -117,6 +124,7 @@ Pending Communicator::start_send(int target, Packet packet) const {
 }
 
 Pending Communicator::start_receive(int source) const {
+  let_others_go_on();
   require_alive(source);
   Message** const landing = world_->messenger().new_landing();
   Channel& channel = from(source);

@@ -101,14 +101,16 @@ class Communicator {
   Channel& to(int target) const;
   Channel& from(int source) const;
   void require_alive(int member) const;
+  void let_others_go_on() const;
 
   World* world_;
   Members members_;
   int position_;
   int generation_;
   ActorState* actor_;
-  bool main_ = true;           ///< whether the calling actor is the rank's main one
-  mutable Channels outgoing_;  ///< by target, those used so far
+  bool main_ = true;                   ///< whether the calling actor is the rank's main one
+  mutable double last_call_s_ = -1.0;  ///< when it last sent or received
+  mutable Channels outgoing_;          ///< by target, those used so far
   mutable Channels incoming_;
 };
 

@@ -40,8 +40,6 @@ void pause(double seconds) {
   if (seconds > 0.0) sg4::this_actor::sleep_for(seconds);
 }
 
-void yield() { sg4::this_actor::yield(); }
-
 Ranks::Ranks(Cluster& cluster, Timekeeper& timekeeper, int workers, int servers, const std::vector<int>& hosts)
     : cluster_(cluster), timekeeper_(timekeeper), workers_(workers), ranks_(workers + servers) {
   base::check(std::cmp_equal(hosts.size(), ranks_.size()), "every rank lives on one host");

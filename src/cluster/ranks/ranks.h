@@ -19,8 +19,6 @@ class Timekeeper;
 
 /// Blocks the calling actor, whose time counts as waiting.
 void pause(double seconds);
-/// Lets the other actors go on that can at this instant, before the calling one does.
-void yield();
 
 class Ranks {
  public:

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "cluster/ranks/ranks.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -71,7 +70,6 @@ Tensor AsyncPeers::received_parameters(const std::vector<int>& tellers) const {
 void AsyncPeers::send_to_all(const Packet& packet) {
   cluster::wait_for_sends(sends_);
   for (const int j : peers_) sends_.push_back(start_send(j, packet));
-  cluster::yield();  // ranks that step at one instant all count their updates before any of them goes on
 }
 
 }  // namespace simgrad::strategies
