@@ -89,6 +89,7 @@ class RingAllGather : public Around {
 
   std::string_view name() const override { return "ring all_gather"; }
   Stretch brings(int member) const override { return chunk(member + brought_); }
+  std::int64_t largest_input() const override { return split().bytes(split().largest()); }
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
     std::rotate(brought.begin(), brought.end() - brought_, brought.end());  // into the order of the chunks
     const Tensor all = values::concatenate(brought);

@@ -82,7 +82,7 @@ Tensor run_collective(const cluster::Communicator& comm,
   if (comm.may_compute()) return comm.compute_together([&] { return timing_of(make(), how); }, std::move(x));
   const std::shared_ptr<const JointSchedule> schedule = make();
   return record_call(
-      comm, schedule->name(), x.size_bytes(), [&] { return timing_of(schedule, how); },
+      comm, schedule->name(), schedule->largest_input(), [&] { return timing_of(schedule, how); },
       [&] { return schedule->by_messages(comm, std::move(x), how); });
 }
 

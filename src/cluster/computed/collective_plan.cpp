@@ -36,6 +36,25 @@ void find_alike(PlannedPhase& phase) {
   }
 }
 
+namespace {
+
+/// As far as the part's times lie before `until`. Members whose part begins later leave it as they come.
+std::vector<MemberTiming> timings_until(const PlannedPart& part, std::span<const double> arrivals, const Until& until) {
+  if (until.last() >= std::ranges::min(arrivals)) return part.timing->timings(*part.costs, arrivals, until);
+  std::vector<MemberTiming> nothing;
+  for (const double arrival_s : arrivals) nothing.push_back({.end_s = arrival_s});
+  return nothing;
+}
+
+/// Earlier times of the phase that are those of this part, too; null: none.
+const PartTimes* alike(const PlannedPart& part, std::span<const PartTimes> earlier, const PartTimes& its) {
+  if (part.alike < 0) return nullptr;
+  const PartTimes& other = earlier[static_cast<std::size_t>(part.alike)];
+  return other.arrivals == its.arrivals && other.until == its.until ? &other : nullptr;
+}
+
+}  // namespace
+
 CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until)
     : plan_(plan) {
   std::vector<double> ready(arrivals.begin(), arrivals.end());
@@ -48,14 +67,23 @@ CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const dou
         its.arrivals = ready;
       else
         for (const int position : part.positions) its.arrivals.push_back(ready[static_cast<std::size_t>(position)]);
-      const PartTimes* const alike = part.alike < 0 ? nullptr : &times[static_cast<std::size_t>(part.alike)];
-      if (alike && alike->arrivals == its.arrivals && alike->until == its.until)
-        its.timings = alike->timings;
-      else if (its.until.last() < std::ranges::min(its.arrivals))  // nothing of it counts
-        for (const double arrival_s : its.arrivals) its.timings.push_back({.end_s = arrival_s});
-      else
-        its.timings = part.timing->timings(*part.costs, its.arrivals, its.until);
+      const PartTimes* const known = alike(part, times, its);
+      its.timings = known ? known->timings : timings_until(part, its.arrivals, its.until);
       for (std::size_t m = 0; m < its.timings.size(); ++m) ready[part.position(m)] = its.timings[m].end_s;
+      times.push_back(std::move(its));
+    }
+  }
+}
+
+CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& until) : plan_(whole.plan_) {
+  for (std::size_t phase = 0; phase < whole.phases(); ++phase) {
+    std::vector<PartTimes>& times = phases_.emplace_back();
+    times.reserve(whole.phases_[phase].size());
+    for (std::size_t p = 0; p < whole.phases_[phase].size(); ++p) {
+      const PlannedPart& part = plan_.phases[phase].parts[p];
+      PartTimes its{whole.part(phase, p).arrivals, until.of_members(part.positions), {}, {}};
+      const PartTimes* const known = alike(part, times, its);
+      its.timings = known ? known->timings : timings_until(part, its.arrivals, its.until);
       times.push_back(std::move(its));
     }
   }

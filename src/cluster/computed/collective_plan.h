@@ -65,6 +65,8 @@ struct PartTimes {
 class CollectiveTimes {
  public:
   CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until);
+  /// Less of the whole.  until: no later than that of the whole.
+  CollectiveTimes(const CollectiveTimes& whole, const Until& until);
 
   /// Says which arrivals were the last.  since: by member, of the arrivals at the collective.  order: in which members
   /// have arrived.  missing: called with a member that has not come to its part; returns the lateness of that part.

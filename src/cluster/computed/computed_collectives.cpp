@@ -175,7 +175,7 @@ ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all,
   if (const std::optional<double> followed_s = actor.followed_in_collective_s()) {
     if (*followed_s > collective.arrivals[member]) {
       if (!collective.unfollowed || collective.unfollowed_until[member] != *followed_s)
-        find_unfollowed(collective, member, *followed_s);
+        find_unfollowed(collective, times, member, *followed_s);
       const MemberTiming before = collective.unfollowed->of(member);
       const record::TimeParts later = times.causes(member, since, *followed_s, now, collective.unfollowed.get());
       world_.timekeeper().went_by_before(all.world_rank(member), before.compute_s, before.communicate_s,
@@ -188,14 +188,14 @@ ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all,
 }
 
 /// The times of all members in the collective until their ranks began to wait for them.
-void ComputedCollectives::find_unfollowed(Collective& collective, std::size_t member, double since_s) {
+void ComputedCollectives::find_unfollowed(Collective& collective, const CollectiveTimes& times, std::size_t member,
+                                          double since_s) {
   std::vector<double> until(collective.arrivals.size(), -Until::never);
   for (std::size_t m = 0; m < until.size(); ++m)
     if (collective.actors[m]) until[m] = collective.actors[m]->followed_in_collective_s().value_or(-Until::never);
   until[member] = since_s;
   collective.unfollowed_until = until;
-  collective.unfollowed =
-      std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, Until(std::move(until)));
+  collective.unfollowed = std::make_unique<CollectiveTimes>(times, Until(std::move(until)));
 }
 
 void ComputedCollectives::complete(CollectiveGroup& all, Collective& collective) const {
