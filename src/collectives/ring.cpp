@@ -33,7 +33,7 @@ class Around : public JointSchedule {
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links) return JointSchedule::timings(costs, arrivals, until);
+    if (costs.flows_share_links()) return JointSchedule::timings(costs, arrivals, until);
     RingWalk around(split(), costs, arrivals, until);
     walk(around);
     return around.timings();
@@ -119,7 +119,7 @@ class Sequence final : public JointSchedule {
   }
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links) return JointSchedule::timings(costs, arrivals, until);
+    if (costs.flows_share_links()) return JointSchedule::timings(costs, arrivals, until);
     RingWalk walk(split(), costs, arrivals, until);
     first_.walk(walk);
     second_.walk(walk);

@@ -54,12 +54,11 @@ struct CollectiveGroup {
   int number = 0;               ///< in the world
   AlphaBetaGamma idle;          ///< every route as slow as the slowest
   AlphaBetaGamma apart;         ///< where no two transfers are on one link at one time
-  AlphaBetaGamma sharing;       ///< where some are
   std::string meeting_on = {};  ///< a link on which transfers of two of its collectives may meet; empty: none
   double busy_until_s = 0.0;    ///< the end of the last collective
-  std::map<std::string, const AlphaBetaGamma*> decided = {};  ///< by signature
-  std::map<std::string, Times> over;                          ///< by signature
-  SentByPair sent_when_cut;                                   ///< by members
+  std::map<std::string, AlphaBetaGamma> decided = {};  ///< by signature
+  std::map<std::string, Times> over;                   ///< by signature
+  SentByPair sent_when_cut;                            ///< by members
 
   // Where the group is that of a communicator whose members called, not a part of it.
 

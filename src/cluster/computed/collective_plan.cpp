@@ -8,7 +8,7 @@ namespace {
 
 /// Whether the transfers of both cost the same, member by member.
 bool cost_the_same(const PlannedPart& a, const PlannedPart& b) {
-  if (a.signature != b.signature || a.costs->flows_share_links || b.costs->flows_share_links) return false;
+  if (a.signature != b.signature || a.costs->flows_share_links() || b.costs->flows_share_links()) return false;
   if (a.costs->seconds_per_flop != b.costs->seconds_per_flop) return false;
   if (!a.costs->routes)
     return a.costs->latency_s == b.costs->latency_s && a.costs->bandwidth_bytes_per_s == b.costs->bandwidth_bytes_per_s;

@@ -65,8 +65,6 @@ CollectiveGroup& ComputedCollectives::group(const Members& members, int generati
   found->number = static_cast<int>(groups_.size());
   found->idle = found->apart = idle_costs(world_, *members);
   if (contention_) found->apart.routes = contention_->routes(members);
-  found->sharing = found->apart;
-  found->sharing.flows_share_links = true;
   known_[{generation, members.get()}] = found.get();
   return *found;
 }
@@ -75,14 +73,17 @@ CollectiveGroup& ComputedCollectives::group(const Members& members, int generati
 const AlphaBetaGamma& ComputedCollectives::costs(CollectiveGroup& group, const CollectiveTiming& timing,
                                                  const std::string& signature) const {
   if (!contention_) return group.apart;
-  if (const auto known = group.decided.find(signature); known != group.decided.end()) return *known->second;
+  if (const auto known = group.decided.find(signature); known != group.decided.end()) return known->second;
   const std::vector at_once(group.members->size(), 0.0);
   const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
                                            timing.sent(group.apart, at_once, CollectiveTiming::uncut));
-  if (decision.share_links && !timing.may_share_links()) contention_->give_up(decision.meeting_on);
+  if (!decision.shared_links.empty() && !timing.may_share_links()) contention_->give_up(decision.meeting_on);
   if (group.meeting_on.empty()) group.meeting_on = decision.meeting_on;
-  const AlphaBetaGamma& decided = decision.share_links ? group.sharing : group.apart;
-  group.decided[signature] = &decided;
+  AlphaBetaGamma& decided = group.decided[signature] = group.apart;
+  if (decision.shared_links.empty()) return decided;
+  std::vector<bool> shared(static_cast<std::size_t>(group.apart.routes->links()));
+  for (const int link : decision.shared_links) shared[static_cast<std::size_t>(link)] = true;
+  decided.shared_links = std::make_shared<const std::vector<bool>>(std::move(shared));
   return decided;
 }
 
@@ -278,7 +279,7 @@ ComputedCollectives::Way ComputedCollectives::way() const {
   Way way = Way::none;
   for (const auto& [key, group] : groups_)
     for (const auto& [signature, costs] : group->decided)
-      way = std::max(way, costs->flows_share_links ? Way::fair_shares : Way::apart);
+      way = std::max(way, costs.flows_share_links() ? Way::fair_shares : Way::apart);
   return way;
 }
 
