@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "base/units.h"
 #include "cli/language.h"
+#include "experiment/plan/kept_timelines.h"
 
 namespace simgrad::cli {
 
@@ -47,6 +48,16 @@ CLI::Option* add_execution(CLI::App& command, RunOptions& options) {
   return force;
 }
 
+void add_timelines(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--timelines", options.chosen.selection.timelines,
+                  fmt::format("Keeps the timelines of so many cases (a strategy at a grid point), of their first seed, "
+                              "for the report (default {}); all: of every run",
+                              experiment::most_timelines))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->type_name("N|all");
+}
+
 CLI::Option* add_shard(CLI::App& command, RunOptions& options) {
   return command
       .add_option("--shard", options.shard,
@@ -76,6 +87,7 @@ std::vector<std::string> words_of_runs(const RunOptions& options) {
 void add_run_options(CLI::App& command, RunOptions& options) {
   add_selection(command, options.chosen, &options.scenarios);
   auto* const force = add_execution(command, options);
+  add_timelines(command, options);
   auto* const events = add_tracing(command, options.tracing);
   auto* const emit = add_emission(command, options.emission);
   auto* const shard = add_shard(command, options)->excludes(emit);

@@ -36,6 +36,7 @@ struct RunPlan {
   std::string alone;                       ///< the work of the same job with the cluster to itself
   std::string baseline;                    ///< the id of its baseline
   std::shared_ptr<const SeededText> data;  ///< what data_key() is made of; null: of the settings
+  bool keeps_timeline = false;             ///< its timeline is a file beside its record (kept_timelines.h)
 
   std::string data_key() const;  ///< runs with equal keys see the same data
   std::string data_key(std::uint64_t of_seed) const;
@@ -62,6 +63,7 @@ struct Selection {
   std::string seeds = {};                    ///< "1..5", "3", "1,4", or empty
   std::vector<std::string> strategies = {};  ///< labels, else kinds
   bool baselines = true;
+  std::string timelines = {};  ///< kept ones: "all", a number of cases, or empty for the default
 };
 
 /// Errors: ScenarioError with every fault of the file; EnvironmentError for files that cannot be read.
