@@ -163,7 +163,7 @@ TEST_CASE("report refuses results that are missing, damaged or of another kind, 
 
   scratch.write("page.html", slot);
   const auto timeline = [&](int run) {
-    return scratch.path() + "/out/x/timelines/" + json["runs"][run]["id"].get<std::string>() + ".json";
+    return scratch.path() + "/out/x/timelines/" + json["runs"][run]["id"].get<std::string>() + ".json.gz";
   };
   fs::copy_file(timeline(1), timeline(0), fs::copy_options::overwrite_existing);
   fs::remove(scratch.path() + "/out/x/report.html");
