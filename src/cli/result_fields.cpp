@@ -199,7 +199,8 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"links.csv", of_directory, "", "a row a link of a run that carried bytes: its bytes and utilisation"},
     {"link_utilisation.csv", of_directory, "", "a row an interval of time of a link: its utilisation"},
     {"report.html", of_directory, "", "the report: a page with tables and charts, for a browser without a network"},
-    {"timelines", of_directory, "", "a file a run: the activities of its ranks, for the report's timeline"},
+    {"timelines", of_directory, "",
+     "packed files, one a run that keeps a timeline: the activities of its ranks, for the report"},
 
     {"schema", of_file, "", "the version of the file's form"},
     {"name", of_file, "", "the stem of the scenario's file"},

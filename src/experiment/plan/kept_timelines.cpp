@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <set>
 #include <system_error>
-#include <utility>
 
 #include "base/errors.h"
 
@@ -29,10 +27,6 @@ std::vector<std::vector<RunPlan*>> first_seeds(std::vector<RunPlan>& runs) {
   return points;
 }
 
-/// The place of a grid point in an order whose beginnings are all spread evenly over the grid, whatever its keys
-/// repeat: multiples of the golden ratio, modulo 1 (D. Knuth, The Art of Computer Programming 3, 6.4).
-std::uint32_t place_in_spread(std::size_t point) { return static_cast<std::uint32_t>(point) * 2'654'435'769U; }
-
 }  // namespace
 
 KeptTimelines parse_timelines(const std::string& text) {
@@ -51,13 +45,12 @@ void mark_kept_timelines(std::vector<RunPlan>& runs, const KeptTimelines& kept) 
     for (RunPlan& run : runs) run.keeps_timeline = true;
     return;
   }
-  const auto points = first_seeds(runs);
-  std::vector<std::pair<std::uint32_t, std::size_t>> order;
-  for (std::size_t point = 0; point < points.size(); ++point) order.emplace_back(place_in_spread(point), point);
-  std::ranges::sort(order);
+  std::vector<std::vector<RunPlan*>> points = first_seeds(runs);
+  // An id is a hash, so this order has nothing to do with that of the grid, and a point that is added displaces others.
+  std::ranges::stable_sort(points, {}, [](const std::vector<RunPlan*>& point) { return point.front()->id; });
   std::size_t left = *kept.cases;
-  for (const auto& [place, point] : order)
-    for (RunPlan* run : points[point]) {
+  for (const std::vector<RunPlan*>& point : points)
+    for (RunPlan* run : point) {
       if (left == 0) return;
       run->keeps_timeline = true;
       --left;

@@ -21,8 +21,9 @@ struct KeptTimelines {
 /// "all", a number of cases, or an empty text for the default.  Errors: ScenarioError.
 KeptTimelines parse_timelines(const std::string& text);
 
-/// Marks the runs whose timelines are kept. Where the cases are too many, whole grid points are taken that are spread
-/// over the grid; the cases of a larger number include those of a smaller one.
+/// Marks the runs whose timelines are kept. Where the cases are too many, whole grid points are taken, by the hash that
+/// is the id of their first run: so the cases of a larger number include those of a smaller one, and of the runs of a
+/// smaller grid none is chosen in a larger one that was not chosen before.
 /// runs: point by point.
 void mark_kept_timelines(std::vector<RunPlan>& runs, const KeptTimelines& kept);
 

@@ -323,8 +323,8 @@ def missing_timelines(reader, shown, of):
     got = reader.need(r"(?:No timeline of the|Timelines of <whole s> of) <whole n> cases? (?:is|are) here: ")
     reader.claim("timelines", (int(got["s"] or 0), int(got["n"])) == (shown, of) and shown < of, f"{shown} of {of}")
     bound = reader.need(r"simgrad run keeps those of the first seed of at most <whole m> cases, and this page shows no "
-                        r"more\. With the same --out, this command simulates again the runs whose timelines the "
-                        r"directory lacks, and leaves their results as they are:")
+                        r"more\. With the same --out, this command simulates the runs again that lack theirs, and "
+                        r"leaves their results:")
     reader.claim("bound", int(bound["m"]) == 64 and shown <= 64, f"{shown} are shown")
 
 

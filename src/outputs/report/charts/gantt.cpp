@@ -184,11 +184,11 @@ std::optional<MissingTimelines> missing_timelines(const ReportModel& model, cons
   missing.sentence = shown == 0
                          ? counted(all, "No timeline of the {} case is here", "No timeline of the {} cases is here")
                          : tr("Timelines of {} of {} cases are here", shown, all);
-  missing.sentence += tr(
-      ": simgrad run keeps those of the first seed of at most {} cases, and this page shows no more. With the same "
-      "--out, this command simulates again the runs whose timelines the directory lacks, and leaves their results as "
-      "they are:",
-      most_gantt_runs);
+  missing.sentence +=
+      tr(": simgrad run keeps those of the first seed of at most {} cases, and this page shows no more. ",
+         most_gantt_runs);
+  missing.sentence +=
+      tr("With the same --out, this command simulates the runs again that lack theirs, and leaves their results:");
   missing.command = (command.empty() ? "simgrad run SCENARIO" : command) + " --timelines all";
   return missing;
 }
