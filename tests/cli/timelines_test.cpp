@@ -83,7 +83,7 @@ TEST_CASE("of more than 64 cases 64 have a timeline, and the page says why and w
   if (page.is_null()) return;  // built without Node
   CHECK(page["gantt"]["runs"].size() == 64);
   CHECK(page["missing_timelines"]["sentence"].get<std::string>().starts_with(
-      "Timelines of 64 of 70 cases are here: simgrad run keeps those of the first seed of at most 64 cases"));
+      "Timelines of 64 of 70 cases are here: those of the first seed of at most 64 cases are kept by default"));
   CHECK(page["missing_timelines"]["command"] ==
         "simgrad run x.toml --grid 'cluster.latency=range(1us,70us,1us)' --no-baseline --timelines all");
   const Json none = sweep.page("none");

@@ -184,8 +184,8 @@ TEST_CASE("cases without a timeline are counted, with the reason and the command
   };
   const std::string one = results.runs[0].id, other = results.runs[1].id;
   const std::string why =
-      " here: simgrad run keeps those of the first seed of at most 64 cases, and this page shows no more. With the "
-      "same --out, this command simulates the runs again that lack theirs, and leaves their results:";
+      " here: those of the first seed of at most 64 cases are kept by default, and this page shows no more. With the "
+      "same directory, this command simulates the runs again that lack theirs, and leaves their results:";
   CHECK(missing_of({})->sentence == "No timeline of the 2 cases is" + why);
   CHECK(missing_of({other})->sentence == "Timelines of 1 of 2 cases are" + why);
   CHECK(missing_of({other})->command == "simgrad run x.toml --timelines all");

@@ -120,6 +120,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   plan.name = std::filesystem::path(file).stem().string();
   plan.expectations = settings.front()->expectations;
   plan.title = settings.front()->title;
+  plan.all_ranks = selection.all_ranks;
   plan.document = std::make_shared<const Document>(document);
   plan.scenario = resolved(*settings.front(), plan.grid, std::filesystem::path(file).parent_path().string());
   add_runs(plan, points, settings, selection);

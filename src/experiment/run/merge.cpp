@@ -34,6 +34,7 @@ std::vector<std::string> options_of(const Selection& selection) {
   if (!selection.seeds.empty()) options.push_back("--seeds " + selection.seeds);
   for (const std::string& each : selection.strategies) options.push_back("--strategy " + each);
   if (!selection.baselines) options.emplace_back("--no-baseline");
+  if (selection.all_ranks) options.emplace_back("--all-ranks");
   if (!selection.timelines.empty()) options.push_back("--timelines " + selection.timelines);
   return options;
 }

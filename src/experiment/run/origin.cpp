@@ -32,6 +32,7 @@ OriginJson selection_json(const Selection& selection) {
           {"seeds", selection.seeds},
           {"strategy", selection.strategies},
           {"baselines", selection.baselines},
+          {"all_ranks", selection.all_ranks},
           {"timelines", selection.timelines}};
 }
 
@@ -47,6 +48,7 @@ ShardOfExperiment read_shard(const std::string& out, const OriginJson& json) {
                             .seeds = selection.at("seeds"),
                             .strategies = selection.at("strategy"),
                             .baselines = selection.at("baselines"),
+                            .all_ranks = selection.at("all_ranks"),
                             .timelines = selection.at("timelines")};
   const fs::path directory = member.at("directory").get<std::string>();
   shard.directory = (directory.is_absolute() ? directory : fs::path(out) / directory).lexically_normal().string();

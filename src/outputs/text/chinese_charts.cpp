@@ -117,10 +117,10 @@ constexpr Translation chart_texts[] = {
     {"No timeline of the {} case is here", "这里没有这 {} 种情况的时间线"},
     {"No timeline of the {} cases is here", "这里没有这 {} 种情况的时间线"},
     {"Timelines of {} of {} cases are here", "这里有 {1} 种情况中 {0} 种的时间线"},
-    {": simgrad run keeps those of the first seed of at most {} cases, and this page shows no more. ",
-     "：simgrad run 最多保留 {} 种情况的第一个种子的时间线，本页也最多显示这么多。"},
-    {"With the same --out, this command simulates the runs again that lack theirs, and leaves their results:",
-     "用相同的 --out，下面的命令把缺少时间线的运行再模拟一遍，它们的结果保持不变："},
+    {": those of the first seed of at most {} cases are kept by default, and this page shows no more. ",
+     "：默认保留最多 {} 种情况的第一个种子的时间线，本页也最多显示这么多。"},
+    {"With the same directory, this command simulates the runs again that lack theirs, and leaves their results:",
+     "用相同的目录，下面的命令把缺少时间线的运行再模拟一遍，它们的结果保持不变："},
 
     // The network
     {"{} to {}", "{} 至 {}"},

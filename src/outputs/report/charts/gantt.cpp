@@ -185,10 +185,10 @@ std::optional<MissingTimelines> missing_timelines(const ReportModel& model, cons
                          ? counted(all, "No timeline of the {} case is here", "No timeline of the {} cases is here")
                          : tr("Timelines of {} of {} cases are here", shown, all);
   missing.sentence +=
-      tr(": simgrad run keeps those of the first seed of at most {} cases, and this page shows no more. ",
+      tr(": those of the first seed of at most {} cases are kept by default, and this page shows no more. ",
          most_gantt_runs);
   missing.sentence +=
-      tr("With the same --out, this command simulates the runs again that lack theirs, and leaves their results:");
+      tr("With the same directory, this command simulates the runs again that lack theirs, and leaves their results:");
   missing.command = (command.empty() ? "simgrad run SCENARIO" : command) + " --timelines all";
   return missing;
 }
