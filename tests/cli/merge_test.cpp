@@ -200,6 +200,17 @@ TEST_CASE("merge: of a run that failed in one shard and not in another, the one 
   }
 }
 
+TEST_CASE("merge: option --all-ranks of the shards is that of the whole") {
+  const Shards shards;
+  for (const int i : {1, 2}) shards.run(fmt::format("{} --all-ranks --out all --shard {}/2", shards.options, i));
+  REQUIRE(program("merge all/shard-1-of-2 all/shard-2-of-2 --out merged", shards.scratch).exit_code == 0);
+  shards.run(shards.options + " --all-ranks --out whole");
+  CHECK(differing(shards.path("merged"), shards.path("whole")) == "equal");
+  CHECK(contains(contents(shards.path("merged/results.json")), "\"all_ranks\": true"));
+  const Called strangers = program("merge all/shard-1-of-2 out/x/shard-2-of-2 --out m", shards.scratch);
+  CHECK(contains(strangers.err, "the command had --all-ranks in all/shard-1-of-2, and not in out/x/shard-2-of-2"));
+}
+
 TEST_CASE("merge: option --force replaces damaged timelines") {
   const Shards shards;
   REQUIRE(program("merge out/x/shard-*-of-2 --out merged", shards.scratch).exit_code == 0);
