@@ -132,9 +132,13 @@ bool Options::undisturbed() const {
          (!stragglers || !stragglers->disturbs());
 }
 
+bool Options::constant_network() const {
+  return network_model == NetworkModel::ideal && platform.empty() && background.empty() && !jitter->disturbs() &&
+         !failures.any();
+}
+
 bool Options::computes_collectives() const {
-  return collectives == Collectives::automatic && network_model == NetworkModel::ideal && platform.empty() &&
-         background.empty() && link_bins == 0 && !jitter->disturbs() && !failures.any() && !stragglers->varies();
+  return collectives == Collectives::automatic && constant_network() && link_bins == 0 && !stragglers->varies();
 }
 
 bool Options::alike_routes() const { return slow_links.empty() && !topology->disturbs(); }

@@ -86,6 +86,9 @@ struct Options : base::Described {
   double speed(int host) const;
   /// Whether every host is as fast as the others, always, and none fails.
   bool undisturbed() const;
+  /// Whether messages share links max-min fairly, and nothing else ever disturbs them: neither failures nor other
+  /// traffic.
+  bool constant_network() const;
   /// Whether a collective takes the time that its own transfers give: no option disturbs messages.
   bool computes_collectives() const;
   /// Whether a message takes the same time between any two hosts, and never meets another one on a link but at a host

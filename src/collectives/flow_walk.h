@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/computed/collective_timing.h"
-#include "cluster/computed/max_min.h"
+#include "cluster/fabric/max_min.h"
 #include "collectives/schedule.h"
 
 namespace simgrad::collectives {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cluster/options.h"
+
 namespace simgrad::training {
 
 using cluster::Recovery;
@@ -29,6 +31,10 @@ std::vector<int> Traits::places(int P) const {
 int Traits::hosts_needed(int P) const {
   const std::vector<int> all = places(P);
   return 1 + *std::max_element(all.begin(), all.end());
+}
+
+std::int64_t Traits::side_actors(const cluster::Options& cluster) const {
+  return answering_actors + (many_to_many && cluster.constant_network() ? 0 : taking_actors);
 }
 
 std::string about_steps(const Traits& traits, std::int64_t steps) {

@@ -10,6 +10,10 @@
 #include "cluster/failures/failures.h"
 #include "training/learning/shards.h"
 
+namespace simgrad::cluster {
+struct Options;
+}
+
 namespace simgrad::training {
 
 class Learning;
@@ -59,11 +63,16 @@ struct Traits {
   std::vector<int> hosts = {};
   /// The rule by which parameters are dealt to the servers.
   Sharding sharding = Sharding::none;
-  /// Whether several ranks each send to several at a time. Then the simulator shares all links anew at every change
-  /// (cluster/fabric/network_model.h).
+  /// Whether several ranks each send to several at a time; see cluster::Cluster.
   bool many_to_many = false;
   /// Whether each of them sends to few others, so that it looks at the links that a change concerns.
   bool few_neighbours = false;
+  /// Pairs of ranks of which one sends to the other; 0 where they are few.
+  std::int64_t pairs = 0;
+  /// Actors beside the ranks, each of which answers another rank.
+  std::int64_t answering_actors = 0;
+  /// Likewise, each of which takes what another rank sends. A cluster with a network of its own has none.
+  std::int64_t taking_actors = 0;
   /// The values of cluster.failures.recovery that a scenario may choose.
   std::vector<cluster::Recovery> recoveries = recoveries_by_generation();
   /// Whether workers of servers show replicas of their own, whose distance is evaluated with the servers' state.
@@ -85,6 +94,7 @@ struct Traits {
   /// The host of each of P workers, then of each server.
   std::vector<int> places(int P) const;
   int hosts_needed(int P) const;
+  std::int64_t side_actors(const cluster::Options& cluster) const;
 };
 
 /// A sentence about the meaning of stop.steps, where a step is no update by every worker; else empty.

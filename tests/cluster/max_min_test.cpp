@@ -1,5 +1,5 @@
 // Max-min fair shares against allocations that can be worked out by hand, and against their definition.
-#include "cluster/computed/max_min.h"
+#include "cluster/fabric/max_min.h"
 
 #include <map>
 #include <random>

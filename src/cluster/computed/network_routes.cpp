@@ -11,17 +11,6 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-int LinkNumbers::of(const sg4::Link& link) {
-  const auto [at, fresh] = numbers_.try_emplace(&link, count());
-  if (fresh) {
-    links_.push_back(&link);
-    bandwidths_.push_back(cluster_.bandwidth(link));
-  }
-  return at->second;
-}
-
-std::string LinkNumbers::name(int number) const { return links_[static_cast<std::size_t>(number)]->get_name(); }
-
 MemberRoute route_of_ranks(const World& world, int source, int target, LinkNumbers& numbers) {
   MemberRoute route;
   const Cluster& cluster = world.cluster();

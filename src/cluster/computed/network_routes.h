@@ -3,37 +3,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "cluster/computed/member_routes.h"
-
-namespace simgrid::s4u {
-class Link;
-}
+#include "cluster/fabric/link_numbers.h"
 
 namespace simgrad::cluster {
 
-class Cluster;
 class World;
-
-/// Numbers for a cluster's links, in the order in which they are asked for.
-class LinkNumbers {
- public:
-  explicit LinkNumbers(const Cluster& cluster) : cluster_(cluster) {}
-
-  int of(const simgrid::s4u::Link& link);
-  int count() const { return static_cast<int>(links_.size()); }
-  double bandwidth(int number) const { return bandwidths_[static_cast<std::size_t>(number)]; }
-  std::string name(int number) const;
-
- private:
-  const Cluster& cluster_;
-  std::unordered_map<const simgrid::s4u::Link*, int> numbers_;
-  std::vector<const simgrid::s4u::Link*> links_;
-  std::vector<double> bandwidths_;
-};
 
 /// A group's routes. SimGrid is asked for each once.
 class NetworkRoutes final : public MemberRoutes {

@@ -12,6 +12,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "base/errors.h"
+#include "cluster/fabric/flow_network.h"
 #include "cluster/fabric/network_model.h"
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/slow_links.h"
@@ -39,14 +40,18 @@ constexpr const char* context_factory = "--cfg=contexts/factory:raw";
 
 }  // namespace
 
-Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed, bool few_neighbours)
-    : options_(options), seed_(seed) {
+Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed, bool few_neighbours,
+                 std::int64_t side_actors)
+    : options_(options), seed_(seed), guarded_stacks_(guarded(hosts, side_actors)) {
   if (hosts > most_ranks)
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_ranks));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
   real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
-  set_up_engine(hosts, sharing(hosts, many_to_many, few_neighbours));
+  const bool own_flows = many_to_many && options_.constant_network();
+  set_up_engine(hosts, own_flows ? Sharing::of_changed_links : sharing(hosts, many_to_many, few_neighbours),
+                side_actors);
   shake_network();
+  if (own_flows) flows_ = std::make_unique<FlowNetwork>(*this);
   if (!options.background.empty()) background_ = std::make_unique<Background>(*this, options.background, seed);
   if (options_.failures.links->happens()) link_failures_ = std::make_unique<LinkFailures>(*this, seed);
 }
@@ -64,7 +69,7 @@ Cluster::Sharing Cluster::sharing(int hosts, bool many_to_many, bool few_neighbo
   return sparse && even && steady ? Sharing::of_changed_links_and_late_flows : Sharing::of_all_links;
 }
 
-void Cluster::set_up_engine(int hosts, Sharing sharing) {
+void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors) {
   base::check(!sg4::Engine::is_initialized(), "one simulation a process: SimGrid's clock cannot be set back");
   // SimGrid ends the process if it cannot open the file of its log.
   std::FILE* const log = std::fopen("/dev/null", "w");
@@ -72,7 +77,7 @@ void Cluster::set_up_engine(int hosts, Sharing sharing) {
   std::fclose(log);
   std::vector<std::string> words{"simgrad", context_factory, "--log=root.thresh:critical",
                                  "--log=root.app:file:/dev/null"};
-  for (std::string& flag : stack_flags(hosts)) words.push_back(std::move(flag));
+  for (std::string& flag : stack_flags(hosts, side_actors)) words.push_back(std::move(flag));
   for (std::string& flag : simgrid_flags(options_.network_model)) words.push_back(std::move(flag));
   if (sharing == Sharing::of_all_links)
     for (std::string& flag : flags_for_many_to_many()) words.push_back(std::move(flag));

@@ -21,17 +21,20 @@ class Link;
 
 namespace simgrad::cluster {
 
+class FlowNetwork;
 class Tenant;
 
 class Cluster {
  public:
   /// Builds `hosts` hosts (on a platform: takes its first ones), ranks in order.
-  /// many_to_many: several ranks send to several at a time; see flags_for_many_to_many in network_model.h.
+  /// many_to_many: several ranks send to several at a time; see flows(), and flags_for_many_to_many in
+  /// network_model.h.
   /// seed: of the random draws for hosts and links.
   /// few_neighbours: of many_to_many: each rank sends to a few others, so that a change concerns few of the flows.
+  /// side_actors: the most actors beside the ranks, if they may be many: they decide about the stacks.
   /// Errors: base::ScenarioError for a platform that is malformed or too small.
   Cluster(const Options& options, int hosts, bool many_to_many = false, std::uint64_t seed = 1,
-          bool few_neighbours = false);
+          bool few_neighbours = false, std::int64_t side_actors = 0);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -53,6 +56,13 @@ class Cluster {
 
   /// The bytes that a link carries in a second, whether it is up now or not.
   double bandwidth(const simgrid::s4u::Link& link) const;
+
+  /// The network of messages between ranks; null: SimGrid's. It is ours where several ranks send to several at a time
+  /// and links are constant, as collectives are computed: the times are the same, and come much faster.
+  FlowNetwork* flows() const { return flows_.get(); }
+
+  /// Whether stacks of actors have guard pages, and actors are fewer than guarded_actors_most.
+  bool guarded_stacks() const { return guarded_stacks_; }
 
   double now() const;
 
@@ -94,7 +104,7 @@ class Cluster {
  private:
   enum class Sharing { of_changed_links, of_changed_links_and_late_flows, of_all_links };
   Sharing sharing(int hosts, bool many_to_many, bool few_neighbours) const;
-  void set_up_engine(int hosts, Sharing sharing);
+  void set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors);
   void build_topology(int hosts);
   void load_platform(int hosts);
   void on_deadlock();
@@ -104,10 +114,12 @@ class Cluster {
 
   Options options_;
   std::uint64_t seed_;
+  bool guarded_stacks_;
   base::ByRank<simgrid::s4u::Host*> hosts_;
   mutable std::map<int, SpeedTimeline> timelines_;  ///< by host whose speed varies
   std::vector<Tenant*> tenants_;
   std::unique_ptr<Background> background_;
+  std::unique_ptr<FlowNetwork> flows_;
   std::unique_ptr<class LinkFailures> link_failures_;  ///< null: links do not fail
   std::string contended_link_;
   std::string error_;

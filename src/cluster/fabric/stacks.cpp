@@ -7,11 +7,11 @@
 
 namespace simgrad::cluster {
 
-std::vector<std::string> stack_flags(int ranks) {
+std::vector<std::string> stack_flags(int ranks, std::int64_t side_actors) {
   // Stacks are only reserved, not touched: an actor costs the pages it uses. Some are
   // needed when numbers are computed in the actor.
   std::vector<std::string> flags{"--cfg=contexts/stack-size:512"};
-  if (ranks <= guarded_ranks_most) return flags;
+  if (guarded(ranks, side_actors)) return flags;
   flags.emplace_back("--cfg=contexts/guard-size:0");
   // Without guard pages SimGrid allocates stacks by calloc, which touches what does not come as a mapping.
   mallopt(M_MMAP_THRESHOLD, 500 << 10);

@@ -6,16 +6,13 @@
 
 #include "cluster/ranks/account.h"
 
-namespace simgrid::s4u {
-class Comm;
-}
-
 namespace simgrad::cluster {
 
 class ActorState;
+class Transfer;
 
 /// Start of the transfer in virtual time; negative if there is none, or if it has not started.
-double transfer_start_s(const simgrid::s4u::Comm* transfer);
+double transfer_start_s(const Transfer* transfer);
 
 /// The operation that an actor is blocked in: for accounts cut at the end, and for the texts of deadlocks.
 struct BlockedOn {
@@ -26,7 +23,7 @@ struct BlockedOn {
   /// deadlock.
   bool ends_by_itself = false;
   int peer = anybody;
-  simgrid::s4u::Comm* transfer = nullptr;
+  const Transfer* transfer = nullptr;
   /// Where the actor at the other end is named: in the channel, which knows it once it has called.
   const ActorState* const* other_end = nullptr;
   const ActorState* awaited = nullptr;  ///< the actor that is waited for, where there is no channel

@@ -101,7 +101,7 @@ Pending Communicator::start_send(int target, Packet packet) const {
   Message& message = world_->messenger().new_message();
   message.channel = &to(target);
   message.channel->sender = actor_;
-  const auto bytes = message.channel->local ? 0 : static_cast<std::uint64_t>(packet.bytes());
+  const std::int64_t bytes = message.channel->local ? 0 : packet.bytes();
   message.packet = std::move(packet);
   if (world_->recording().asked_for()) {
     const Track* const track = actor_ ? actor_->track() : nullptr;
@@ -111,15 +111,8 @@ Pending Communicator::start_send(int target, Packet packet) const {
                        ? track->within()
                        : world_->recording().transfer_work(source, world_rank(target), record::Work::send);
   }
-  Pending pending(*this, target, nullptr, &message.channel->receiver, static_cast<std::int64_t>(bytes));
-  const sg4::CommPtr transfer = message.channel->mailbox->put_init(&message, bytes);
-  const auto& limit = world_->cluster().options().flow_limit_bytes_per_s;
-  if (limit && !message.channel->local) transfer->set_rate(*limit);
-  transfer->start();
-  // The message has a reference, too: the sender may be done before the receiver takes it.
-  intrusive_ptr_add_ref(transfer.get());
-  message.transfer = transfer.get();
-  pending.started(*transfer);
+  Pending pending(*this, target, nullptr, &message.channel->receiver, bytes);
+  pending.started(world_->messenger().send(message));
   return pending;
 }
 
@@ -129,8 +122,14 @@ Pending Communicator::start_receive(int source) const {
   Channel& channel = from(source);
   channel.receiver = actor_;
   Pending pending(*this, source, landing, &channel.sender, 0);
-  pending.started(*channel.mailbox->get_async<Message>(landing));
+  pending.started(world_->messenger().receive(channel, landing));
   return pending;
+}
+
+void Communicator::receive_next(int source, ParcelTaker& taker, std::size_t place) const {
+  Channel& channel = from(source);
+  channel.receiver = actor_;
+  world_->messenger().receive(channel, taker, place);
 }
 
 Packet Communicator::exchange(Packet packet, int target, int source) const {

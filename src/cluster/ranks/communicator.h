@@ -56,6 +56,8 @@ class Communicator {
 
   [[nodiscard]] Pending start_send(int target, Packet packet) const;
   [[nodiscard]] Pending start_receive(int source) const;
+  /// Receives a member's next message as soon as it has arrived. Only on a cluster with a network of its own.
+  void receive_next(int source, ParcelTaker& taker, std::size_t place) const;
 
   bool alive(int member) const;
   /// As start_send; sends nothing if the target is lost under recovery = "continue". Otherwise: PeerLost.

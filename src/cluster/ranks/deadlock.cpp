@@ -24,8 +24,8 @@ std::string waits_for(const BlockedOn& on) {
 /// Whether a message will still do something. Side actors move messages, too; a message that has arrived at an inbox is
 /// taken by one of them at once.
 bool moves(const World& world, const Message& message) {
-  if (transfer_start_s(message.transfer) < 0.0) return false;
-  return message.transfer->get_remaining() > 0.0 ||
+  if (message.transfer.start_s() < 0.0) return false;
+  return !message.transfer.over() ||
          world.timekeeper().blocked_on(message.channel->target).receives_from_anybody();
 }
 
@@ -65,7 +65,7 @@ bool stuck(const World& world) {
 
 std::string left_behind(const World& world) {
   for (const Message& message : world.messenger().messages())
-    if (message.transfer && transfer_start_s(message.transfer) < 0.0)
+    if (message.transfer && message.transfer.start_s() < 0.0)
       return fmt::format("rank {} has sent {} bytes to rank {}, which nobody received", message.channel->source,
                          message.packet.bytes(), message.channel->target);
   return {};

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/messenger.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/scopes.h"
 #include "cluster/ranks/timekeeper.h"
@@ -18,8 +19,19 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-/// Arrivals that nobody has taken yet; shared by the server and its receiving actors, whichever lives longer.
-struct Inbox::Queue {
+/// Arrivals that nobody has taken yet; shared by the server and those who receive for it, whichever live longer.
+struct Inbox::Queue final : ParcelTaker {
+  Queue(Communicator beside, int first) : communicator(std::move(beside)), first_member(first) {}
+
+  void receive(std::size_t place) { communicator.receive_next(first_member + static_cast<int>(place), *this, place); }
+  void arrived(std::size_t place, Message& message, double start_s) override {
+    Packet packet = communicator.world().messenger().take(message);
+    put(communicator, *this, {first_member + static_cast<int>(place), std::move(packet)}, start_s);
+    receive(place);
+  }
+
+  const Communicator communicator;
+  const int first_member;
   struct Entry {
     Arrival arrival;
     double transfer_start_s = 0.0;
@@ -39,23 +51,29 @@ std::vector<int> members_from(int first, int count) {
 }  // namespace
 
 Inbox::Inbox(const Communicator& communicator, int first, int count, OnLoss on_loss)
-    : communicator_(communicator),
-      queue_(std::make_shared<Queue>()),
-      receivers_(
-          communicator, members_from(first, count),
-          [this](int member) {
-            return [queue = queue_, comm = communicator_.for_side_actor(), member] {
-              for (;;) {
-                Pending receiving = comm.start_receive(member);
-                Packet packet = receiving.wait();
-                put(comm, *queue, {member, std::move(packet)}, receiving.start_s());
-              }
-            };
-          },
-          [this, on_loss](int member) {
-            if (on_loss == OnLoss::reported)
-              put(communicator_, *queue_, {.source = member, .packet = {}, .lost = true}, -1.0);
-          }) {}
+    : communicator_(communicator), queue_(std::make_shared<Queue>(communicator.for_side_actor(), first)) {
+  if (communicator.world().cluster().flows()) {  // where nobody is ever lost
+    communicator.world().messenger().keep(queue_);
+    for (int place = 0; place < count; ++place) queue_->receive(static_cast<std::size_t>(place));
+    return;
+  }
+  receivers_.emplace(
+      communicator, members_from(first, count), [this](int member) { return body(member); },
+      [this, on_loss](int member) {
+        if (on_loss == OnLoss::reported)
+          put(communicator_, *queue_, {.source = member, .packet = {}, .lost = true}, -1.0);
+      });
+}
+
+PeerActors::Body Inbox::body(int member) const {
+  return [queue = queue_, member] {
+    for (;;) {
+      Pending receiving = queue->communicator.start_receive(member);
+      Packet packet = receiving.wait();
+      put(queue->communicator, *queue, {member, std::move(packet)}, receiving.start_s());
+    }
+  };
+}
 
 Inbox::~Inbox() = default;
 

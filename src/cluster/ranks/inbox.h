@@ -43,13 +43,15 @@ class Inbox {
   struct Queue;
   /// Queues an arrival, for which the rank may be waiting: from now on it is not stuck.
   static void put(const Communicator& communicator, Queue& queue, Arrival arrival, double transfer_start_s);
+  /// Receives from a member, for ever.
+  PeerActors::Body body(int member) const;
   std::optional<Arrival> take(std::optional<double> timeout_s);
   bool undisturbed_for(double seconds, Account::State state, record::Work work);
   int world_rank() const { return communicator_.world_rank(communicator_.rank()); }
 
   const Communicator& communicator_;
   std::shared_ptr<Queue> queue_;
-  PeerActors receivers_;
+  std::optional<PeerActors> receivers_;  ///< none on a cluster with a network of its own
 };
 
 }  // namespace simgrad::cluster

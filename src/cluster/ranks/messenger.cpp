@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/flow_network.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/timekeeper.h"
@@ -22,8 +24,12 @@ Channel& Messenger::channel(int generation, int source, int target) {
   const std::uint64_t key = (static_cast<std::uint64_t>(generation) << 48) |
                             (static_cast<std::uint64_t>(source) << 24) | static_cast<std::uint64_t>(target);
   Channel& channel = channels_[key];
-  if (!channel.mailbox) {
-    channel.mailbox = sg4::Mailbox::by_name(mailbox_name(generation, source, target));
+  if (!channel.sender) {
+    FlowNetwork* const flows = world_.cluster().flows();
+    if (!flows)
+      channel.mailbox = sg4::Mailbox::by_name(mailbox_name(generation, source, target));
+    else if (!world_.same_host(source, target))
+      channel.route = &flows->route(world_.host(source), world_.host(target));
     channel.source = source;
     channel.target = target;
     channel.local = world_.same_host(source, target);
@@ -60,7 +66,6 @@ Message& Messenger::new_message() {
 }
 
 void Messenger::release(Message& message) {
-  if (message.transfer) intrusive_ptr_release(message.transfer);
   message = {};
   free_messages_.push_back(&message);
 }
@@ -70,6 +75,49 @@ Packet Messenger::take(Message& message) {
   Packet packet = std::move(message.packet);
   release(message);
   return packet;
+}
+
+/// An end of a parcel comes to its channel: of the one that waits for this end, which starts, or of a new one.
+Transfer Messenger::meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill) {
+  Parcel* const met = channel.waiting.take(receives);
+  Parcel& parcel = met ? *met : parcels_.make();
+  Transfer transfer(parcel);
+  fill(parcel);
+  if (!met)
+    channel.waiting.put(parcel, receives);
+  else if (channel.route)
+    world_.cluster().flows()->start(parcel, *channel.route, static_cast<double>(parcel.message->packet.bytes()));
+  else
+    world_.cluster().flows()->pass(parcel);
+  return transfer;
+}
+
+Transfer Messenger::send(Message& message) {
+  Channel& channel = *message.channel;
+  if (!channel.mailbox)
+    return meet(channel, false, [&](Parcel& parcel) {
+      parcel.message = &message;
+      message.transfer = Transfer(parcel);
+    });
+  const auto bytes = channel.local ? 0 : static_cast<std::uint64_t>(message.packet.bytes());
+  const sg4::CommPtr transfer = channel.mailbox->put_init(&message, bytes);
+  const auto& limit = world_.cluster().options().flow_limit_bytes_per_s;
+  if (limit && !channel.local) transfer->set_rate(*limit);
+  transfer->start();
+  // The message has a reference, too: the sender may be done before the receiver takes it.
+  return message.transfer = Transfer(*transfer);
+}
+
+Transfer Messenger::receive(Channel& channel, Message** landing) {
+  if (!channel.mailbox) return meet(channel, true, [&](Parcel& parcel) { parcel.landing = landing; });
+  return Transfer(*channel.mailbox->get_async<Message>(landing));
+}
+
+void Messenger::receive(Channel& channel, ParcelTaker& taker, std::size_t place) {
+  meet(channel, true, [&](Parcel& parcel) {
+    parcel.taker = &taker;
+    parcel.taker_place = place;
+  });
 }
 
 Message** Messenger::new_landing() {
@@ -94,27 +142,26 @@ void Messenger::count(Message& message) {
   Traffic& traffic = world_.traffic();
   traffic.count(bytes);
   if (!traffic.kept_over_time()) return;
-  const double finish_s = message.transfer->get_finish_time();
-  const double start_s = message.transfer->get_start_time();
+  const double finish_s = message.transfer.finish_s();
+  const double start_s = message.transfer.start_s();
   const double end_s = finish_s >= start_s ? finish_s : world_.now();  // else it is still under way
   traffic.spread({world_.host(channel.source), world_.host(channel.target)}, start_s, end_s, bytes);
 }
 
 void Messenger::count_if_started(Message& message) {
-  if (transfer_start_s(message.transfer) >= 0.0) count(message);
+  if (message.transfer.start_s() >= 0.0) count(message);
 }
 
 void Messenger::count_started() {
   for (Message& message : messages_) count_if_started(message);
 }
 
-void Messenger::abandon(sg4::Comm& transfer) { abandoned_.push_back({&transfer, world_.now()}); }
+void Messenger::abandon(Transfer transfer) {
+  if (transfer.comm()) abandoned_.push_back({std::move(transfer), world_.now()});
+}
 
 void Messenger::release_abandoned() {
-  while (!abandoned_.empty() && abandoned_.front().at_s < world_.now()) {
-    intrusive_ptr_release(abandoned_.front().transfer);
-    abandoned_.pop_front();
-  }
+  while (!abandoned_.empty() && abandoned_.front().at_s < world_.now()) abandoned_.pop_front();
 }
 
 void Messenger::forget_host(int host) {
@@ -124,7 +171,7 @@ void Messenger::forget_host(int host) {
     if (message.transfer &&
         (world_.host(message.channel->source) == host || world_.host(message.channel->target) == host)) {
       count_if_started(message);
-      abandon(*std::exchange(message.transfer, nullptr));
+      abandon(std::exchange(message.transfer, {}));
     }
 }
 
@@ -132,12 +179,19 @@ void Messenger::drop_all() {
   for (Message& message : messages_)
     if (message.transfer) {
       count_if_started(message);
+      if (Parcel* const parcel = message.transfer.parcel(); parcel && world_.cluster().flows()->cancel(*parcel))
+        parcel->release();
       release(message);
     }
+  for (auto& [key, channel] : channels_) channel.waiting.clear();
 }
 
 void Messenger::post(Traffic& traffic) const {
-  for (const auto& [key, channel] : channels_) traffic.post(channel.source, channel.target, channel.sent);
+  std::vector<const Channel*> used;
+  used.reserve(channels_.size());
+  for (const auto& [key, channel] : channels_) used.push_back(&channel);
+  std::ranges::sort(used, {}, [](const Channel* channel) { return std::pair(channel->source, channel->target); });
+  for (const Channel* const channel : used) traffic.post(channel->source, channel->target, channel->sent);
 }
 
 /// Cancelling a transfer wakes nobody: an actor on the rank's own host takes the other end of the one that blocks the
@@ -146,7 +200,7 @@ void Messenger::unblock(int rank) {
   const BlockedOn& blocked_on = std::as_const(world_).timekeeper().main(rank).blocked_on();
   const bool receives = blocked_on.kind == BlockedOn::Kind::receiving;
   const sg4::ActorPtr end = sg4::Actor::create("other end", world_.cluster().host(world_.host(rank)),
-                                               [this, receives, mailbox = blocked_on.transfer->get_mailbox()] {
+                                               [this, receives, mailbox = blocked_on.transfer->comm()->get_mailbox()] {
                                                  if (receives)
                                                    mailbox->put(&nothing_, 0);
                                                  else
@@ -160,12 +214,12 @@ void Messenger::break_off(const std::function<bool(int rank)>& lost) {
   for (int r = 0; r < world_.size(); ++r) {
     const BlockedOn& blocked_on = std::as_const(world_).timekeeper().main(r).blocked_on();
     const bool waits_for_lost = blocked_on.peer >= 0 && lost(blocked_on.peer) && blocked_on.transfer != nullptr;
-    if (world_.alive(r) && !lost(r) && waits_for_lost && transfer_start_s(blocked_on.transfer) < 0.0) unblock(r);
+    if (world_.alive(r) && !lost(r) && waits_for_lost && blocked_on.transfer->start_s() < 0.0) unblock(r);
   }
   for (Message& message : messages_)
     if (message.transfer && (lost(message.channel->source) || lost(message.channel->target)) &&
-        transfer_start_s(message.transfer) < 0.0)
-      abandon(*std::exchange(message.transfer, nullptr));
+        message.transfer.start_s() < 0.0)
+      abandon(std::exchange(message.transfer, {}));
 }
 
 }  // namespace simgrad::cluster

@@ -4,18 +4,20 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cluster/ranks/packet.h"
+#include "cluster/ranks/transfer.h"
 #include "cluster/usage/sent.h"
 #include "record/timeline.h"
 
 namespace simgrid::s4u {
-class Comm;
 class Mailbox;
-}  // namespace simgrid::s4u
+}
 
 namespace simgrad::cluster {
 
@@ -23,9 +25,11 @@ class ActorState;
 class Traffic;
 class World;
 
-/// One direction between two ranks: its mailbox, and its meter.
+/// One direction between two ranks: where its messages meet their receivers, and its meter.
 struct Channel {
-  simgrid::s4u::Mailbox* mailbox = nullptr;
+  simgrid::s4u::Mailbox* mailbox = nullptr;  ///< null: the cluster has a network of its own
+  const FlowRoute* route = nullptr;          ///< on that network; null: there is none, or both live on one host
+  ParcelQueue waiting;
   int source = 0;
   int target = 0;
   bool local = false;  ///< both live on one host: nothing goes over a wire
@@ -39,7 +43,7 @@ struct Channel {
 struct Message {
   Packet packet;
   Channel* channel = nullptr;
-  simgrid::s4u::Comm* transfer = nullptr;  ///< the sender's; null once received, or once its host is gone
+  Transfer transfer;                       ///< the sender's; none once received, or once its host is gone
   bool counted = false;                    ///< its bytes are in the channel's meter
   record::Work work = record::Work::send;  ///< the named work that it is part of, where somebody records
   std::int64_t step = -1;                  ///< the sender's
@@ -51,6 +55,14 @@ class Messenger {
 
   Channel& channel(int generation, int source, int target);
   Message& new_message();
+  /// Sends a message that has its channel and its packet.
+  Transfer send(Message& message);
+  /// Receives the channel's next message.  landing: where its receiver will look for it.
+  Transfer receive(Channel& channel, Message** landing);
+  /// Receives the channel's next message as soon as it has arrived. Only on a network of the cluster's own.
+  void receive(Channel& channel, ParcelTaker& taker, std::size_t place);
+  /// Keeps one that takes parcels as long as any may come.
+  void keep(std::shared_ptr<ParcelTaker> taker) { takers_.push_back(std::move(taker)); }
   /// The packet of a message that has arrived.
   Packet take(Message& message);
   /// A place into which SimGrid puts a received message; it outlives the actor that waits for it.
@@ -70,7 +82,7 @@ class Messenger {
   /// taken.
   void forget_host(int host);
   /// Takes the reference of an actor that has ended, or given up, before its transfer was over.
-  void abandon(simgrid::s4u::Comm& transfer);
+  void abandon(Transfer transfer);
   /// Releases the references that were taken before now. SimGrid keeps the stacks of a transfer's actors as long as the
   /// transfer, and has ended it only with the date of its cancellation.
   void release_abandoned();
@@ -87,21 +99,24 @@ class Messenger {
   void count(Message& message);
   void count_if_started(Message& message);
   void release(Message& message);
+  Transfer meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill);
   void unblock(int rank);
 
   struct Abandoned {
-    simgrid::s4u::Comm* transfer = nullptr;
+    Transfer transfer;
     double at_s = 0.0;
   };
 
   World& world_;
+  ParcelPool parcels_;  ///< outlives all that refer to them
   std::unordered_map<std::uint64_t, Channel> channels_;
   std::deque<Message> messages_;
   std::vector<Message*> free_messages_;
   std::deque<Message*> landings_;
   std::vector<Message**> free_landings_;
   std::deque<Abandoned> abandoned_;  ///< by time
-  Message nothing_;                  ///< received instead of a message that will never come
+  std::vector<std::shared_ptr<ParcelTaker>> takers_;
+  Message nothing_;  ///< received instead of a message that will never come
 };
 
 }  // namespace simgrad::cluster

@@ -26,14 +26,9 @@ Pending::Pending(const Communicator& communicator, int peer, Message** landing, 
       incarnation_(communicator.world().membership().incarnation(communicator.world_rank(peer))),
       bytes_(bytes) {}
 
-void Pending::started(sg4::Comm& transfer) {
-  intrusive_ptr_add_ref(&transfer);
-  transfer_ = &transfer;
-}
-
 Pending::Pending(Pending&& other) noexcept
     : communicator_(other.communicator_),
-      transfer_(std::exchange(other.transfer_, nullptr)),
+      transfer_(std::move(other.transfer_)),
       landing_(std::exchange(other.landing_, nullptr)),
       other_end_(other.other_end_),
       peer_(other.peer_),
@@ -56,7 +51,7 @@ Pending& Pending::operator=(Pending&& other) noexcept {
 Pending::~Pending() { abandon(); }
 
 void Pending::abandon() {
-  if (transfer_) communicator_->world().messenger().abandon(*std::exchange(transfer_, nullptr));
+  if (transfer_) communicator_->world().messenger().abandon(std::exchange(transfer_, {}));
 }
 
 /// Blocks until the transfer is over. Errors: PeerLost.
@@ -66,7 +61,7 @@ void Pending::block(int peer) {
     World& world = communicator_->world();
     const auto kind = landing_ ? BlockedOn::Kind::receiving : BlockedOn::Kind::sending;
     BlockedScope blocked(world.cluster(), communicator_->actor(),
-                         {.kind = kind, .peer = peer, .transfer = transfer_, .other_end = other_end_});
+                         {.kind = kind, .peer = peer, .transfer = &transfer_, .other_end = other_end_});
     if (blocked.track()) {
       const int self = communicator_->world_rank(communicator_->rank());
       blocked.label({landing_ ? world.recording().transfer_work(peer, self, record::Work::receive)
@@ -74,13 +69,13 @@ void Pending::block(int peer) {
                      peer, bytes_});
     }
     try {
-      transfer_->wait();
+      transfer_.wait(landing_ != nullptr);
     } catch (const simgrid::NetworkFailureException&) {
       lost = true;
     } catch (const simgrid::CancelException&) {
       lost = true;  // the peer's actor died with its host
     }
-    start_s_ = transfer_->get_start_time();
+    start_s_ = transfer_.start_s();
     blocked.started(start_s_);
     const Message* const arrived = landing_ ? *landing_ : nullptr;
     if (blocked.track() && arrived && arrived->channel && !arrived->channel->local)
@@ -90,15 +85,15 @@ void Pending::block(int peer) {
 }
 
 Packet Pending::wait() {
-  base::check(transfer_ != nullptr, "a transfer is waited for once");
+  base::check(under_way(), "a transfer is waited for once");
   World& world = communicator_->world();
   Messenger& messenger = world.messenger();
   const int peer = communicator_->world_rank(peer_);
   const auto lost = [&] { return world.membership().incarnation(peer) != incarnation_; };
-  if (lost() && transfer_->get_start_time() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
+  if (lost() && transfer_.start_s() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
   block(peer);
   if (lost() && (!landing_ || messenger.never_comes(*landing_))) throw PeerLost(peer);
-  intrusive_ptr_release(std::exchange(transfer_, nullptr));
+  transfer_ = {};
   if (!landing_) return {};
   // Another rank has ended or failed the training at this very moment, and what came in is gone: this actor is about to
   // be killed.

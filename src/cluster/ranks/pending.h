@@ -3,13 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cluster/ranks/packet.h"
-
-namespace simgrid::s4u {
-class Comm;
-}
+#include "cluster/ranks/transfer.h"
 
 namespace simgrad::cluster {
 
@@ -33,13 +31,13 @@ class Pending {
   Pending& operator=(Pending&& other) noexcept;
   ~Pending();
 
-  void started(simgrid::s4u::Comm& transfer);
+  void started(Transfer transfer) { transfer_ = std::move(transfer); }
   /// The packet received; an empty one for a send. Errors: PeerLost.
   Packet wait();
   /// As wait(); nothing if the peer is lost under recovery = "continue". Otherwise: PeerLost.
   std::optional<Packet> wait_unless_lost();
   /// Whether wait() is still to be called.
-  bool under_way() const { return transfer_ != nullptr; }
+  bool under_way() const { return static_cast<bool>(transfer_); }
   /// After wait(): when the transfer started.
   double start_s() const { return start_s_; }
 
@@ -48,7 +46,7 @@ class Pending {
   void abandon();
 
   const Communicator* communicator_ = nullptr;  ///< outlives its transfers
-  simgrid::s4u::Comm* transfer_ = nullptr;
+  Transfer transfer_;
   Message** landing_ = nullptr;
   const ActorState* const* other_end_ = nullptr;
   int peer_ = -1;

@@ -19,6 +19,8 @@ class Timekeeper;
 
 /// Blocks the calling actor, whose time counts as waiting.
 void pause(double seconds);
+/// Lets the other actors go on that can at this instant, before the calling one does.
+void yield();
 
 class Ranks {
  public:
@@ -44,7 +46,7 @@ class Ranks {
   /// virtual time in the text; PeerLost goes to `on_peer_lost`.
   void start(int rank, std::function<void()> body);
   /// Starts an actor that serves the rank beside its main one, and ends with it, or at once if all actors are killed
-  /// before it has begun.  Returns its number.  Errors: std::runtime_error beyond actors_most().
+  /// before it has begun.  Returns its number.
   std::int64_t start_side_actor(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
   /// Kills an actor, if it still lives.

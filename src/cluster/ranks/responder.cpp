@@ -2,17 +2,26 @@
 
 #include <utility>
 
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/actor_state.h"
+#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
 
 namespace simgrad::cluster {
 
-Responder::Responder(const Communicator& communicator, std::vector<int> members, Respond respond)
+Responder::Responder(const Communicator& communicator, std::vector<int> members, Respond respond,
+                     const Absorption& absorption)
     : communicator_(communicator),
       questions_(communicator.on_own_channels()),
-      respond_(std::make_shared<const Respond>(std::move(respond))),
-      receivers_(communicator, std::move(members), [this](int member) { return body(member); }) {}
+      respond_(std::make_shared<const Respond>(std::move(respond))) {
+  const World& world = communicator.world();
+  if (absorption.take && world.cluster().flows() &&
+      !world.ranks().shares_cores(communicator.world_rank(communicator.rank())))
+    absorber_.emplace(questions_, members, absorption);
+  else
+    receivers_.emplace(communicator, std::move(members), [this](int member) { return body(member); });
+}
 
 Pending Responder::start_send(int target, Packet packet) const {
   return questions_.start_send_unless_lost(target, std::move(packet));

@@ -6,13 +6,15 @@
 #include <optional>
 #include <vector>
 
+#include "cluster/ranks/absorber.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/peer_actors.h"
 
 namespace simgrad::cluster {
 
 /// Receives from members on channels apart from the communicator's own, whatever the rank's main actor does. One side
-/// actor for each member takes each message as it comes, and may answer it on the communicator itself. The side actors
+/// actor for each member takes each message as it comes, and may answer it on the communicator itself; where messages
+/// are not answered, one side actor takes those of all members if the cluster's network allows it. The side actors
 /// end with the rank's generation. A rank is never blocked by them, so that any pattern of requests is free of
 /// deadlock.
 ///
@@ -25,7 +27,9 @@ class Responder {
   /// there is one.
   using Respond = std::function<std::optional<Packet>(const Communicator& side, int source, Packet packet)>;
 
-  Responder(const Communicator& communicator, std::vector<int> members, Respond respond);
+  /// absorption: what `respond` does with messages in a run without failures, where it answers none; if it does.
+  Responder(const Communicator& communicator, std::vector<int> members, Respond respond,
+            const Absorption& absorption = {});
   Responder(const Responder&) = delete;
   Responder& operator=(const Responder&) = delete;
 
@@ -39,7 +43,8 @@ class Responder {
   const Communicator& communicator_;
   Communicator questions_;  ///< on channels of their own
   std::shared_ptr<const Respond> respond_;
-  PeerActors receivers_;
+  std::optional<PeerActors> receivers_;
+  std::optional<Absorber> absorber_;
 };
 
 }  // namespace simgrad::cluster

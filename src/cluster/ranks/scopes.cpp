@@ -1,16 +1,16 @@
 #include "cluster/ranks/scopes.h"
 
 #include <exception>
-#include <simgrid/s4u.hpp>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/transfer.h"
 
 namespace simgrad::cluster {
 
 using record::TimePart;
 using record::Work;
 
-double transfer_start_s(const simgrid::s4u::Comm* transfer) { return transfer ? transfer->get_start_time() : -1.0; }
+double transfer_start_s(const Transfer* transfer) { return transfer ? transfer->start_s() : -1.0; }
 
 namespace {
 

@@ -46,7 +46,7 @@ void add_unrecorded(std::vector<Interval>& intervals, const Track& track, const 
 
 /// Whether a message is on a wire, and no timeline has it yet.
 bool on_its_way(const Message& message) {
-  return !message.counted && transfer_start_s(message.transfer) >= 0.0 && !message.channel->local;
+  return !message.counted && message.transfer.start_s() >= 0.0 && !message.channel->local;
 }
 
 }  // namespace
@@ -101,8 +101,8 @@ void TimelineRecording::add_side_actor(int rank, const std::shared_ptr<ActorStat
 void TimelineRecording::take(const Message& message) { recorder_->take(recorded(message, world_.now())); }
 
 record::TimedMessage TimelineRecording::recorded(const Message& message, double now) const {
-  const double start = message.transfer->get_start_time();
-  const double finish = message.transfer->get_finish_time();
+  const double start = message.transfer.start_s();
+  const double finish = message.transfer.finish_s();
   return {.source = message.channel->source,
           .target = message.channel->target,
           .bytes = message.packet.bytes(),

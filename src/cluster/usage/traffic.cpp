@@ -14,7 +14,9 @@ void Traffic::begin() {
   background_read_s_ = cluster_.now();
 }
 
-void Traffic::post(int source, int target, const Sent& sent) { by_ranks_[{source, target}] += sent; }
+void Traffic::post(int source, int target, const Sent& sent) {
+  by_ranks_.try_emplace(by_ranks_.end(), std::pair(source, target))->second += sent;  // most come in their order
+}
 
 void Traffic::spread(LinkBins::Ends hosts, double start_s, double end_s, std::int64_t bytes) {
   bins_->add(hosts, start_s, end_s, static_cast<double>(bytes));

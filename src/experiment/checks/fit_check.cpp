@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/fabric/footprint.h"
 #include "data/limits.h"
 #include "strategies/circumstances.h"
 
@@ -9,15 +10,33 @@ namespace simgrad::experiment {
 
 namespace {
 
+cluster::Footprint footprint(const strategies::Strategy& strategy, std::int64_t P, const cluster::Options& cluster) {
+  const strategies::Traits traits = strategy.traits(static_cast<int>(P));
+  return {.actors = P + traits.servers + traits.side_actors(cluster), .pairs = traits.pairs};
+}
+
+/// The most workers, fewer than P, whose simulation fits; 0: not even one does.
+std::int64_t workers_that_fit(const strategies::Strategy& strategy, std::int64_t P, const cluster::Options& cluster,
+                              double memory_bytes) {
+  std::int64_t fits = 0;
+  for (std::int64_t too_many = P; too_many - fits > 1;) {
+    const std::int64_t between = fits + (too_many - fits) / 2;
+    (footprint(strategy, between, cluster).bytes() <= memory_bytes ? fits : too_many) = between;
+  }
+  return fits;
+}
+
 class FitCheck {
  public:
-  FitCheck(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults)
+  FitCheck(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults,
+           std::optional<double> memory_bytes)
       : settings_(settings),
         model_(*settings.model.model),
         problem_(problem),
         rows_(rows),
         batch_(settings.batch(rows)),
-        faults_(faults) {}
+        faults_(faults),
+        memory_bytes_(memory_bytes) {}
 
   /// Returns whether the model suits the data; else its parameters cannot be counted.
   bool model() {
@@ -92,6 +111,7 @@ class FitCheck {
       const auto option = place.options.find(why->option);
       faults_.add(option == place.options.end() ? place.table : option->second, why->text);
     }
+    memory(settings_.strategies[index].strategy.kind(), strategy, P, place.table);
     if (!strategy.traits(static_cast<int>(P)).lockstep() && batch_ < P && P <= rows_)
       faults_.add(place.table,
                   fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; "
@@ -100,6 +120,19 @@ class FitCheck {
   }
 
  private:
+  void memory(std::string_view kind, const strategies::Strategy& strategy, std::int64_t P,
+              const scenario::Position& place) {
+    const cluster::Footprint needed = footprint(strategy, P, settings_.cluster);
+    if (!memory_bytes_ || needed.bytes() <= *memory_bytes_) return;
+    const std::int64_t fitting = workers_that_fit(strategy, P, settings_.cluster, *memory_bytes_);
+    faults_.add(place, fmt::format("{} with {} workers takes some {:.0f} bytes of memory ({} actors, {} pairs of ranks "
+                                   "that exchange messages), but {:.0f} are available; {}",
+                                   kind, P, needed.bytes(), needed.actors, needed.pairs, *memory_bytes_,
+                                   fitting > 0 ? fmt::format("take at most {} worker{}, or a strategy with fewer pairs",
+                                                             fitting, fitting == 1 ? "" : "s")
+                                               : "free some memory"));
+  }
+
   std::string_view model_kind() const { return settings_.model.model.kind(); }
 
   const Settings& settings_;
@@ -108,12 +141,14 @@ class FitCheck {
   std::int64_t rows_;
   std::int64_t batch_;  ///< the global batch of a step
   scenario::Faults& faults_;
+  std::optional<double> memory_bytes_;
 };
 
 }  // namespace
 
-void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults) {
-  FitCheck check(settings, problem, rows, faults);
+void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults,
+               std::optional<double> memory_bytes) {
+  FitCheck check(settings, problem, rows, faults, memory_bytes);
   const bool suits = check.model();
   check.partition();
   check.sizes();

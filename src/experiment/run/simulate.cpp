@@ -109,11 +109,18 @@ std::vector<Part> parts_of(const RunPlan& run) {
 cluster::Cluster cluster_of(const RunPlan& run) {
   if (!run.jobs.empty()) {
     const cluster::Options& options = run.fabric->cluster;
-    return {options, static_cast<int>(options.workers), true, run.seed};
+    std::int64_t side_actors = 0;
+    for (const JobPlan& placed : run.jobs)
+      side_actors += run.fabric->strategies[placed.strategy]
+                         .strategy->traits(static_cast<int>(run.fabric->jobs[placed.job].workers))
+                         .side_actors(options);
+    return {options, static_cast<int>(options.workers), true, run.seed, false, side_actors};
   }
   const auto workers = static_cast<int>(run.workers);
   const strategies::Traits traits = run.strategy->traits(workers);
-  return {run.settings->cluster, traits.hosts_needed(workers), traits.many_to_many, run.seed, traits.few_neighbours};
+  const cluster::Options& options = run.settings->cluster;
+  return {options,  traits.hosts_needed(workers), traits.many_to_many,
+          run.seed, traits.few_neighbours,        traits.side_actors(options)};
 }
 
 /// The turns that jobs take under sharing = "gang"; null without.

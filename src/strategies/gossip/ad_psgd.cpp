@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "strategies/actors.h"
 #include "strategies/circumstances.h"
 #include "strategies/gossip/mixing/spectrum.h"
 #include "strategies/gossip/pair_averages.h"
@@ -23,19 +22,13 @@ Traits AdPsgd::traits(int P) const {
   traits.pace = Pace::own_pace;
   traits.gradients_an_update = 0;
   traits.recoveries = training::every_recovery();
+  if (graph->few_neighbours() || !graph->refusal(P).empty()) return traits;
+  for (const auto& peers : drawn(P, 1)) traits.answering_actors += static_cast<std::int64_t>(peers.size());
   return traits;
 }
 
 std::optional<Refusal> AdPsgd::refusal(const Circumstances& circumstances) const {
-  if (!graph->directed()) {
-    if (auto refusal = OnGraph::refusal(circumstances)) return refusal;
-    std::int64_t answering = 0;
-    for (const auto& peers : drawn(static_cast<int>(circumstances.workers), circumstances.seed))
-      answering += static_cast<std::int64_t>(peers.size());
-    return actors_refusal("graph", circumstances.workers, circumstances.workers + answering,
-                          "in ad_psgd every rank answers each neighbour by an actor",
-                          "take fewer workers, or a graph with fewer edges");
-  }
+  if (!graph->directed()) return OnGraph::refusal(circumstances);
   return Refusal{
       "graph",
       "ad_psgd averages in pairs, but some edges of this graph lead one way only; use one whose edges lead both "

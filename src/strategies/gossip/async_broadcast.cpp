@@ -1,13 +1,9 @@
 #include "strategies/gossip/async_broadcast.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "cluster/fabric/stacks.h"
-#include "strategies/actors.h"
 #include "strategies/circumstances.h"
 #include "strategies/gossip/async_replica.h"
 #include "training/compressors/encoder.h"
@@ -51,14 +47,20 @@ class BroadcastReplica final : public AsyncReplica {
   }
 
   std::optional<Packet> take(const Communicator& beside, int peer, const Packet& came) override {
-    const Tensor update = encoder_.decoded(beside, came.tensor);
-    beside.charge_reduction(static_cast<double>(update.size()), record::Work::update);
-    state.w += update;
+    beside.charge_reduction(absorb_flops(came), record::Work::update);
+    absorb(peer, came);
+    return {};
+  }
+  bool absorbs() const override { return true; }
+  double absorb_flops(const Packet& came) const override {
+    return encoder_.decode_flops(came.tensor.size()) + static_cast<double>(came.tensor.size());
+  }
+  void absorb(int peer, const Packet& came) override {
+    state.w += values::decoded(came.tensor);
     ++state.step;
     ++applied_;
     count_age_(peer, came.note<ReadAt>().updates);
     changed();
-    return {};
   }
 
  private:
@@ -70,23 +72,18 @@ class BroadcastReplica final : public AsyncReplica {
 
 }  // namespace
 
-Traits AsyncBroadcast::traits(int) const {
+Traits AsyncBroadcast::traits(int P) const {
+  const std::int64_t pairs = static_cast<std::int64_t>(P) * (P - 1);
   return {.pace = Pace::own_pace,
           .gradients_an_update = 0,
           .replicas_differ = true,
           .many_to_many = true,
+          .pairs = pairs,
+          .taking_actors = pairs,
           .recoveries = training::every_recovery()};
 }
 
 std::optional<Refusal> AsyncBroadcast::refusal(const Circumstances& circumstances) const {
-  const std::int64_t P = circumstances.workers;
-  std::int64_t fitting = 1;
-  const auto most = static_cast<std::int64_t>(cluster::actors_most(static_cast<int>(P)));
-  while ((fitting + 1) * (fitting + 1) <= most) ++fitting;
-  if (auto refusal = actors_refusal(
-          "kind", P, P * P, fmt::format("async_broadcast has an actor for each pair of {} workers", P),
-          fmt::format("take at most {} workers, or the strategy ad_psgd or sgp on a sparse graph", fitting)))
-    return refusal;
   return compression_refusal(compression, circumstances);
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -21,6 +22,12 @@ std::shared_ptr<AsyncReplica> begun(const Worker& worker, std::shared_ptr<AsyncR
   return replica;
 }
 
+cluster::Absorption absorption(const std::shared_ptr<AsyncReplica>& replica) {
+  if (!replica->absorbs()) return {};
+  return {.flops = [replica](const Packet& came) { return replica->absorb_flops(came); },
+          .take = [replica](int peer, const Packet& came) { replica->absorb(peer, came); }};
+}
+
 }  // namespace
 
 AsyncReplica::AsyncReplica(const Worker& worker) : show_(worker.shows()) {}
@@ -30,12 +37,14 @@ AsyncPeers::AsyncPeers(Worker& worker, std::shared_ptr<AsyncReplica> replica, st
     : worker_(worker),
       replica_(begun(worker, std::move(replica))),
       peers_(std::move(peers)),
-      responder_(worker.comm(), peers_,
-                 [shared = replica_](const Communicator& beside, int source, const Packet& came) {
-                   if (came.find_note<TellParameters>()) return std::optional(Packet(shared->state.w));
-                   return shared->state.w ? shared->take(beside, source, came)
-                                          : shared->take_without_state(beside, source, came);
-                 }) {
+      responder_(
+          worker.comm(), peers_,
+          [shared = replica_](const Communicator& beside, int source, const Packet& came) {
+            if (came.find_note<TellParameters>()) return std::optional(Packet(shared->state.w));
+            return shared->state.w ? shared->take(beside, source, came)
+                                   : shared->take_without_state(beside, source, came);
+          },
+          absorption(replica_)) {
   if (worker.rejoins()) replica_->state = rejoined_state(tellers, rejoin);
 }
 
@@ -62,6 +71,7 @@ Tensor AsyncPeers::received_parameters(const std::vector<int>& tellers) const {
 void AsyncPeers::send_to_all(const Packet& packet) {
   cluster::wait_for_sends(sends_);
   for (const int j : peers_) sends_.push_back(start_send(j, packet));
+  cluster::yield();  // ranks that step at one instant all count their updates before any of them goes on
 }
 
 }  // namespace simgrad::strategies

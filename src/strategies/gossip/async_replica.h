@@ -22,6 +22,10 @@ class AsyncReplica {
   /// Takes a message in the actor beside the rank that received it. Returns the answer, if there is one.
   virtual std::optional<cluster::Packet> take(const cluster::Communicator& beside, int peer,
                                               const cluster::Packet& came) = 0;
+  /// Where take() answers nothing: it charges these flops, and then does what absorb() does.
+  virtual bool absorbs() const { return false; }
+  virtual double absorb_flops(const cluster::Packet& /*came*/) const { return 0.0; }
+  virtual void absorb(int /*peer*/, const cluster::Packet& /*came*/) {}
   /// Takes a message while the state has no parameters. The parameters that the rank is sent later have seen the
   /// message's change already, so by default it is ignored.
   virtual std::optional<cluster::Packet> take_without_state(const cluster::Communicator& /*beside*/, int /*peer*/,

@@ -12,8 +12,11 @@ namespace simgrad::strategies {
 struct OnGraph : Strategy {
   base::Slot<Graph> graph{graphs(), "ring"};
 
-  Traits traits(int /*P*/) const override {
-    return {.replicas_differ = true, .many_to_many = true, .few_neighbours = graph->few_neighbours()};
+  Traits traits(int P) const override {
+    return {.replicas_differ = true,
+            .many_to_many = true,
+            .few_neighbours = graph->few_neighbours(),
+            .pairs = graph->edges_if_many(P)};
   }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;

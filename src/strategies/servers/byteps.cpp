@@ -29,7 +29,7 @@ Traits BytePs::traits(int P) const {
   std::vector<int> hosts(static_cast<std::size_t>(P + servers));
   std::iota(hosts.begin(), hosts.begin() + P, 0);
   std::iota(hosts.begin() + P, hosts.end(), 0);  // P services beside the workers, the others on spare hosts
-  return {.servers = servers, .hosts = std::move(hosts), .many_to_many = true};
+  return {.servers = servers, .hosts = std::move(hosts), .many_to_many = true, .pairs = 2LL * P * servers};
 }
 
 std::optional<Refusal> BytePs::refusal(const Circumstances& circumstances) const {

@@ -4,7 +4,6 @@
 
 #include <numeric>
 
-#include "strategies/actors.h"
 #include "strategies/circumstances.h"
 #include "strategies/servers/parameter_store.h"
 #include "training/worker.h"
@@ -22,6 +21,10 @@ std::vector<int> hosts_of_servers(Placement placement, int P, int servers) {
 Traits ParameterServer::traits(int P) const {
   const bool lockstep = !stale() && backup_workers == 0 && !k_batch;
   const int servers = static_cast<int>(shards);
+  const std::int64_t pairs = shards * P;
+  // Where messages are taken in the order of their arrival, a server receives from every worker at all times; and a
+  // worker from every server where new parameters interrupt it.
+  const int receiving = lockstep ? 0 : (restarts() ? 2 : 1);
   return {.pace = lockstep ? Pace::lockstep : Pace::server_updates,
           .gradients_an_update = k_batch.value_or(stale() ? 1 : 0),
           .holder = Holder::servers,
@@ -29,6 +32,8 @@ Traits ParameterServer::traits(int P) const {
           .hosts = hosts_of_servers(placement, P, servers),
           .sharding = dealt_by,
           .many_to_many = servers > 1,
+          .pairs = 2 * pairs,
+          .taking_actors = receiving * pairs,
           .recoveries = stale() ? training::every_recovery() : training::recoveries_by_generation()};
 }
 
@@ -54,20 +59,7 @@ std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstanc
                                "others, which another server holds; set servers = 1, or take an optimizer that "
                                "works element by element",
                                shards, circumstances.optimizer_kind)};
-  if (auto refusal = refusal_of_actors(circumstances.workers)) return refusal;
   return compression_refusal(compression, circumstances);
-}
-
-/// Where messages are taken in the order of their arrival, a server has an actor for each worker; and a worker one for
-/// each server where new parameters interrupt it.
-std::optional<Refusal> ParameterServer::refusal_of_actors(std::int64_t workers) const {
-  if (!stale() && !k_batch && backup_workers == 0) return {};
-  const std::int64_t a_worker = 1 + shards * (restarts() ? 2 : 1);
-  return actors_refusal(
-      "servers", shards + workers, shards + workers * a_worker,
-      fmt::format("{} server{} and {} workers exchange messages by {} for each pair", shards, shards == 1 ? "" : "s",
-                  workers, restarts() ? "two actors" : "an actor"),
-      fmt::format("take at most {} workers, or fewer servers", workers_fitting(shards + workers, shards, a_worker)));
 }
 
 void ParameterServer::operator()(Worker& worker) const {

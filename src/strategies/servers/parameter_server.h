@@ -69,7 +69,6 @@ struct ParameterServer : Strategy {
   bool restarts() const { return consistency == Consistency::bsp && k_batch; }
   bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
   void refuse_contradictions(base::Describer& d) const;
-  std::optional<Refusal> refusal_of_actors(std::int64_t workers) const;
   void work_and_restart(Worker& worker) const;
   void serve_bsp(Server& server) const;
   void serve_first_of_all(Server& server) const;

@@ -23,6 +23,8 @@ Traits SparseParameterServer::traits(int P) const {
           .hosts = hosts_of_servers(placement, P, servers),
           .sharding = Sharding::keys,
           .many_to_many = servers > 1 || dense == DenseOn::allreduce,
+          .pairs = 2 * shards * P,
+          .taking_actors = shards * P,
           .recoveries = std::move(recoveries)};
 }
 

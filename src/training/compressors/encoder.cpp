@@ -114,8 +114,7 @@ Tensor Encoder::decoded(const Communicator& comm, const Tensor& code, std::int64
 }
 
 void Encoder::charge_decoding(const Communicator& comm, std::int64_t n, std::int64_t codes, std::int64_t first) const {
-  if (compressor_.exact()) return;
-  const double flops = compressor_.decode_flops(n, occasion(n, first)) * static_cast<double>(codes);
+  const double flops = decode_flops(n, first) * static_cast<double>(codes);
   if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
 }
 

@@ -37,6 +37,10 @@ class Encoder {
   double add_flops(std::int64_t n, std::int64_t first = 0) const {
     return compressor_.add_flops(n, occasion(n, first));
   }
+  /// Flops for decoding one code of n numbers.
+  double decode_flops(std::int64_t n, std::int64_t first = 0) const {
+    return compressor_.exact() ? 0.0 : compressor_.decode_flops(n, occasion(n, first));
+  }
   /// Charges the time of decoding so many codes of n numbers each, without decoding them.
   void charge_decoding(const cluster::Communicator& comm, std::int64_t n, std::int64_t codes,
                        std::int64_t first = 0) const;

@@ -38,6 +38,7 @@ struct Complete : Graph {
       .kind = "complete", .summary = "everybody with everybody", .cost = "degree P - 1; gap 1", .source = ""};
   Adjacency edges(int P, std::uint64_t seed) const override;
   std::optional<Extremes> metropolis_extremes(int) const override { return Extremes{1.0, 0.0}; }
+  std::int64_t edges_if_many(int P) const override { return static_cast<std::int64_t>(P) * (P - 1); }
 };
 
 }  // namespace simgrad::strategies

@@ -1,6 +1,7 @@
-#include "cluster/computed/max_min.h"
+#include "cluster/fabric/max_min.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace simgrad::cluster {
@@ -9,6 +10,8 @@ MaxMinSharing::MaxMinSharing(std::vector<double> bandwidths, double flow_limit_b
     : links_(bandwidths.size()), flow_limit_(flow_limit_bytes_per_s) {
   for (std::size_t i = 0; i < bandwidths.size(); ++i) links_[i].bandwidth = bandwidths[i];
 }
+
+void MaxMinSharing::add_link(double bandwidth) { links_.emplace_back().bandwidth = bandwidth; }
 
 int MaxMinSharing::add(std::span<const int> links) {
   int number = 0;
@@ -103,9 +106,12 @@ void MaxMinSharing::share(const std::function<void(int flow, double rate)>& chan
   if (changed_links_.empty()) return;
   look_around();
   fill();
+  constexpr double rounding = 1e-13;  // of sums over a link's flows
   for (const int number : near_flows_) {
     Flow& flow = flows_[static_cast<std::size_t>(number)];
-    if (flow.next != std::exchange(flow.rate, flow.next)) changed(number, flow.rate);
+    if (std::abs(flow.next - flow.rate) <= rounding * flow.rate) continue;
+    flow.rate = flow.next;
+    changed(number, flow.rate);
   }
 }
 

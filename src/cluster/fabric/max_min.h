@@ -15,6 +15,8 @@ class MaxMinSharing {
   /// bandwidths: bytes a second of every link.  flow_limit: the most that a flow gets.
   MaxMinSharing(std::vector<double> bandwidths, double flow_limit_bytes_per_s);
 
+  /// Adds a link; links are numbered in the order in which they are added.
+  void add_link(double bandwidth);
   /// Adds a flow. The links must stay where they are until it is removed.  Returns its number; numbers of flows that
   /// are gone are given again.
   int add(std::span<const int> links);
