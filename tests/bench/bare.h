@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/fabric/network_model.h"
+#include "cluster/fabric/simgrid_versions.h"
 
 namespace simgrad::bench {
 
@@ -22,14 +23,14 @@ inline std::vector<simgrid::s4u::Host*> bare_star(int P) {
   auto count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
   sg4::Engine::get_instance(&count, arguments.data());
-  auto* zone = sg4::create_star_zone("star");
+  auto* zone = cluster::new_star_zone("star");
   std::vector<sg4::Host*> hosts;
   for (int r = 0; r < P; ++r) {
-    auto* host = zone->create_host(fmt::format("host-{}", r), 1e10);
-    auto* nic = zone->create_split_duplex_link(fmt::format("nic-{}", r), 125e6);
+    auto* host = cluster::add_host(*zone, fmt::format("host-{}", r), 1e10);
+    auto* nic = cluster::add_duplex_link(*zone, fmt::format("nic-{}", r), 125e6);
     nic->set_latency(25e-6);
     nic->seal();
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{nic, sg4::LinkInRoute::Direction::UP}}, true);
+    cluster::add_route(*zone, {host->get_netpoint()}, {}, {{nic, sg4::LinkInRoute::Direction::UP}});
     host->seal();
     hosts.push_back(host);
   }

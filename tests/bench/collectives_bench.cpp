@@ -18,6 +18,7 @@
 #include "bench/bare.h"
 #include "bench/measure.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/topologies/star.h"
@@ -96,7 +97,7 @@ double bare(const JointSchedule& schedule, int P, int steps) {
     const std::vector<sg4::Host*> hosts = bench::bare_star(P);
     const auto mailbox = [](int from, int to) { return sg4::Mailbox::by_name(fmt::format("{}>{}", from, to)); };
     for (int r = 0; r < P; ++r)
-      sg4::Actor::create("rank", hosts[static_cast<std::size_t>(r)], [&, r] {
+      cluster::new_actor("rank", hosts[static_cast<std::size_t>(r)], [&, r] {
         int payload = r;
         std::map<int, sg4::Mailbox*> to;
         std::map<int, sg4::Mailbox*> from;

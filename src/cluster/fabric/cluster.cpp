@@ -142,7 +142,7 @@ void Cluster::at(double time_s, std::function<void()> callback) {
 }
 
 void Cluster::start_at(double time_s, std::function<void()> callback) {
-  sg4::Actor::create("start", host(0), [this, time_s, callback = std::move(callback)] {
+  new_actor("start", host(0), [this, time_s, callback = std::move(callback)] {
     sg4::this_actor::sleep_until(time_s);
     if (!error_.empty()) return;
     try {
