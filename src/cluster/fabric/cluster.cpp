@@ -100,7 +100,7 @@ void Cluster::set_up_engine(int hosts, Sharing sharing) {
 void Cluster::load_platform(int hosts) {
   // get_all_hosts() is in the order of names; ranks go by the order of the file.
   sg4::Host::on_creation_cb([this](sg4::Host& host) { hosts_.push_back(&host); });
-  sg4::Engine::get_instance()->load_platform(options_.platform);
+  cluster::load_platform(options_.platform);
   if (hosts_.size() < hosts)
     throw base::ScenarioError(fmt::format("{}: the platform has {} hosts, but the ranks (servers included) are {}",
                                           options_.platform, hosts_.size(), hosts));

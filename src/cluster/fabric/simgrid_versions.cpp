@@ -1,6 +1,8 @@
 #include "cluster/fabric/simgrid_versions.h"
 
-#if SIMGRID_VERSION < 40000
+#if SIMGRID_VERSION >= 40000
+#include <simgrid/kernel/routing/StarZone.hpp>
+#else
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #endif
 #include <simgrid/kernel/routing/NetPoint.hpp>
@@ -44,6 +46,16 @@ class ComputedZone final : public routing::NetZoneImpl {
 };
 
 }  // namespace
+
+void load_platform(const std::string& file) {
+  sg4::Engine* const engine = sg4::Engine::get_instance();
+  engine->load_platform(file);
+#if SIMGRID_VERSION >= 40000
+  // SimGrid 4.0 seals a <cluster> before it adds the router, which then lacks the route without links that sealing
+  // gives.
+  for (routing::StarZone* const star : engine->get_filtered_netzones<routing::StarZone>()) star->do_seal();
+#endif
+}
 
 /// SimGrid 4 deprecates the function of NetZone that takes gateways; the one behind it is the same in every release.
 void add_route(sg4::NetZone& zone, RouteEnd from, RouteEnd to, const std::vector<sg4::LinkInRoute>& links, Ways ways) {

@@ -22,6 +22,9 @@ inline constexpr const char* latency_factor_option = "smpi/lat-factor";
 inline constexpr const char* bandwidth_factor_option = "smpi/bw-factor";
 #endif
 
+/// Reads the hosts, links and routes of a platform file into the present engine.
+void load_platform(const std::string& file);
+
 /// A zone within the parent, or the outermost one that is ours: SimGrid 4 has a root of its own around it.
 inline simgrid::s4u::NetZone* new_star_zone(const std::string& name, simgrid::s4u::NetZone* parent = nullptr) {
 #if SIMGRID_VERSION >= 40000
