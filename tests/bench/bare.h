@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <fstream>
 #include <simgrid/s4u.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/measure.h"
 #include "cluster/fabric/network_model.h"
+#include "cluster/fabric/simgrid_versions.h"
 
 namespace simgrad::bench {
 
@@ -27,14 +29,14 @@ inline void bare_engine() {
 inline std::vector<simgrid::s4u::Host*> bare_star(int P) {
   namespace sg4 = simgrid::s4u;
   bare_engine();
-  auto* zone = sg4::create_star_zone("star");
+  auto* zone = cluster::new_star_zone("star");
   std::vector<sg4::Host*> hosts;
   for (int r = 0; r < P; ++r) {
-    auto* host = zone->create_host(fmt::format("host-{}", r), 1e10);
-    auto* nic = zone->create_split_duplex_link(fmt::format("nic-{}", r), 125e6);
+    auto* host = cluster::add_host(*zone, fmt::format("host-{}", r), 1e10);
+    auto* nic = cluster::add_duplex_link(*zone, fmt::format("nic-{}", r), 125e6);
     nic->set_latency(25e-6);
     nic->seal();
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{nic, sg4::LinkInRoute::Direction::UP}}, true);
+    cluster::add_route(*zone, {host->get_netpoint()}, {}, {{nic, sg4::LinkInRoute::Direction::UP}});
     host->seal();
     hosts.push_back(host);
   }
@@ -49,16 +51,16 @@ inline std::vector<simgrid::s4u::Host*> bare_fat_tree(int P) {
   bare_engine();
   unsigned half = 1;  // of a switch's ports
   while (2 * half * half * half < static_cast<unsigned>(P)) ++half;
-  const sg4::FatTreeParams shape(3, {half, half, 2 * half}, {1, half, half}, {1, 1, 1});
-  const sg4::ClusterCallbacks hosts_alone([](sg4::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
-    sg4::Host* const host = zone->create_host(fmt::format("host-{}", id), 1e10);
-    host->seal();
-    return std::pair<simgrid::kernel::routing::NetPoint*, simgrid::kernel::routing::NetPoint*>(host->get_netpoint(),
-                                                                                               nullptr);
-  });
-  auto* const zone = sg4::create_fatTree_zone("tree", nullptr, shape, hosts_alone, 125e6, 25e-6,
-                                              sg4::Link::SharingPolicy::SPLITDUPLEX);
-  zone->seal();
+  const std::string file = scratch() + "/fat_tree.xml";
+  std::ofstream(file) << fmt::format(
+      "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform "
+      "version=\"4.1\">"
+      "<cluster id=\"tree\" prefix=\"host-\" suffix=\"\" radical=\"0-{last}\" speed=\"10Gf\" bw=\"125MBps\" "
+      "lat=\"25us\" "
+      "sharing_policy=\"SPLITDUPLEX\" topology=\"FAT_TREE\" topo_parameters=\"3;{h},{h},{all};1,{h},{h};1,1,1\"/>"
+      "</platform>\n",
+      fmt::arg("last", 2 * half * half * half - 1), fmt::arg("h", half), fmt::arg("all", 2 * half));
+  cluster::load_platform(file);
   std::vector<sg4::Host*> hosts;
   for (int r = 0; r < P; ++r) hosts.push_back(sg4::Host::by_name(fmt::format("host-{}", r)));
   return hosts;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -90,7 +91,7 @@ inline double bare(const collectives::JointSchedule& schedule,
     const auto P = static_cast<int>(hosts.size());
     const auto mailbox = [](int from, int to) { return sg4::Mailbox::by_name(fmt::format("{}>{}", from, to)); };
     for (int r = 0; r < P; ++r)
-      sg4::Actor::create("rank", hosts[static_cast<std::size_t>(r)], [&, r] {
+      cluster::new_actor("rank", hosts[static_cast<std::size_t>(r)], [&, r] {
         int payload = r;
         std::map<int, sg4::Mailbox*> to;
         std::map<int, sg4::Mailbox*> from;
