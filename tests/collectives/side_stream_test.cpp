@@ -149,6 +149,38 @@ TEST_CASE("a hierarchical allreduce takes the same times and gives the same bits
   }
 }
 
+TEST_CASE("a hierarchical allreduce that is cut has the same times computed and message by message") {
+  std::mt19937 random(7);
+  for (const auto& [name, topology] : several_topologies()) {
+    if (!has_rails(name)) continue;
+    for (const int P : {8, 24})  // two hosts, and six
+      for (const double fraction : {0.05, 0.2, 0.35, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.97}) {
+        CAPTURE(name, P, fraction);
+        Group group{.P = P, .numbers = false};
+        group.topology = topology;
+        for (int r = 0; r < P; ++r) {
+          group.arrivals.push_back(1e-6 * static_cast<double>(random() % 500));
+          group.speeds.push_back(1.0 / static_cast<double>(1 + random() % 3));
+        }
+        const auto run = [&] {
+          return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+            const auto chosen = collectives::allreduces().find("hierarchical")->make();
+            return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), 60'001)));
+          });
+        };
+        double last_s = 0.0;
+        for (const auto& member : run().members) last_s = std::max(last_s, member.end_s);
+        group.end_s = fraction * last_s;
+        const Group::Outcome messages = run();
+        group.collectives = cluster::Collectives::automatic;
+        const Group::Outcome computed = run();
+        check_equal(computed, messages, simgrid_precision_s);
+        for (const Group::Member& member : computed.members)
+          CHECK(member.compute_s + member.communicate_s + member.wait_s == Approx(*group.end_s).epsilon(1e-9));
+      }
+  }
+}
+
 // Rank 0 hands over its vector at the beginning, and computes; rank 1 comes at 0.4 ms. The ring of two is a transfer of
 // a half, its additions, and a transfer of the other half. Rank 0 counts the rest of it from the end of its computing
 // on.

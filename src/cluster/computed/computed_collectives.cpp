@@ -60,7 +60,7 @@ CollectiveGroup& ComputedCollectives::group(const Members& members, int generati
   std::shared_ptr<CollectiveGroup>& found = groups_[{generation, *members}];
   if (found) return *found;
   found = std::make_shared<CollectiveGroup>();
-  found->members = members;  // kept, so that no other communicator's members come to lie at their place
+  found->members = members;  // kept, so that no other vector gets the same address
   found->generation = generation;
   found->number = static_cast<int>(groups_.size());
   found->idle = found->apart = idle_costs(world_, *members);
@@ -140,7 +140,6 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
   const auto self = static_cast<std::size_t>(call.position);
   const std::size_t members = all.members->size();
   if (collective->arrived == 0) all.live.push_back(collective);
-  while (all.wake.size() < members) all.wake.push_back(sg4::Semaphore::create(0));
   {
     BlockedScope blocked(world_.cluster(), &call.actor, {.kind = BlockedOn::Kind::collective});
     blocked.label({});
@@ -151,7 +150,7 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
     if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
     collective->tensors[self] = std::move(brought);
     if (std::cmp_equal(++collective->arrived, members)) complete(all, *collective);
-    all.wake[self]->acquire();
+    all.sleep(self);
     const Left left = leave(all, *collective, *collective->times, self);
     blocked.divided(left.compute_s, left.communicate_s, left.causes);
   }
