@@ -1,5 +1,7 @@
 #include "cluster/ranks/responder.h"
 
+#include <simgrid/s4u.hpp>
+
 #include "catch.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
@@ -24,14 +26,17 @@ constexpr double speed = 1e9;
 constexpr std::int64_t n = 100'000;
 const double transfer = alpha + 8.0 * n / B;
 
+double sg_actors() { return static_cast<double>(simgrid::s4u::Engine::get_instance()->get_actor_count()); }
+
 using Body = std::function<void(const Communicator&, values::Dispatcher&, std::vector<double>&)>;
 
 /// Returns the numbers that the bodies push, then each rank's compute, communicate and wait.
-std::vector<double> run(int ranks, const Body& body) {
+/// many_to_many: on a network of the cluster's own.
+std::vector<double> run(int ranks, const Body& body, bool many_to_many = false) {
   return tests::numbers_of_child([&] {
     cluster::Options options;
     options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
-    cluster::Cluster cluster(options, ranks);
+    cluster::Cluster cluster(options, ranks, many_to_many);
     cluster::World world(cluster, "w", ranks, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
     std::vector<double> pushed;
@@ -109,6 +114,50 @@ TEST_CASE("what no answer is given to ends with the question") {
   REQUIRE(out.size() >= 8);
   CHECK(out[0] == Approx(1000.0 + transfer).epsilon(1e-9));
   CHECK(out[1] == Approx(1000.0 + 2 * transfer).epsilon(1e-9));
+}
+
+TEST_CASE("messages that are not answered are each taken in their own time, by one actor a rank or by one a member") {
+  const double taking_s = 3 * transfer, two_at_once_s = transfer + 8.0 * n / B;
+  const auto times = [&](bool many_to_many) {
+    return run(
+        3,
+        [&](const Communicator& comm, values::Dispatcher& d, std::vector<double>& pushed) {
+          const auto take = [&, own = comm.rank()](int source) {
+            if (own == 0) pushed.push_back(comm.now() + 1000.0 * source);
+          };
+          const Responder responder(
+              comm, {(comm.rank() + 1) % 3, (comm.rank() + 2) % 3},
+              [=](const Communicator& beside, int source, const Packet&) -> std::optional<Packet> {
+                beside.charge_reduction(taking_s * speed);
+                take(source);
+                return {};
+              },
+              {.flops = [=](const Packet&) { return taking_s * speed; },
+               .take = [=](int source, const Packet&) { take(source); }});
+          if (comm.rank() == 0) return comm.world().ranks().compute(0, 20.0 * speed * transfer);
+          responder.start_send(0, d.zeros(n)).wait();
+          responder.start_send(0, d.zeros(n)).wait();
+          if (comm.rank() == 1) pushed.push_back(sg_actors());
+          cluster::pause(10 * transfer);
+        },
+        many_to_many);
+  };
+  for (const bool many_to_many : {false, true}) {
+    const auto out = times(many_to_many);
+    CAPTURE(many_to_many);
+    REQUIRE(out.size() == 5 + 9);
+    // Two messages at once share rank 0's card. Each sender's next one starts when its first has been taken.
+    const double first_s = two_at_once_s + taking_s, second_s = first_s + two_at_once_s + taking_s;
+    CHECK(out[0] == Approx(1000.0 + first_s).epsilon(1e-9));
+    CHECK(out[1] == Approx(2000.0 + first_s).epsilon(1e-9));
+    CHECK(out[2] == (many_to_many ? 3 + 3 : 3 + 6));  // one actor a rank beside it, or one a pair
+    CHECK(out[3] == Approx(1000.0 + second_s).epsilon(1e-9));
+    CHECK(out[4] == Approx(2000.0 + second_s).epsilon(1e-9));
+    for (const std::size_t sender : {1, 2}) {  // its second message waits while rank 0's actor takes the first
+      CHECK(out[5 + 3 * sender + 1] == Approx(2 * two_at_once_s).epsilon(1e-9));
+      CHECK(out[5 + 3 * sender + 2] > taking_s);
+    }
+  }
 }
 
 }  // namespace responder_test

@@ -92,6 +92,31 @@ TEST_CASE("the fit is checked against whatever data there are, and every misfit 
                     "x.toml:14:1: a batch of 50 samples, but there are 3 training rows; expected at most as many");
 }
 
+TEST_CASE("a simulation that does not fit into the memory at hand is refused with the workers that fit") {
+  const auto why = [](const std::string& strategy, int workers, double memory_bytes) -> std::string {
+    std::string text = small;
+    text.replace(text.find("workers = 4"), 11, "workers = " + std::to_string(workers));
+    const Settings settings = settings_of(text + strategy);
+    scenario::Faults faults;
+    check_fit(settings, {.features = 100, .classes = 0}, 10'000, faults, memory_bytes);
+    try {
+      faults.raise_if_any();
+    } catch (const base::ScenarioError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string broadcast = "[[strategy]]\nkind = \"async_broadcast\"\n";
+  // 16 KiB an actor, 1 KiB a pair of ranks.
+  const auto needed = [](double actors, double pairs) { return 16'384.0 * actors + 1'024.0 * pairs; };
+  CHECK(why(broadcast, 100, needed(100, 9900)).empty());
+  CHECK(why(broadcast, 100, needed(99, 99 * 98)) ==
+        "x.toml:11:1: async_broadcast with 100 workers takes some 11776000 bytes of memory (100 actors, 9900 pairs of "
+        "ranks that exchange messages), but 11556864 are available; take at most 99 workers, or a strategy with fewer "
+        "pairs");
+  CHECK(why(broadcast, 100, 10.0).find("but 10 are available; free some memory") != std::string::npos);
+}
+
 TEST_CASE("a partition is one of its kinds, with its options, and iid by default") {
   CHECK(settings_of(small + ring_allreduce).training.partition.kind() == "iid");
   CHECK(settings_of(with_line("training", "partition = \"contiguous\"")).training.partition.kind() == "contiguous");

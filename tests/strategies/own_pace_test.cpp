@@ -144,6 +144,17 @@ TEST_CASE("a round of asynchronous broadcast takes the longer of gradient and se
   }
 }
 
+TEST_CASE("asynchronous broadcast of 300 workers takes the time of sending to all others") {
+  Trial trial{.program = broadcast(), .workers = 300, .rows = 300, .features = 2000};
+  trial.training.numbers = false;
+  trial.stop.steps = 5;
+  const record::Record record = trial.run().record;
+  const double sending = alpha + 299 * trial.message_bytes() / B;
+  const double step = trial.gradient_s() + 2 * 2000 / speed;
+  // Each message waits until the receiver has added the one before; the first two updates wait for no sends.
+  CHECK(record.simulated_s == Approx(step + 4 * sending + 3 * 2000 / speed).epsilon(1e-9));
+}
+
 TEST_CASE("replicas at their own pace end at a target, a time limit, and a number of samples") {
   for (const auto& program : {pairs(), broadcast()}) {
     Trial trial{.program = program, .workers = 4, .rows = 48, .features = 4};

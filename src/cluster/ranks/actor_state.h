@@ -9,10 +9,10 @@
 namespace simgrad::cluster {
 
 class ActorState;
-class Transfer;
+class AnyTransfer;
 
 /// Start of the transfer in virtual time; negative if there is none, or if it has not started.
-double transfer_start_s(const Transfer* transfer);
+double transfer_start_s(const AnyTransfer* transfer);
 
 /// The operation that an actor is blocked in: for accounts cut at the end, and for the texts of deadlocks.
 struct BlockedOn {
@@ -23,7 +23,7 @@ struct BlockedOn {
   /// deadlock.
   bool ends_by_itself = false;
   int peer = anybody;
-  const Transfer* transfer = nullptr;
+  const AnyTransfer* transfer = nullptr;
   /// Where the actor at the other end is named: in the channel, which knows it once it has called.
   const ActorState* const* other_end = nullptr;
   const ActorState* awaited = nullptr;  ///< the actor that is waited for, where there is no channel

@@ -25,8 +25,7 @@ std::string waits_for(const BlockedOn& on) {
 /// taken by one of them at once.
 bool moves(const World& world, const Message& message) {
   if (message.transfer.start_s() < 0.0) return false;
-  return !message.transfer.over() ||
-         world.timekeeper().blocked_on(message.channel->target).receives_from_anybody();
+  return !message.transfer.over() || world.timekeeper().blocked_on(message.channel->target).receives_from_anybody();
 }
 
 /// Whether nothing but another rank can end the wait.

@@ -79,10 +79,10 @@ Packet Messenger::take(Message& message) {
 }
 
 /// An end of a parcel comes to its channel: of the one that waits for this end, which starts, or of a new one.
-Transfer Messenger::meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill) {
+AnyTransfer Messenger::meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill) {
   Parcel* const met = channel.waiting.take(receives);
   Parcel& parcel = met ? *met : parcels_.make();
-  Transfer transfer(parcel);
+  AnyTransfer transfer(parcel);
   fill(parcel);
   if (!met)
     channel.waiting.put(parcel, receives);
@@ -93,12 +93,12 @@ Transfer Messenger::meet(Channel& channel, bool receives, const std::function<vo
   return transfer;
 }
 
-Transfer Messenger::send(Message& message) {
+AnyTransfer Messenger::send(Message& message) {
   Channel& channel = *message.channel;
   if (!channel.mailbox)
     return meet(channel, false, [&](Parcel& parcel) {
       parcel.message = &message;
-      message.transfer = Transfer(parcel);
+      message.transfer = AnyTransfer(parcel);
     });
   const auto bytes = channel.local ? 0 : static_cast<std::uint64_t>(message.packet.bytes());
   const sg4::CommPtr transfer = channel.mailbox->put_init(&message, bytes);
@@ -106,12 +106,12 @@ Transfer Messenger::send(Message& message) {
   if (limit && !channel.local) transfer->set_rate(*limit);
   transfer->start();
   // The message has a reference, too: the sender may be done before the receiver takes it.
-  return message.transfer = Transfer(*transfer);
+  return message.transfer = AnyTransfer(*transfer);
 }
 
-Transfer Messenger::receive(Channel& channel, Message** landing) {
+AnyTransfer Messenger::receive(Channel& channel, Message** landing) {
   if (!channel.mailbox) return meet(channel, true, [&](Parcel& parcel) { parcel.landing = landing; });
-  return Transfer(*channel.mailbox->get_async<Message>(landing));
+  return AnyTransfer(*channel.mailbox->get_async<Message>(landing));
 }
 
 void Messenger::receive(Channel& channel, ParcelTaker& taker, std::size_t place) {
@@ -157,7 +157,7 @@ void Messenger::count_started() {
   for (Message& message : messages_) count_if_started(message);
 }
 
-void Messenger::abandon(Transfer transfer) {
+void Messenger::abandon(AnyTransfer transfer) {
   if (transfer.comm()) abandoned_.push_back({std::move(transfer), world_.now()});
 }
 

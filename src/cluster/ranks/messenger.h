@@ -43,7 +43,7 @@ struct Channel {
 struct Message {
   Packet packet;
   Channel* channel = nullptr;
-  Transfer transfer;                       ///< the sender's; none once received, or once its host is gone
+  AnyTransfer transfer;                    ///< the sender's; none once received, or once its host is gone
   bool counted = false;                    ///< its bytes are in the channel's meter
   record::Work work = record::Work::send;  ///< the named work that it is part of, where somebody records
   std::int64_t step = -1;                  ///< the sender's
@@ -56,9 +56,9 @@ class Messenger {
   Channel& channel(int generation, int source, int target);
   Message& new_message();
   /// Sends a message that has its channel and its packet.
-  Transfer send(Message& message);
+  AnyTransfer send(Message& message);
   /// Receives the channel's next message.  landing: where its receiver will look for it.
-  Transfer receive(Channel& channel, Message** landing);
+  AnyTransfer receive(Channel& channel, Message** landing);
   /// Receives the channel's next message as soon as it has arrived. Only on a network of the cluster's own.
   void receive(Channel& channel, ParcelTaker& taker, std::size_t place);
   /// Keeps one that takes parcels as long as any may come.
@@ -82,7 +82,7 @@ class Messenger {
   /// taken.
   void forget_host(int host);
   /// Takes the reference of an actor that has ended, or given up, before its transfer was over.
-  void abandon(Transfer transfer);
+  void abandon(AnyTransfer transfer);
   /// Releases the references that were taken before now. SimGrid keeps the stacks of a transfer's actors as long as the
   /// transfer, and has ended it only with the date of its cancellation.
   void release_abandoned();
@@ -99,11 +99,11 @@ class Messenger {
   void count(Message& message);
   void count_if_started(Message& message);
   void release(Message& message);
-  Transfer meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill);
+  AnyTransfer meet(Channel& channel, bool receives, const std::function<void(Parcel&)>& fill);
   void unblock(int rank);
 
   struct Abandoned {
-    Transfer transfer;
+    AnyTransfer transfer;
     double at_s = 0.0;
   };
 

@@ -31,7 +31,7 @@ class Pending {
   Pending& operator=(Pending&& other) noexcept;
   ~Pending();
 
-  void started(Transfer transfer) { transfer_ = std::move(transfer); }
+  void started(AnyTransfer transfer) { transfer_ = std::move(transfer); }
   /// The packet received; an empty one for a send. Errors: PeerLost.
   Packet wait();
   /// As wait(); nothing if the peer is lost under recovery = "continue". Otherwise: PeerLost.
@@ -46,7 +46,7 @@ class Pending {
   void abandon();
 
   const Communicator* communicator_ = nullptr;  ///< outlives its transfers
-  Transfer transfer_;
+  AnyTransfer transfer_;
   Message** landing_ = nullptr;
   const ActorState* const* other_end_ = nullptr;
   int peer_ = -1;

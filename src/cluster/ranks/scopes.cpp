@@ -10,7 +10,7 @@ namespace simgrad::cluster {
 using record::TimePart;
 using record::Work;
 
-double transfer_start_s(const Transfer* transfer) { return transfer ? transfer->start_s() : -1.0; }
+double transfer_start_s(const AnyTransfer* transfer) { return transfer ? transfer->start_s() : -1.0; }
 
 namespace {
 

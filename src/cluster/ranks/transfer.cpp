@@ -79,28 +79,28 @@ void ParcelQueue::clear() {
   while (first_) std::exchange(first_, first_->next)->release();
 }
 
-Transfer::Transfer(sg4::Comm& comm) : comm_(&comm) { intrusive_ptr_add_ref(comm_); }
+AnyTransfer::AnyTransfer(sg4::Comm& comm) : comm_(&comm) { intrusive_ptr_add_ref(comm_); }
 
-Transfer::Transfer(const Transfer& other) : comm_(other.comm_), parcel_(other.parcel_) {
+AnyTransfer::AnyTransfer(const AnyTransfer& other) : comm_(other.comm_), parcel_(other.parcel_) {
   if (comm_) intrusive_ptr_add_ref(comm_);
   if (parcel_) parcel_->add_reference();
 }
 
-Transfer::~Transfer() {
+AnyTransfer::~AnyTransfer() {
   if (comm_) intrusive_ptr_release(comm_);
   if (parcel_) parcel_->release();
 }
 
-double Transfer::start_s() const {
+double AnyTransfer::start_s() const {
   if (parcel_) return parcel_->start_s();
   return comm_ ? comm_->get_start_time() : -1.0;
 }
 
-double Transfer::finish_s() const { return parcel_ ? parcel_->finish_s() : comm_->get_finish_time(); }
+double AnyTransfer::finish_s() const { return parcel_ ? parcel_->finish_s() : comm_->get_finish_time(); }
 
-bool Transfer::over() const { return parcel_ ? parcel_->finish_s() >= 0.0 : !(comm_->get_remaining() > 0.0); }
+bool AnyTransfer::over() const { return parcel_ ? parcel_->finish_s() >= 0.0 : !(comm_->get_remaining() > 0.0); }
 
-void Transfer::wait(bool receives) const {
+void AnyTransfer::wait(bool receives) const {
   if (parcel_)
     parcel_->wait(receives);
   else

@@ -26,7 +26,7 @@ class ParcelTaker {
 };
 
 /// A message on the cluster's own network. It starts when both its ends have come. Whoever comes first makes it; it
-/// lives as long as a Transfer refers to it, or until it is over.
+/// lives as long as a AnyTransfer refers to it, or until it is over.
 class Parcel final : public Flow {
  public:
   explicit Parcel(ParcelPool& pool) : pool_(pool) {}
@@ -79,20 +79,20 @@ class ParcelQueue {
 };
 
 /// A transfer as somebody refers to it, who keeps it alive.
-class Transfer {
+class AnyTransfer {
  public:
-  Transfer() = default;  ///< none
-  explicit Transfer(simgrid::s4u::Comm& comm);
-  explicit Transfer(Parcel& parcel) : parcel_(&parcel) { parcel.add_reference(); }
-  Transfer(const Transfer& other);
-  Transfer(Transfer&& other) noexcept
+  AnyTransfer() = default;  ///< none
+  explicit AnyTransfer(simgrid::s4u::Comm& comm);
+  explicit AnyTransfer(Parcel& parcel) : parcel_(&parcel) { parcel.add_reference(); }
+  AnyTransfer(const AnyTransfer& other);
+  AnyTransfer(AnyTransfer&& other) noexcept
       : comm_(std::exchange(other.comm_, nullptr)), parcel_(std::exchange(other.parcel_, nullptr)) {}
-  Transfer& operator=(Transfer other) noexcept {
+  AnyTransfer& operator=(AnyTransfer other) noexcept {
     std::swap(comm_, other.comm_);
     std::swap(parcel_, other.parcel_);
     return *this;
   }
-  ~Transfer();
+  ~AnyTransfer();
 
   explicit operator bool() const { return comm_ || parcel_; }
   /// Negative: it has not started; it is not over.
