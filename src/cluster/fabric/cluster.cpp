@@ -96,6 +96,7 @@ void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors
     build_topology(hosts);
   else
     load_platform(hosts);
+  if (options_.network_model == NetworkModel::infiniband) count_transfers_once();
   const bool even = options_.platform.empty() && options_.topology->even_latencies();
   if (options_.network_model == NetworkModel::ideal && !even) share_fairly();
   if (sharing == Sharing::of_changed_links_and_late_flows) share_links_of_late_flows();

@@ -5,6 +5,7 @@
 #else
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #endif
+#include <memory>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 
@@ -45,6 +46,18 @@ class ComputedZone final : public routing::NetZoneImpl {
   std::vector<int> places_;  ///< of the route that is being computed
 };
 
+#if SIMGRID_VERSION >= 40000
+using StartSignal = simgrid::xbt::signal<void(const sg4::Comm&)>;
+StartSignal& start_signal();
+
+/// An explicit instantiation may name a private member, and SimGrid lets nobody leave this signal otherwise.
+template <StartSignal* signal>
+struct Revealed {
+  friend StartSignal& start_signal() { return *signal; }
+};
+template struct Revealed<&sg4::Activity_T<sg4::Comm>::on_start>;
+#endif
+
 }  // namespace
 
 void load_platform(const std::string& file) {
@@ -77,6 +90,19 @@ void set_bandwidth_factor(const FlowFactor& factor) {
   root->set_bandwidth_factor_cb(factor);
 #else
   root->get_network_model()->set_bw_factor_cb(factor);
+#endif
+}
+
+void count_transfers_once() {
+#if SIMGRID_VERSION >= 40000
+  // SimGrid 4.0 tells twice of the start of a transfer whose two ends call at the same instant.
+  const StartSignal model = start_signal();
+  start_signal().disconnect_slots();
+  const auto under_way = std::make_shared<std::unordered_set<const void*>>();
+  sg4::Comm::on_start_cb([model, under_way](const sg4::Comm& transfer) {
+    if (under_way->insert(transfer.get_impl()).second) model(transfer);
+  });
+  sg4::Comm::on_completion_cb([under_way](const sg4::Comm& transfer) { under_way->erase(transfer.get_impl()); });
 #endif
 }
 

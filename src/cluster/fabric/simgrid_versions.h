@@ -93,6 +93,9 @@ using FlowFactor = std::function<double(double bytes, const simgrid::s4u::Host* 
 void set_latency_factor(const FlowFactor& factor);
 void set_bandwidth_factor(const FlowFactor& factor);
 
+/// Lets SimGrid's model of InfiniBand count each transfer once. Call it when hosts are there.
+void count_transfers_once();
+
 inline simgrid::s4u::ActorPtr new_actor(const std::string& name, simgrid::s4u::Host* host,
                                         const std::function<void()>& body) {
 #if SIMGRID_VERSION >= 40000
