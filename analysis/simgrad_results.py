@@ -121,6 +121,12 @@ def _with_runs(frame, runs, path):
     return joined.drop(columns="id")
 
 
+def _with_all_rows(frame, path):
+    if "quantile" in frame.columns:
+        raise ResultsError(f"{path}: has quantiles for the runs' many rows; simgrad run --all-ranks writes all of them")
+    return frame
+
+
 def load_curves(directory):
     """Reads curves.csv: a line per evaluation, with the label, the seed and the grid point of its run."""
     return _with_runs(_load(directory, "curves.csv"), load_runs(directory), Path(directory) / "curves.csv")
@@ -128,12 +134,14 @@ def load_curves(directory):
 
 def load_ranks(directory):
     """Reads ranks.csv: a line per rank, workers and servers, with the label, the seed and the grid point of its run."""
-    return _with_runs(_load(directory, "ranks.csv"), load_runs(directory), Path(directory) / "ranks.csv")
+    path = Path(directory) / "ranks.csv"
+    return _with_runs(_with_all_rows(_load(directory, "ranks.csv"), path), load_runs(directory), path)
 
 
 def load_links(directory):
     """Reads links.csv: a line per link and direction, with the label, the seed and the grid point of its run."""
-    return _with_runs(_load(directory, "links.csv"), load_runs(directory), Path(directory) / "links.csv")
+    path = Path(directory) / "links.csv"
+    return _with_runs(_with_all_rows(_load(directory, "links.csv"), path), load_runs(directory), path)
 
 
 def student_t(degrees):

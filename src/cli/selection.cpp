@@ -57,6 +57,8 @@ std::vector<std::string> words_of(const Chosen& chosen) {
   if (!chosen.selection.seeds.empty()) add("--seeds", chosen.selection.seeds);
   for (const std::string& each : chosen.selection.strategies) add("--strategy", each);
   if (chosen.no_baseline) words.emplace_back("--no-baseline");
+  if (chosen.selection.all_ranks) words.emplace_back("--all-ranks");
+  if (!chosen.selection.timelines.empty()) add("--timelines", chosen.selection.timelines);
   return words;
 }
 

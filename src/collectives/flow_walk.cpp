@@ -34,8 +34,7 @@ FlowWalk::FlowWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::s
       sharing_(bandwidths(*costs.routes), costs.flow_limit_bytes_per_s) {
   for (std::size_t m = 0; m < arrivals.size(); ++m) {
     timings_[m].end_s = arrivals[m];
-    if (std::isfinite(arrivals[m]))
-      events_.push({.at_s = arrivals[m], .kind = Event::Kind::comes, .which = static_cast<int>(m)});
+    if (std::isfinite(arrivals[m])) coming_.push_back(static_cast<int>(m));
   }
 }
 
@@ -57,56 +56,86 @@ double FlowWalk::show(cluster::TimingObserver& observer) {
 }
 
 double FlowWalk::run() {
-  while (!events_.empty() && (!observer_ || !observer_->enough())) {
+  come_all();
+  while (!events_.empty() && !seen_enough()) {
     const double now = events_.top().at_s;
     const double until = together_until(now);
     while (!events_.empty() && events_.top().at_s <= until) {
       const Event event = events_.top();
       events_.pop();
       happen(event);
+      come_all();
     }
     sharing_.share(
         [&](int sharing, double rate) { change_rate(flow_of_sharing_[static_cast<std::size_t>(sharing)], rate, now); });
   }
-  if (!events_.empty()) {  // enough is shown: the round that a member is in is not
-    double shown_s = until_.last();
+  double shown_s = until_.last();
+  if (!events_.empty() || !coming_.empty()) {  // enough is shown: the round that a member is in is not
     for (const Member& member : members_)
       if (member.open > 0) shown_s = std::min(shown_s, member.ready_s);
-    return std::min(shown_s, events_.top().at_s);
+    for (const int member : coming_) shown_s = std::min(shown_s, timings_[static_cast<std::size_t>(member)].end_s);
+    return shown_s;
   }
   for (std::size_t m = 0; m < members_.size(); ++m)
     if (members_[m].open > 0) account(static_cast<int>(m));
-  return until_.last();
+  return shown_s;
 }
 
 void FlowWalk::happen(const Event& event) {
-  if (event.kind == Event::Kind::comes) return come(event.which, event.at_s);
-  if (event.version != flows_[static_cast<std::size_t>(event.which)].version) return;
+  if (event.version != flows_[static_cast<std::size_t>(event.flow)].version) return;
   if (event.kind == Event::Kind::has_paid_latency)
-    pay_latency(event.which, event.at_s);
+    pay_latency(event.flow, event.at_s);
   else
-    end(event.which, event.at_s);
+    end(event.flow, event.at_s);
 }
 
-void FlowWalk::come(int number, double now) {
+void FlowWalk::come_all() {
+  while (!coming_.empty() && !seen_enough()) {
+    const int next = coming_.back();
+    coming_.pop_back();
+    come(next);
+  }
+}
+
+void FlowWalk::come(int number) {
   Member& self = member(number);
   do {
     if (++self.round >= schedule_.rounds()) return;
     self.exchange = schedule_.exchange(self.round, number);
   } while (self.exchange.source < 0 && self.exchange.target < 0);
-  self.ready_s = now;
+  self.ready_s = timings_[static_cast<std::size_t>(number)].end_s;
   self.in = self.out = {};
   self.open = (self.exchange.source >= 0 ? 1 : 0) + (self.exchange.target >= 0 ? 1 : 0);
   const auto is_there = [&](int peer) { return peer >= 0 && member(peer).round == self.round; };
-  if (is_there(self.exchange.target)) begin(number, self.exchange.target, now);
-  if (is_there(self.exchange.source)) begin(self.exchange.source, number, now);
+  const bool sends = is_there(self.exchange.target), receives = is_there(self.exchange.source);
+  const int source = self.exchange.source;
+  if (sends) begin(number, self.exchange.target);
+  if (receives) begin(source, number);
 }
 
-void FlowWalk::begin(int source, int target, double now) {
-  Transfer& out = member(source).out;
-  out.start_s = member(target).in.start_s = now;
+const FlowWalk::Way& FlowWalk::way(int source, int target) {
+  Way& way = member(source).way;
+  if (way.target == target) return way;
+  const cluster::MemberRoute& route = costs_.routes->between(source, target);
+  const std::vector<bool>& shared = *costs_.shared_links;
+  way = {target, &route,
+         std::ranges::any_of(route.links, [&](int link) { return shared[static_cast<std::size_t>(link)]; })};
+  return way;
+}
+
+/// Both ends have come to their round.
+void FlowWalk::begin(int source, int target) {
+  const double now = std::max(member(source).ready_s, member(target).ready_s);
+  member(source).out.start_s = member(target).in.start_s = now;
   const std::int64_t size = bytes(member(source).exchange.sent);
   if (sent_ && now <= until_.last()) (*sent_)[{source, target}] += {size, 1};
+  const Way& its = way(source, target);
+  if (its.shared) return begin_shared(source, target, its, now);
+  const double rate = std::min(its.route->bandwidth_bytes_per_s, costs_.flow_limit_bytes_per_s);
+  end(source, target, now + its.route->latency_s + static_cast<double>(size) / rate);
+}
+
+void FlowWalk::begin_shared(int source, int target, const Way& way, double now) {
   int number = 0;
   if (free_flows_.empty()) {
     number = static_cast<int>(flows_.size());
@@ -116,10 +145,14 @@ void FlowWalk::begin(int source, int target, double now) {
     free_flows_.pop_back();
   }
   Flow& flow = flows_[static_cast<std::size_t>(number)];
-  flow = {.source = source, .target = target, .left = static_cast<double>(size), .version = flow.version + 1};
-  events_.push({.at_s = now + costs_.routes->between(source, target).latency_s,
+  flow = {.source = source,
+          .target = target,
+          .links = way.route->links,
+          .left = static_cast<double>(bytes(member(source).exchange.sent)),
+          .version = flow.version + 1};
+  events_.push({.at_s = now + way.route->latency_s,
                 .kind = Event::Kind::has_paid_latency,
-                .which = number,
+                .flow = number,
                 .version = flow.version});
 }
 
@@ -127,7 +160,7 @@ void FlowWalk::pay_latency(int number, double now) {
   Flow& flow = flows_[static_cast<std::size_t>(number)];
   if (!(flow.left > 0.0)) return end(number, now);
   flow.since_s = now;
-  flow.sharing = sharing_.add(costs_.routes->between(flow.source, flow.target).links);
+  flow.sharing = sharing_.add(flow.links);
   const auto at = static_cast<std::size_t>(flow.sharing);
   if (flow_of_sharing_.size() <= at) flow_of_sharing_.resize(at + 1);
   flow_of_sharing_[at] = number;
@@ -139,24 +172,28 @@ void FlowWalk::change_rate(int number, double rate, double now) {
   flow.left = std::max(0.0, flow.left - flow.rate * (at_s - flow.since_s));
   flow.since_s = at_s;
   flow.rate = rate;
-  events_.push(
-      {.at_s = at_s + flow.left / rate, .kind = Event::Kind::ends, .which = number, .version = ++flow.version});
+  events_.push({.at_s = at_s + flow.left / rate, .kind = Event::Kind::ends, .flow = number, .version = ++flow.version});
 }
 
 void FlowWalk::end(int number, double now) {
   Flow& flow = flows_[static_cast<std::size_t>(number)];
   ++flow.version;
   if (flow.sharing >= 0) sharing_.remove(std::exchange(flow.sharing, -1));
-  member(flow.source).out.end_s = member(flow.target).in.end_s = now;
   free_flows_.push_back(number);
-  const int ends[] = {flow.source, flow.target};
-  for (const int end : ends)
-    if (--member(end).open == 0) leave_round(end);
+  end(flow.source, flow.target, now);
 }
 
-void FlowWalk::leave_round(int number) {
+void FlowWalk::end(int source, int target, double now) {
+  member(source).out.end_s = member(target).in.end_s = now;
+  close(source);
+  close(target);
+}
+
+/// One of the member's transfers is over.
+void FlowWalk::close(int number) {
+  if (--member(number).open > 0) return;
   account(number);
-  events_.push({.at_s = timings_[static_cast<std::size_t>(number)].end_s, .kind = Event::Kind::comes, .which = number});
+  coming_.push_back(number);
 }
 
 void FlowWalk::account(int number) {

@@ -12,9 +12,10 @@
 
 namespace simgrad::collectives {
 
-/// As a ScheduleWalk, but a transfer takes its route's latency, and then as long as its fair share of the links lets
-/// it. Cost: rounds x members events, each with the transfers that are connected with it by links. Where ranks are
-/// alike, the transfers of a round begin together, and are shared out once.
+/// As a ScheduleWalk, but a transfer over a shared link takes its route's latency, and then as long as its fair share
+/// of the links lets it. Such transfers alone are events, in the order of time; before the next event each member goes
+/// as far as it can on links of its own. Cost: rounds x members, and for each event the transfers that are connected
+/// with it by links. Where ranks are alike, the shared transfers of a round begin together, and are shared out once.
 class FlowWalk {
  public:
   FlowWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
@@ -30,6 +31,11 @@ class FlowWalk {
   /// A transfer that has not begun, or not ended, has this time.
   static constexpr double not_yet = std::numeric_limits<double>::infinity();
 
+  struct Way {
+    int target = Exchange::nobody;
+    const cluster::MemberRoute* route = nullptr;
+    bool shared = false;  ///< whether one of its links is
+  };
   struct Transfer {
     double start_s = not_yet;
     double end_s = not_yet;
@@ -40,10 +46,12 @@ class FlowWalk {
     Exchange exchange;     ///< its part in the round
     Transfer out, in;      ///< of the round
     int open = 0;          ///< transfers of the round that have not ended
+    Way way;               ///< to its last target
   };
   struct Flow {
     int source = 0;
     int target = 0;
+    std::span<const int> links = {};
     int sharing = -1;      ///< its number where rates are found
     double left = 0.0;     ///< bytes
     double rate = 0.0;     ///< bytes a second
@@ -51,23 +59,28 @@ class FlowWalk {
     unsigned version = 0;  ///< ends that were foreseen under an earlier rate are void
   };
   struct Event {
-    enum class Kind : std::int8_t { comes, has_paid_latency, ends };
+    enum class Kind : std::int8_t { has_paid_latency, ends };
     double at_s = 0.0;
-    Kind kind = Kind::comes;
-    int which = 0;  ///< member or flow
+    Kind kind = Kind::ends;
+    int flow = 0;
     unsigned version = 0;
     bool operator>(const Event& other) const { return at_s > other.at_s; }
   };
 
   /// Returns the time until which everything is known.
   double run();
+  bool seen_enough() const { return observer_ && observer_->enough(); }
   void happen(const Event& event);
-  void come(int member, double now);
-  void begin(int source, int target, double now);
+  void come_all();
+  void come(int member);
+  const Way& way(int source, int target);
+  void begin(int source, int target);
+  void begin_shared(int source, int target, const Way& way, double now);
   void pay_latency(int flow, double now);
   void end(int flow, double now);
   void change_rate(int flow, double rate, double now);
-  void leave_round(int member);
+  void end(int source, int target, double now);
+  void close(int member);
   /// Adds the round to the member's time, as far as it went.
   void account(int member);
   std::int64_t bytes(const Stretch& stretch) const { return schedule_.split().bytes(stretch); }
@@ -78,6 +91,7 @@ class FlowWalk {
   cluster::Until until_;
   std::vector<cluster::MemberTiming> timings_;
   std::vector<Member> members_;
+  std::vector<int> coming_;  ///< members that come to their next round
   std::vector<Flow> flows_;
   std::vector<int> free_flows_;
   std::vector<int> flow_of_sharing_;

@@ -28,7 +28,7 @@ std::shared_ptr<const cluster::CollectiveTiming> ring_timing(const Extent& x, in
 cluster::CollectivePhases phases(const cluster::LocalGroups& hosts, const Extent& x, Combination how) {
   const std::size_t devices = hosts.groups.front().size();
   const Split split(x, static_cast<int>(devices));
-  const std::int64_t largest = split.bytes(split.chunk(0));
+  const std::int64_t largest = split.bytes(split.largest());
   cluster::CollectivePhases all;
   const auto inside = [&](const std::shared_ptr<const JointSchedule>& schedule, std::int64_t bytes) {
     const auto timing = timing_of(schedule, how);

@@ -33,7 +33,7 @@ class Around : public JointSchedule {
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links) return JointSchedule::timings(costs, arrivals, until);
+    if (costs.flows_share_links()) return JointSchedule::timings(costs, arrivals, until);
     RingWalk around(split(), costs, arrivals, until);
     walk(around);
     return around.timings();
@@ -89,6 +89,7 @@ class RingAllGather : public Around {
 
   std::string_view name() const override { return "ring all_gather"; }
   Stretch brings(int member) const override { return chunk(member + brought_); }
+  std::int64_t largest_input() const override { return split().bytes(split().largest()); }
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
     std::rotate(brought.begin(), brought.end() - brought_, brought.end());  // into the order of the chunks
     const Tensor all = values::concatenate(brought);
@@ -118,7 +119,7 @@ class Sequence final : public JointSchedule {
   }
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links) return JointSchedule::timings(costs, arrivals, until);
+    if (costs.flows_share_links()) return JointSchedule::timings(costs, arrivals, until);
     RingWalk walk(split(), costs, arrivals, until);
     first_.walk(walk);
     second_.walk(walk);

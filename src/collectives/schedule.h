@@ -32,6 +32,8 @@ class Schedule {
   /// The part of the vector that a member has at the beginning, and the part it is left with.
   virtual Stretch brings(int /*member*/) const { return split_.whole(); }
   virtual Stretch keeps(int /*member*/) const { return split_.whole(); }
+  /// The bytes of the largest part that a member has at the beginning.
+  virtual std::int64_t largest_input() const { return split_.bytes(split_.whole()); }
 
  private:
   Split split_;

@@ -54,6 +54,12 @@ class Split {
   Stretch chunk(int k) const { return chunks(k, k + 1); }
   /// Chunks from .. to - 1, which lie one behind the other.
   Stretch chunks(int from, int to) const { return {start(from), start(to) - start(from)}; }
+  Stretch largest() const {
+    int longest = 0;
+    for (int k = 1; starts_ && k < chunks_; ++k)
+      if (chunk(k).count > chunk(longest).count) longest = k;
+    return chunk(longest);
+  }
   std::vector<std::int64_t> starts() const {
     std::vector<std::int64_t> all;
     for (int k = 0; k < chunks_; ++k) all.push_back(start(k));

@@ -40,7 +40,7 @@ class ScheduleTiming final : public CollectiveTiming {
   }
   double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
               cluster::TimingObserver& observer) const override {
-    if (costs.flows_share_links) return FlowWalk(*schedule_, costs, arrivals, until).show(observer);
+    if (costs.flows_share_links()) return FlowWalk(*schedule_, costs, arrivals, until).show(observer);
     return ScheduleWalk(*schedule_, costs, arrivals, until).show(observer);
   }
   bool may_share_links() const override { return schedule_->may_share_links(); }
@@ -66,12 +66,12 @@ Tensor JointSchedule::by_messages(const cluster::Communicator& comm, Tensor x, v
 
 std::vector<MemberTiming> JointSchedule::timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                                  const cluster::Until& until) const {
-  if (costs.flows_share_links) return FlowWalk(*this, costs, arrivals, until).timings();
+  if (costs.flows_share_links()) return FlowWalk(*this, costs, arrivals, until).timings();
   return ScheduleWalk(*this, costs, arrivals, until).timings();
 }
 
 SentByPair JointSchedule::sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const {
-  if (costs.flows_share_links) return FlowWalk(*this, costs, arrivals, until).sent();
+  if (costs.flows_share_links()) return FlowWalk(*this, costs, arrivals, until).sent();
   return ScheduleWalk(*this, costs, arrivals, until).sent();
 }
 
@@ -82,7 +82,7 @@ Tensor run_collective(const cluster::Communicator& comm,
   if (comm.may_compute()) return comm.compute_together([&] { return timing_of(make(), how); }, std::move(x));
   const std::shared_ptr<const JointSchedule> schedule = make();
   return record_call(
-      comm, schedule->name(), x.size_bytes(), [&] { return timing_of(schedule, how); },
+      comm, schedule->name(), schedule->largest_input(), [&] { return timing_of(schedule, how); },
       [&] { return schedule->by_messages(comm, std::move(x), how); });
 }
 

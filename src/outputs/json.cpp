@@ -101,6 +101,7 @@ void write_results_json(const Results& results, const Sink& sink) {
   text += fmt::format("  \"complete\": {},\n", results.complete);
   if (!results.command.empty()) text += fmt::format("  \"command\": {},\n", compact(results.command));
   text += fmt::format("  \"scenario\": {},\n", compact(scenario));
+  if (results.all_ranks) text += "  \"all_ranks\": true,\n";
   sink(text);
   write_lines("runs", results.runs, sink);
   sink(",\n");

@@ -145,6 +145,7 @@ Results results_from_json(const Json& json) {
       .complete = results.flag("complete"),
       .command = results.text_or("command", ""),
       .scenario = results.object("scenario"),
+      .all_ranks = results.has("all_ranks") && results.flag("all_ranks"),
       .runs = runs_of("runs"),
       .baselines = runs_of("baselines"),
       .counterfactuals = results.has("counterfactuals")

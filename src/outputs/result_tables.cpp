@@ -10,6 +10,7 @@
 
 #include "outputs/describe_run.h"
 #include "outputs/point_summary.h"
+#include "outputs/quantile_rows.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -193,6 +194,15 @@ ResultTable table_of(std::string name, const Results& results, typename Rows<Ite
   return {std::move(name), rows->columns(), [rows](const auto& use) { rows->each(use); }};
 }
 
+/// Whether the rows of several runs are so many that quantiles stand for them.
+template <class ItemsOf>
+bool has_quantiles(const Results& results, ItemsOf items_of) {
+  if (results.all_ranks || results.runs.size() < 2) return false;
+  std::size_t rows = 0;
+  for (const Run& run : results.runs) rows += items_of(run).size();
+  return rows > most_rows_in_full;
+}
+
 }  // namespace
 
 std::string sound_text(const std::string& text) {
@@ -235,11 +245,15 @@ ResultTable curves_table(const Results& results) {
 }
 
 ResultTable ranks_table(const Results& results) {
-  return table_of<record::RankUse>("ranks", results, [](const Run& run) { return std::span(run.record.ranks); });
+  const auto ranks_of = [](const Run& run) { return std::span(run.record.ranks); };
+  ResultTable table = table_of<record::RankUse>("ranks", results, ranks_of);
+  return has_quantiles(results, ranks_of) ? by_quantiles(std::move(table), "role", "rank") : table;
 }
 
 ResultTable links_table(const Results& results) {
-  return table_of<record::LinkUse>("links", results, [](const Run& run) { return std::span(run.record.links); });
+  const auto links_of = [](const Run& run) { return std::span(run.record.links); };
+  ResultTable table = table_of<record::LinkUse>("links", results, links_of);
+  return has_quantiles(results, links_of) ? by_quantiles(std::move(table), "link_class", "link") : table;
 }
 
 ResultTable link_utilisation_table(const Results& results) {

@@ -41,6 +41,7 @@ struct Results {
   bool complete = true;
   std::string command = {};         ///< the command as typed, without --out and options that change no result
   nlohmann::ordered_json scenario;  ///< resolved
+  bool all_ranks = false;           ///< the tables have a row for each rank and each link, however many there are
   std::vector<Run> runs;
   std::vector<Run> baselines;
   std::vector<Counterfactual> counterfactuals = {};  ///< of some runs, in the order of their importance

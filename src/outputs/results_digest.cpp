@@ -96,6 +96,7 @@ std::string digest(const Results& results) {
   for (const std::string& text : {program(), results.name, results.title, results.version, results.command})
     head.add(text);
   head.add(results.complete);
+  head.add(results.all_ranks);
   head.add(results.scenario);
   add_hashes(all, results.runs);
   add_hashes(all, results.baselines);

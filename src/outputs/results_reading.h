@@ -1,4 +1,4 @@
-/// results.json and timelines, read: a file at a time, or an item of a list at a time.
+/// results.json, read as a whole or an item of a list at a time, and the errors of all JSON files that are read.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,10 @@ namespace simgrad::outputs {
 Run run_in_list(const nlohmann::ordered_json& json, std::string_view list, std::size_t index);
 Counterfactual counterfactual_in_list(const nlohmann::ordered_json& json, std::string_view list, std::size_t index);
 
-/// Parses a file with `parse`. Errors: base::EnvironmentError for a file that cannot be read; base::ScenarioError for
-/// contents that are wrong, with the file's name.
+/// Parses the text of a file with `parse`. Errors: base::ScenarioError for contents that are wrong, with the file's
+/// name.
 template <class Parse>
-auto parsed(const std::string& path, Parse parse) {
-  const std::string text = read_file(path);
+auto parsed_text(const std::string& path, const std::string& text, Parse parse) {
   nlohmann::ordered_json json;
   try {
     json = parse_json(text, path);
@@ -31,6 +30,12 @@ auto parsed(const std::string& path, Parse parse) {
   } catch (const base::EnvironmentError& fault) {
     throw base::ScenarioError(path + ": " + fault.what());
   }
+}
+
+/// Parses a file. Errors: as above, and base::EnvironmentError for a file that cannot be read.
+template <class Parse>
+auto parsed(const std::string& path, Parse parse) {
+  return parsed_text(path, read_file(path), parse);
 }
 
 }  // namespace simgrad::outputs

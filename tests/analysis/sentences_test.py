@@ -8,6 +8,7 @@ fault, as is a number, a name, a winner or a cause that the runs do not bear out
     python3 sentences_test.py --kinds                   counts claims by kind
 """
 
+import gzip
 import json
 import re
 import subprocess
@@ -73,7 +74,18 @@ class Page:
             chart = self.data[name]
             if chart:
                 self.read(name, chart["sentence"], lambda one, rule=rule, chart=chart: self.chart(one, rule, chart))
+        self.timelines()
         self.rows()
+
+    def timelines(self):
+        shown = len(self.data["gantt"]["runs"]) if self.data["gantt"] else 0
+        of = sum(1 for case in self.experiment.cases if case.live)
+        missing = self.data["missing_timelines"]
+        if missing:
+            self.read("missing timelines", missing["sentence"],
+                      lambda one: network_charts.missing_timelines(one, shown, of))
+        else:
+            self.read("missing timelines", "", lambda one: one.claim("none missing", shown == of, f"{shown} of {of}"))
 
     def headline(self, one):
         if answers.without_winner(one, self.experiment):
@@ -198,8 +210,8 @@ def read_real(numbers, claims):
             ran = subprocess.run([PROGRAM, "run", "drawn.toml", *words, "--out", "out"], cwd=directory, timeout=100,
                                  check=True, capture_output=True, text=True, encoding="utf-8")
             results = json.loads((directory / "out/results.json").read_text(encoding="utf-8"))
-            timelines = {file.stem: json.loads(file.read_text(encoding="utf-8"))
-                         for file in (directory / "out/timelines").glob("*.json")}
+            timelines = {file.name.partition(".")[0]: json.loads(gzip.decompress(file.read_bytes()))
+                         for file in (directory / "out/timelines").glob("*.json.gz")}
             page = Page(f"run-{number}", Experiment(results, timelines), page_data(directory / "out/report.html"),
                         claims)
             page.read_all()

@@ -4,128 +4,26 @@
 //
 // collectives_bench [rounds] [largest P]
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
-#include <map>
-#include <numeric>
-#include <simgrid/s4u.hpp>
 #include <vector>
 
 #include "bench/bare.h"
 #include "bench/measure.h"
-#include "cluster/fabric/cluster.h"
-#include "cluster/ranks/ranks.h"
-#include "cluster/ranks/world.h"
+#include "bench/steps.h"
 #include "cluster/topologies/star.h"
 #include "collectives/all_to_all.h"
 #include "collectives/binomial.h"
 #include "collectives/ring.h"
-#include "collectives/timed_schedule.h"
-#include "record/record.h"
-#include "simulation.h"
-#include "values/dispatcher.h"
 
 using namespace simgrad;
-using collectives::JointSchedule;
-namespace sg4 = simgrid::s4u;
+using bench::Measured;
+using Body = bench::StepBody;
+using bench::length;
 
 namespace {
-
-constexpr std::int64_t length = 125'000;  // 1 MB
-
-double processor_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-double peak_mib() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024.0;
-}
-
-struct Measured {
-  double step_s = 0.0;
-  double messages = 0.0;  ///< a step
-  double peak_mib = 0.0;
-};
-
-using Body = std::function<void(const cluster::Communicator&, const values::Tensor& x)>;
-
-/// `steps` times that by P ranks that come at different times, each with 1 MB, without numbers.
-Measured ours(const Body& body, int P, int steps, cluster::Collectives way, bool in_hosts) {
-  const auto measured = tests::numbers_of_child([&] {
-    cluster::Options options;
-    options.workers = P;
-    options.collectives = way;
-    if (in_hosts) {
-      auto star = std::make_unique<cluster::Star>();
-      star->devices_per_host = 8;
-      options.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
-    }
-    cluster::Cluster cluster(options, P);
-    cluster::World world(cluster, "w", P, 0);
-    values::Dispatcher timing({.numbers = false, .label = {}});
-    std::vector<int> all(static_cast<std::size_t>(P));
-    std::iota(all.begin(), all.end(), 0);
-    const auto members = std::make_shared<const std::vector<int>>(all);
-    for (int r = 0; r < P; ++r)
-      world.ranks().start(r, [&, r] {
-        const cluster::Communicator comm(world, members, r, 0);
-        const values::Tensor x = timing.zeros(length);
-        for (int s = 0; s < steps; ++s) {
-          world.ranks().compute(r, 1e4 * (r % 37));
-          body(comm, x);
-        }
-      });
-    const double start = processor_s();
-    cluster.run();
-    const double took = processor_s() - start;
-    world.end();
-    record::Record record;
-    world.fill(record);
-    return std::vector{took / steps, static_cast<double>(record.messages) / steps, peak_mib()};
-  });
-  return {measured[0], measured[1], measured[2]};
-}
-
-/// The schedule's messages and additions by plain SimGrid.
-double bare(const JointSchedule& schedule, int P, int steps) {
-  return tests::numbers_of_child([&] {
-    const std::vector<sg4::Host*> hosts = bench::bare_star(P);
-    const auto mailbox = [](int from, int to) { return sg4::Mailbox::by_name(fmt::format("{}>{}", from, to)); };
-    for (int r = 0; r < P; ++r)
-      sg4::Actor::create("rank", hosts[static_cast<std::size_t>(r)], [&, r] {
-        int payload = r;
-        std::map<int, sg4::Mailbox*> to;
-        std::map<int, sg4::Mailbox*> from;
-        for (int s = 0; s < steps; ++s) {
-          if (r % 37 > 0) sg4::this_actor::sleep_for(1e-6 * (r % 37));
-          for (int round = 0; round < schedule.rounds(); ++round) {
-            const auto turn = schedule.exchange(round, r);
-            sg4::CommPtr sending;
-            if (turn.target >= 0) {
-              auto& box = to[turn.target];
-              if (!box) box = mailbox(r, turn.target);
-              sending = box->put_async(&payload, static_cast<std::uint64_t>(schedule.split().bytes(turn.sent)));
-            }
-            if (turn.source >= 0) {
-              auto& box = from[turn.source];
-              if (!box) box = mailbox(turn.source, r);
-              box->get<int>();
-            }
-            if (sending) sending->wait();
-            if (turn.source >= 0 && turn.reduce && turn.received.count > 0)
-              sg4::this_actor::sleep_for(static_cast<double>(turn.received.count) / 1e10);
-          }
-        }
-      });
-    const double start = processor_s();
-    sg4::Engine::get_instance()->run();
-    return std::vector{(processor_s() - start) / steps};
-  })[0];
-}
 
 struct Case {
   std::string_view name;
@@ -134,6 +32,12 @@ struct Case {
   bool has_two_ways = false;
   bool in_hosts = false;  ///< eight ranks each
 };
+
+bench::Topology hosts_of_eight() {
+  auto star = std::make_unique<cluster::Star>();
+  star->devices_per_host = 8;
+  return bench::Topology(cluster::topologies(), std::move(star));
+}
 
 std::vector<Case> cases() {
   using cluster::Communicator;
@@ -190,7 +94,9 @@ int main(int argc, char** argv) {
   for (const Case& c : cases())
     for (const int P : {16, 64, 256, 1024, 4096, 16'384}) {
       if (P > largest || (!c.has_two_ways && P > 1024)) continue;
-      const auto run = [&](int steps, cluster::Collectives way) { return ours(c.body, P, steps, way, c.in_hosts); };
+      const auto run = [&](int steps, cluster::Collectives way) {
+        return bench::ours(c.body, P, steps, way, c.in_hosts ? hosts_of_eight() : bench::network<cluster::Star>());
+      };
       // all_to_all makes as many tensors as messages, also at once
       if (c.name == "all_to_all" && P > 1024) continue;
       const double messages =
@@ -201,7 +107,8 @@ int main(int argc, char** argv) {
         if (messages <= most_by_messages) {
           sent.push_back(run(steps, cluster::Collectives::messages).step_s);
           if (c.scheduled) {
-            plain.push_back(bare(*c.scheduled->schedule(length, P), P, steps));
+            plain.push_back(bench::bare(
+                *c.scheduled->schedule(length, P), [P] { return bench::bare_star(P); }, steps));
             ratio.push_back(plain.back() / sent.back());
           }
         }

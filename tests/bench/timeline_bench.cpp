@@ -14,6 +14,7 @@
 #include "bench/bare.h"
 #include "bench/measure.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -60,7 +61,7 @@ double ours(const Case& c) {
 double bare(const Case& c) {
   const std::vector<sg4::Host*> hosts = bench::bare_star(c.ranks);
   for (int r = 0; r < c.ranks; ++r)
-    sg4::Actor::create("rank", hosts[static_cast<std::size_t>(r)], [&c, r] {
+    cluster::new_actor("rank", hosts[static_cast<std::size_t>(r)], [&c, r] {
       auto* to = sg4::Mailbox::by_name(fmt::format("{}", (r + 1) % c.ranks));
       auto* from = sg4::Mailbox::by_name(fmt::format("{}", r));
       int payload = r;

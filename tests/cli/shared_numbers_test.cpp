@@ -61,7 +61,7 @@ std::string with_signs_changed(std::string state) {
 }
 
 fs::path timeline_in(const Scratch& scratch, const std::string& out, const std::string& id) {
-  return scratch.path() + "/" + out + "/timelines/" + id + ".json";
+  return scratch.path() + "/" + out + "/timelines/" + id + ".json.gz";
 }
 
 /// Runs with shared numbers and without, and requires equal files.

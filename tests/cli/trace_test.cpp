@@ -118,8 +118,8 @@ TEST_CASE("a trace does not depend on threads and jobs, and tracing changes no r
   for (const auto& run : experiment.results("a")["runs"]) {
     const std::string id = run["id"];
     CHECK(experiment.file("a/trace/" + id + ".json") == experiment.file("b/trace/" + id + ".json"));
-    CHECK(experiment.file("a/timelines/" + id + ".json") == experiment.file("b/timelines/" + id + ".json"));
-    CHECK(experiment.file("plain/timelines/" + id + ".json") == experiment.file("b/timelines/" + id + ".json"));
+    CHECK(experiment.file("a/timelines/" + id + ".json.gz") == experiment.file("b/timelines/" + id + ".json.gz"));
+    CHECK(experiment.file("plain/timelines/" + id + ".json.gz") == experiment.file("b/timelines/" + id + ".json.gz"));
   }
 }
 

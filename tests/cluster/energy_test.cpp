@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -81,7 +82,7 @@ std::vector<double> by_the_plugin(int ranks) {
                                    "--cfg=network/model:CM02",
                                    "--cfg=network/crosstraffic:0",
                                    "--cfg=network/TCP-gamma:1e30",
-                                   "--cfg=surf/precision:1e-12",
+                                   fmt::format("--cfg={}:1e-12", cluster::timing_precision_option),
                                    "--log=root.thresh:critical"};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -89,22 +90,22 @@ std::vector<double> by_the_plugin(int ranks) {
     arguments.push_back(nullptr);
     sg4::Engine engine(&count, arguments.data());
     sg_host_energy_plugin_init();
-    auto* zone = sg4::create_star_zone("star");
+    auto* zone = cluster::new_star_zone("star");
     std::vector<sg4::Host*> hosts;
     for (int r = 0; r < ranks; ++r) {
-      auto* host = zone->create_host(fmt::format("host-{}", r), speed);
+      auto* host = cluster::add_host(*zone, fmt::format("host-{}", r), speed);
       host->set_property("wattage_per_state", fmt::format("{}:{}:{}", idle_w, idle_w, busy_w));
-      auto* nic = zone->create_split_duplex_link(fmt::format("nic-{}", r), 125e6);
+      auto* nic = cluster::add_duplex_link(*zone, fmt::format("nic-{}", r), 125e6);
       nic->set_latency(25e-6);
       nic->seal();
-      zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{nic, sg4::LinkInRoute::Direction::UP}}, true);
+      cluster::add_route(*zone, {host->get_netpoint()}, {}, {{nic, sg4::LinkInRoute::Direction::UP}});
       host->seal();
       hosts.push_back(host);
     }
     zone->seal();
     int token = 0;
     for (int r = 0; r < ranks; ++r)
-      sg4::Actor::create("rank", hosts[static_cast<std::size_t>(r)], [r, ranks, &token] {
+      cluster::new_actor("rank", hosts[static_cast<std::size_t>(r)], [r, ranks, &token] {
         sg4::this_actor::execute(flops(r));
         if (r > 0) return sg4::Mailbox::by_name(std::to_string(r))->put(&token, 8 * numbers);
         for (int sender = 1; sender < ranks; ++sender) {

@@ -17,7 +17,6 @@ namespace failures_test {
 
 using namespace simgrad;
 using namespace simgrad::cluster;
-using Catch::Matchers::StartsWith;
 
 namespace {
 

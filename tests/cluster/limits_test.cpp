@@ -58,7 +58,7 @@ TEST_CASE("a slow link that does not exist is an error that suggests one") {
   Options options = star();
   options.slow_links.emplace_back().link = "nik-1_UP";
   CHECK_THROWS_WITH(transfer_ends(options, 4, {{0, 1, d}}),
-                    Catch::Contains("there is no link \"nik-1_UP\"") && Catch::Contains("nic-1_UP"));
+                    ContainsSubstring("there is no link \"nik-1_UP\"") && ContainsSubstring("nic-1_UP"));
 }
 
 }  // namespace limits_test

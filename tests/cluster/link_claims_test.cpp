@@ -17,12 +17,14 @@ const std::vector<int> zero{0}, one{1}, both{0, 1};
 }  // namespace
 
 TEST_CASE("transfers from one end or to one end are apart, others on one link are not") {
-  CHECK(LinkClaims::apart(std::vector<Transfer>{{1, 2, zero}, {1, 3, zero}, {1, 4, both}}));
-  CHECK(LinkClaims::apart(std::vector<Transfer>{{1, 9, zero}, {2, 9, zero}}));
-  CHECK(LinkClaims::apart(std::vector<Transfer>{{1, 2, zero}, {3, 4, one}}));
-  CHECK_FALSE(LinkClaims::apart(std::vector<Transfer>{{1, 2, zero}, {3, 4, both}}));
+  const auto shared = [](const std::vector<Transfer>& transfers) { return LinkClaims::shared(transfers); };
+  CHECK(shared({{1, 2, zero}, {1, 3, zero}, {1, 4, both}}).empty());
+  CHECK(shared({{1, 9, zero}, {2, 9, zero}}).empty());
+  CHECK(shared({{1, 2, zero}, {3, 4, one}}).empty());
+  CHECK(shared({{1, 2, zero}, {3, 4, both}}) == zero);
+  CHECK(shared({{1, 2, both}, {3, 4, both}, {5, 6, one}}) == both);
   // Any two of these have an end in common, but all three do not.
-  CHECK_FALSE(LinkClaims::apart(std::vector<Transfer>{{1, 2, zero}, {1, 3, zero}, {4, 3, zero}}));
+  CHECK(shared({{1, 2, zero}, {1, 3, zero}, {4, 3, zero}}) == zero);
 }
 
 TEST_CASE("transfers of two groups on one link are contended unless they have an end in common") {

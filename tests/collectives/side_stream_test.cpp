@@ -39,12 +39,12 @@ std::vector<std::pair<std::string, Topology>> several_topologies() {
   return {{"star", topology<cluster::Star>([](auto& its) { its.devices_per_host = 2; })},
           {"pod", topology<cluster::Pod>([](auto& its) {
              its.devices = 4;
-             its.nics = 2;
-             its.hosts_per_group = 2;
+             its.nics = 4;
+             its.hosts_per_group = 4;
            })},
           {"gpu_hosts", topology<cluster::GpuHosts>([](auto& its) {
              its.devices = 4;
-             its.nics = 2;
+             its.nics = 4;
            })},
           {"fat_tree", topology<cluster::FatTree>()},
           {"torus", topology<cluster::Torus>()}};
@@ -70,7 +70,8 @@ Steps drawn(int rank, int trial) {
   return steps;
 }
 
-bool has_hosts_of_devices(const std::string& name) { return name != "fat_tree" && name != "torus"; }
+/// Whether a host has several devices, each with a NIC of its own: the rings between hosts share no link.
+bool has_rails(const std::string& name) { return name == "pod" || name == "gpu_hosts"; }
 
 Group::Outcome overlapped(const Group& group, const std::string& algorithm, int trial) {
   const auto chosen = collectives::allreduces().find(algorithm)->make();
@@ -103,7 +104,7 @@ TEST_CASE("collectives beside the computing take the same times computed and mes
   for (const auto& [name, topology] : several_topologies())
     for (const std::string algorithm : {"ring", "rabenseifner", "hierarchical"})
       for (const int P : {2, 8, 16}) {
-        if (algorithm == "hierarchical" && !has_hosts_of_devices(name)) continue;
+        if (algorithm == "hierarchical" && !has_rails(name)) continue;
         ++trial;
         CAPTURE(name, algorithm, P, trial);
         Group group{.P = P, .numbers = false};
@@ -127,7 +128,7 @@ TEST_CASE("collectives beside the computing take the same times computed and mes
 TEST_CASE("a hierarchical allreduce takes the same times and gives the same bits computed and message by message") {
   std::mt19937 random(5);
   for (const auto& [name, topology] : several_topologies()) {
-    if (!has_hosts_of_devices(name)) continue;
+    if (!has_rails(name)) continue;
     for (const int P : {4, 7, 8, 16})
       for (const std::int64_t length : {0, 3, 1000, 50'001}) {
         CAPTURE(name, P, length);
@@ -144,6 +145,38 @@ TEST_CASE("a hierarchical allreduce takes the same times and gives the same bits
         const Group::Outcome messages = run();
         group.collectives = cluster::Collectives::automatic;
         check_equal(run(), messages, simgrid_precision_s);
+      }
+  }
+}
+
+TEST_CASE("a hierarchical allreduce that is cut has the same times computed and message by message") {
+  std::mt19937 random(7);
+  for (const auto& [name, topology] : several_topologies()) {
+    if (!has_rails(name)) continue;
+    for (const int P : {8, 24})  // two hosts, and six
+      for (const double fraction : {0.05, 0.2, 0.35, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.97}) {
+        CAPTURE(name, P, fraction);
+        Group group{.P = P, .numbers = false};
+        group.topology = topology;
+        for (int r = 0; r < P; ++r) {
+          group.arrivals.push_back(1e-6 * static_cast<double>(random() % 500));
+          group.speeds.push_back(1.0 / static_cast<double>(1 + random() % 3));
+        }
+        const auto run = [&] {
+          return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+            const auto chosen = collectives::allreduces().find("hierarchical")->make();
+            return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), 60'001)));
+          });
+        };
+        double last_s = 0.0;
+        for (const auto& member : run().members) last_s = std::max(last_s, member.end_s);
+        group.end_s = fraction * last_s;
+        const Group::Outcome messages = run();
+        group.collectives = cluster::Collectives::automatic;
+        const Group::Outcome computed = run();
+        check_equal(computed, messages, simgrid_precision_s);
+        for (const Group::Member& member : computed.members)
+          CHECK(member.compute_s + member.communicate_s + member.wait_s == Approx(*group.end_s).epsilon(1e-9));
       }
   }
 }

@@ -60,7 +60,7 @@ TEST_CASE("the resolved scenario of jobs is the same plan again") {
 TEST_CASE("option --strategy and jobs are refused together") {
   CHECK_THROWS_WITH(
       planned(text_of("", job("a", "strategy = \"allreduce\"\nworkers = 2")), {.strategies = {"allreduce"}}),
-      Catch::Contains("--strategy allreduce: the scenario's [[job]]s run together"));
+      ContainsSubstring("--strategy allreduce: the scenario's [[job]]s run together"));
 }
 
 TEST_CASE("options that contradict jobs are refused with their positions") {

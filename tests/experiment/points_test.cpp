@@ -78,9 +78,10 @@ TEST_CASE("a key that the command line sets or varies leaves its zip") {
 TEST_CASE("an option --set that an option --grid replaces is refused") {
   const std::string text = small + ring_allreduce;
   CHECK_THAT(refusal(text, {.sets = {"cluster.latency=1us"}, .grids = {"cluster.latency=2us,3us"}}),
-             Catch::Contains("\"cluster.latency\" is varied here, so that --set cluster.latency=1us has no effect"));
-  CHECK_THAT(refusal(text, {.sets = {"cluster.topology.nics=1"}, .grids = {"cluster.topology=pod,star"}}),
-             Catch::Contains("--set cluster.topology.nics=1 has no effect; give cluster.topology.nics in the values"));
+             ContainsSubstring("\"cluster.latency\" is varied here, so that --set cluster.latency=1us has no effect"));
+  CHECK_THAT(
+      refusal(text, {.sets = {"cluster.topology.nics=1"}, .grids = {"cluster.topology=pod,star"}}),
+      ContainsSubstring("--set cluster.topology.nics=1 has no effect; give cluster.topology.nics in the values"));
   CHECK(planned(text, {.sets = {"cluster.topology=ring"}, .grids = {"cluster.latency=2us,3us"}}).runs.size() == 2);
 }
 

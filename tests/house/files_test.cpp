@@ -66,12 +66,31 @@ TEST_CASE("CMake and the program tell the same version, and the change log has i
 }
 
 TEST_CASE("the scripts can be executed and stop at the first error") {
-  for (const char* script : {"script/bootstrap", "script/demo", "script/test", "script/format", ".ci/run"}) {
+  for (const char* script :
+       {"script/bootstrap", "script/demo", "script/test", "script/test-debian", "script/format", ".ci/run"}) {
     INFO(script);
     const auto permissions = fs::status(source_dir() / script).permissions();
     CHECK((permissions & fs::perms::owner_exec) != fs::perms::none);
     CHECK(text_of(script).find("\nset -euo pipefail\n") != std::string::npos);
     CHECK(call("bash -n " + std::string(script), source_dir().string()).exit_code == 0);
+  }
+}
+
+TEST_CASE("script/test-debian refuses what it does not know") {
+  for (const char* wrong : {"11", "--root", "13 --mirror"}) {
+    const Called told = call("script/test-debian " + std::string(wrong), source_dir().string());
+    INFO(wrong);
+    CHECK(told.exit_code == 2);
+    CHECK_THAT(told.err, ContainsSubstring("expected [12|13]"));
+  }
+}
+
+TEST_CASE("only simgrid_versions knows SimGrid's releases") {
+  for (const fs::path& path : repository_files()) {
+    if (path.stem() == "simgrid_versions" || path == "tests/house/files_test.cpp") continue;
+    if (path.extension() != ".h" && path.extension() != ".cpp") continue;
+    INFO(path);
+    CHECK(text_of(path).find("SIMGRID_VERSION") == std::string::npos);
   }
 }
 

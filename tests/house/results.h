@@ -1,11 +1,14 @@
 /// Results of a scenario, run as a user runs it, and questions about them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "catch.h"
 #include "house/repository.h"
@@ -42,11 +45,11 @@ inline std::optional<outputs::Results> results_of(const std::string& name, const
   return outputs::results_from_json(outputs::parse_json(called.out));
 }
 
-inline const outputs::Run& run_of(const outputs::Results& results, const std::string& label,
-                                  const std::string& parameters = "") {
+inline const outputs::Run& run_of(const outputs::Results& results, std::string_view label,
+                                  std::string_view parameters = "") {
   for (const outputs::Run& run : results.runs)
     if (run.label == label && (parameters.empty() || run.parameters.dump() == parameters)) return run;
-  throw std::runtime_error("no run " + label + " " + parameters);
+  throw std::runtime_error(fmt::format("no run {} {}", label, parameters));
 }
 
 inline double speedup(const outputs::Run& run) { return run.speedup_throughput.value(); }

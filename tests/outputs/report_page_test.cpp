@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "base/errors.h"
@@ -80,6 +81,7 @@ TEST_CASE("the data of six runs have every member, and rows refer to strategies 
   CHECK(json["foot"]["seeds"] == Json{1});
   CHECK(json["pareto"].is_null());
   CHECK(json["gantt"].is_null());
+  CHECK(json["missing_timelines"]["command"] == "simgrad run SCENARIO --timelines all");
   CHECK(json["staleness"].is_null());
   // A failed run has no row; the five others do.
   CHECK(json["time"]["rows"].size() == 5);
@@ -96,8 +98,8 @@ TEST_CASE("the data of six runs have every member, and rows refer to strategies 
 TEST_CASE("nothing, failures only and timing only make data too") {
   const Json nothing = data_of(results_of({}));
   CHECK(nothing["summary"]["headline"] == "No run has finished.");
-  for (const char* chart :
-       {"curves", "consensus", "speedup", "time", "pareto", "staleness", "links", "gantt", "collectives"})
+  for (const char* chart : {"curves", "consensus", "speedup", "time", "pareto", "staleness", "links", "gantt",
+                            "missing_timelines", "collectives"})
     CHECK(nothing[chart].is_null());
   CHECK(data_of(results_of({failed(sample_run("a", 2, {}), "lost")}))["time"].is_null());
   const Json timing = data_of(results_of({with_losses(sample_run("a", 2, {1, 1, 0, 0}), {{}, {}})}));
@@ -169,6 +171,25 @@ TEST_CASE("the Gantt sentence names the shares of the window and the rank that w
         "wait 38 %; "
         "rank 1 (host-1) waits longest, 75 %.");
   CHECK(chart->table.rows.size() == 3);
+}
+
+TEST_CASE("cases without a timeline are counted, with the reason and the command that makes them") {
+  const Results results = results_of({sample_run("server", 2, {1, 1, 0, 0}), sample_run("ring", 2, {1, 1, 0, 0}),
+                                      failed(sample_run("lost", 2, {}), "lost")});
+  const ReportModel model = report_model(results);
+  const auto missing_of = [&](const std::set<std::string>& kept) {
+    const auto chart = gantt(
+        model, [&](const std::string& id) { return kept.contains(id) ? std::optional(two_ranks()) : std::nullopt; });
+    return missing_timelines(model, chart, "simgrad run x.toml");
+  };
+  const std::string one = results.runs[0].id, other = results.runs[1].id;
+  const std::string why =
+      " here: those of the first seed of at most 64 cases are kept by default, and this page shows no more. With the "
+      "same directory, this command simulates the runs again that lack theirs, and leaves their results:";
+  CHECK(missing_of({})->sentence == "No timeline of the 2 cases is" + why);
+  CHECK(missing_of({other})->sentence == "Timelines of 1 of 2 cases are" + why);
+  CHECK(missing_of({other})->command == "simgrad run x.toml --timelines all");
+  CHECK_FALSE(missing_of({one, other}));
 }
 
 TEST_CASE("of several seeds the Gantt sentence names the one that it shows") {

@@ -1,11 +1,15 @@
 // Timelines as files: written, read back, refused.
 #include "outputs/timelines/timeline.h"
 
+#include <filesystem>
+
 #include "base/errors.h"
 #include "catch.h"
 #include "outputs/results.h"
 #include "outputs/timeline_sample.h"
 #include "record/time_part.h"
+#include "scratch.h"
+#include "unpacked.h"
 
 namespace timeline_test {
 
@@ -26,6 +30,43 @@ TEST_CASE("a timeline that is written and read back is the same") {
   CHECK(after.messages[0].target == 1);
   CHECK(after.rank_names == before.rank_names);
   CHECK(after.whole);
+}
+
+TEST_CASE("a timeline's file is packed, equal for equal timelines, and read back only if it is whole") {
+  const tests::Scratch scratch;
+  const std::string file = timeline_file(scratch.path(), "a1"), directory = scratch.path();
+  const auto read = [&]() -> std::string {
+    try {
+      const auto timeline = read_timeline(directory, "a1");
+      return timeline ? timeline_json(*timeline, "a1") : "none";
+    } catch (const base::ScenarioError& fault) {
+      return fault.what();
+    }
+  };
+  CHECK(read() == "none");
+  CHECK_FALSE(has_timeline(directory, "a1"));
+  std::filesystem::create_directory(directory + "/timelines");
+  write_timeline(directory, tests::two_ranks(), "a1");
+  CHECK(file == directory + "/timelines/a1.json.gz");
+  const std::string whole = read_file(file);
+  CHECK(whole.size() < timeline_json(tests::two_ranks(), "a1").size() / 2);
+  CHECK(tests::unpacked(file) == timeline_json(tests::two_ranks(), "a1"));
+  CHECK(read() == timeline_json(tests::two_ranks(), "a1"));
+  CHECK(has_timeline(directory, "a1"));
+  write_timeline(directory, tests::two_ranks(), "a1");
+  CHECK(read_file(file) == whole);
+  for (std::size_t size = 2; size < whole.size(); size += 5) {
+    scratch.write("timelines/a1.json.gz", whole.substr(0, size));
+    CHECK_FALSE(has_timeline(directory, "a1"));
+    CHECK(read() == file + ": is cut short or damaged; type simgrad run again");
+  }
+  scratch.write("timelines/a1.json.gz", "");
+  CHECK(read().starts_with(file));
+  CHECK_FALSE(has_timeline(directory, "a1"));
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  CHECK(read() == file + ": there is something that is no file; expected a packed file");
+  CHECK_FALSE(has_timeline(directory, "a1"));
 }
 
 TEST_CASE("a timeline with columns of unlike lengths or names out of bounds is refused with the member's name") {

@@ -156,6 +156,7 @@ export const chinese: Record<string, string> = {
   'Drag to pan; pinch to zoom.': '拖动可以平移，双指捏合可以缩放。',
   'The window ends where the shorter of the two recordings ends; both runs go on. The button “{0}” shows all that was recorded.': '窗口到两份记录中较短的一份结束为止，其后运行仍在继续。按钮“{0}”显示全部记录。',
   'The runs differ much in length, so the window begins with the time of the shorter one: the button “{0}” shows the whole time.': '两次运行的时间相差很大，所以先显示较短的一次所占的时间：按钮“{0}”显示全部时间。',
+  'No timeline of {0} is here; the text below says why.': '这里没有 {0} 的时间线；下面的文字说明了原因。',
   'Only the beginning was recorded; {0} records more.': '只记录了开头；{0} 可以记录更多。',
   'Timeline of the ranks, {0}.': '各 rank 的时间线，{0}。',
   'Arrow keys pan, plus and minus zoom, Home shows all.': '方向键平移，加号和减号缩放，Home 键显示全部。',

@@ -63,6 +63,8 @@ export interface GanttRun extends Row {
   lane: number[]; kind: number[]; name: number[]; from: number[]; to: number[]; step: N[]; peer: N[]; bytes: N[];
 }
 export interface Gantt extends Chart { runs: GanttRun[] }
+/** Why cases have no timeline here, and the command that makes those that are missing. */
+export interface MissingTimelines { sentence: string; command: string }
 
 export interface CollectiveRow extends Row {
   name: string; members: number; bytes: number; calls: number;
@@ -109,7 +111,7 @@ export interface Report {
   points_table?: PointsTable | null;
   overview?: Overview | null;  // of a large experiment: the charts are those of a few grid points then
   curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; pareto: Pareto | null;
-  staleness: Staleness | null; links: Links | null; gantt: Gantt | null; collectives: Collectives | null;
+  staleness: Staleness | null; links: Links | null; gantt: Gantt | null; missing_timelines?: MissingTimelines | null; collectives: Collectives | null;
   foot: { scenario_toml: string; seeds: number[]; command: string; version: string };
 }
 

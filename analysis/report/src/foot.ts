@@ -15,7 +15,7 @@ async function copy(text: string, shown: HTMLElement, button: HTMLButtonElement)
   setTimeout(() => { button.textContent = t('Copy'); }, 2000);
 }
 
-function copied(text: string, label: string): HTMLElement {
+export function copied(text: string, label: string): HTMLElement {
   const code = h('pre', { tabindex: 0, 'aria-label': label }, text);
   const button = h('button', { type: 'button', class: 'plain' }, t('Copy'));
   button.addEventListener('click', () => void copy(text, code, button));

@@ -10,6 +10,7 @@ import type { Report } from './data';
 import { h } from './dom';
 import { foot } from './foot';
 import { gantt } from './gantt/gantt';
+import { noTimeline } from './gantt/missing';
 import { setLanguage, t } from './language';
 import { overview } from './overview/overview';
 import { plots } from './plot';
@@ -28,7 +29,7 @@ function charts(report: Report): HTMLElement[] {
     report.time && time(report, report.time, file),
     report.speedup && speedup(report, report.speedup, file),
     report.pareto && pareto(report, report.pareto, file),
-    report.gantt && gantt(report, report.gantt, file),
+    report.gantt ? gantt(report, report.gantt, file) : report.missing_timelines ? noTimeline(report.missing_timelines) : null,
     report.links && links(report, report.links, file),
     report.collectives && collectives(report, report.collectives, file),
     report.staleness && staleness(report, report.staleness, file),

@@ -1,6 +1,7 @@
 // Random experiments: what results.json can hold, ends of ranges included. Written for `simgrad report DIR`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { lots } from './fixture.mjs';
 
 const kinds = ['mapreduce', 'allreduce', 'parameter_server', 'gossip', 'local_sgd', 'hogwild', 'easgd', 'sgp'];
@@ -156,5 +157,5 @@ export function writeExperiment(directory, number) {
   const { results, timelines } = experiment(number);
   mkdirSync(join(directory, 'timelines'), { recursive: true });
   writeFileSync(join(directory, 'results.json'), JSON.stringify(results));
-  for (const each of timelines) writeFileSync(join(directory, 'timelines', `${each.run}.json`), JSON.stringify(each));
+  for (const each of timelines) writeFileSync(join(directory, 'timelines', `${each.run}.json.gz`), gzipSync(JSON.stringify(each)));
 }

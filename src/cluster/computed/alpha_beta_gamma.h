@@ -22,7 +22,10 @@ struct AlphaBetaGamma {
 
   double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();
   std::shared_ptr<const MemberRoutes> routes = {};  ///< null: all routes are alike
-  bool flows_share_links = false;  ///< flows of the collective may be on one link at one time, and share it fairly
+  /// By link number: whether flows of the collective may be on it at one time, and share it fairly; null: on no link.
+  std::shared_ptr<const std::vector<bool>> shared_links = {};
+
+  bool flows_share_links() const { return shared_links != nullptr; }
 
   double transfer_s(std::int64_t bytes) const { return latency_s + flow_s(static_cast<double>(bytes), 1.0); }
   /// The time of a message alone.

@@ -54,21 +54,43 @@ struct CollectiveGroup {
   int number = 0;               ///< in the world
   AlphaBetaGamma idle;          ///< every route as slow as the slowest
   AlphaBetaGamma apart;         ///< where no two transfers are on one link at one time
-  AlphaBetaGamma sharing;       ///< where some are
   std::string meeting_on = {};  ///< a link on which transfers of two of its collectives may meet; empty: none
   double busy_until_s = 0.0;    ///< the end of the last collective
-  std::map<std::string, const AlphaBetaGamma*> decided = {};  ///< by signature
-  std::map<std::string, Times> over;                          ///< by signature
-  SentByPair sent_when_cut;                                   ///< by members
+  std::map<std::string, AlphaBetaGamma> decided = {};  ///< by signature
+  std::map<std::string, Times> over;                   ///< by signature
+  SentByPair sent_when_cut;                            ///< by members
 
   // Where the group is that of a communicator whose members called, not a part of it.
 
   std::vector<simgrid::s4u::SemaphorePtr> wake;                        ///< each member sleeps at its own
+  std::vector<bool> asleep;                                            ///< by member
   std::map<std::string, std::shared_ptr<const CollectivePlan>> plans;  ///< those of several phases
   std::shared_ptr<ComputedCollectives::Collective> open;               ///< not all members have arrived
   std::vector<std::shared_ptr<ComputedCollectives::Collective>> live;
 
+  CollectiveGroup() = default;
+  CollectiveGroup(const CollectiveGroup&) = delete;
+  CollectiveGroup& operator=(const CollectiveGroup&) = delete;
+  /// SimGrid ends the program when a semaphore goes at which an actor sleeps: after an error there are some.
+  ~CollectiveGroup() {
+    for (std::size_t m = 0; m < asleep.size(); ++m)
+      if (asleep[m]) wake[m]->release();
+  }
+
   int world_rank(std::size_t member) const { return (*members)[member]; }
+  /// Blocks the calling actor, a member's, until it is woken.
+  void sleep(std::size_t member) {
+    while (wake.size() < members->size()) wake.push_back(simgrid::s4u::Semaphore::create(0));
+    asleep.resize(wake.size());
+    asleep[member] = true;
+    try {
+      wake[member]->acquire();
+    } catch (...) {
+      asleep[member] = false;
+      throw;
+    }
+    asleep[member] = false;
+  }
 };
 
 }  // namespace simgrad::cluster

@@ -8,7 +8,7 @@ namespace {
 
 /// Whether the transfers of both cost the same, member by member.
 bool cost_the_same(const PlannedPart& a, const PlannedPart& b) {
-  if (a.signature != b.signature || a.costs->flows_share_links || b.costs->flows_share_links) return false;
+  if (a.signature != b.signature || a.costs->flows_share_links() || b.costs->flows_share_links()) return false;
   if (a.costs->seconds_per_flop != b.costs->seconds_per_flop) return false;
   if (!a.costs->routes)
     return a.costs->latency_s == b.costs->latency_s && a.costs->bandwidth_bytes_per_s == b.costs->bandwidth_bytes_per_s;
@@ -36,29 +36,59 @@ void find_alike(PlannedPhase& phase) {
   }
 }
 
+namespace {
+
+/// As far as the part's times lie before `until`. Members whose part begins later leave it as they come.
+std::vector<MemberTiming> timings_until(const PlannedPart& part, std::span<const double> arrivals, const Until& until) {
+  if (until.last() >= std::ranges::min(arrivals)) return part.timing->timings(*part.costs, arrivals, until);
+  std::vector<MemberTiming> nothing;
+  for (const double arrival_s : arrivals) nothing.push_back({.end_s = arrival_s});
+  return nothing;
+}
+
+}  // namespace
+
 CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until)
     : plan_(plan) {
   std::vector<double> ready(arrivals.begin(), arrivals.end());
   for (const PlannedPhase& phase : plan.phases) {
-    std::vector<PartTimes>& times = phases_.emplace_back();
-    times.reserve(phase.parts.size());
+    phases_.emplace_back().reserve(phase.parts.size());
     for (const PlannedPart& part : phase.parts) {
-      PartTimes its{{}, until.of_members(part.positions), {}, {}};
-      if (part.positions.empty())
-        its.arrivals = ready;
-      else
-        for (const int position : part.positions) its.arrivals.push_back(ready[static_cast<std::size_t>(position)]);
-      const PartTimes* const alike = part.alike < 0 ? nullptr : &times[static_cast<std::size_t>(part.alike)];
-      if (alike && alike->arrivals == its.arrivals && alike->until == its.until)
-        its.timings = alike->timings;
-      else if (its.until.last() < std::ranges::min(its.arrivals))  // nothing of it counts
-        for (const double arrival_s : its.arrivals) its.timings.push_back({.end_s = arrival_s});
-      else
-        its.timings = part.timing->timings(*part.costs, its.arrivals, its.until);
-      for (std::size_t m = 0; m < its.timings.size(); ++m) ready[part.position(m)] = its.timings[m].end_s;
-      times.push_back(std::move(its));
+      std::vector<double> its = ready;
+      if (!part.positions.empty()) {
+        its.clear();
+        for (const int position : part.positions) its.push_back(ready[static_cast<std::size_t>(position)]);
+      }
+      const PartTimes& times = add(part, std::move(its), until);
+      for (std::size_t m = 0; m < times.timings.size(); ++m) ready[part.position(m)] = times.timings[m].end_s;
     }
   }
+}
+
+CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& until) : plan_(whole.plan_) {
+  for (std::size_t phase = 0; phase < whole.phases(); ++phase) {
+    phases_.emplace_back().reserve(whole.phases_[phase].size());
+    for (std::size_t p = 0; p < whole.phases_[phase].size(); ++p)
+      add(plan_.phases[phase].parts[p], whole.part(phase, p).arrivals, until);
+  }
+}
+
+const PartTimes& CollectiveTimes::add(const PlannedPart& part, std::vector<double> arrivals, const Until& until) {
+  std::vector<PartTimes>& earlier = phases_.back();
+  PartTimes its{std::move(arrivals), until.of_members(part.positions), {}, {}};
+  const PartTimes* const alike = part.alike < 0 ? nullptr : &earlier[static_cast<std::size_t>(part.alike)];
+  if (alike && alike->arrivals == its.arrivals && alike->until == its.until)
+    its.timings = alike->timings;
+  else
+    its.timings = timings_until(part, its.arrivals, its.until);
+  return earlier.emplace_back(std::move(its));
+}
+
+const PartTimes* CollectiveTimes::before(std::size_t phase, std::size_t member) const {
+  while (phase-- > 0)
+    if (const int part = plan_.phases[phase].place(member).part; part != PlannedPhase::nowhere)
+      return &phases_[phase][static_cast<std::size_t>(part)];
+  return nullptr;
 }
 
 void CollectiveTimes::find_lateness(std::span<const SinceCollective> since, std::span<const int> order,
@@ -73,10 +103,12 @@ void CollectiveTimes::find_lateness(std::span<const SinceCollective> since, std:
             (times.arrivals[m] == times.arrivals[last] && order[part.position(m)] > order[part.position(last)]))
           last = m;
       const double last_s = times.arrivals[last];
-      if (last_s == Until::never)
-        times.lateness = missing(part.position(last));
-      else
+      if (last_s < Until::never)
         times.lateness = {last_s, phase == 0 ? since[part.position(last)] : SinceCollective{last_s, {}}};
+      else if (const PartTimes* const earlier = before(phase, part.position(last)))
+        times.lateness = earlier->lateness;  // somebody is missing there
+      else
+        times.lateness = missing(part.position(last));
     }
 }
 
@@ -114,14 +146,6 @@ record::TimeParts CollectiveTimes::causes(std::size_t member, const SinceCollect
     all += times.lateness.causes(arrival_s, own, end_s - arrival_s - busy_s);
   }
   return all;
-}
-
-double CollectiveTimes::last_end_s() const {
-  double last_s = 0.0;
-  each([&](const PlannedPart&, const PartTimes& times) {
-    last_s = std::max(last_s, cluster::last_end_s(times.timings));
-  });
-  return last_s;
 }
 
 }  // namespace simgrad::cluster

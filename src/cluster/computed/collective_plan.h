@@ -25,7 +25,7 @@ struct PlannedPart {
   std::vector<int> positions = {};         ///< of its members in the collective; empty: all, in their order
   std::optional<std::int64_t> bytes = {};  ///< of one member's input; empty: as the members bring it
   bool last = false;                       ///< of the last phase
-  int alike = -1;  ///< an earlier part of the phase: members that come when its members do leave when they do
+  int alike = -1;  ///< an earlier part whose members leave at the same times if they come at the same times
 
   std::size_t position(std::size_t member) const {
     return positions.empty() ? member : static_cast<std::size_t>(positions[member]);
@@ -65,6 +65,8 @@ struct PartTimes {
 class CollectiveTimes {
  public:
   CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until);
+  /// Less of the whole.  until: no later than that of the whole.
+  CollectiveTimes(const CollectiveTimes& whole, const Until& until);
 
   /// Says which arrivals were the last.  since: by member, of the arrivals at the collective.  order: in which members
   /// have arrived.  missing: called with a member that has not come to its part; returns the lateness of that part.
@@ -80,7 +82,6 @@ class CollectiveTimes {
 
   std::size_t phases() const { return phases_.size(); }
   const PartTimes& part(std::size_t phase, std::size_t part) const { return phases_[phase][part]; }
-  double last_end_s() const;
 
   /// Calls visit(planned part, its times) in the order of the phases.
   template <class Visit>
@@ -90,6 +91,11 @@ class CollectiveTimes {
   }
 
  private:
+  /// One more part of the last phase.
+  const PartTimes& add(const PlannedPart& part, std::vector<double> arrivals, const Until& until);
+  /// The member's part in the last phase before this one in which it has a part; null: in none.
+  const PartTimes* before(std::size_t phase, std::size_t member) const;
+
   const CollectivePlan& plan_;
   std::vector<std::vector<PartTimes>> phases_;
 };

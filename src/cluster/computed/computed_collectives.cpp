@@ -1,20 +1,15 @@
 #include "cluster/computed/computed_collectives.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
 #include "cluster/computed/collective_group.h"
-#include "cluster/computed/collective_log.h"
 #include "cluster/computed/collective_plan.h"
 #include "cluster/computed/contention_check.h"
 #include "cluster/computed/idle_costs.h"
 #include "cluster/fabric/cluster.h"
-#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/scopes.h"
-#include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
 #include "cluster/usage/traffic.h"
@@ -60,13 +55,11 @@ CollectiveGroup& ComputedCollectives::group(const Members& members, int generati
   std::shared_ptr<CollectiveGroup>& found = groups_[{generation, *members}];
   if (found) return *found;
   found = std::make_shared<CollectiveGroup>();
-  found->members = members;  // kept, so that no other communicator's members come to lie at their place
+  found->members = members;  // kept, so that no other vector gets the same address
   found->generation = generation;
   found->number = static_cast<int>(groups_.size());
   found->idle = found->apart = idle_costs(world_, *members);
   if (contention_) found->apart.routes = contention_->routes(members);
-  found->sharing = found->apart;
-  found->sharing.flows_share_links = true;
   known_[{generation, members.get()}] = found.get();
   return *found;
 }
@@ -75,14 +68,17 @@ CollectiveGroup& ComputedCollectives::group(const Members& members, int generati
 const AlphaBetaGamma& ComputedCollectives::costs(CollectiveGroup& group, const CollectiveTiming& timing,
                                                  const std::string& signature) const {
   if (!contention_) return group.apart;
-  if (const auto known = group.decided.find(signature); known != group.decided.end()) return *known->second;
+  if (const auto known = group.decided.find(signature); known != group.decided.end()) return known->second;
   const std::vector at_once(group.members->size(), 0.0);
   const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
                                            timing.sent(group.apart, at_once, CollectiveTiming::uncut));
-  if (decision.share_links && !timing.may_share_links()) contention_->give_up(decision.meeting_on);
+  if (!decision.shared_links.empty() && !timing.may_share_links()) contention_->give_up(decision.meeting_on);
   if (group.meeting_on.empty()) group.meeting_on = decision.meeting_on;
-  const AlphaBetaGamma& decided = decision.share_links ? group.sharing : group.apart;
-  group.decided[signature] = &decided;
+  AlphaBetaGamma& decided = group.decided[signature] = group.apart;
+  if (decision.shared_links.empty()) return decided;
+  std::vector<bool> shared(static_cast<std::size_t>(group.apart.routes->links()));
+  for (const int link : decision.shared_links) shared[static_cast<std::size_t>(link)] = true;
+  decided.shared_links = std::make_shared<const std::vector<bool>>(std::move(shared));
   return decided;
 }
 
@@ -139,7 +135,6 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
   const auto self = static_cast<std::size_t>(call.position);
   const std::size_t members = all.members->size();
   if (collective->arrived == 0) all.live.push_back(collective);
-  while (all.wake.size() < members) all.wake.push_back(sg4::Semaphore::create(0));
   {
     BlockedScope blocked(world_.cluster(), &call.actor, {.kind = BlockedOn::Kind::collective});
     blocked.label({});
@@ -150,7 +145,7 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
     if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
     collective->tensors[self] = std::move(brought);
     if (std::cmp_equal(++collective->arrived, members)) complete(all, *collective);
-    all.wake[self]->acquire();
+    all.sleep(self);
     const Left left = leave(all, *collective, *collective->times, self);
     blocked.divided(left.compute_s, left.communicate_s, left.causes);
   }
@@ -161,41 +156,6 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
     std::erase(all.live, collective);
   }
   return std::move(collective->tensors[self]);
-}
-
-/// Where a member's time went until now, as far as its actor is concerned; tells the timekeeper how much of it went by
-/// before the rank waited for that actor.
-ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all, Collective& collective,
-                                                     const CollectiveTimes& times, std::size_t member) const {
-  const double now = world_.now();
-  ActorState& actor = *std::exchange(collective.actors[member], nullptr);
-  const MemberTiming its = times.of(member);
-  const SinceCollective& since = collective.since[member];
-  const record::TimeParts causes = times.causes(member, since, collective.arrivals[member], now);
-  if (const std::optional<double> followed_s = actor.followed_in_collective_s()) {
-    if (*followed_s > collective.arrivals[member]) {
-      if (!collective.unfollowed || collective.unfollowed_until[member] != *followed_s)
-        find_unfollowed(collective, member, *followed_s);
-      const MemberTiming before = collective.unfollowed->of(member);
-      const record::TimeParts later = times.causes(member, since, *followed_s, now, collective.unfollowed.get());
-      world_.timekeeper().went_by_before(all.world_rank(member), before.compute_s, before.communicate_s,
-                                         causes - later);
-    } else {
-      world_.timekeeper().went_by_before(all.world_rank(member), 0.0, 0.0, {});
-    }
-  }
-  return {its.compute_s, its.communicate_s, causes};
-}
-
-/// The times of all members in the collective until their ranks began to wait for them.
-void ComputedCollectives::find_unfollowed(Collective& collective, std::size_t member, double since_s) {
-  std::vector<double> until(collective.arrivals.size(), -Until::never);
-  for (std::size_t m = 0; m < until.size(); ++m)
-    if (collective.actors[m]) until[m] = collective.actors[m]->followed_in_collective_s().value_or(-Until::never);
-  until[member] = since_s;
-  collective.unfollowed_until = until;
-  collective.unfollowed =
-      std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, Until(std::move(until)));
 }
 
 void ComputedCollectives::complete(CollectiveGroup& all, Collective& collective) const {
@@ -246,39 +206,11 @@ void ComputedCollectives::wake(const CollectiveGroup& all, const CollectiveTimes
   }
 }
 
-/// A part that has not begun because somebody has not come is as late as it can be: until now.
-void ComputedCollectives::find_lateness(const CollectiveGroup& all, const Collective& collective,
-                                        CollectiveTimes& times) const {
-  const double now = world_.now();
-  times.find_lateness(collective.since, collective.order, [&](std::size_t missing) {
-    return Lateness{now, world_.timekeeper().since_collective(all.world_rank(missing))};
-  });
-}
-
-void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times, std::int64_t bytes) const {
-  CollectiveGroup& all = *part.group;
-  CollectiveGroup::Times& over = all.over[part.signature];
-  over.timing = part.timing;
-  if (over.times++ == 0)
-    for (const auto& [ends, sent] : over.timing->sent(all.apart, times.arrivals, CollectiveTiming::uncut))
-      over.bytes += sent.bytes;
-  world_.traffic().count(over.bytes);
-  for (std::size_t m = 0; m < times.timings.size(); ++m)
-    if (const double a_flop_s = all.apart.seconds_per_flop[m]; a_flop_s > 0.0)
-      world_.ranks().count_flops(std::round(times.timings[m].compute_s / a_flop_s));
-  const auto members = static_cast<double>(all.members->size());
-  const double mean_s = std::accumulate(times.arrivals.begin(), times.arrivals.end(), 0.0) / members;
-  const auto alone_s = [&] { return part.timing->alone_s(all.idle, all.members->size()); };
-  world_.collective_log()
-      .calls(all.members, all.generation, part.timing->name(), bytes, alone_s)
-      .add(mean_s, std::ranges::max(times.arrivals), last_end_s(times.timings));
-}
-
 ComputedCollectives::Way ComputedCollectives::way() const {
   Way way = Way::none;
   for (const auto& [key, group] : groups_)
     for (const auto& [signature, costs] : group->decided)
-      way = std::max(way, costs->flows_share_links ? Way::fair_shares : Way::apart);
+      way = std::max(way, costs.flows_share_links() ? Way::fair_shares : Way::apart);
   return way;
 }
 
@@ -286,22 +218,6 @@ void ComputedCollectives::cut(double now) {
   for (const auto& [key, all] : groups_)
     for (const std::shared_ptr<Collective>& collective : all->live) cut(*all, *collective, now);
   dissolve();
-}
-
-void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {
-  CollectiveTimes times(*collective.plan, collective.arrivals, now);
-  find_lateness(all, collective, times);
-  for (std::size_t m = 0; m < collective.actors.size(); ++m) {
-    ActorState* const actor = collective.actors[m];
-    if (!actor) continue;
-    const Left left = leave(all, collective, times, m);
-    world_.timekeeper().cut_collective(*actor, left.compute_s, left.communicate_s, left.causes);
-  }
-  times.each([&](const PlannedPart& part, const PartTimes& its) {
-    if (!part.last && last_end_s(its.timings) <= now) return count(part, its, part.bytes.value_or(collective.bytes));
-    for (const auto& [ends, sent] : part.timing->sent(*part.costs, its.arrivals, now))
-      part.group->sent_when_cut[ends] += sent;
-  });
 }
 
 void ComputedCollectives::dissolve() {

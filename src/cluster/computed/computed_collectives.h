@@ -93,7 +93,7 @@ class ComputedCollectives {
   void find_lateness(const CollectiveGroup& group, const Collective& collective, CollectiveTimes& times) const;
   Left leave(const CollectiveGroup& group, Collective& collective, const CollectiveTimes& times,
              std::size_t member) const;
-  static void find_unfollowed(Collective& collective, std::size_t member, double since_s);
+  static void find_unfollowed(Collective& collective, const CollectiveTimes& times, std::size_t member, double since_s);
   void cut(const CollectiveGroup& group, Collective& collective, double now) const;
   void count(const PlannedPart& part, const PartTimes& times, std::int64_t bytes) const;
   void record(const Collective& collective) const;

@@ -42,7 +42,7 @@ ContentionCheck::Decision ContentionCheck::claim(int group, const std::vector<in
   const LinkClaims::Verdict verdict = claims_.claim(transfers, group);
   refuse_contended(verdict);
   if (!verdict.meeting) return {};
-  return {.share_links = !LinkClaims::apart(transfers), .meeting_on = numbers_.name(*verdict.meeting)};
+  return {.shared_links = LinkClaims::shared(transfers), .meeting_on = numbers_.name(*verdict.meeting)};
 }
 
 void ContentionCheck::message(int source, int target, bool side) {

@@ -25,8 +25,8 @@ class ContentionCheck {
   std::shared_ptr<const MemberRoutes> routes(const Members& members);
 
   struct Decision {
-    bool share_links = false;  ///< transfers of this collective may be on one link at one time
-    std::string meeting_on;    ///< a link on which there may be those of the group's other collectives, too
+    std::vector<int> shared_links;  ///< on which transfers of this collective may be at one time
+    std::string meeting_on;         ///< a link on which there may be those of the group's other collectives, too
   };
   /// pairs: of members whose main actors send to each other.
   /// Errors: std::runtime_error where others may meet them; Cluster::contended_link() says where.

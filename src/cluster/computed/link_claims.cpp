@@ -1,5 +1,7 @@
 #include "cluster/computed/link_claims.h"
 
+#include <algorithm>
+
 namespace simgrad::cluster {
 
 bool LinkClaims::add(Claim& claim, const Claim& other) {
@@ -9,15 +11,18 @@ bool LinkClaims::add(Claim& claim, const Claim& other) {
   return claim.source != several || claim.target != several;
 }
 
-bool LinkClaims::apart(std::span<const Transfer> transfers) {
+std::vector<int> LinkClaims::shared(std::span<const Transfer> transfers) {
   std::unordered_map<int, Claim> seen;
+  std::vector<int> links;
   for (const Transfer& transfer : transfers)
     for (const int link : transfer.links) {
       const Claim own{transfer.source, transfer.target, 0};
       const auto [at, fresh] = seen.try_emplace(link, own);
-      if (!fresh && !add(at->second, own)) return false;
+      if (!fresh && !add(at->second, own)) links.push_back(link);
     }
-  return true;
+  std::ranges::sort(links);
+  links.erase(std::ranges::unique(links).begin(), links.end());
+  return links;
 }
 
 LinkClaims::Verdict LinkClaims::claim(std::span<const Transfer> transfers, int group) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 namespace simgrad::cluster {
 
@@ -17,8 +18,8 @@ class LinkClaims {
     int target = 0;
     std::span<const int> links;
   };
-  /// Whether these transfers are apart. Remembers nothing.
-  static bool apart(std::span<const Transfer> transfers);
+  /// The links on which two of these transfers may meet. Remembers nothing.
+  static std::vector<int> shared(std::span<const Transfer> transfers);
 
   /// The group whose transfers are ordinary messages, which need not be apart.
   static constexpr int messages = -2;

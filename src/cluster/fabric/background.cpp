@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/topologies/topology.h"
 
 namespace simgrad::cluster {
@@ -94,7 +95,7 @@ Background::Background(Cluster& cluster, const std::vector<BackgroundFlow>& flow
     flow->mailbox = sg4::Mailbox::by_name(fmt::format("background/{}", flows_.size()));
     // Daemons end with the last rank; they come back with their host.
     const auto start = [&](std::int64_t host, const std::function<void()>& body) {
-      const auto actor = sg4::Actor::create(flow->mailbox->get_name(), cluster.host(static_cast<int>(host)), body);
+      const auto actor = new_actor(flow->mailbox->get_name(), cluster.host(static_cast<int>(host)), body);
       actor->daemonize();
       actor->set_auto_restart(true);
     };

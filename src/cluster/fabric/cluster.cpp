@@ -96,6 +96,7 @@ void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors
     build_topology(hosts);
   else
     load_platform(hosts);
+  if (options_.network_model == NetworkModel::infiniband) count_transfers_once();
   const bool even = options_.platform.empty() && options_.topology->even_latencies();
   if (options_.network_model == NetworkModel::ideal && !even) share_fairly();
   if (sharing == Sharing::of_changed_links_and_late_flows) share_links_of_late_flows();
@@ -105,7 +106,7 @@ void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors
 void Cluster::load_platform(int hosts) {
   // get_all_hosts() is in the order of names; ranks go by the order of the file.
   sg4::Host::on_creation_cb([this](sg4::Host& host) { hosts_.push_back(&host); });
-  sg4::Engine::get_instance()->load_platform(options_.platform);
+  cluster::load_platform(options_.platform);
   if (hosts_.size() < hosts)
     throw base::ScenarioError(fmt::format("{}: the platform has {} hosts, but the ranks (servers included) are {}",
                                           options_.platform, hosts_.size(), hosts));
@@ -147,7 +148,7 @@ void Cluster::at(double time_s, std::function<void()> callback) {
 }
 
 void Cluster::start_at(double time_s, std::function<void()> callback) {
-  sg4::Actor::create("start", host(0), [this, time_s, callback = std::move(callback)] {
+  new_actor("start", host(0), [this, time_s, callback = std::move(callback)] {
     sg4::this_actor::sleep_until(time_s);
     if (!error_.empty()) return;
     try {

@@ -1,5 +1,7 @@
 #include "cluster/fabric/network_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/intrusive/list.hpp>
 #include <cmath>
@@ -11,12 +13,12 @@
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/Action.hpp>
 #include <simgrid/kernel/resource/Model.hpp>
-#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/errors.h"
+#include "cluster/fabric/simgrid_versions.h"
 
 namespace simgrad::cluster {
 
@@ -25,8 +27,9 @@ using simgrid::kernel::resource::Action;
 using simgrid::kernel::timer::Timer;
 
 std::vector<std::string> simgrid_flags(NetworkModel model) {
-  // SimGrid fires events closer than surf/precision together; at its default of 1 ns a long ring drifts.
-  std::vector<std::string> flags{"--cfg=surf/precision:1e-12"};
+  const auto flag = [](const char* option, const char* value) { return fmt::format("--cfg={}:{}", option, value); };
+  // SimGrid fires events closer than its precision together; at the default of 1 ns a long ring drifts.
+  std::vector<std::string> flags{flag(timing_precision_option, "1e-12")};
   if (model == NetworkModel::tcp) {
     flags.emplace_back("--cfg=network/model:LV08");
     return flags;
@@ -39,8 +42,8 @@ std::vector<std::string> simgrid_flags(NetworkModel model) {
   }
   flags.emplace_back("--cfg=network/model:IB");
   // By default IB has SMPI's factors, which were measured on Ethernet. Payload is 0.96 of a card's signalling rate.
-  flags.emplace_back("--cfg=smpi/lat-factor:0:1.0");
-  flags.emplace_back("--cfg=smpi/bw-factor:0:0.96");
+  flags.push_back(flag(latency_factor_option, "0:1.0"));
+  flags.push_back(flag(bandwidth_factor_option, "0:0.96"));
   return flags;
 }
 
@@ -152,7 +155,7 @@ void share_links_of_late_flows() {
     if (source != target) late->add(model->get_started_action_set()->back(), latency_of(links));
     return 1.0;
   };
-  sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(on_new_flow);
+  set_latency_factor(on_new_flow);
   sg4::Link::on_communication_state_change_cb([late](auto& flow, Action::State) { late->forget(&flow); });
   sg4::Engine::on_time_advance_cb([late](double) { late->mark(); });
 }
@@ -170,7 +173,7 @@ void share_fairly(const FlowMultiple& latency_multiple) {
     sharing->add(model->get_started_action_set()->back(), multiple * latency);
     return multiple;
   };
-  sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(on_new_flow);
+  set_latency_factor(on_new_flow);
   sg4::Link::on_communication_state_change_cb([sharing](auto& flow, Action::State) { sharing->forget(&flow); });
 }
 
@@ -179,7 +182,7 @@ void stretch_transfers(const FlowMultiple& multiple) {
                                       const std::vector<sg4::Link*>&, const std::unordered_set<sg4::NetZone*>&) {
     return source == target ? 1.0 : 1.0 / multiple(source, target);
   };
-  sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_bw_factor_cb(on_new_flow);
+  set_bandwidth_factor(on_new_flow);
 }
 
 }  // namespace simgrad::cluster

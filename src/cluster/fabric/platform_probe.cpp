@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/host_properties.h"
+#include "cluster/fabric/simgrid_versions.h"
 
 namespace simgrad::cluster {
 
@@ -73,7 +74,7 @@ std::string loaded(const std::string& file) {
     sg4::Engine engine(&count, arguments.data());
     std::vector<sg4::Host*> hosts;
     sg4::Host::on_creation_cb([&](sg4::Host& host) { hosts.push_back(&host); });
-    engine.load_platform(file);
+    load_platform(file);
     require_usable(hosts);
     return fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
   } catch (const std::exception& error) {

@@ -1,5 +1,11 @@
 #include "cluster/fabric/simgrid_versions.h"
 
+#if SIMGRID_VERSION >= 40000
+#include <simgrid/kernel/routing/StarZone.hpp>
+#else
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#endif
+#include <memory>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 
@@ -40,7 +46,65 @@ class ComputedZone final : public routing::NetZoneImpl {
   std::vector<int> places_;  ///< of the route that is being computed
 };
 
+#if SIMGRID_VERSION >= 40000
+using StartSignal = simgrid::xbt::signal<void(const sg4::Comm&)>;
+StartSignal& start_signal();
+
+/// An explicit instantiation may name a private member, and SimGrid lets nobody leave this signal otherwise.
+template <StartSignal* signal>
+struct Revealed {
+  friend StartSignal& start_signal() { return *signal; }
+};
+template struct Revealed<&sg4::Activity_T<sg4::Comm>::on_start>;
+#endif
+
 }  // namespace
+
+void load_platform(const std::string& file) {
+  sg4::Engine* const engine = sg4::Engine::get_instance();
+  engine->load_platform(file);
+#if SIMGRID_VERSION >= 40000
+  // SimGrid 4.0 seals a <cluster> before it adds the router, which then lacks the route without links that sealing
+  // gives.
+  for (routing::StarZone* const star : engine->get_filtered_netzones<routing::StarZone>()) star->do_seal();
+#endif
+}
+
+/// SimGrid 4 deprecates the function of NetZone that takes gateways; the one behind it is the same in every release.
+void add_route(sg4::NetZone& zone, RouteEnd from, RouteEnd to, const std::vector<sg4::LinkInRoute>& links, Ways ways) {
+  zone.get_impl()->add_route(from.point, to.point, from.gateway, to.gateway, links, ways == Ways::both);
+}
+
+void set_latency_factor(const FlowFactor& factor) {
+  sg4::NetZone* const root = sg4::Engine::get_instance()->get_netzone_root();
+#if SIMGRID_VERSION >= 40000
+  root->set_latency_factor_cb(factor);
+#else
+  root->get_network_model()->set_lat_factor_cb(factor);
+#endif
+}
+
+void set_bandwidth_factor(const FlowFactor& factor) {
+  sg4::NetZone* const root = sg4::Engine::get_instance()->get_netzone_root();
+#if SIMGRID_VERSION >= 40000
+  root->set_bandwidth_factor_cb(factor);
+#else
+  root->get_network_model()->set_bw_factor_cb(factor);
+#endif
+}
+
+void count_transfers_once() {
+#if SIMGRID_VERSION >= 40000
+  // SimGrid 4.0 tells twice of the start of a transfer whose two ends call at the same instant.
+  const StartSignal model = start_signal();
+  start_signal().disconnect_slots();
+  const auto under_way = std::make_shared<std::unordered_set<const void*>>();
+  sg4::Comm::on_start_cb([model, under_way](const sg4::Comm& transfer) {
+    if (under_way->insert(transfer.get_impl()).second) model(transfer);
+  });
+  sg4::Comm::on_completion_cb([under_way](const sg4::Comm& transfer) { under_way->erase(transfer.get_impl()); });
+#endif
+}
 
 sg4::NetZone* new_computed_zone(const std::string& name) {
   auto* zone = new ComputedZone(name);

@@ -8,10 +8,11 @@
 namespace simgrad::cluster {
 
 const LocalGroups& Localities::of(const Members& members, int generation) {
-  Known& known = known_[{generation, members.get()}];
-  if (known.members) return known.groups;
-  known.members = members;
-  LocalGroups& found = known.groups;
+  if (const auto known = known_.find({generation, members.get()}); known != known_.end()) return *known->second.groups;
+  const auto [at, fresh] = groups_.try_emplace({generation, *members});
+  LocalGroups& found = at->second;
+  if (!fresh) return found;
+  known_[{generation, members.get()}] = {members, &found};
   std::map<int, std::vector<int>> by_locality;
   for (std::size_t m = 0; m < members->size(); ++m)
     by_locality[world_.cluster().locality(world_.host((*members)[m]))].push_back(static_cast<int>(m));

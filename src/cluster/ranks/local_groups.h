@@ -32,13 +32,13 @@ class Localities {
   const LocalGroups& of(const Members& members, int generation);
 
  private:
-  /// With the members, so that no others come to lie at their place.
-  struct Known {
-    Members members;
-    LocalGroups groups;
-  };
-
   const World& world_;
+  std::map<std::pair<int, std::vector<int>>, LocalGroups> groups_;
+  struct Known {
+    Members members;  ///< kept, so that no other vector gets the same address
+    const LocalGroups* groups = nullptr;
+  };
+  /// Found without looking at the members: those that are asked for first.
   std::map<std::pair<int, const std::vector<int>*>, Known> known_;
 };
 

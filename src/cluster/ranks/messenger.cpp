@@ -8,6 +8,7 @@
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/flow_network.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/timekeeper.h"
@@ -199,13 +200,13 @@ void Messenger::post(Traffic& traffic) const {
 void Messenger::unblock(int rank) {
   const BlockedOn& blocked_on = std::as_const(world_).timekeeper().main(rank).blocked_on();
   const bool receives = blocked_on.kind == BlockedOn::Kind::receiving;
-  const sg4::ActorPtr end = sg4::Actor::create("other end", world_.cluster().host(world_.host(rank)),
-                                               [this, receives, mailbox = blocked_on.transfer->comm()->get_mailbox()] {
-                                                 if (receives)
-                                                   mailbox->put(&nothing_, 0);
-                                                 else
-                                                   mailbox->get<Message>();
-                                               });
+  const sg4::ActorPtr end = new_actor("other end", world_.cluster().host(world_.host(rank)),
+                                      [this, receives, mailbox = blocked_on.transfer->comm()->get_mailbox()] {
+                                        if (receives)
+                                          mailbox->put(&nothing_, 0);
+                                        else
+                                          mailbox->get<Message>();
+                                      });
   world_.ranks().add_actor(end->get_pid());
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/stacks.h"
 #include "cluster/ranks/peer_lost.h"
 #include "cluster/ranks/scopes.h"
@@ -92,13 +93,13 @@ std::int64_t Ranks::start_side_actor(int rank, std::function<void()> body) {
 std::int64_t Ranks::start_actor(int rank, bool main, std::function<void()> body) {
   if (main) ranks_[rank].running = true;
   // The new actor may run before the calling one does, and the calling one may be killed before it runs again.
-  const sg4::ActorPtr actor = sg4::Actor::create(fmt::format("rank {}", rank), cluster_.host(host(rank)),
-                                                 [this, rank, main, killed = killed_, work = std::move(body)] {
-                                                   enlist(rank);
-                                                   if (killed == killed_) run_guarded(rank, main, work);
-                                                   // SimGrid keeps a daemon for ever that ends before it is made one.
-                                                   if (!main) sg4::this_actor::yield();
-                                                 });
+  const sg4::ActorPtr actor = new_actor(fmt::format("rank {}", rank), cluster_.host(host(rank)),
+                                        [this, rank, main, killed = killed_, work = std::move(body)] {
+                                          enlist(rank);
+                                          if (killed == killed_) run_guarded(rank, main, work);
+                                          // SimGrid keeps a daemon for ever that ends before it is made one.
+                                          if (!main) sg4::this_actor::yield();
+                                        });
   if (!main) actor->daemonize();
   return actor->get_pid();
 }

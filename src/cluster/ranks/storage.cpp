@@ -4,6 +4,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/simgrid_versions.h"
 #include "cluster/ranks/scopes.h"
 #include "cluster/ranks/world.h"
 
@@ -15,7 +16,7 @@ Storage::Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, do
     : bandwidth_bytes_per_s_(bandwidth_bytes_per_s), latency_s_(latency_s) {
   if (place == Place::local) return;
   // A disk of SimGrid belongs to a host; any will do, for its network is not used.
-  shared_ = cluster.host(0)->create_disk("shared-storage", bandwidth_bytes_per_s, bandwidth_bytes_per_s);
+  shared_ = add_disk(*cluster.host(0), "shared-storage", bandwidth_bytes_per_s);
   shared_->seal();
 }
 

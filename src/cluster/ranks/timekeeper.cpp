@@ -127,7 +127,9 @@ void Timekeeper::went_by_before(int rank, double compute_s, double communicate_s
 
 SinceCollective Timekeeper::since_collective(int rank) {
   Rank& self = ranks_[rank];
-  if (self.followed) return self.state.account().since_collective();  // its time is added when it goes on
+  // The time of a rank that follows, or is in a collective, is added when it goes on.
+  if (self.followed || self.state.blocked_on().kind == BlockedOn::Kind::collective)
+    return self.state.account().since_collective();
   return self.state.since_collective(clock_.now());
 }
 

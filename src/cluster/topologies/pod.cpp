@@ -113,6 +113,15 @@ std::string Pod::workers_refusal(std::int64_t workers) const {
                      workers / devices * devices, (workers / devices + 1) * devices);
 }
 
+std::string Pod::unfilled(int hosts, int workers) const {
+  const PodNodes nodes(*this, {.host_spec = {}, .hosts = hosts, .workers = workers});
+  if (nodes.workers() < devices)
+    return fmt::format("the GPU host has {} devices for {} workers; the others are idle", devices, nodes.workers());
+  const std::int64_t all = nodes.gpu_hosts() + nodes.ranks() - nodes.workers(), last = all % hosts_per_group;
+  if (all < hosts_per_group || last == 0) return {};
+  return fmt::format("the last group has {} of {} hosts, and the spine links of a full group", last, hosts_per_group);
+}
+
 int Pod::locality(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
 
 std::vector<std::string> Pod::hashed_links() const {

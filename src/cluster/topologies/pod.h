@@ -49,6 +49,7 @@ struct Pod : Wired {
   void describe(base::Describer& d) override;
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::string workers_refusal(std::int64_t workers) const override;
+  std::string unfilled(int hosts, int workers) const override;
   bool has_localities() const override { return true; }
   int locality(int host, int workers) const override;
   std::vector<std::string> hashed_links() const override;

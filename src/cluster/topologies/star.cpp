@@ -20,7 +20,7 @@ constexpr auto upwards = sg4::LinkInRoute::Direction::UP;
 
 /// A full-duplex link of a star's arm; a route between two arms crosses two, each with half of the latency.
 sg4::SplitDuplexLink* new_arm(sg4::NetZone& zone, const std::string& name, double bandwidth, double latency_s) {
-  auto* link = zone.create_split_duplex_link(name, bandwidth);
+  auto* link = add_duplex_link(zone, name, bandwidth);
   link->set_latency(latency_s / 2.0);
   link->seal();
   return link;
@@ -28,9 +28,10 @@ sg4::SplitDuplexLink* new_arm(sg4::NetZone& zone, const std::string& name, doubl
 
 sg4::Host* new_host(sg4::NetZone& zone, const std::string& name, double speed, sg4::SplitDuplexLink* arm,
                     sg4::Link* loopback) {
-  sg4::Host* host = zone.create_host(name, speed);
-  zone.add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{arm, upwards}}, true);
-  zone.add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr, {sg4::LinkInRoute(loopback)});
+  sg4::Host* host = add_host(zone, name, speed);
+  const RouteEnd own{host->get_netpoint()};
+  add_route(zone, own, {}, {{arm, upwards}});
+  add_route(zone, own, own, {sg4::LinkInRoute(loopback)});
   host->seal();
   return host;
 }
@@ -39,13 +40,12 @@ sg4::Host* new_host(sg4::NetZone& zone, const std::string& name, double speed, s
 /// no zone beside it, SimGrid 3.32 takes links of other hosts, or none.
 sg4::Host* new_lone_host(sg4::NetZone& zone, const std::string& name, double speed, sg4::SplitDuplexLink* arm,
                          sg4::Link* loopback) {
-  sg4::NetZone* own = new_star_zone("machine-of-" + name);
-  own->set_parent(&zone);
-  sg4::Host* host = own->create_host(name, speed);
-  own->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr, {sg4::LinkInRoute(loopback)});
+  sg4::NetZone* own = new_star_zone("machine-of-" + name, &zone);
+  sg4::Host* host = add_host(*own, name, speed);
+  add_route(*own, {host->get_netpoint()}, {host->get_netpoint()}, {sg4::LinkInRoute(loopback)});
   host->seal();
   own->seal();
-  zone.add_route(own->get_netpoint(), nullptr, host->get_netpoint(), nullptr, {{arm, upwards}}, true);
+  add_route(zone, {own->get_netpoint(), host->get_netpoint()}, {}, {{arm, upwards}});
   return host;
 }
 
@@ -91,19 +91,18 @@ std::vector<sg4::Host*> Star::build(const Blueprint& blueprint) const {
   const double inside_bandwidth = device_bandwidth_bytes_per_s.value_or(default_device_bandwidth_bytes_per_s);
   const int shared = devices_per_host > 1 ? std::min(hosts, blueprint.workers) : 0;
   for (int nic = 0; std::cmp_less(built.size(), shared); ++nic) {
-    sg4::NetZone* inside = new_star_zone(fmt::format("machine-{}", nic));
-    inside->set_parent(zone);
+    sg4::NetZone* inside = new_star_zone(fmt::format("machine-{}", nic), zone);
     sg4::Link* loopback = new_loopback(*inside, fmt::format("loopback-{}", nic));
     const int last = std::min(static_cast<int>(built.size()) + static_cast<int>(devices_per_host), shared);
     while (std::cmp_less(built.size(), last)) {
       auto* arm = new_arm(*inside, fmt::format("device-{}", built.size()), inside_bandwidth, inside_s);
       built.push_back(new_host(*inside, name(), blueprint.speed(built.size()), arm, loopback));
     }
-    auto* gateway = inside->create_router(fmt::format("gateway-{}", nic));
+    auto* gateway = add_router(*inside, fmt::format("gateway-{}", nic));
     inside->seal();
     // A route between hosts crosses two devices' arms and two NICs: the latency in all.
     auto* arm = new_arm(*zone, fmt::format("nic-{}", nic), machine.bandwidth_bytes_per_s, machine.latency_s - inside_s);
-    zone->add_route(inside->get_netpoint(), nullptr, gateway, nullptr, {{arm, upwards}}, true);
+    add_route(*zone, {inside->get_netpoint(), gateway}, {}, {{arm, upwards}});
   }
   while (std::cmp_less(built.size(), hosts)) {
     auto* arm = new_arm(*zone, fmt::format("nic-{}", built.size()), machine.bandwidth_bytes_per_s, machine.latency_s);

@@ -49,6 +49,8 @@ class Topology : public base::Described {
   virtual std::string refusal(const HostSpec& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
   /// The reason why that many workers do not fill its hosts, or empty.
   virtual std::string workers_refusal(std::int64_t /*workers*/) const { return {}; }
+  /// A note on room that the cluster leaves empty, since its links are there all the same; or empty.
+  virtual std::string unfilled(int /*hosts*/, int /*workers*/) const { return {}; }
   /// The classes of the links that a hash of the pair chooses among equals; none where no hash does.
   virtual std::vector<std::string> hashed_links() const { return {}; }
   /// Whether all routes have the same latency.

@@ -54,8 +54,11 @@ std::string Torus::refusal(const HostSpec& machine, std::int64_t hosts) const {
   const std::vector<double>& sizes = slice.empty() ? shape : slice;
   const double all = product(sizes);
   if (!sizes.empty() && static_cast<double>(hosts) > all)
-    return fmt::format("{} = [{}] has {} hosts, but the ranks (servers included) are {}; make it larger", key,
-                       fmt::join(sizes, ", "), all, hosts);
+    return fmt::format("{} = [{}] has {} hosts, but the ranks (servers included) are {}; {}", key,
+                       fmt::join(sizes, ", "), all, hosts,
+                       slice.empty() ? "make it larger"
+                                     : "a slice has its workers alone, so place servers on their hosts (placement = "
+                                       "\"colocated\"), or leave slice out");
   if (all > most_hosts)
     return fmt::format("{} = [{}] has {} hosts; expected at most {}", key, fmt::join(sizes, ", "), all, most_hosts);
   if (std::string why =
@@ -70,6 +73,13 @@ std::string Torus::workers_refusal(std::int64_t workers) const {
   if (slice.empty() || product(slice) == static_cast<double>(workers)) return {};
   return fmt::format("slice = [{}] has {} hosts, but workers = {}; expected sides whose product is {}",
                      fmt::join(slice, ", "), product(slice), workers, workers);
+}
+
+std::string Torus::unfilled(int hosts, int /*workers*/) const {
+  int nodes = 1;
+  for (const Side& side : sides(hosts)) nodes *= side.size;
+  if (nodes == hosts) return {};
+  return fmt::format("the torus has {} nodes for {} hosts; nodes without a host only forward messages", nodes, hosts);
 }
 
 std::vector<Cable> Torus::cables(const Blueprint& blueprint) const {

@@ -24,6 +24,7 @@ struct Torus : Wired {
   void describe(base::Describer& d) override;
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::string workers_refusal(std::int64_t workers) const override;
+  std::string unfilled(int hosts, int workers) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

@@ -23,8 +23,8 @@ std::vector<sg4::LinkInRoute> lay(sg4::NetZone& zone, const std::vector<Cable>& 
   links.reserve(2 * cables.size() + 1);
   std::map<std::string, int> laid;
   for (const Cable& cable : cables) {
-    auto* link = zone.create_split_duplex_link(fmt::format("{}-{}", cable.kind, laid[cable.kind]++),
-                                               cable.bandwidth_bytes_per_s);
+    auto* link =
+        add_duplex_link(zone, fmt::format("{}-{}", cable.kind, laid[cable.kind]++), cable.bandwidth_bytes_per_s);
     link->set_latency(cable.latency_s);
     link->seal();
     links.emplace_back(link, Direction::UP);
@@ -62,7 +62,7 @@ std::vector<sg4::Host*> Wired::build(const Blueprint& blueprint) const {
   });
   std::vector<sg4::Host*> hosts;
   for (int host = 0; host < blueprint.hosts; ++host)
-    hosts.push_back(zone->create_host(fmt::format("host-{}", host), blueprint.speed(static_cast<std::size_t>(host))));
+    hosts.push_back(add_host(*zone, fmt::format("host-{}", host), blueprint.speed(static_cast<std::size_t>(host))));
   for (sg4::Host* host : hosts) host->seal();
   zone->seal();
   return hosts;

@@ -1,5 +1,8 @@
 #include "cluster/usage/usage.h"
 
+#include <string>
+#include <utility>
+
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
@@ -15,8 +18,16 @@ record::Record usage_of(const World& world) {
   add_link_bins(record, world);
   add_cabling(record, world);
   add_collisions(record, world);
+  add_unfilled(record, world);
   add_hosts(record, world);
   return record;
+}
+
+void add_unfilled(record::Record& record, const World& world) {
+  const Cluster& cluster = world.cluster();
+  if (!cluster.options().platform.empty()) return;
+  std::string note = cluster.options().topology->unfilled(cluster.hosts(), static_cast<int>(cluster.options().workers));
+  if (!note.empty()) record.notes.push_back(std::move(note));
 }
 
 void add_ranks(record::Record& record, const World& world) {

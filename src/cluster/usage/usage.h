@@ -14,7 +14,7 @@ struct HostSeconds {
 };
 HostSeconds host_seconds(const World& world);
 
-/// ranks, bytes, messages, links, link_bins, wires, hosts and simulated_s of the record, and a note on shared ways.
+/// ranks, bytes, messages, links, link_bins, wires, hosts and simulated_s of the record, and notes on the topology.
 record::Record usage_of(const World& world);
 
 // Parts of it, each after those above.
@@ -27,6 +27,8 @@ void add_link_bins(record::Record& record, const World& world);
 void add_cabling(record::Record& record, const World& world);
 /// A note: of the pairs of hosts whose way was chosen by a hash, how many met another pair on it; none without hashes.
 void add_collisions(record::Record& record, const World& world);
+/// A note on room that the topology has and the cluster leaves empty.
+void add_unfilled(record::Record& record, const World& world);
 void add_hosts(record::Record& record, const World& world);
 
 }  // namespace simgrad::cluster

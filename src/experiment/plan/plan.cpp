@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "experiment/plan/job_training.h"
+#include "experiment/plan/kept_timelines.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/planned_runs.h"
 #include "experiment/plan/points.h"
@@ -90,6 +91,7 @@ void check_replaced(const Document& file, const std::vector<std::string>& sets, 
 Plan make_plan(const std::string& file, const Selection& selection) {
   Plan plan;
   if (!selection.seeds.empty()) plan.seeds = parse_seeds(selection.seeds);
+  const KeptTimelines timelines = parse_timelines(selection.timelines);
   Document document = Document::read(file);
   const Document unchanged = document;
   Faults faults;
@@ -118,9 +120,11 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   plan.name = std::filesystem::path(file).stem().string();
   plan.expectations = settings.front()->expectations;
   plan.title = settings.front()->title;
+  plan.all_ranks = selection.all_ranks;
   plan.document = std::make_shared<const Document>(document);
   plan.scenario = resolved(*settings.front(), plan.grid, std::filesystem::path(file).parent_path().string());
   add_runs(plan, points, settings, selection);
+  mark_kept_timelines(plan.runs, timelines);
   return plan;
 }
 

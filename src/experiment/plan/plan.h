@@ -36,6 +36,7 @@ struct RunPlan {
   std::string alone;                       ///< the work of the same job with the cluster to itself
   std::string baseline;                    ///< the id of its baseline
   std::shared_ptr<const SeededText> data;  ///< what data_key() is made of; null: of the settings
+  bool keeps_timeline = false;             ///< its timeline is a file beside its record (kept_timelines.h)
 
   std::string data_key() const;  ///< runs with equal keys see the same data
   std::string data_key(std::uint64_t of_seed) const;
@@ -48,6 +49,7 @@ struct Plan {
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
   std::shared_ptr<const scenario::Document> document;  ///< the file with --set laid over it, without its grid
   std::vector<scenario::Axis> grid;
+  bool all_ranks = false;            ///< the tables of results have a row for each rank and link
   std::vector<std::uint64_t> seeds;  ///< given by --seeds; without the option a run has its grid point's seed
   std::vector<Expectation> expectations;
   std::vector<RunPlan> runs;
@@ -62,6 +64,8 @@ struct Selection {
   std::string seeds = {};                    ///< "1..5", "3", "1,4", or empty
   std::vector<std::string> strategies = {};  ///< labels, else kinds
   bool baselines = true;
+  bool all_ranks = false;      ///< as in Plan
+  std::string timelines = {};  ///< kept ones: "all", a number of cases, or empty for the default
 };
 
 /// Errors: ScenarioError with every fault of the file; EnvironmentError for files that cannot be read.

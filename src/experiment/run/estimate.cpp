@@ -15,6 +15,7 @@
 #include "experiment/run/runner.h"
 #include "experiment/run/shards.h"
 #include "outputs/text/number_text.h"
+#include "outputs/timelines/timeline.h"
 
 namespace simgrad::experiment {
 
@@ -57,23 +58,32 @@ std::optional<TimedTrial> trial(const RunPlan& run, const Data& data, int thread
   }
 }
 
-/// The files of a run: its record twice, its rows of CSV, the timelines of its first steps. The numbers of bytes are
-/// those of shipped scenarios. A timeline has a bounded number of spans.
-double bytes_of(const TimedTrial& trial, const RunPlan& run) {
+/// The files of a run: its record twice, its rows of CSV, the timelines that are kept. The numbers of bytes are those
+/// of shipped scenarios. A timeline has a bounded number of spans.
+double bytes_of(const TimedTrial& trial, const RunPlan& run, std::size_t timelines) {
   constexpr double json_a_row = 140.0, csv_a_row = 60.0, json_a_rank = 900.0, csv_a_rank = 350.0;
-  constexpr double timeline_a_rank = 10e3, timeline_most = 90e3;
+  constexpr double timeline_a_rank = 1e3, timeline_most = 9e3;
   const double timeline = std::min(timeline_most, timeline_a_rank * static_cast<double>(run.workers));
   const double records =
       2.0 * (2000.0 + json_a_row * trial.evaluations + json_a_rank * static_cast<double>(run.workers));
-  return records + csv_a_row * trial.evaluations + csv_a_rank * static_cast<double>(run.workers) + timeline;
+  return records + csv_a_row * trial.evaluations + csv_a_rank * static_cast<double>(run.workers) +
+         timeline * static_cast<double>(timelines);
 }
 
 std::string kind_of(const RunPlan& run) { return fmt::format("{}/{}", run.label, run.workers); }
 
-/// Whether the record of a run that has not failed is there.
-bool has_record(const std::string& out, const std::string& id) {
-  const RecordedRun stored = stored_run(out, id);
-  return stored.run && stored.run->record.status != record::Status::failed;
+/// Whether the record of a run that has not failed is there, and the timeline that is kept.
+bool is_finished(const std::string& out, const RunPlan& run) {
+  const RecordedRun stored = stored_run(out, run.id);
+  return stored.run && stored.run->record.status != record::Status::failed &&
+         (!run.keeps_timeline || outputs::has_timeline(out, run.id));
+}
+
+/// The timelines that are kept, by the work of their runs.
+std::map<std::string, std::size_t> timelines_by_work(const Plan& plan) {
+  std::map<std::string, std::size_t> timelines;
+  for (const RunPlan& run : plan.runs) timelines[run.work] += run.keeps_timeline ? 1 : 0;
+  return timelines;
 }
 
 /// Leaves out the pieces of work whose runs are all in the directory.
@@ -81,11 +91,11 @@ void leave_out_finished(std::vector<const RunPlan*>& works, const Plan& plan, co
   std::map<std::string, bool> finished;  // by work; a baseline has a record of its own where no run does its work
   for (const RunPlan& run : plan.runs) {
     const auto [at, fresh] = finished.try_emplace(run.work, true);
-    at->second = at->second && has_record(out, run.id);
+    at->second = at->second && is_finished(out, run);
   }
   std::erase_if(works, [&](const RunPlan* work) {
     const auto known = finished.find(work->work);
-    return known == finished.end() ? has_record(out, work->id) : known->second;
+    return known == finished.end() ? is_finished(out, *work) : known->second;
   });
 }
 
@@ -132,12 +142,13 @@ Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, cons
     mean.evaluations += each.evaluations / static_cast<double>(tried.size());
   }
   double longest_s = 0.0;
+  auto timelines = timelines_by_work(plan);
   for (const RunPlan* run : works) {
     const auto at = tried.find(kind_of(*run));
     const TimedTrial& taken = at == tried.end() ? mean : at->second;
     found.wall_s += taken.wall_s / at_a_time;
     longest_s = std::max(longest_s, taken.wall_s);
-    found.bytes += bytes_of(taken, *run);
+    found.bytes += bytes_of(taken, *run, timelines[run->work]);
   }
   found.wall_s = std::max(found.wall_s, longest_s);
   return found;

@@ -16,6 +16,7 @@
 #include "experiment/run/piece_of_work.h"
 #include "experiment/run/slowness.h"
 #include "outputs/summary.h"
+#include "outputs/timelines/timeline.h"
 
 namespace simgrad::experiment {
 
@@ -113,24 +114,45 @@ bool Execution::start(Children& children, std::size_t task) {
 void Execution::take_finished() {
   if (options_.recordings.more()) return;  // a trace or a list of events is made by simulating
   std::vector<const RunPlan*> missing;
-  for (const RunPlan* plan : queue_)
-    if (auto run = taken(*plan))
+  for (const RunPlan* plan : queue_) {
+    auto run = taken(*plan);
+    if (run && has_timelines(*plan)) {
       finish(*plan, std::move(*run));
-    else
-      missing.push_back(plan);
+      continue;
+    }
+    if (run) without_timeline_.emplace(plan->work, std::move(*run));
+    missing.push_back(plan);
+  }
   taken_ = queue_.size() - missing.size();
   if (taken_ > 0 && options_.tell)
     options_.tell(
         fmt::format("{} of {} runs are in {} already; --force does them again", taken_, queue_.size(), options_.out));
+  if (!without_timeline_.empty() && options_.tell)
+    options_.tell(fmt::format("{} of {} runs are simulated again for their timelines; their results stay",
+                              without_timeline_.size(), queue_.size()));
   queue_ = std::move(missing);
 }
 
 std::optional<outputs::Run> Execution::taken(const RunPlan& plan) {
   const std::vector<const RunPlan*>& runs = runs_[plan.work];
-  if (!std::ranges::all_of(runs, [&](const RunPlan* run) { return recorded(options_.out, run->id); })) return {};
   for (const RunPlan* run : runs)
     if (auto record = store_.take(run->id)) return record;
   return store_.take(plan.id);
+}
+
+bool Execution::has_timelines(const RunPlan& plan) const {
+  const auto runs = runs_.find(plan.work);
+  return runs == runs_.end() || std::ranges::all_of(runs->second, [&](const RunPlan* run) {
+           return !run->keeps_timeline || outputs::has_timeline(options_.out, run->id);
+         });
+}
+
+outputs::Run Execution::as_finished_before(const RunPlan& plan, outputs::Run run) {
+  auto before = without_timeline_.extract(plan.work);
+  if (before.empty()) return run;
+  if (run.record.status == record::Status::failed && options_.tell)
+    options_.tell(fmt::format("{}: no timeline, since the run failed this time: {}", run_name(plan), run.record.error));
+  return std::move(before.mapped());
 }
 
 void Execution::collect(const Children::Ended& ended) {
@@ -158,7 +180,7 @@ void Execution::collect(const Children::Ended& ended) {
   });
   note_pace(ended.task, ended.wall_s);
   tell_once(evaluation_advice(plan, ended.pulse));
-  finish(plan, std::move(run));
+  finish(plan, as_finished_before(plan, std::move(run)));
 }
 
 void Execution::do_with_numbers(std::size_t task) {

@@ -117,6 +117,7 @@ outputs::Results results_of(const Plan& plan, const FinishedRuns& finished) {
   results.version = version;
   results.command = plan.command;
   results.scenario = plan.scenario;
+  results.all_ranks = plan.all_ranks;
   results.runs = finished.runs(plan.runs);
   results.baselines = finished.runs(plan.baselines);
   results.complete = results.runs.size() == plan.runs.size() && results.baselines.size() == plan.baselines.size();

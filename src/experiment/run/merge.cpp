@@ -18,6 +18,7 @@
 #include "experiment/run/recordings.h"
 #include "experiment/run/shard_records.h"
 #include "outputs/files/temporary_file.h"
+#include "outputs/timelines/timeline.h"
 
 namespace simgrad::experiment {
 
@@ -33,6 +34,8 @@ std::vector<std::string> options_of(const Selection& selection) {
   if (!selection.seeds.empty()) options.push_back("--seeds " + selection.seeds);
   for (const std::string& each : selection.strategies) options.push_back("--strategy " + each);
   if (!selection.baselines) options.emplace_back("--no-baseline");
+  if (selection.all_ranks) options.emplace_back("--all-ranks");
+  if (!selection.timelines.empty()) options.push_back("--timelines " + selection.timelines);
   return options;
 }
 
@@ -91,7 +94,8 @@ std::string scenario_of(const ShardOfExperiment& shard) {
 
 void bring_timelines(const ShardRecords& records, const std::string& out, bool again) {
   for (const auto& [id, shard] : records.timelines)
-    if (again || !recorded(out, id)) outputs::link_or_copy(timeline_file(shard, id), timeline_file(out, id));
+    if (again || !outputs::has_timeline(out, id))
+      outputs::link_or_copy(outputs::timeline_file(shard, id), outputs::timeline_file(out, id));
 }
 
 /// Brings the numbers that runs share. Of several files with the same key the largest one has the most steps.

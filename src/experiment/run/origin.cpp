@@ -31,7 +31,9 @@ OriginJson selection_json(const Selection& selection) {
           {"grid", selection.grids},
           {"seeds", selection.seeds},
           {"strategy", selection.strategies},
-          {"baselines", selection.baselines}};
+          {"baselines", selection.baselines},
+          {"all_ranks", selection.all_ranks},
+          {"timelines", selection.timelines}};
 }
 
 ShardOfExperiment read_shard(const std::string& out, const OriginJson& json) {
@@ -45,7 +47,9 @@ ShardOfExperiment read_shard(const std::string& out, const OriginJson& json) {
                             .grids = selection.at("grid"),
                             .seeds = selection.at("seeds"),
                             .strategies = selection.at("strategy"),
-                            .baselines = selection.at("baselines")};
+                            .baselines = selection.at("baselines"),
+                            .all_ranks = selection.at("all_ranks"),
+                            .timelines = selection.at("timelines")};
   const fs::path directory = member.at("directory").get<std::string>();
   shard.directory = (directory.is_absolute() ? directory : fs::path(out) / directory).lexically_normal().string();
   shard.command = member.at("command");

@@ -43,7 +43,8 @@ std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& ru
                       const StateFiles& states, int threads, const RunnerOptions& options, training::Pulse* pulse) {
   outputs::Run run = described(plan);
   const auto start = std::chrono::steady_clock::now();
-  const auto limits = runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits();
+  const auto limits =
+      runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits(any_keeps_timeline(runs));
   if (!states.from.empty()) numbers.state = state_in(states.from);
   const bool damaged = !states.from.empty() && !numbers.state;
   values::Contents last_state;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <limits>
@@ -67,8 +68,9 @@ void write_trace_file(const std::string& path, const RunPlan& plan, const record
 
 }  // namespace
 
-std::vector<cluster::TimelineLimits> Recordings::limits() const {
-  std::vector<cluster::TimelineLimits> all{{}};
+std::vector<cluster::TimelineLimits> Recordings::limits(bool beginning) const {
+  std::vector<cluster::TimelineLimits> all;
+  if (beginning) all.emplace_back();
   if (more()) {
     constexpr int everybody = std::numeric_limits<int>::max();
     all.push_back({.workers = everybody, .servers = everybody, .spans = most_spans, .steps = steps});
@@ -94,12 +96,8 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
   return {first, last};
 }
 
-bool recorded(const std::string& out, const std::string& id) {
-  return outputs::is_whole_timeline(timeline_file(out, id), id);
-}
-
-std::string timeline_file(const std::string& out, const std::string& id) {
-  return fmt::format("{}/timelines/{}.json", out, id);
+bool any_keeps_timeline(const std::vector<const RunPlan*>& runs) {
+  return std::ranges::any_of(runs, &RunPlan::keeps_timeline);
 }
 
 std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings) {
@@ -124,7 +122,7 @@ void prepare(const std::string& out, const Recordings& recordings) {
 void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,
                       const Recordings& recordings) {
   for (const RunPlan* run : runs) {
-    outputs::write_file(timeline_file(out, run->id), outputs::timeline_json(record.timelines.front(), run->id));
+    if (run->keeps_timeline) outputs::write_timeline(out, record.timelines.front(), run->id);
     if (recordings.more()) tell_if_nothing_to_show(*run, record.timelines.back());
     if (recordings.trace) write_trace_file(trace_file(out, run->id, recordings), *run, record, recordings);
     if (recordings.events)

@@ -12,7 +12,7 @@
 
 namespace simgrad::experiment {
 
-/// The recordings that the command line asks for. Every run records a timeline of its beginning besides.
+/// The recordings that the command line asks for, besides the timelines of beginnings that a plan keeps.
 struct Recordings {
   bool trace = false;
   std::string trace_file;     ///< the file of the only run; empty: <out>/trace/<id>.json
@@ -23,15 +23,15 @@ struct Recordings {
   std::size_t most_flows = 20'000;
 
   bool more() const { return trace || events; }
-  std::vector<cluster::TimelineLimits> limits() const;
+  /// beginning: whether a timeline of the run's beginning is kept; it comes first.
+  std::vector<cluster::TimelineLimits> limits(bool beginning) const;
 };
 
 /// "a..b", or "a": from a up to and including b, 0 <= a <= b.  Errors: ScenarioError.
 std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text);
 
-/// Whether the run's timeline is in the directory, and is no part of one.
-bool recorded(const std::string& out, const std::string& id);
-std::string timeline_file(const std::string& out, const std::string& id);
+/// Whether the timeline of one of these runs is kept.
+bool any_keeps_timeline(const std::vector<const RunPlan*>& runs);
 std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings);
 std::string events_file(const std::string& out, const std::string& id);
 
@@ -39,7 +39,7 @@ std::string events_file(const std::string& out, const std::string& id);
 void prepare(const std::string& out, const Recordings& recordings);
 /// Writes the recordings of a run for each of `runs`, which are one piece of work. Reports on stderr if something had
 /// to be left out.
-/// record: with the timelines of Recordings::limits().  Errors: EnvironmentError.
+/// record: with the timelines of Recordings::limits(any_keeps_timeline(runs)).  Errors: EnvironmentError.
 void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,
                       const Recordings& recordings);
 

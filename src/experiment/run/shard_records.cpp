@@ -11,8 +11,8 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "experiment/run/finished_runs.h"
-#include "experiment/run/recordings.h"
 #include "outputs/run_text.h"
+#include "outputs/timelines/timeline.h"
 
 namespace simgrad::experiment {
 
@@ -103,11 +103,13 @@ class Gathering {
     return found;
   }
 
-  /// Returns false if a run's timeline is missing. A run that failed need not have one.
+  /// Returns false if a timeline is missing that is kept. A run that failed need not have one.
   bool add_timelines(const std::vector<const RunPlan*>& runs, const outputs::Run& record, ShardRecords& records) {
     for (const RunPlan* run : runs) {
+      if (!run->keeps_timeline) continue;
       const std::vector<std::string>& places = directories_[run->id];
-      const auto place = std::ranges::find_if(places, [&](const std::string& out) { return recorded(out, run->id); });
+      const auto place =
+          std::ranges::find_if(places, [&](const std::string& out) { return outputs::has_timeline(out, run->id); });
       if (place == places.end() && is_failed(record)) continue;
       if (place == places.end()) return false;
       records.timelines.emplace_back(run->id, *place);

@@ -1,7 +1,13 @@
 #include "outputs/files/byte_file.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/errors.h"
@@ -10,7 +16,18 @@ namespace simgrad::outputs {
 
 namespace {
 constexpr std::size_t block = std::size_t{1} << 16;
+
+/// Opens a regular file. A pipe of that name keeps nobody waiting.
+gzFile opened(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) throw base::EnvironmentError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
+  struct stat found = {};
+  gzFile file = fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) ? gzdopen(descriptor, "rb") : nullptr;
+  if (file) return file;
+  close(descriptor);
+  throw base::ScenarioError(fmt::format("{}: there is something that is no file; expected a packed file", path));
 }
+}  // namespace
 
 struct ByteFile::Packer {
   Packer() {
@@ -59,6 +76,21 @@ void ByteFile::close() {
   if (!waiting_.empty()) flush();
   if (packer_) flush();
   file_.keep();
+}
+
+std::string read_byte_file(const std::string& path) {
+  gzFile file = opened(path);
+  std::string text, piece(block, '\0');
+  int size = 0;
+  while ((size = gzread(file, piece.data(), static_cast<unsigned>(piece.size()))) > 0)
+    text.append(piece, 0, static_cast<std::size_t>(size));
+  int fault = Z_OK;
+  gzerror(file, &fault);
+  gzclose_r(file);
+  if (fault == Z_ERRNO) throw base::EnvironmentError(fmt::format("{}: cannot be read", path));
+  if (fault != Z_OK && fault != Z_STREAM_END)
+    throw base::ScenarioError(fmt::format("{}: is cut short or damaged; type simgrad run again", path));
+  return text;
 }
 
 }  // namespace simgrad::outputs

@@ -31,4 +31,8 @@ class ByteFile {
   std::unique_ptr<Packer> packer_;
 };
 
+/// Returns what a ByteFile has written, unpacked. Errors: base::EnvironmentError for a file that cannot be opened or
+/// read; base::ScenarioError, with the file's name, for one that is no file, is cut short or damaged.
+std::string read_byte_file(const std::string& path);
+
 }  // namespace simgrad::outputs

@@ -13,25 +13,12 @@
 
 namespace simgrad::outputs::report {
 
-namespace {
-
-std::string timeline_file(const std::string& directory, const std::string& id) {
-  return (std::filesystem::path(directory) / "timelines" / (id + ".json")).string();
-}
-
-}  // namespace
-
 Results read_results(const std::string& directory) {
   return read_results_json((std::filesystem::path(directory) / "results.json").string());
 }
 
 TimelineOf timelines_in(const std::string& directory) {
-  return [directory](const std::string& id) -> std::optional<record::Timeline> {
-    const std::string path = timeline_file(directory, id);
-    std::error_code fault;
-    if (!std::filesystem::exists(path, fault)) return std::nullopt;
-    return parsed(path, [&](const nlohmann::ordered_json& json) { return timeline_from_json(json, id); });
-  };
+  return [directory](const std::string& id) { return read_timeline(directory, id); };
 }
 
 std::string state_of_timelines(const std::string& directory, const Results& results) {

@@ -74,7 +74,7 @@ void write_consensus(Writer& writer, const std::optional<Chart>& chart) {
 
 /// table: nothing for a large experiment, whose page has the overview's.
 void write_charts(Writer& writer, const ReportModel& model, const std::optional<PointsTable>& table,
-                  const TimelineOf& timeline_of) {
+                  const TimelineOf& timeline_of, const std::string& command) {
   write_view(writer, model);
   writer.member("points_table", table);
   writer.member("curves", curves(model));
@@ -84,7 +84,9 @@ void write_charts(Writer& writer, const ReportModel& model, const std::optional<
   writer.member("pareto", pareto(model));
   writer.member("staleness", staleness(model));
   writer.member("links", links(model));
-  writer.member("gantt", gantt(model, timeline_of));
+  const std::optional<Gantt> timelines = gantt(model, timeline_of);
+  writer.member("gantt", timelines);
+  writer.member("missing_timelines", missing_timelines(model, timelines, command));
   writer.member("collectives", collectives(model));
 }
 
@@ -127,10 +129,10 @@ std::string data(const Results& results, const TimelineOf& timeline_of, const Fo
     writer.key("overview");
     write_overview(writer, model, measure, closer);
     const Results few = at_points(results, model, closer.points);
-    write_charts(writer, report::report_model(few), {}, timeline_of);
+    write_charts(writer, report::report_model(few), {}, timeline_of, foot.command);
   } else {
     writer.member("summary", summary_card(results, model));
-    write_charts(writer, model, points_table(model), timeline_of);
+    write_charts(writer, model, points_table(model), timeline_of, foot.command);
   }
   writer.key("foot");
   writer.begin_object();

@@ -114,6 +114,13 @@ constexpr Translation chart_texts[] = {
     {", are down {}", "，{} 停机"},
     {"; {} waits longest, {}", "；{} 等待得最久，占 {}"},
     {"{}, stream {}", "{}，流 {}"},
+    {"No timeline of the {} case is here", "这里没有这 {} 种情况的时间线"},
+    {"No timeline of the {} cases is here", "这里没有这 {} 种情况的时间线"},
+    {"Timelines of {} of {} cases are here", "这里有 {1} 种情况中 {0} 种的时间线"},
+    {": those of the first seed of at most {} cases are kept by default, and this page shows no more. ",
+     "：默认保留最多 {} 种情况的第一个种子的时间线，本页也最多显示这么多。"},
+    {"With the same directory, this command simulates the runs again that lack theirs, and leaves their results:",
+     "用相同的目录，下面的命令把缺少时间线的运行再模拟一遍，它们的结果保持不变："},
 
     // The network
     {"{} to {}", "{} 至 {}"},

@@ -1,16 +1,16 @@
 #include "outputs/timelines/timeline.h"
 
-#include <fcntl.h>
 #include <fmt/compile.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include <filesystem>
 #include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "base/errors.h"
+#include "outputs/files/byte_file.h"
+#include "outputs/results_reading.h"
 #include "record/time_part.h"
 
 namespace simgrad::outputs {
@@ -114,19 +114,32 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   return text + "  }\n}\n";
 }
 
-bool is_whole_timeline(const std::string& file, const std::string& run) {
-  const std::string begin = beginning(run);
-  std::string first(begin.size(), '\0'), last(ending.size(), '\0');
-  const int opened = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (opened < 0) return false;
-  struct stat found = {};
-  const bool read = fstat(opened, &found) == 0 && S_ISREG(found.st_mode) &&
-                    found.st_size >= static_cast<off_t>(first.size() + last.size()) &&
-                    pread(opened, first.data(), first.size(), 0) == static_cast<ssize_t>(first.size()) &&
-                    pread(opened, last.data(), last.size(), found.st_size - static_cast<off_t>(last.size())) ==
-                        static_cast<ssize_t>(last.size());
-  close(opened);
-  return read && first == begin && last == ending;
+std::string timeline_file(const std::string& directory, const std::string& run) {
+  return (std::filesystem::path(directory) / "timelines" / (run + ".json.gz")).string();
+}
+
+void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& run) {
+  ByteFile file(timeline_file(directory, run));
+  file.write(timeline_json(timeline, run));
+  file.close();
+}
+
+bool has_timeline(const std::string& directory, const std::string& run) {
+  try {
+    const std::string text = read_byte_file(timeline_file(directory, run));
+    return text.starts_with(beginning(run)) && text.ends_with(ending);
+  } catch (const base::EnvironmentError&) {
+    return false;
+  } catch (const base::ScenarioError&) {
+    return false;
+  }
+}
+
+std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& run) {
+  const std::string path = timeline_file(directory, run);
+  std::error_code fault;
+  if (!std::filesystem::exists(path, fault)) return std::nullopt;
+  return parsed_text(path, read_byte_file(path), [&](const Json& json) { return timeline_from_json(json, run); });
 }
 
 record::Timeline timeline_from_json(const Json& json, const std::string& run) {

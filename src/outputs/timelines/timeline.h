@@ -1,7 +1,8 @@
-/// Timelines as JSON files. Attributes are columns, so that a thousand spans are a few arrays.
+/// Timelines as files: JSON, packed by gzip. Attributes are columns, so that a thousand spans are a few arrays.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "record/timeline.h"
@@ -14,9 +15,16 @@ namespace simgrad::outputs {
 /// 2 wait, 3 down; names are indices into "names"; a cause is the number of a wait's part of time
 /// (record/time_part.h), or -1 where none is known. Times are seconds. Equal timelines give equal bytes.
 std::string timeline_json(const record::Timeline& timeline, const std::string& run);
-/// Whether a file begins and ends as timeline_json of this run does. A file that a machine's death has left empty, full
-/// of zeros or cut off does not. Costs a few system calls, whatever the file's size.
-bool is_whole_timeline(const std::string& file, const std::string& run);
+/// The file of a run's timeline: <directory>/timelines/<run>.json.gz.
+std::string timeline_file(const std::string& directory, const std::string& run);
+/// Errors: base::EnvironmentError for a file that cannot be written.
+void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& run);
+/// Whether the run's timeline is in the directory, and is whole: a file that a machine's death has left empty, full of
+/// zeros or cut off is not.
+bool has_timeline(const std::string& directory, const std::string& run);
+/// Reads the run's timeline; nothing without its file.  Errors: base::EnvironmentError for a file that cannot be
+/// opened; base::ScenarioError, with the file's name, for one that is damaged and for contents that are wrong.
+std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& run);
 /// Reads the timeline of a run.  run: the id that the file must have.
 /// Errors: base::EnvironmentError for a member that is missing, of another type, of another length or out of bounds,
 /// and for another run.

@@ -318,6 +318,16 @@ def gantt(reader, experiment, chart):
     reader.need(r"\.")
 
 
+def missing_timelines(reader, shown, of):
+    """Reads how many cases have a timeline on the page, and why not all."""
+    got = reader.need(r"(?:No timeline of the|Timelines of <whole s> of) <whole n> cases? (?:is|are) here: ")
+    reader.claim("timelines", (int(got["s"] or 0), int(got["n"])) == (shown, of) and shown < of, f"{shown} of {of}")
+    bound = reader.need(r"those of the first seed of at most <whole m> cases are kept by default, and this page shows no "
+                        r"more\. With the same directory, this command simulates the runs again that lack theirs, and "
+                        r"leaves their results:")
+    reader.claim("bound", int(bound["m"]) == 64 and shown <= 64, f"{shown} are shown")
+
+
 def lanes(reader, bars, way):
     """Reads "its 8 workers compute 75 % of the time, communicate 20 %, wait 5 %"."""
     got = reader.need(rf"(?:its {way}|its <whole n> {way}s|the first <whole m> of its <whole k> {way}s) "

@@ -1,5 +1,6 @@
 """Random experiments as results.json holds them: numbers are drawn, and agree with each other as in real runs."""
 
+import gzip
 import itertools
 import json
 import math
@@ -146,6 +147,6 @@ def write_experiment(directory, number, large=False):
     (directory / "timelines").mkdir(parents=True, exist_ok=True)
     (directory / "results.json").write_text(json.dumps(results), encoding="utf-8")
     for name, timeline in timelines.items():
-        (directory / "timelines" / f"{name}.json").write_text(json.dumps(timeline), encoding="utf-8")
+        (directory / "timelines" / f"{name}.json.gz").write_bytes(gzip.compress(json.dumps(timeline).encode()))
     assert all(math.isfinite(run["simulated_s"]) for run in results["runs"])
     return results, timelines

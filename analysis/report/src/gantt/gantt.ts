@@ -11,6 +11,7 @@ import { later } from '../queue';
 import { onChange, state } from '../state';
 import { onTheme, printing } from '../theme';
 import { axisHeight } from './draw';
+import { missing } from './missing';
 import { Overview } from './overview';
 import { Panel } from './panel';
 import { stores, tracks, type Tracks } from './tracks';
@@ -71,6 +72,7 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     hint.replaceChildren(zooms() ? t('Drag to pan; scroll with Ctrl, pinch, or press + and − to zoom; arrow keys pan too.') : t('Drag to pan; pinch to zoom.'));
     if (cutShort()) hint.append(' ', t('The window ends where the shorter of the two recordings ends; both runs go on. The button “{0}” shows all that was recorded.', t('All')));
     else if (uneven()) hint.append(' ', t('The runs differ much in length, so the window begins with the time of the shorter one: the button “{0}” shows the whole time.', t('All')));
+    if (absent()) hint.append(' ', t('No timeline of {0} is here; the text below says why.', report.points[state.point].text));
     if (partly) hint.append(' ', t('Only the beginning was recorded; {0} records more.', 'simgrad run --trace'));
     panels.forEach((panel, k) => {
       const run = indexedRun(chosen[k]);
@@ -86,6 +88,8 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     tell();
     redraw();
   };
+  /** Whether the reader has chosen a grid point of which no run was recorded. */
+  const absent = (): boolean => state.chosen && report.points[state.point].text !== '' && !data.runs.some(({ point: at }) => at === state.point);
   const titles = chosen.map(() => h('h3', { class: 'lane-title' }));
   tell();
 
@@ -98,6 +102,7 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
       const other = run < 0 ? -1 : data.runs.findIndex(({ strategy, point: at }) => at === point && strategy === data.runs[run].strategy);
       if (other >= 0) pick(k, other);
     });
+    tell();
   });
 
   const button = (sign: string, label: string, action: () => void): HTMLElement => h('button', { type: 'button', class: 'plain', 'aria-label': label, title: label, onclick: action }, sign);
@@ -112,5 +117,5 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     from: view.from, to: view.to, extent: view.all, seen: panels.map(({ seen }) => seen), runs: chosen.map((i) => (i < 0 ? null : text(data.runs[i]))),
     rows: panels.map(({ shape }) => ({ top: axisHeight, row: shape.row, gutter: shape.gutter, width: shape.width })) }) });
   return card('gantt', t('Timeline of the ranks'), data, file, [lists[0].element, lists[1].element, tools],
-    partsKey(['tall', 'middle', 'thread', 'cord'], data.runs.some((run) => stores(run).includes(true))), body, hint);
+    partsKey(['tall', 'middle', 'thread', 'cord'], data.runs.some((run) => stores(run).includes(true))), body, hint, report.missing_timelines ? missing(report.missing_timelines) : null);
 }

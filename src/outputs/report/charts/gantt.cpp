@@ -155,11 +155,11 @@ void write_run(Writer& writer, const GanttRun& run) {
 }  // namespace
 
 std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_of) {
-  std::vector<const Case*> order = in_order(model);
-  order.resize(std::min(order.size(), most_gantt_runs));
   std::vector<std::pair<const Case*, record::Timeline>> kept;
-  for (const Case* one : order)
+  for (const Case* one : in_order(model)) {
+    if (kept.size() == most_gantt_runs) break;
     if (auto timeline = timeline_of(one->runs.front()->id)) kept.emplace_back(one, std::move(*timeline));
+  }
   Gantt chart;
   for (const auto& [one, timeline] : kept) {
     GanttRun run = gantt_run(timeline, most_bars_in_all / kept.size());
@@ -174,6 +174,30 @@ std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_
   chart.sentence += tr(".");
   chart.table = table(model, chart.runs);
   return chart;
+}
+
+std::optional<MissingTimelines> missing_timelines(const ReportModel& model, const std::optional<Gantt>& chart,
+                                                  const std::string& command) {
+  const std::size_t shown = chart ? chart->runs.size() : 0, all = model.ran().size();
+  if (shown >= all) return std::nullopt;
+  MissingTimelines missing;
+  missing.sentence = shown == 0
+                         ? counted(all, "No timeline of the {} case is here", "No timeline of the {} cases is here")
+                         : tr("Timelines of {} of {} cases are here", shown, all);
+  missing.sentence +=
+      tr(": those of the first seed of at most {} cases are kept by default, and this page shows no more. ",
+         most_gantt_runs);
+  missing.sentence +=
+      tr("With the same directory, this command simulates the runs again that lack theirs, and leaves their results:");
+  missing.command = (command.empty() ? "simgrad run SCENARIO" : command) + " --timelines all";
+  return missing;
+}
+
+void write(Writer& writer, const MissingTimelines& missing) {
+  writer.begin_object();
+  writer.member("sentence", missing.sentence);
+  writer.member("command", missing.command);
+  writer.end_object();
 }
 
 void write(Writer& writer, const Gantt& chart) {

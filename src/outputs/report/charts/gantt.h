@@ -41,15 +41,27 @@ struct GanttRun {
 GanttRun gantt_run(const record::Timeline& timeline, std::size_t most);
 
 inline constexpr std::size_t most_bars_in_all = 20'000;
-inline constexpr std::size_t most_gantt_runs = 40;
+/// As many as `simgrad run` keeps timelines of by itself.
+inline constexpr std::size_t most_gantt_runs = 64;
 
 struct Gantt : Chart {
   std::vector<GanttRun> runs;  ///< one per case, of its first seed; the best case of each strategy first
 };
 
+/// Cases without a timeline: why, and what makes them.
+struct MissingTimelines {
+  std::string sentence;
+  std::string command;
+};
+
 /// Returns nothing if no timeline was recorded.
 std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_of);
 
+/// Returns nothing if the chart shows every case that ran.  command: which gives the results again; may be empty.
+std::optional<MissingTimelines> missing_timelines(const ReportModel& model, const std::optional<Gantt>& chart,
+                                                  const std::string& command);
+
 void write(Writer& writer, const Gantt& gantt);
+void write(Writer& writer, const MissingTimelines& missing);
 
 }  // namespace simgrad::outputs::report

@@ -1,0 +1,97 @@
+// Where the time of members went in computed collectives, and what they sent.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "cluster/computed/collective_group.h"
+#include "cluster/computed/collective_log.h"
+#include "cluster/computed/collective_plan.h"
+#include "cluster/computed/computed_collectives.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/timekeeper.h"
+#include "cluster/ranks/world.h"
+#include "cluster/usage/traffic.h"
+
+namespace simgrad::cluster {
+
+/// Where a member's time went until now, as far as its actor is concerned; tells the timekeeper how much of it went by
+/// before the rank waited for that actor.
+ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all, Collective& collective,
+                                                     const CollectiveTimes& times, std::size_t member) const {
+  const double now = world_.now();
+  ActorState& actor = *std::exchange(collective.actors[member], nullptr);
+  const MemberTiming its = times.of(member);
+  const SinceCollective& since = collective.since[member];
+  const record::TimeParts causes = times.causes(member, since, collective.arrivals[member], now);
+  if (const std::optional<double> followed_s = actor.followed_in_collective_s()) {
+    if (*followed_s > collective.arrivals[member]) {
+      if (!collective.unfollowed || collective.unfollowed_until[member] != *followed_s)
+        find_unfollowed(collective, times, member, *followed_s);
+      const MemberTiming before = collective.unfollowed->of(member);
+      const record::TimeParts later = times.causes(member, since, *followed_s, now, collective.unfollowed.get());
+      world_.timekeeper().went_by_before(all.world_rank(member), before.compute_s, before.communicate_s,
+                                         causes - later);
+    } else {
+      world_.timekeeper().went_by_before(all.world_rank(member), 0.0, 0.0, {});
+    }
+  }
+  return {its.compute_s, its.communicate_s, causes};
+}
+
+/// The times of all members in the collective until their ranks began to wait for them.
+void ComputedCollectives::find_unfollowed(Collective& collective, const CollectiveTimes& times, std::size_t member,
+                                          double since_s) {
+  std::vector<double> until(collective.arrivals.size(), -Until::never);
+  for (std::size_t m = 0; m < until.size(); ++m)
+    if (collective.actors[m]) until[m] = collective.actors[m]->followed_in_collective_s().value_or(-Until::never);
+  until[member] = since_s;
+  collective.unfollowed_until = until;
+  collective.unfollowed = std::make_unique<CollectiveTimes>(times, Until(std::move(until)));
+}
+
+/// A part that has not begun because somebody has not come is as late as it can be: until now.
+void ComputedCollectives::find_lateness(const CollectiveGroup& all, const Collective& collective,
+                                        CollectiveTimes& times) const {
+  const double now = world_.now();
+  times.find_lateness(collective.since, collective.order, [&](std::size_t missing) {
+    return Lateness{now, world_.timekeeper().since_collective(all.world_rank(missing))};
+  });
+}
+
+void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times, std::int64_t bytes) const {
+  CollectiveGroup& all = *part.group;
+  CollectiveGroup::Times& over = all.over[part.signature];
+  over.timing = part.timing;
+  if (over.times++ == 0)
+    for (const auto& [ends, sent] : over.timing->sent(all.apart, times.arrivals, CollectiveTiming::uncut))
+      over.bytes += sent.bytes;
+  world_.traffic().count(over.bytes);
+  for (std::size_t m = 0; m < times.timings.size(); ++m)
+    if (const double a_flop_s = all.apart.seconds_per_flop[m]; a_flop_s > 0.0)
+      world_.ranks().count_flops(std::round(times.timings[m].compute_s / a_flop_s));
+  const auto members = static_cast<double>(all.members->size());
+  const double mean_s = std::accumulate(times.arrivals.begin(), times.arrivals.end(), 0.0) / members;
+  const auto alone_s = [&] { return part.timing->alone_s(all.idle, all.members->size()); };
+  world_.collective_log()
+      .calls(all.members, all.generation, part.timing->name(), bytes, alone_s)
+      .add(mean_s, std::ranges::max(times.arrivals), last_end_s(times.timings));
+}
+
+void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {
+  CollectiveTimes times(*collective.plan, collective.arrivals, now);
+  find_lateness(all, collective, times);
+  for (std::size_t m = 0; m < collective.actors.size(); ++m) {
+    ActorState* const actor = collective.actors[m];
+    if (!actor) continue;
+    const Left left = leave(all, collective, times, m);
+    world_.timekeeper().cut_collective(*actor, left.compute_s, left.communicate_s, left.causes);
+  }
+  times.each([&](const PlannedPart& part, const PartTimes& its) {
+    if (!part.last && last_end_s(its.timings) <= now) return count(part, its, part.bytes.value_or(collective.bytes));
+    for (const auto& [ends, sent] : part.timing->sent(*part.costs, its.arrivals, now))
+      part.group->sent_when_cut[ends] += sent;
+  });
+}
+
+}  // namespace simgrad::cluster
