@@ -28,6 +28,7 @@ struct Dataset {
   int classes = 0;         ///< 0: a regression
   std::int64_t users = 0;  ///< ratings only: column 0 is a user 0 .. users-1, column 1 an item
   std::int64_t items = 0;
+  std::int64_t vocabulary = 0;   ///< text only: every number of a row is a token 0 .. vocabulary-1
   std::vector<double> features;  ///< rows x columns, row-major; empty where the rows are sparse
   SparseRows sparse;
   std::int64_t fields = 0;                 ///< every sparse row has one entry for each, in their order; 0: not so

@@ -39,8 +39,10 @@ struct Problem {
   int classes = 0;            ///< 0: a regression
   std::int64_t users = 0;     ///< ratings only: the first feature is a user 0 .. users-1, the second an item
   std::int64_t items = 0;
-  double nonzeros = 0.0;    ///< the average number in a sparse row; 0: rows are dense
-  std::int64_t fields = 0;  ///< if every sparse row has one entry a field, in order: the number of fields; else 0
+  double nonzeros = 0.0;        ///< the average number in a sparse row; 0: rows are dense
+  std::int64_t fields = 0;      ///< if every sparse row has one entry a field, in order: the number of fields; else 0
+  std::int64_t vocabulary = 0;  ///< text only: rows are sequences of `features` tokens 0 .. vocabulary-1, each followed
+                                ///< by the row's next one
 };
 
 /// The kind of a model's predictions, and so of its data's targets.
@@ -58,7 +60,26 @@ struct Score {
   double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals; else 0
 };
 
-/// A stretch of w whose gradient is complete at one point of the backward pass.
+/// A matrix product of a layer's forward pass, (m x k) by (k x n).
+struct Product {
+  double m = 1.0;      ///< rows of the result, a sample: a sequence's tokens, the places of an image
+  double n = 1.0;      ///< columns of the result
+  double k = 1.0;      ///< the length of the sums
+  double count = 1.0;  ///< products of this shape, a sample
+  /// Whether (k x n) are parameters, so that the rows of all samples of a batch are multiplied at once. False: they are
+  /// numbers of the sample, as in attention.
+  bool parameters = true;
+
+  double flops() const { return 2.0 * m * n * k * count; }  ///< a sample's
+};
+
+/// Numbers of a sample that are kept from the forward to the backward pass.
+struct Kept {
+  double numbers = 0.0;  ///< in the format of activations
+  double bytes = 0.0;    ///< beside them, whatever that format is: masks of a byte a number
+};
+
+/// A stretch of w whose gradient is complete at one point of the backward pass, and the work of a sample there.
 struct Layer {
   std::int64_t first = 0;       ///< where it begins in w
   std::int64_t count = 0;       ///< number of parameters
@@ -66,6 +87,19 @@ struct Layer {
   double backward_flops = 0.0;  ///< a sample's, for the gradients of the parameters and of the layer below
   std::int64_t rows = 0;        ///< the rows of the matrix, stored row by row, with which it begins; 0: none
   std::int64_t columns = 0;     ///< the matrix's; the other parameters (biases), if any, are a vector
+
+  // For devices whose speed depends on the work, and for what fits into their memory. A model without them is one
+  // product of its flops a layer, and keeps nothing.
+  std::string name = {};  ///< "block 3: attention"; empty: none
+  /// Layers of one unit follow each other. Their parameters are gathered together where they are sharded, and their
+  /// activations are recomputed together.
+  std::int64_t unit = 0;
+  std::vector<Product> products = {};  ///< of the forward pass; empty: unknown
+  double elementwise = 0.0;      ///< numbers that norms, activations and the like read and write in the forward pass
+  Kept kept = {};                ///< for the backward pass, where nothing is recomputed
+  Kept selective = {};           ///< the part of `kept` that selective recomputation drops
+  double selective_flops = 0.0;  ///< a sample's, to compute that part again
+  double entrance = 0.0;  ///< numbers of a sample that come in: kept at a unit's entrance if the unit is recomputed
 };
 
 class KMeans;

@@ -311,9 +311,9 @@ TEST_CASE("a simulation that no machine's memory holds is refused before it star
   const std::string broadcast = with(large, "kind = \"allreduce\"", "kind = \"async_broadcast\"");
   scratch.write("x.toml", with(broadcast, "workers = 4", "workers = 131072"));
   const std::string err = program("validate x.toml", scratch).err;
-  // 131,072 actors of 16 KiB, and as many pairs of 1 KiB as ranks and others
+  // 16,384 P + 1,024 P (P - 1)
   CHECK(contains(err,
-                 "async_broadcast with 131072 workers takes some 17594199146496 bytes of memory (131072 actors, "
+                 "async_broadcast with 131072 workers takes some 17594199310336 bytes of memory (131072 actors, "
                  "17179738112 pairs of ranks that exchange messages), but "));
   CHECK(contains(err, " are available; take at most "));
   scratch.write("x.toml", with(broadcast, "workers = 4", "workers = 300"));

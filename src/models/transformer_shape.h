@@ -1,0 +1,54 @@
+/// The shape of a decoder-only transformer, and the layers that follow from it.
+///
+/// Source: A. Vaswani et al., "Attention Is All You Need", 2017; A. Radford et al., "Language Models are Unsupervised
+/// Multitask Learners", 2019 (norms before each part, GELU, learned positions); N. Shazeer, "GLU Variants Improve
+/// Transformer", 2020 (gated); J. Ainslie et al., "GQA", 2023 (kv_heads).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace simgrad::models {
+
+enum class Norm { layer_norm, rms_norm };
+enum class Positions { learned, rotary, none };
+
+/// w holds, in this order (matrices row by row, (outputs x inputs) as PyTorch's Linear keeps them):
+///   unit 0              the embedding (vocabulary x hidden), then learned positions (sequence x hidden)
+///   unit 1 .. layers    a block, as four layers:
+///       attention in       (hidden + 2 kv_width x hidden): rows of q, then k, then v; biases; the gains of the norm
+///                          before it, and its biases where it is a layer norm
+///       attention out      (hidden x hidden); biases
+///       feed-forward in    (feed_forward x hidden), gated: the gate's rows, then those that it multiplies; biases; the
+///                          norm before it, as above
+///       feed-forward out   (hidden x feed_forward); biases
+///   unit layers + 1     the head: (vocabulary x hidden) unless tied to the embedding; the last norm
+struct TransformerShape {
+  std::int64_t layers = 2;
+  std::int64_t hidden = 64;
+  std::int64_t heads = 4;
+  std::int64_t kv_heads = 4;  ///< divides heads; fewer than heads: several share keys and values
+  std::int64_t feed_forward = 256;
+  bool gated = false;          ///< SwiGLU instead of GELU
+  std::int64_t sequence = 64;  ///< tokens that one sample predicts
+  std::int64_t vocabulary = 256;
+  bool tied = true;    ///< the head multiplies by the embedding
+  bool biases = true;  ///< of the matrices
+  Norm norm = Norm::layer_norm;
+  Positions positions = Positions::learned;
+
+  std::int64_t head_width() const { return hidden / heads; }
+  std::int64_t kv_width() const { return kv_heads * head_width(); }  ///< of all keys, and of all values
+  std::int64_t norm_parameters() const { return norm == Norm::layer_norm ? 2 * hidden : hidden; }
+};
+
+/// All layers in forward order, with names, units, products and what is kept of a sequence.
+std::vector<Layer> layers(const TransformerShape& shape);
+std::int64_t parameters(const TransformerShape& shape);
+/// The reason why no transformer has this shape, with what would do; or empty.
+std::string refusal(const TransformerShape& shape);
+
+}  // namespace simgrad::models
