@@ -21,6 +21,10 @@ std::string_view Model::metric(const Problem& problem) const { return problem.cl
 
 std::string Model::refusal(const Problem&) const { return {}; }
 
+std::int64_t Model::sample_bytes(const Problem& problem) const {
+  return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
+}
+
 double Model::gradient_flops(const Problem& problem, std::int64_t rows) const {
   double flops = 0.0;
   for (const Layer& layer : layers(problem)) flops += layer.forward_flops + layer.backward_flops;

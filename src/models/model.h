@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -100,6 +101,9 @@ struct Layer {
   Kept selective = {};           ///< the part of `kept` that selective recomputation drops
   double selective_flops = 0.0;  ///< a sample's, to compute that part again
   double entrance = 0.0;  ///< numbers of a sample that come in: kept at a unit's entrance if the unit is recomputed
+  // Measured times of a sample on a host of the scenario; where they are above 0, they replace the times of the flops.
+  double forward_s = 0.0;
+  double backward_s = 0.0;
 };
 
 class KMeans;
@@ -126,6 +130,14 @@ class Model : public base::Described {
   virtual const SparseModel* sparse() const { return nullptr; }
   /// The reason why the model cannot be fitted to such data, or empty.
   virtual std::string refusal(const Problem& problem) const;
+  /// The reason why the model can be timed but not computed, with what would do; or empty.
+  virtual std::string numbers_refusal() const { return {}; }
+  /// The problem of a timing-only run that the model itself decides; nothing: the data decide it.
+  virtual std::optional<Problem> own_problem() const { return {}; }
+  /// Bytes of a sample on a disk: 8 a feature, the constant one of a bias included; 12 an entry of a sparse row.
+  virtual std::int64_t sample_bytes(const Problem& problem) const;
+  /// The files that the options name; none.
+  virtual std::vector<std::string> files() const { return {}; }
 
   /// Length of w.
   virtual std::int64_t parameters(const Problem& problem) const = 0;

@@ -7,6 +7,9 @@
 #include "models/model.h"
 #include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
+#include "models/profiles/bert_large.h"
+#include "models/profiles/image_networks.h"
+#include "models/profiles/layer_profile.h"
 #include "models/softmax_regression.h"
 #include "models/sparse_logistic.h"
 #include "models/wide_and_deep.h"
@@ -25,6 +28,11 @@ const base::Registry<Model>& registry() {
       base::entry<Model, SparseLogistic>(),
       base::entry<Model, FactorizationMachine>(),
       base::entry<Model, WideAndDeep>(),
+      base::entry<Model, ResNet50>(),
+      base::entry<Model, Vgg16>(),
+      base::entry<Model, AlexNet>(),
+      base::entry<Model, BertLarge>(),
+      base::entry<Model, LayerProfile>(),
   });
   return models;
 }
