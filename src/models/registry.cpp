@@ -12,6 +12,7 @@
 #include "models/profiles/layer_profile.h"
 #include "models/softmax_regression.h"
 #include "models/sparse_logistic.h"
+#include "models/transformer.h"
 #include "models/wide_and_deep.h"
 
 namespace simgrad::models {
@@ -28,6 +29,7 @@ const base::Registry<Model>& registry() {
       base::entry<Model, SparseLogistic>(),
       base::entry<Model, FactorizationMachine>(),
       base::entry<Model, WideAndDeep>(),
+      base::entry<Model, Transformer>(),
       base::entry<Model, ResNet50>(),
       base::entry<Model, Vgg16>(),
       base::entry<Model, AlexNet>(),
