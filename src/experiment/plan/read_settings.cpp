@@ -69,8 +69,8 @@ void fill_in(Settings& settings, const Document& document, Faults& faults) {
                      settings.model.model.kind()));
     settings.data.standardize = false;
   }
-  if (settings.data.source->generates()) {
-    settings.data.samples = settings.data.samples_made();
+  if (settings.own_problem() || settings.data.source->generates()) settings.data.samples = settings.data.samples_made();
+  if (settings.data.source->generates() && !settings.own_problem()) {
     settings.data.features = settings.data.features.value_or(settings.data.features_made());
   }
   if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;

@@ -49,11 +49,8 @@ class Learning {
   /// Null in a timing-only run.
   const data::Split* data() const { return setup_.data.get(); }
   const models::Problem& problem() const { return setup_.problem; }
-  /// Bytes of a row on a disk: 8 a feature, the constant one of a bias included; 12 an entry of a sparse row.
-  std::int64_t row_bytes() const {
-    const models::Problem& problem = setup_.problem;
-    return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
-  }
+  /// Bytes of a row on a disk.
+  std::int64_t row_bytes() const { return setup_.model->sample_bytes(setup_.problem); }
   /// Bytes of a checkpoint: the parameters and the optimizer's vectors.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }
