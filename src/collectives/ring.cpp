@@ -203,6 +203,22 @@ Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64
   return all_gather(comm, x, Split({length, x.wire_format()}, comm.size()));
 }
 
+Stretch ring_shard(std::int64_t length, int P, int member) { return Split(Extent(length), P).chunk((member + 1) % P); }
+
+Tensor sum_shard(const cluster::Communicator& comm, const Tensor& x) {
+  const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
+  const Split split(Extent(x), comm.size());
+  return run_collective(
+      comm, [&] { return std::make_shared<RingReduceScatter>(split, 1); }, x);
+}
+
+Tensor gather_shards(const cluster::Communicator& comm, const Tensor& shard, std::int64_t length) {
+  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
+  const Split split({length, shard.wire_format()}, comm.size());
+  return run_collective(
+      comm, [&] { return std::make_shared<RingAllGather>(split, 1); }, shard);
+}
+
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Extent extent(x);

@@ -40,6 +40,14 @@ values::Tensor all_gather(const cluster::Communicator& comm, const values::Tenso
 /// Where the lengths are those of the P chunks of a vector of that length.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t length);
 
+/// The two halves of Ring apart: gather_shards(sum_shard(x)) is its sum, bit for bit. Member r keeps `ring_shard`,
+/// chunk r + 1 of the vector, because an allreduce's ring begins with chunk r on member r.
+Stretch ring_shard(std::int64_t length, int P, int member);
+/// x: (d).  Returns this member's shard of the sum.  Virtual time: as reduce_scatter.
+values::Tensor sum_shard(const cluster::Communicator& comm, const values::Tensor& x);
+/// shard: this member's, of a vector of that length.  Returns the vector.  Virtual time: as all_gather.
+values::Tensor gather_shards(const cluster::Communicator& comm, const values::Tensor& shard, std::int64_t length);
+
 /// The sum of all members' vectors, on every member, where they cannot be added on their way: they go around the ring
 /// as they are.  x: (n), weighing the same on all.  Returns (n), added in the order of the members, as float64. Virtual
 /// time: (P-1) (alpha + M beta); the additions are the caller's to charge.

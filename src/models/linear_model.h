@@ -16,7 +16,9 @@ class LinearModel : public Model {
   /// (2 d a gradient).
   std::vector<Layer> layers(const Problem& problem) const final {
     const double flops = 2.0 * static_cast<double>(problem.features);
-    return {{.first = 0, .count = problem.features, .forward_flops = flops, .backward_flops = flops}};
+    std::vector<Layer> layers{{.first = 0, .count = problem.features, .forward_flops = flops, .backward_flops = flops}};
+    layers.front().kept.numbers = layers.front().entrance = static_cast<double>(problem.features);
+    return layers;
   }
 
  protected:

@@ -105,6 +105,10 @@ std::vector<Layer> Perceptron::layers(const Problem& problem) const {
                    .columns = width[l]});
     first += count;
   }
+  for (std::size_t l = 0; l < all.size(); ++l) {  // the backward pass needs what came in
+    all[l].unit = static_cast<std::int64_t>(l);
+    all[l].kept.numbers = all[l].entrance = static_cast<double>(width[l]);
+  }
   return all;
 }
 

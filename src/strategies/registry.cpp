@@ -16,6 +16,8 @@
 #include "strategies/servers/federated_averaging.h"
 #include "strategies/servers/parameter_server.h"
 #include "strategies/servers/sparse_parameter_server.h"
+#include "strategies/sharded/fsdp.h"
+#include "strategies/sharded/zero.h"
 #include "strategies/single.h"
 
 namespace simgrad::strategies {
@@ -27,6 +29,8 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, ParameterServer>(),
       base::entry<Strategy, Allreduce>(),
       base::entry<Strategy, DataParallel>(),
+      base::entry<Strategy, Zero>(),
+      base::entry<Strategy, Fsdp>(),
       base::entry<Strategy, Gossip>(),
       base::entry<Strategy, BytePs>(),
       base::entry<Strategy, Easgd>(),

@@ -56,8 +56,9 @@ class Strategy : public base::Described {
   std::vector<int> hosts(int P) const { return traits(P).places(P); }
 };
 
-/// single, mapreduce, parameter_server, allreduce, data_parallel, gossip, byteps, easgd, hogwild, local_sgd, diloco,
-/// federated_averaging, multitask, d2, gradient_tracking, ad_psgd, sgp, async_broadcast, sparse_parameter_server
+/// single, mapreduce, parameter_server, allreduce, data_parallel, zero, fsdp, gossip, byteps, easgd, hogwild,
+/// local_sgd, diloco, federated_averaging, multitask, d2, gradient_tracking, ad_psgd, sgp, async_broadcast,
+/// sparse_parameter_server
 const base::Registry<Strategy>& registry();
 
 /// The strategy as a training runs it; the program keeps the strategy alive.

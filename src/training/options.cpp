@@ -21,6 +21,11 @@ constexpr std::array scalings{Choice{"none", "as it is, however many workers"},
                               Choice{"linear", "times the workers P, as the batch: P steps of one worker in one"},
                               Choice{"sqrt", "times sqrt(P): the noise of a step stays what it is"}};
 
+constexpr std::array recomputations{
+    Choice{"none", "every activation is kept from the forward to the backward pass"},
+    Choice{"selective", "those that are large and cheap are computed again (attention's scores and what follows them)"},
+    Choice{"full", "a unit of the model keeps what comes in alone; its backward pass begins with its forward pass"}};
+
 constexpr std::array evaluation_sets{
     Choice{"train", "the training set"}, Choice{"test", "the test set ([data] test_fraction)"},
     Choice{"next", "the rows that come next (partition = \"stream\"), as many as its window"}};
@@ -43,6 +48,8 @@ void Options::describe(base::Describer& d) {
   d.component("partition", partition, "how the rows are divided among the ranks");
   d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
+  d.choice("recompute", recompute, recomputations,
+           "activations that the backward pass computes a second time: less memory for more flops");
   d.integer("checkpoint_every_steps", checkpoint_every_steps,
             "how often the state is kept for a recovery; 0: only step 0", Bounds::at_least(0));
   d.text("checkpoint_every", checkpoint_every,

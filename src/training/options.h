@@ -9,6 +9,7 @@
 #include "base/registry.h"
 #include "training/learning/input.h"
 #include "training/learning/learning_rate_schedule.h"
+#include "training/learning/units.h"
 #include "training/optimizers/optimizer.h"
 #include "training/partitions/partition.h"
 
@@ -27,6 +28,7 @@ struct Options : base::Described {
   std::int64_t warmup_steps = 0;
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
+  Recompute recompute = Recompute::none;
   InputOptions input;
   std::int64_t checkpoint_every_steps = 0;      ///< 0: not by steps
   std::optional<std::string> checkpoint_every;  ///< by time: seconds, or "young" or "daly"

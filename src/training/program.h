@@ -55,6 +55,8 @@ struct Traits {
   Holder holder = Holder::workers;
   /// Whether each worker's replica is written in checkpoints, and not the first one's alone.
   bool replicas_differ = false;
+  /// Workers whose states are equal parts of one state, which each of them writes in checkpoints.
+  int state_shards = 1;
   /// The number of workers that the strategy takes, where it does not take all.
   std::optional<std::int64_t> workers = {};
   /// The number of ranks behind the workers.

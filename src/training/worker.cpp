@@ -154,7 +154,14 @@ std::optional<std::int64_t> Worker::arrived() const {
   return batches.arrived(comm().now() - session().world().start_s());
 }
 
-Share Worker::share(std::int64_t step) const { return {step, rank(), workers(), arrived()}; }
+Share Worker::share(std::int64_t step, MicroBatch micro) const {
+  return {.step = step, .part = rank(), .parts = workers(), .arrived = arrived(), .micro = micro};
+}
+
+std::int64_t Worker::begin_micro_batch(MicroBatch micro) {
+  set_step(iteration_);
+  return micro.last() ? iteration_++ : iteration_;
+}
 
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   set_step(step);
@@ -164,27 +171,37 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   return g;
 }
 
-Tensor Worker::gradient(const Tensor& w, const LayerReady& ready) {
-  set_step(iteration_);
-  const std::int64_t step = iteration_++;
-  const Tensor g = learning().gradient(w, share(step));
-  read_rows(rows());
-  const auto count = static_cast<double>(rows());
+Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
+  const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
+  const Tensor g = learning().gradient(w, share(step, micro));
+  read_rows(count);
+  const double whole = learning().gradient_flops(rank(), workers());
+  const double part = count > 0 ? static_cast<double>(count) / static_cast<double>(rows()) : 0.0;
+  compute_stretched(part * whole, whole, step, Work::gradient);
+  session().tally().add_computed(count);
+  return g;
+}
+
+Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch micro) {
+  const std::int64_t step = begin_micro_batch(micro);
+  const Tensor g = learning().gradient(w, share(step, micro));
+  read_rows(micro.count(rows()));
+  const auto count = static_cast<double>(micro.count(rows()));
   const std::vector<models::Layer>& layers = learning().layers();
   double forward_flops = 0.0, backward_flops = 0.0;
-  for (const models::Layer& layer : layers) {
-    forward_flops += layer.forward_flops;
-    backward_flops += layer.backward_flops;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    forward_flops += layers[i].forward_flops;
+    backward_flops += layers[i].backward_flops + learning().recomputed_flops(i);
   }
   const auto pass = [&](double flops_a_row, Work work) {
-    compute_stretched(flops_a_row * count, (forward_flops + backward_flops) * count, step, work);
+    compute_stretched(flops_a_row * count, (forward_flops + backward_flops) * static_cast<double>(rows()), step, work);
   };
   pass(forward_flops, Work::forward);
-  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-    pass(layer->backward_flops, Work::backward);
-    ready(g, *layer);
+  for (std::size_t i = layers.size(); i-- > 0;) {
+    pass(layers[i].backward_flops + learning().recomputed_flops(i), Work::backward);
+    ready(g, layers[i]);
   }
-  session().tally().add_computed(rows());
+  session().tally().add_computed(micro.count(rows()));
   return g;
 }
 

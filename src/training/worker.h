@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
+#include "training/learning/batches.h"
 #include "training/state.h"
 
 namespace simgrad::cluster {
@@ -26,11 +27,11 @@ namespace simgrad::training {
 class InputPipeline;
 class Learning;
 class Optimizer;
+class Passes;
 class Session;
 class Shards;
 class SparseLearning;
 class Store;
-struct Share;
 struct SparseBatch;
 struct SparseOptions;
 struct SharedTable;
@@ -122,6 +123,9 @@ class Worker : public Participant {
   values::Tensor gradient(const values::Tensor& w) { return gradient(w, iteration_); }
   /// Its part of the gradient over that step's batch.
   values::Tensor gradient(const values::Tensor& w, std::int64_t step);
+  /// Its part of the gradient over a micro-batch of the next batch; the last one completes the batch. The parts of all
+  /// micro-batches add up.
+  values::Tensor gradient(const values::Tensor& w, MicroBatch micro);
   /// P times its part: the gradient as a rank that steps alone estimates it. With equal shares it is the mean over the
   /// rank's own rows. With unequal ones every row of a batch counts equally, so that replicas that average with equal
   /// weights approach the minimum of the mean loss.
@@ -130,7 +134,7 @@ class Worker : public Participant {
   /// first. ready(g, layer): called when the backward pass has gone through a layer, whose stretch of g is complete
   /// then.
   using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
-  values::Tensor gradient(const values::Tensor& w, const LayerReady& ready);
+  values::Tensor gradient(const values::Tensor& w, const LayerReady& ready, MicroBatch micro = {});
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or
   /// until then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
@@ -221,8 +225,11 @@ class Worker : public Participant {
   int servers() const { return comm().size() - workers(); }
 
  private:
+  friend class Passes;
   /// This rank's share of that step's batch, of the rows that have come in by now.
-  Share share(std::int64_t step) const;
+  Share share(std::int64_t step, MicroBatch micro = {}) const;
+  /// Returns the step of whose batch that micro-batch is; the last one completes it.
+  std::int64_t begin_micro_batch(MicroBatch micro);
   /// Computes flops, stretched, of which the record counts those that are not the stragglers'.
   void compute_stretched(double flops, double whole, std::int64_t step, record::Work work) const;
   /// Charges flops of a pass over that step's rows.

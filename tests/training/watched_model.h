@@ -20,7 +20,7 @@ class WatchedModel final : public models::Model {
   explicit WatchedModel(std::string_view kind) : model_(models::registry().find(kind)->make()) {}
 
   std::optional<double> flops_a_row;  ///< instead of the model's own
-  int layers_made = 1;                ///< equally long ones, with equal flops
+  int layers_made = 1;                ///< equally long ones, with equal flops, each a unit
 
   models::Predicts predicts() const override { return model_->predicts(); }
   std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
@@ -34,7 +34,8 @@ class WatchedModel final : public models::Model {
       layers.push_back({.first = whole.count * i / layers_made,
                         .count = whole.count * (i + 1) / layers_made - whole.count * i / layers_made,
                         .forward_flops = whole.forward_flops / layers_made,
-                        .backward_flops = whole.backward_flops / layers_made});
+                        .backward_flops = whole.backward_flops / layers_made,
+                        .unit = i});
     return layers;
   }
   void gradient(const models::Problem& problem, const models::Samples& rows, std::span<const double> w, double scale,

@@ -21,6 +21,8 @@ class SideStream {
   int start(Task task);
   /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the side actor does.
   values::Tensor wait(int number);
+  /// Blocks until that task is over; its result stays.
+  void wait_until_over(int number) { block_until(number); }
   /// Blocks until all tasks since the last one that was asked for are over; their results.
   std::vector<values::Tensor> wait_for_all();
 

@@ -34,7 +34,8 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
           .batch = settings.batch(rows),
           .partition = settings.training.partition.shared(),
           .evaluate_on = settings.evaluate.on,
-          .seed = run.seed};
+          .seed = run.seed,
+          .recompute = settings.training.recompute};
 }
 
 namespace {

@@ -1,10 +1,12 @@
 #include "strategies/replicas/allreduce.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cluster/ranks/side_stream.h"
 #include "strategies/circumstances.h"
+#include "strategies/micro_batches.h"
 #include "strategies/replicas/compressed_sum.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
@@ -13,6 +15,7 @@ namespace simgrad::strategies {
 
 using cluster::Communicator;
 using cluster::SideStream;
+using training::MicroBatch;
 
 namespace {
 
@@ -38,6 +41,7 @@ void Allreduce::describe(base::Describer& d) {
       "it; left out: all at once, after it",
       base::Bounds::above_zero());
   describe_compression(d, compression);
+  describe_micro_batches(d, micro_batches, no_sync);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
 
@@ -51,7 +55,12 @@ void Allreduce::operator()(Worker& worker) const {
   CompressedSum sum(*compression, *algorithm, worker);
   State state = worker.start();
   while (worker.continues(state)) {
-    const Tensor g = sum(worker.comm(), worker.gradient(state.w));
+    Tensor g, not_summed;
+    for (const MicroBatch micro : micro_batches_of(micro_batches)) {
+      accumulate(worker, not_summed, worker.gradient(state.w, micro));
+      if (no_sync && !micro.last()) continue;
+      accumulate(worker, g, sum(worker.comm(), std::exchange(not_summed, {})));
+    }
     worker.update(state, g);
   }
 }
@@ -63,22 +72,34 @@ void Allreduce::in_buckets(Worker& worker) const {
   if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1)
     worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
   while (worker.continues(state)) {
-    Bucket bucket;
-    const auto sum = [&](const Tensor& g) {
-      const Tensor part = values::slice(g, bucket.first, bucket.count);
-      beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
-        return bucket_sum(comm, part, first);
-      });
-      bucket = {};
-    };
-    const Tensor g = worker.gradient(state.w, [&](const Tensor& parts, const models::Layer& layer) {
-      bucket.add(layer);
-      if (bucket.bytes() >= *bucket_bytes) sum(parts);
-    });
-    if (bucket.count > 0) sum(g);
-    std::vector<Tensor> summed = beside.wait_for_all();  // last layers first
-    std::reverse(summed.begin(), summed.end());
-    worker.update(state, values::concatenate(summed));
+    Tensor g, not_summed;
+    for (const MicroBatch micro : micro_batches_of(micro_batches)) {
+      if (no_sync && !micro.last()) {
+        accumulate(worker, not_summed, worker.gradient(state.w, micro));
+        continue;
+      }
+      Bucket bucket;
+      const auto sum = [&](const Tensor& parts) {
+        Tensor part = not_summed ? values::slice(not_summed, bucket.first, bucket.count) : Tensor();
+        accumulate(worker, part, values::slice(parts, bucket.first, bucket.count));
+        beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
+          return bucket_sum(comm, part, first);
+        });
+        bucket = {};
+      };
+      const Tensor all = worker.gradient(
+          state.w,
+          [&](const Tensor& parts, const models::Layer& layer) {
+            bucket.add(layer);
+            if (bucket.bytes() >= *bucket_bytes) sum(parts);
+          },
+          micro);
+      if (bucket.count > 0) sum(all);
+      std::vector<Tensor> summed = beside.wait_for_all();  // last layers first
+      std::reverse(summed.begin(), summed.end());
+      accumulate(worker, g, values::concatenate(summed));
+    }
+    worker.update(state, g);
   }
 }
 

@@ -3,7 +3,8 @@
 /// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020.
 /// Cost per step: t_c + T_allreduce(P, M) + t_update. With buckets, c_i the end of bucket i's allreduce and b_i that of
 /// the backward pass through its layers: c_i = max(b_i, c_(i-1)) + T_allreduce(P, M_i); the step takes the last c_i +
-/// t_update. Compressed: compressed_sum.h.
+/// t_update. Of k micro-batches every gradient is summed, k T_allreduce, or under no_sync their sum alone. Compressed:
+/// compressed_sum.h.
 #pragma once
 
 #include <optional>
@@ -23,6 +24,8 @@ struct Allreduce : Strategy {
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
   std::optional<double> bucket_bytes;
   Compression compression = no_compression();
+  std::int64_t micro_batches = 1;
+  bool no_sync = false;
 
   void describe(base::Describer& d) override;
   Traits traits(int /*P*/) const override { return {.many_to_many = algorithm->many_to_many()}; }

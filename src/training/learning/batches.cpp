@@ -102,9 +102,22 @@ RowSet Batches::latest_rows(const Share& share) const {
   return set;
 }
 
+std::int64_t MicroBatch::first(std::int64_t rows) const { return stretch(rows, part, parts); }
+std::int64_t MicroBatch::count(std::int64_t rows) const { return stretch(rows, part + 1, parts) - first(rows); }
+
 RowSet Batches::rows(const Share& share) const {
+  RowSet set = rows_of_step(share);
+  const std::int64_t from = share.micro.first(set.count), count = share.micro.count(set.count);
+  if (set.indices.empty()) return {set.first + from, count, {}};
+  const auto begin = set.indices.begin() + from;
+  return {0, count, {begin, begin + count}};
+}
+
+/// The rows of all of the share's micro-batches.
+RowSet Batches::rows_of_step(const Share& share) const {
   if (options_.partition->inflow()) return latest_rows(share);
-  const auto [step, part, parts, arrived] = share;
+  const std::int64_t step = share.step;
+  const int part = share.part, parts = share.parts;
   // Rows are drawn from a pool; a step uses up `used` of them, and this rank's share of those begins at `offset`.
   const bool iid = options_.partition->shared();
   const DataShards* const owned = iid ? nullptr : &shards(parts);

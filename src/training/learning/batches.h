@@ -12,12 +12,24 @@
 
 namespace simgrad::training {
 
+/// A part of a rank's share of a step: gradients of all parts are added up before the update.
+struct MicroBatch {
+  int part = 0;
+  int parts = 1;
+
+  bool last() const { return part + 1 == parts; }
+  /// Where its rows begin among so many; and how many it has.
+  std::int64_t first(std::int64_t rows) const;
+  std::int64_t count(std::int64_t rows) const;
+};
+
 /// One rank's share of a step's batch: part `part` of `parts`.
 struct Share {
   std::int64_t step = 0;
   int part = 0;
   int parts = 1;
   std::optional<std::int64_t> arrived = {};  ///< Batches::arrived where rows come in during the training; none: all
+  MicroBatch micro = {};                     ///< the rows of it that are meant
 };
 
 /// Rows of one rank in one step: a contiguous range, or the rows named one by one.
@@ -69,6 +81,7 @@ class Batches {
   std::int64_t first_of_batch(int part, int parts) const;
   const DataShards& shards(int parts) const;
   RowSet latest_rows(const Share& share) const;
+  RowSet rows_of_step(const Share& share) const;
   std::int64_t count_of_shard(const DataShards& shards, int part, int parts) const;
 
   Options options_;

@@ -51,12 +51,14 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
+      units_(units_of(layers_)),
       batches_({.rows = setup_.rows,
                 .batch = setup_.batch,
                 .partition = setup_.partition,
                 .seed = setup_.seed,
                 .labelled = training_set(setup_.data),
                 .speeds = setup_.speeds}) {
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) recomputed_flops_ += recomputed_flops(layer);
   if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
 }
 
@@ -81,16 +83,21 @@ Tensor Learning::initial_values() const {
 }
 
 double Learning::gradient_flops(int part, int parts) const {
-  return setup_.model->gradient_flops(setup_.problem, batches_.count(part, parts));
+  const std::int64_t rows = batches_.count(part, parts);
+  return setup_.model->gradient_flops(setup_.problem, rows) + recomputed_flops_ * static_cast<double>(rows);
 }
 
 template <class Work>
 Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
                                   const Share& share, Work work, std::uint64_t variant) const {
   // A full batch is the same in every step, so equal w give equal results.
-  const std::array<std::uint64_t, 5> key{
-      batches_.full() ? 0 : static_cast<std::uint64_t>(share.step) + 1, static_cast<std::uint64_t>(share.part),
-      static_cast<std::uint64_t>(share.parts), variant, static_cast<std::uint64_t>(share.arrived.value_or(0))};
+  const auto [part, parts] = share.micro;
+  const std::array<std::uint64_t, 6> key{batches_.full() ? 0 : static_cast<std::uint64_t>(share.step) + 1,
+                                         static_cast<std::uint64_t>(share.part),
+                                         static_cast<std::uint64_t>(share.parts),
+                                         variant,
+                                         static_cast<std::uint64_t>(share.arrived.value_or(0)),
+                                         static_cast<std::uint64_t>(part) << 32 | static_cast<std::uint64_t>(parts)};
   // Even of no rows a result is written.
   const values::Operation operation{
       .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};

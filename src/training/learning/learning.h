@@ -15,6 +15,7 @@
 #include "training/learning/batches.h"
 #include "training/learning/effort.h"
 #include "training/learning/trajectory.h"
+#include "training/learning/units.h"
 #include "training/options.h"
 #include "values/dispatcher.h"
 
@@ -35,12 +36,21 @@ class Learning {
     /// Scores that are known, and those that are computed; null: none are kept. With a dispatcher that has no numbers
     /// all of them must be known.
     Trajectory* trajectory = nullptr;
+    Recompute recompute = Recompute::none;
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
 
   std::int64_t parameters() const { return parameters_; }
   /// The parameters in layers, in forward order.
   const std::vector<models::Layer>& layers() const { return layers_; }
+  /// The layers in units, in forward order.
+  const std::vector<ModelUnit>& units() const { return units_; }
+  Recompute recompute() const { return setup_.recompute; }
+  /// A sample's flops that the backward pass through a layer takes beside Layer::backward_flops, to compute activations
+  /// again.
+  double recomputed_flops(std::size_t layer) const {
+    return training::recomputed_flops(layers_, layer, setup_.recompute);
+  }
   std::int64_t rows() const { return setup_.rows; }
   std::uint64_t seed() const { return setup_.seed; }
   const Batches& batches() const { return batches_; }
@@ -61,6 +71,7 @@ class Learning {
   /// This share of the gradient of the mean loss over the step's batch at w, penalty included in proportion to its
   /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d).
   values::Tensor gradient(const values::Tensor& w, const Share& share) const;
+  /// Flops of that part, recomputation included.
   double gradient_flops(int part, int parts) const;
 
   /// Whether the model is k-means: its rows can be assigned to centres.
@@ -105,6 +116,8 @@ class Learning {
   values::Dispatcher& dispatcher_;
   std::int64_t parameters_;
   std::vector<models::Layer> layers_;
+  std::vector<ModelUnit> units_;
+  double recomputed_flops_ = 0.0;  ///< of all layers, a sample's
   Batches batches_;
   std::shared_ptr<Effort> effort_ = std::make_shared<Effort>();  ///< kernels may outlive this object
   double target_deviation_ = 0.0;  ///< sum of squared differences of the evaluation targets from their mean

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -116,6 +117,7 @@ double Training::checkpoint_bytes() const {
   State state{.w = learning_.initial_values()};
   setup_.options.optimizer->start(state);
   const double bytes = bytes_of(state);
+  if (traits_.state_shards > 1) return std::ceil(bytes / traits_.state_shards);
   if (traits_.sharding == Sharding::keys) return bytes / world_.servers();
   if (!traits_.deals_parameters() || world_.servers() <= 1) return bytes;
   const Shards shards(traits_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());

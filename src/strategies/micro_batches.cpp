@@ -1,0 +1,32 @@
+#include "strategies/micro_batches.h"
+
+#include "training/worker.h"
+
+namespace simgrad::strategies {
+
+void describe_micro_batches(base::Describer& d, std::int64_t& micro_batches, bool& no_sync) {
+  d.integer("micro_batches", micro_batches,
+            "a worker's rows of a step in so many parts, whose gradients are added up before the update (gradient "
+            "accumulation): activations of one part at a time are in memory",
+            base::Bounds::between(1, 1e6));
+  d.flag("no_sync", no_sync,
+         "micro-batches but the last are added up on their worker, and only the sum is reduced; false: the gradient of "
+         "every micro-batch is reduced");
+  if (no_sync && micro_batches == 1)
+    d.refuse("no_sync",
+             "no_sync leaves out the sums of all micro-batches but the last, and there is one; set "
+             "micro_batches to 2 or more, or leave no_sync out");
+}
+
+std::vector<training::MicroBatch> micro_batches_of(std::int64_t micro_batches) {
+  std::vector<training::MicroBatch> all;
+  for (int part = 0; part < micro_batches; ++part) all.push_back({part, static_cast<int>(micro_batches)});
+  return all;
+}
+
+void accumulate(const Worker& worker, Tensor& sum, const Tensor& x) {
+  if (sum) worker.charge(static_cast<double>(x.size()));
+  sum = sum ? sum + x : x;
+}
+
+}  // namespace simgrad::strategies

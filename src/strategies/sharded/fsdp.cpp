@@ -1,0 +1,50 @@
+#include "strategies/sharded/fsdp.h"
+
+#include <fmt/format.h>
+
+#include "strategies/circumstances.h"
+#include "strategies/micro_batches.h"
+#include "strategies/sharded/unit_training.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
+
+namespace simgrad::strategies {
+
+void Fsdp::describe(base::Describer& d) {
+  d.flag("prefetch", prefetch, "units of the next passes are gathered beside a pass; false: each when it is needed");
+  d.integer("limit", limit, "units that are gathered at a time, that of the pass included",
+            base::Bounds::between(1, 1e6));
+  d.flag(
+      "reshard_after_forward", reshard_after_forward,
+      "a unit's parameters are dropped after its forward pass, and gathered again for the backward pass; false: they "
+      "stay until then");
+  d.integer("shard_group", shard_group,
+            "workers that share the parameters: each group of so many successive workers, such as the devices of a "
+            "host, has all of them, and shards of the gradient are summed across groups by a ring allreduce (hybrid "
+            "sharding); left out: all workers",
+            base::Bounds::between(1, 1e6));
+  describe_micro_batches(d, micro_batches, no_sync);
+  if (!prefetch && d.given("limit"))
+    d.refuse("limit", "prefetch = false gathers one unit at a time; leave limit out, or prefetch");
+}
+
+Traits Fsdp::traits(int P) const {
+  return sharded_traits(group(P), [](const training::Learning& learning) { return stretches_of(learning.units()); });
+}
+
+std::optional<Refusal> Fsdp::refusal(const Circumstances& circumstances) const {
+  if (shard_group && circumstances.workers % *shard_group != 0)
+    return Refusal{"shard_group", fmt::format("groups of {} workers do not divide {} workers; take a number that does",
+                                              *shard_group, circumstances.workers)};
+  return sharding_refusal(circumstances);
+}
+
+void Fsdp::operator()(Worker& worker) const {
+  train_by_units(worker, {.limit = prefetch ? limit : 1,
+                          .reshard_after_forward = reshard_after_forward,
+                          .group = group(worker.workers()),
+                          .micro_batches = micro_batches,
+                          .no_sync = no_sync});
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,85 @@
+#include "strategies/sharded/pieces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/ring.h"
+#include "strategies/circumstances.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
+
+namespace simgrad::strategies {
+
+using collectives::ring_shard;
+
+std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes) {
+  std::vector<Stretch> buckets;
+  std::int64_t count = 0;
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    count += layer->count;
+    const bool full = bytes && 8.0 * static_cast<double>(count) >= *bytes;
+    if (!full && layer + 1 != layers.rend()) continue;
+    buckets.push_back({layer->first, count});
+    count = 0;
+  }
+  std::ranges::reverse(buckets);
+  return buckets;
+}
+
+std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units) {
+  std::vector<Stretch> stretches;
+  for (const training::ModelUnit& unit : units) stretches.push_back({unit.first, unit.count});
+  return stretches;
+}
+
+Stretch Pieces::chunk(std::size_t i, int member) const {
+  std::int64_t first = 0;
+  for (std::size_t before = 0; before < i; ++before) first += ring_shard(pieces_[before].count, members_, member).count;
+  return {first, ring_shard(pieces_[i].count, members_, member).count};
+}
+
+std::int64_t Pieces::shard_size(int member) const { return chunk(count() - 1, member).end(); }
+
+Tensor Pieces::shard(const Tensor& w, int member) const {
+  std::vector<Tensor> chunks;
+  for (const Stretch& piece : pieces_) {
+    const Stretch chunk = ring_shard(piece.count, members_, member);
+    chunks.push_back(values::slice(w, piece.first + chunk.first, chunk.count));
+  }
+  return values::concatenate(chunks);
+}
+
+Tensor Pieces::whole(std::span<const Tensor> shards) const {
+  std::vector<std::int64_t> at(static_cast<std::size_t>(members_));
+  std::vector<Tensor> pieces;
+  for (const Stretch& piece : pieces_) {
+    std::vector<Tensor> chunks(static_cast<std::size_t>(members_));
+    for (int member = 0; member < members_; ++member) {
+      const auto m = static_cast<std::size_t>(member);
+      const std::int64_t count = ring_shard(piece.count, members_, member).count;
+      chunks[(m + 1) % chunks.size()] = values::slice(shards[m], at[m], count);
+      at[m] += count;
+    }
+    pieces.push_back(values::concatenate(chunks));
+  }
+  return values::concatenate(pieces);
+}
+
+State sharded(State started, const Pieces& pieces, int member, const Worker& worker) {
+  if (started.w.size() != worker.learning().parameters()) return started;
+  State state{.w = pieces.shard(started.w, member), .step = started.step};
+  worker.optimizer().start(state);
+  return state;
+}
+
+std::optional<Refusal> sharding_refusal(const Circumstances& circumstances) {
+  if (circumstances.optimizer.elementwise()) return {};
+  return Refusal{"kind",
+                 fmt::format("each worker updates its shard alone, but under optimizer = \"{}\" the update of one "
+                             "parameter depends on others, which other workers have; take an optimizer that works "
+                             "element by element, or strategy allreduce",
+                             circumstances.optimizer_kind)};
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,50 @@
+/// The parameters in pieces, each of which is cut into a chunk for every member of a group.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/split.h"
+#include "models/model.h"
+#include "strategies/strategy.h"
+#include "training/learning/units.h"
+
+namespace simgrad::strategies {
+
+using collectives::Stretch;
+
+/// Layers from the last on, in pieces of at least so many bytes of gradients; none: one piece.
+std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes);
+/// The units of the model.
+std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units);
+
+/// Member r's shard is its chunk of every piece, one behind the other; chunks as collectives::ring_shard cuts them.
+class Pieces {
+ public:
+  /// pieces: in ascending order; together they are w.
+  Pieces(std::vector<Stretch> pieces, int members) : pieces_(std::move(pieces)), members_(members) {}
+
+  std::size_t count() const { return pieces_.size(); }
+  const Stretch& operator[](std::size_t i) const { return pieces_[i]; }
+  /// The member's chunk of piece i in its shard.
+  Stretch chunk(std::size_t i, int member) const;
+  std::int64_t shard_size(int member) const;
+  /// w: (d).  Returns the member's shard of it.
+  Tensor shard(const Tensor& w, int member) const;
+  /// The vector of all members' shards; shards of further members are not looked at.
+  Tensor whole(std::span<const Tensor> shards) const;
+
+ private:
+  std::vector<Stretch> pieces_;
+  int members_;
+};
+
+/// The state of a member that holds a shard: its part of the fresh state, or its own as it was restored.
+State sharded(State started, const Pieces& pieces, int member, const Worker& worker);
+
+/// The reason why shards cannot be updated apart, or nothing.
+std::optional<Refusal> sharding_refusal(const Circumstances& circumstances);
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,55 @@
+/// The parameters of units as they are gathered, and their gradients as they are reduced, beside a worker's passes.
+///
+/// All collectives go one after the other, in the order in which they are started, as on one communicator of NCCL.
+/// Pass k = 0 .. 2U-1 is the forward pass of unit k, or the backward pass of unit 2U-1-k.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cluster/ranks/side_stream.h"
+#include "strategies/sharded/unit_options.h"
+
+namespace simgrad::strategies {
+
+class UnitStream {
+ public:
+  UnitStream(Worker& worker, const Pieces& units, const UnitOptions& options);
+
+  /// The member's place in the group that shares the parameters.
+  int member() const { return member_; }
+  /// Begins the passes of a micro-batch.  shard: this member's parameters.
+  void begin(const Tensor& shard);
+  /// Blocks until the unit of that pass is gathered; meanwhile, those of the next passes are, as far as the limit
+  /// allows.
+  void enter(std::size_t pass);
+  /// The parameters: once all units have been gathered.
+  Tensor parameters() const { return values::concatenate(beside_->gathered); }
+  /// Starts the sum over all workers of a unit's gradient; blocks until the sum before it is done.
+  void reduce(std::size_t unit, const Tensor& g);
+  /// Blocks until all sums are done. Returns this member's shard of them; nothing if there are none.
+  Tensor reduced();
+
+ private:
+  /// Shared with the side actor, which may outlive this object for a moment.
+  struct Beside {
+    std::vector<Tensor> gathered, reduced;                ///< by unit
+    std::optional<cluster::Communicator> inside, across;  ///< the side actor's
+  };
+  std::size_t unit(std::size_t pass) const { return pass < units_.count() ? pass : 2 * units_.count() - 1 - pass; }
+  bool gathers(std::size_t pass) const { return pass < units_.count() || options_.reshard_after_forward; }
+  void gather(std::size_t pass);
+
+  const Pieces& units_;
+  UnitOptions options_;
+  int member_;
+  std::shared_ptr<Beside> beside_;
+  cluster::SideStream stream_;
+  Tensor shard_;
+  std::size_t started_ = 0;        ///< passes whose gathers have been started
+  std::vector<int> gather_tasks_;  ///< by pass
+  int last_sum_ = -1;              ///< the task of the last sum
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,38 @@
+/// Data-parallel training whose workers each keep and update a shard of the optimizer's vectors, and, by stage, of the
+/// gradient and of the parameters.
+///
+/// Source: S. Rajbhandari, J. Rasley, O. Ruwase, Y. He, "ZeRO: Memory Optimizations Toward Training Trillion Parameter
+/// Models", SC 2020.  M: bytes of the parameters.  Cost per step, stages 1 and 2: t_c + T_reduce_scatter(P, M) +
+/// t_update/P + T_all_gather(P, M), 2 (P-1)/P M bytes sent a worker, as an allreduce. In buckets, reductions go on
+/// beside the backward pass as those of allreduce do.  Stage 3: as fsdp, 3 (P-1)/P M bytes.  The sums are added in the
+/// order of a ring allreduce: the parameters are those of allreduce with equal buckets, bit for bit.
+#pragma once
+
+#include "strategies/sharded/unit_options.h"
+
+namespace simgrad::strategies {
+
+struct Zero : Strategy {
+  static constexpr base::About about{
+      .kind = "zero",
+      .summary = "every worker keeps and updates a shard: of the optimizer's vectors, the gradient, the parameters",
+      .cost =
+          "stages 1, 2: t_c + T_reduce_scatter + t_update/P + T_all_gather a step, 2(P-1)/P M bytes a worker; stage "
+          "3: 3(P-1)/P M bytes, unit by unit",
+      .source = "S. Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020"};
+
+  std::int64_t stage = 1;
+  std::optional<double> bucket_bytes;
+  std::int64_t micro_batches = 1;
+  bool no_sync = false;
+
+  void describe(base::Describer& d) override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  void operator()(Worker& worker) const override;
+
+ private:
+  std::vector<Stretch> stretches(const training::Learning& learning) const;
+};
+
+}  // namespace simgrad::strategies

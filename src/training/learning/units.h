@@ -1,0 +1,38 @@
+/// The units of a model: stretches of layers whose parameters are gathered together, and whose activations are
+/// recomputed together.
+///
+/// Source of recomputation: T. Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016; selective:
+/// V. Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", MLSys 2023.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/model.h"
+
+namespace simgrad::training {
+
+/// The activations that the backward pass computes a second time instead of keeping them.
+enum class Recompute {
+  none,
+  selective,  ///< those that are large and cheap: Layer::selective
+  full        ///< all of a unit, from what comes in at its entrance
+};
+
+/// Layers first_layer .. first_layer + layers - 1, and their parameters.
+struct ModelUnit {
+  std::int64_t first = 0;  ///< where its parameters begin in w
+  std::int64_t count = 0;
+  std::size_t first_layer = 0;
+  std::size_t layers = 0;
+};
+
+/// The units of these layers, in forward order.
+std::vector<ModelUnit> units_of(std::span<const models::Layer> layers);
+
+/// A sample's flops that the backward pass through that layer begins with: those of its unit's forward pass in the
+/// unit's last layer, or those of the layer's selective part.
+double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute);
+
+}  // namespace simgrad::training
