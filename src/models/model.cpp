@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "values/rounding.h"
 
 namespace simgrad::models {
 
@@ -29,6 +30,25 @@ double Model::gradient_flops(const Problem& problem, std::int64_t rows) const {
 
 void Model::initial_values(const Problem&, std::uint64_t, std::span<double> w) const {
   std::fill(w.begin(), w.end(), 0.0);
+}
+
+void Model::gradient_in(values::Format format, const Problem& problem, const Samples& rows, std::span<const double> w,
+                        double scale, double penalty_scale, std::span<double> gradient) const {
+  std::vector<double> at(w.size());
+  values::round_numbers(format, w, at);
+  this->gradient(problem, rows, at, scale, penalty_scale, gradient);
+  values::round_numbers(format, gradient, gradient);
+}
+
+Score Model::score_in(values::Format format, const Problem& problem, const Samples& rows,
+                      std::span<const double> w) const {
+  std::vector<double> at(w.size());
+  values::round_numbers(format, w, at);
+  return score(problem, rows, at);
+}
+
+double Model::tokens_a_sample(const Problem& problem) const {
+  return problem.vocabulary > 0 ? static_cast<double>(problem.features) : 0.0;
 }
 
 double Model::penalty(std::span<const double> w) const {

@@ -10,6 +10,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
+#include "values/wire_format.h"
 
 namespace simgrad::models {
 
@@ -100,6 +101,10 @@ struct Layer {
   Kept selective = {};           ///< the part of `kept` that selective recomputation drops
   double selective_flops = 0.0;  ///< a sample's, to compute that part again
   double entrance = 0.0;  ///< numbers of a sample that come in: kept at a unit's entrance if the unit is recomputed
+
+  // Seconds of a sample on the scenario's hosts where they were measured, in place of flops; 0: they were not.
+  double forward_s = 0.0;
+  double backward_s = 0.0;
 };
 
 class KMeans;
@@ -143,6 +148,16 @@ class Model : public base::Described {
                         double penalty_scale, std::span<double> gradient) const = 0;
   /// Loss and metric of the rows at w.
   virtual Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const = 0;
+  /// The gradient as it is computed in a format: of w rounded to it, and rounded itself. By default the arithmetic
+  /// between them is float64's.
+  virtual void gradient_in(values::Format format, const Problem& problem, const Samples& rows,
+                           std::span<const double> w, double scale, double penalty_scale,
+                           std::span<double> gradient) const;
+  /// Loss and metric as they are computed in a format; by default those of w rounded to it.
+  virtual Score score_in(values::Format format, const Problem& problem, const Samples& rows,
+                         std::span<const double> w) const;
+  /// Tokens that a sample has; 0: samples are no text.
+  virtual double tokens_a_sample(const Problem& problem) const;
   /// The penalty l2/2 |w|^2.
   double penalty(std::span<const double> w) const;
 

@@ -160,7 +160,8 @@ struct Trial {
                                        .partition = training.partition.shared(),
                                        .evaluate_on = evaluate.on,
                                        .seed = seed,
-                                       .speeds = speeds},
+                                       .speeds = speeds,
+                                       .precision = training.precision},
                                       dispatcher);
     training::Training job(hosts, learning, program, {training, stop, evaluate}, workers);
     Outcome outcome = run_to_the_end(job, hosts);

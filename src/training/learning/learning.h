@@ -20,6 +20,8 @@
 
 namespace simgrad::training {
 
+struct State;
+
 class Learning {
  public:
   struct Setup {
@@ -35,6 +37,7 @@ class Learning {
     /// Scores that are known, and those that are computed; null: none are kept. With a dispatcher that has no numbers
     /// all of them must be known.
     Trajectory* trajectory = nullptr;
+    Precision precision = Precision::float64;
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
 
@@ -54,6 +57,7 @@ class Learning {
     const models::Problem& problem = setup_.problem;
     return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
   }
+  Precision precision() const { return setup_.precision; }
   /// Bytes of a checkpoint: the parameters and the optimizer's vectors.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }
@@ -62,8 +66,11 @@ class Learning {
 
   values::Tensor initial_values() const;
   /// This share of the gradient of the mean loss over the step's batch at w, penalty included in proportion to its
-  /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d).
-  values::Tensor gradient(const values::Tensor& w, const Share& share) const;
+  /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d), computed and rounded as the precision
+  /// says.  loss_exponent: of the scale with which float16 gradients are computed; they are returned unscaled.
+  values::Tensor gradient(const values::Tensor& w, const Share& share, int loss_exponent = 0) const;
+  /// Rounds parameters and optimizer's vectors to the format that the optimizer keeps: float32, or float64 as they are.
+  void round(State& state) const;
   double gradient_flops(int part, int parts) const;
 
   /// Whether the model is k-means: its rows can be assigned to centres.
@@ -98,8 +105,10 @@ class Learning {
   /// works of one name.
   template <class Work>
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
-                                  const Share& share, Work work, std::uint64_t variant = 0) const;
+                                  const Share& share, Work work, std::uint64_t variant = 0,
+                                  const values::WireFormat& wire_format = {}) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w, RowSet rows) const;
+  values::Tensor gradient_in_format(const values::Tensor& w, const Share& share, int loss_exponent) const;
   RowSet evaluation_rows(double elapsed_s) const;
 
   Setup setup_;
