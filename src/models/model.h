@@ -103,7 +103,8 @@ struct Layer {
   Kept selective = {};           ///< the part of `kept` that selective recomputation drops
   double selective_flops = 0.0;  ///< a sample's, to compute that part again
   double entrance = 0.0;  ///< numbers of a sample that come in: kept at a unit's entrance if the unit is recomputed
-  // Measured times of a sample on a host of the scenario; where they are above 0, they replace the times of the flops.
+
+  // Seconds of a sample on the scenario's hosts where they were measured, in place of flops; 0: they were not.
   double forward_s = 0.0;
   double backward_s = 0.0;
 };

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "record/timeline.h"
 #include "training/learning/batches.h"
 #include "training/learning/units.h"
 #include "values/tensor.h"
@@ -27,12 +26,10 @@ class Passes {
   values::Tensor gradient(const values::Tensor& w) const;
 
  private:
-  void charge(double flops_a_row, record::Work work) const;
-
   Worker& worker_;
   Share share_;
   std::int64_t rows_;   ///< of the micro-batch
-  double whole_flops_;  ///< of the step's gradient
+  double step_work_;    ///< of the step's gradient
 };
 
 }  // namespace simgrad::training

@@ -25,6 +25,7 @@ struct Tasks;
 namespace simgrad::training {
 
 class InputPipeline;
+class RankWork;
 class Learning;
 class Optimizer;
 class Passes;
@@ -97,7 +98,11 @@ class Participant {
   /// Sets the rank's step for the texts of errors, and for the draws of codes.
   void set_step(std::int64_t step) const;
   void charge_update(const State& state) const;
+  /// The work of this rank's gradients.
+  RankWork work() const;
   double learning_rate_after(double rounds) const;
+  /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.
+  bool applies(const values::Tensor& g) const;
   /// One update at the learning rate of that many rounds, times a factor; takes no time.
   void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 
@@ -155,6 +160,12 @@ class Worker : public Participant {
   /// The flops that a piece of that step's work takes, `flops` of `whole`, as the scenario's stragglers stretch it for
   /// this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
+  /// Flops of a gradient over so many rows, or of other passes over rows, as flops at the host's speed: a device has
+  /// another speed for each product.
+  double gradient_work(double flops, std::int64_t rows) const;
+  double work_of(double flops) const;
+  /// The exponent of this rank's loss scale; 0 unless precision = "float16".
+  int loss_exponent() const;
   /// Counts gradients over so many rows. Only for gradients that are computed by other means than gradient() and the
   /// like.
   void count_samples(std::int64_t rows) const;
@@ -230,10 +241,12 @@ class Worker : public Participant {
   Share share(std::int64_t step, MicroBatch micro = {}) const;
   /// Returns the step of whose batch that micro-batch is; the last one completes it.
   std::int64_t begin_micro_batch(MicroBatch micro);
-  /// Computes flops, stretched, of which the record counts those that are not the stragglers'.
-  void compute_stretched(double flops, double whole, std::int64_t step, record::Work work) const;
-  /// Charges flops of a pass over that step's rows.
-  void pass_over_rows(double flops, std::int64_t step);
+  /// The work of a step's gradient in so many micro-batches.
+  double step_work(double flops_a_row, int micro_batches) const;
+  /// Computes work (see RankWork), stretched, of which the record counts the flops.
+  void compute_stretched(double work, double whole, double flops, std::int64_t step, record::Work kind) const;
+  /// Charges the work of a pass over that step's rows, which has so many flops.
+  void pass_over_rows(double work, double flops, std::int64_t step);
 
   std::unique_ptr<InputPipeline> input_;
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next

@@ -119,8 +119,21 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
                "on = \"next\", but all rows are there from the beginning; set training.partition = \"stream\"");
 }
 
+namespace {
+
+/// Refuses a number of tokens where samples have none.
+void check_tokens(const Settings& settings, const Document& document, Faults& faults) {
+  if (!settings.stop.tokens || settings.model.model->tokens_a_sample(settings.problem()) > 0.0) return;
+  faults.add(place(document, "stop.tokens"),
+             fmt::format("stop.tokens counts tokens, but samples of {} have none; give samples or epochs instead",
+                         settings.model.model.kind()));
+}
+
+}  // namespace
+
 void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
+  check_tokens(settings, document, faults);
   check_shares(settings, faults);
   check_data(settings, faults);
 }

@@ -107,6 +107,7 @@ std::shared_ptr<const Settings> alone(const Settings& of_run) {
   settings->cluster = {};
   settings->cluster.workers = 1;
   settings->cluster.host_spec.speed_flops_per_s = settings->nominal_flops_per_s;
+  if (cluster.device_of(0) == &*cluster.device) settings->cluster.device = cluster.device;
   settings->platform_contents.clear();
   settings->failure_contents.clear();
   settings->trace_contents.clear();
@@ -201,6 +202,7 @@ Members SectionTexts::of_baseline(const Settings& baseline, const Settings& run,
   const cluster::Options& cluster = baseline.cluster;
   std::string key = fmt::format("{} {} {} {} {}", cluster.host_spec.speed_flops_per_s, cluster.charge_reductions,
                                 cluster.watchdog.simulated_s, cluster.watchdog.real_s, cluster.watchdog.events);
+  key += fmt::format(" {} {}", cluster.device.kind(), scenario::echo(*cluster.device).dump());
   for (const cluster::HostClass& host : cluster.host_classes) key += scenario::echo(host).dump();
   std::vector<std::string> known{"data", "model", "stop", "evaluate", "prices"};
   std::string& text = clusters_[key];

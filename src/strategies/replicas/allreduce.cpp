@@ -28,7 +28,7 @@ struct Bucket {
     first = count > 0 ? std::min(first, layer.first) : layer.first;
     count += layer.count;
   }
-  double bytes() const { return 8.0 * static_cast<double>(count); }
+  double bytes(double of_number) const { return of_number * static_cast<double>(count); }
 };
 
 }  // namespace
@@ -68,6 +68,7 @@ void Allreduce::operator()(Worker& worker) const {
 void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker);
   SideStream beside(worker.comm());
+  const double number_bytes = training::number_bytes(worker.learning().precision()).gradient;
   State state = worker.start();
   if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1)
     worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
@@ -91,7 +92,7 @@ void Allreduce::in_buckets(Worker& worker) const {
           state.w,
           [&](const Tensor& parts, const models::Layer& layer) {
             bucket.add(layer);
-            if (bucket.bytes() >= *bucket_bytes) sum(parts);
+            if (bucket.bytes(number_bytes) >= *bucket_bytes) sum(parts);
           },
           micro);
       if (bucket.count > 0) sum(all);
