@@ -13,12 +13,13 @@ namespace simgrad::strategies {
 
 using collectives::ring_shard;
 
-std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes) {
+std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
+                                double bytes_a_number) {
   std::vector<Stretch> buckets;
   std::int64_t count = 0;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     count += layer->count;
-    const bool full = bytes && 8.0 * static_cast<double>(count) >= *bytes;
+    const bool full = bytes && bytes_a_number * static_cast<double>(count) >= *bytes;
     if (!full && layer + 1 != layers.rend()) continue;
     buckets.push_back({layer->first, count});
     count = 0;

@@ -32,7 +32,7 @@ void Zero::describe(base::Describer& d) {
 
 std::vector<Stretch> Zero::stretches(const training::Learning& learning) const {
   if (stage == 3 || (stage == 2 && !bucket_bytes)) return stretches_of(learning.units());
-  return buckets_of(learning.layers(), bucket_bytes);
+  return buckets_of(learning.layers(), bucket_bytes, training::number_bytes(learning.precision()).gradient);
 }
 
 Traits Zero::traits(int P) const {
