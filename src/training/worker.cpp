@@ -6,6 +6,7 @@
 #include "cluster/ranks/inbox.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "training/learning/clipping.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
 #include "training/options.h"
@@ -31,6 +32,7 @@ std::uint64_t Participant::seed() const { return learning().seed(); }
 std::int64_t Participant::batch() const { return learning().batches().batch(); }
 std::int64_t Participant::rows(int worker) const { return learning().batches().count(worker, workers()); }
 const Optimizer& Participant::optimizer() const { return *session_.options().optimizer; }
+bool Participant::clips() const { return session_.options().clip_norm.has_value(); }
 const Shards& Participant::shards() const { return session_.generation().shards(); }
 State Participant::start() const { return session_.generation().start_state(world_rank()); }
 void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
@@ -64,12 +66,18 @@ void Participant::update(State& state, const Tensor& g, double rate_factor) cons
 }
 
 void Participant::charge_update(const State& state) const {
-  charge(optimizer().flops() * static_cast<double>(state.w.size()), Work::update);
+  const double clipping = session_.options().clip_norm ? 3.0 : 0.0;  // the norm's 2 a number, the scaling's 1
+  charge((optimizer().flops() + clipping) * static_cast<double>(state.w.size()), Work::update);
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
-  optimizer().update(state, g, learning_rate_after(rounds) * rate_factor, learning().layers());
+  optimizer().update(state, clipped(g), learning_rate_after(rounds) * rate_factor, learning().layers());
   set_step(++state.step);
+}
+
+Tensor Participant::clipped(const Tensor& g) const {
+  const std::optional<double>& most = session_.options().clip_norm;
+  return most ? scaled_to_norm(g, *most) : g;
 }
 
 double Participant::learning_rate(std::int64_t step) const {
@@ -282,7 +290,7 @@ void Worker::update_alone(State& state, const Tensor& g) const {
 
 void Worker::update_in_round(State& state, const Tensor& g, double round) const {
   charge_update(state);
-  optimizer().update(state, g, learning_rate_after(round), learning().layers());
+  optimizer().update(state, clipped(g), learning_rate_after(round), learning().layers());
   ++state.step;
 }
 
