@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace simgrad::data {
 
-/// The task that samples serve: targets are numbers, classes, or ratings (of an item by a user), or there are none.
-enum class Task { regression, classification, recommendation, clustering };
+/// The task that samples serve: targets are numbers, classes, or ratings (of an item by a user), or there are none; or
+/// rows are stretches of a text, and targets the tokens behind them.
+enum class Task { regression, classification, recommendation, clustering, text };
 
 /// The entries that are not zero, in rows that are mostly zero (CSR).
 struct SparseRows {
@@ -37,6 +39,7 @@ struct Dataset {
   std::vector<std::string> feature_names;  ///< columns; empty where the rows are sparse
   std::string target_name;
   std::vector<std::string> class_names;  ///< classes
+  std::optional<double> loss_floor;      ///< the least expected loss that any model can reach, where it is known
   std::vector<std::string> notes;        ///< for the reader: a column that looks like an identifier, say
 
   std::span<const double> row(std::int64_t i) const {

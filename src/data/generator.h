@@ -16,9 +16,10 @@ struct Generator : Source {
   bool generates() const final { return true; }
 };
 
-/// Whether samples made for one task serve another: clustering, which ignores targets, takes all samples but ratings.
+/// Whether samples made for one task serve another: clustering, which ignores targets, takes all samples but ratings
+/// and texts.
 constexpr bool serves(Task made, Task wanted) {
-  return wanted == made || (wanted == Task::clustering && made != Task::recommendation);
+  return wanted == made || (wanted == Task::clustering && made != Task::recommendation && made != Task::text);
 }
 
 /// The stream of row i.

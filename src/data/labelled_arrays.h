@@ -18,7 +18,7 @@ class LabelledArrays : public Source {
   void describe(base::Describer& d) override;
   bool generates() const override { return false; }
   bool suits(Task task) const override {
-    return task == Task::clustering || (task != Task::recommendation && !labels_path.empty());
+    return task == Task::clustering || (Source::suits(task) && !labels_path.empty());
   }
   std::vector<std::string> files() const override;
   Dataset load(const Request& request) const override;

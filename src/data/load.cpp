@@ -54,6 +54,8 @@ Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
   part.classes = all.classes;
   part.users = all.users;
   part.items = all.items;
+  part.vocabulary = all.vocabulary;
+  part.loss_floor = all.loss_floor;
   part.feature_names = all.feature_names;
   part.target_name = all.target_name;
   part.class_names = all.class_names;
@@ -94,8 +96,8 @@ Split load(const Options& options, const Preparation& preparation) {
   all = {};
 
   const bool ratings = preparation.task == Task::recommendation;
-  // Users and items are not quantities, and sparse rows must keep their zeros.
-  if (options.standardize && !ratings && !split.train.sparse.any()) {
+  // Users, items and tokens are not quantities, and sparse rows must keep their zeros.
+  if (options.standardize && !ratings && preparation.task != Task::text && !split.train.sparse.any()) {
     const std::int64_t stride = split.train.columns;
     const Scaling scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);
     rescale(split.train.features, stride, scaling);

@@ -38,12 +38,23 @@ std::int64_t Options::features_made() const {
 }
 
 std::string_view name(Task task) {
-  constexpr std::array<std::string_view, 4> names{"regression", "classification", "recommendation", "clustering"};
+  constexpr std::array<std::string_view, 5> names{"regression", "classification", "recommendation", "clustering",
+                                                  "text"};
   return names[static_cast<std::size_t>(task)];
 }
 
 std::string task_refusal(const Options& options, Task task) {
   if (options.source->generates() || options.source->suits(task)) return {};
+  if (task == Task::text)
+    return fmt::format(
+        "data source \"{}\" has no sequences of tokens; use \"text\" or \"markov\", or a model that predicts something "
+        "else",
+        options.source.kind());
+  if (options.source->suits(Task::text))
+    return fmt::format(
+        "data source \"{}\" has sequences of tokens, which only a model of text predicts; use [model] kind = "
+        "\"transformer\", or another source",
+        options.source.kind());
   if (task != Task::recommendation)
     return fmt::format(
         "data source \"{}\" has no labels, which a {} needs; give labels_path, or a model that needs none "
@@ -66,7 +77,8 @@ std::string size_refusal(const Options& options, bool numbers) {
                                        : too_large(options.samples_made(), options.features_made());
     return fault.empty() ? fault : fmt::format("data source \"{}\": {}", options.source.kind(), fault);
   }
-  if (!options.samples && !options.features) return {};
+  const bool features = options.features && !options.source->suits(Task::text);  // else the model's sequence
+  if (!options.samples && !features) return {};
   return fmt::format(
       "{} with the data source \"{}\": the file decides its size; leave it out (only a timing-only run, "
       "training.numbers = false, uses it, because it does not read the file)",

@@ -5,9 +5,11 @@
 #include "data/idx.h"
 #include "data/libsvm.h"
 #include "data/logistic.h"
+#include "data/markov.h"
 #include "data/npy.h"
 #include "data/ratings.h"
 #include "data/source.h"
+#include "data/text.h"
 
 namespace simgrad::data {
 
@@ -15,7 +17,8 @@ const base::Registry<Source>& sources() {
   static const base::Registry<Source> registry(
       {base::entry<Source, HousePrices>(), base::entry<Source, Blobs>(), base::entry<Source, Logistic>(),
        base::entry<Source, Csv>(), base::entry<Source, Libsvm>(), base::entry<Source, Idx>(),
-       base::entry<Source, Npy>(), base::entry<Source, Ratings>(), base::entry<Source, ClickLog>()});
+       base::entry<Source, Npy>(), base::entry<Source, Ratings>(), base::entry<Source, ClickLog>(),
+       base::entry<Source, Text>(), base::entry<Source, Markov>()});
   return registry;
 }
 

@@ -17,7 +17,7 @@ struct Request {
   Task task = Task::regression;
   std::uint64_t seed = 1;
   std::int64_t samples = 0;   ///< for generators
-  std::int64_t features = 0;  ///< for generators
+  std::int64_t features = 0;  ///< for generators; of a text the tokens of a row
   bool sparse = false;        ///< sparse rows, if the source has them
 };
 
@@ -27,7 +27,7 @@ class Source : public base::Described {
   virtual bool generates() const = 0;
   /// Whether the source's samples serve such a task. A file may hold numbers or classes; only some sources have users
   /// and items.
-  virtual bool suits(Task task) const { return task != Task::recommendation; }
+  virtual bool suits(Task task) const { return task != Task::recommendation && task != Task::text; }
   /// The number of features, if it is not a choice.
   virtual std::optional<std::int64_t> fixed_features() const { return {}; }
   /// The number of features that are not zero in a row, if rows are sparse.
@@ -50,7 +50,7 @@ const base::Registry<Source>& sources();
 struct Options : base::Described {
   base::Slot<Source> source{sources(), "house_prices"};
   std::optional<std::int64_t> samples;   ///< default 1000 for a generator; refused for a file unless timing only
-  std::optional<std::int64_t> features;  ///< default 10
+  std::optional<std::int64_t> features;  ///< default 10; of a text the model's sequence
   double test_fraction = 0.0;
   bool standardize = true;
   bool standardize_target = true;

@@ -24,8 +24,7 @@ void Transformer::describe(base::Describer& d) {
 }
 
 std::optional<Problem> Transformer::own_problem() const {
-  if (!options.vocabulary) return {};
-  return Problem{.features = options.sequence, .vocabulary = *options.vocabulary};
+  return Problem{.features = options.sequence, .vocabulary = options.vocabulary.value_or(0)};
 }
 
 std::string Transformer::refusal(const Problem& problem) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,14 @@ struct Circumstances {
   std::uint64_t seed = 1;
   std::int64_t keys = 0;  ///< a sparse model's: the features
   bool numbers = true;    ///< whether there are data
+  bool clips = false;     ///< whether gradients are clipped by their norm (training.clip_norm)
+
+  /// What needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"", "training.clip_norm"; or
+  /// empty.
+  std::string needs_whole_gradient() const {
+    if (!optimizer.elementwise()) return "optimizer = \"" + std::string(optimizer_kind) + "\"";
+    return clips ? "training.clip_norm" : "";
+  }
 };
 
 }  // namespace simgrad::strategies

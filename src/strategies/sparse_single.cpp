@@ -11,7 +11,7 @@ using training::SparseTable;
 
 bool updates_rows(const Worker& worker) {
   const training::Learning& learning = worker.learning();
-  return learning.data() && learning.model().takes_sparse_rows() && learning.model().l2 == 0.0 &&
+  return !worker.clips() && learning.data() && learning.model().takes_sparse_rows() && learning.model().l2 == 0.0 &&
          SparseTable::refusal(worker.optimizer()) == nullptr;
 }
 

@@ -54,6 +54,9 @@ void Options::describe(base::Describer& d) {
   d.component("schedule", schedule, "how the learning rate changes with the steps");
   d.integer("warmup_steps", warmup_steps, "step k < warmup_steps has (k + 1) / warmup_steps of the schedule's rate",
             Bounds::between(0, 1e12));
+  d.number("clip_norm", clip_norm,
+           "the norm above which an update's gradient is scaled down to it, all parameters together",
+           Bounds{.least = 0.0, .most = 1e12, .positive = true});
   d.component("partition", partition, "how the rows are divided among the ranks");
   d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.choice("precision", precision, precisions, "the formats of numbers, in memory, in products and in messages");

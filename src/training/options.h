@@ -27,6 +27,7 @@ struct Options : base::Described {
   RateScaling learning_rate_scaling = RateScaling::none;
   base::Slot<LearningRateSchedule> schedule{learning_rate_schedules(), "constant"};
   std::int64_t warmup_steps = 0;
+  std::optional<double> clip_norm;  ///< none: gradients are not clipped
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
   Recompute recompute = Recompute::none;

@@ -8,6 +8,7 @@
 #include "cluster/ranks/inbox.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "training/learning/clipping.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
 #include "training/learning/loss_scales.h"
@@ -35,6 +36,7 @@ std::uint64_t Participant::seed() const { return learning().seed(); }
 std::int64_t Participant::batch() const { return learning().batches().batch(); }
 std::int64_t Participant::rows(int worker) const { return learning().batches().count(worker, workers()); }
 const Optimizer& Participant::optimizer() const { return *session_.options().optimizer; }
+bool Participant::clips() const { return session_.options().clip_norm.has_value(); }
 const Shards& Participant::shards() const { return session_.generation().shards(); }
 State Participant::start() const { return session_.generation().start_state(world_rank()); }
 void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
@@ -69,8 +71,9 @@ void Participant::update(State& state, const Tensor& g, double rate_factor) cons
 
 void Participant::charge_update(const State& state) const {
   const auto numbers = static_cast<double>(state.w.size());
+  const double clipping = session_.options().clip_norm ? 3.0 : 0.0;  // the norm's 2 a number, the scaling's 1
   comm_.charge_memory(update_bytes(session_.options().precision, state.optimizer.size()) * numbers,
-                      optimizer().flops() * numbers, Work::update);
+                      (optimizer().flops() + clipping) * numbers, Work::update);
 }
 
 RankWork Participant::work() const {
@@ -82,7 +85,7 @@ RankWork Participant::work() const {
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
   if (applies(g)) {
-    optimizer().update(state, g, learning_rate_after(rounds) * rate_factor, learning().layers());
+    optimizer().update(state, clipped(g), learning_rate_after(rounds) * rate_factor, learning().layers());
     learning().round(state);
   }
   set_step(++state.step);
@@ -92,6 +95,11 @@ bool Participant::applies(const Tensor& g) const {
   if (session_.options().precision != Precision::float16 || g.timing_only()) return true;
   const bool finite = std::ranges::all_of(g.value(), [](double g_j) { return std::isfinite(g_j); });
   return session_.loss_scales().applies(world_rank(), finite);
+}
+
+Tensor Participant::clipped(const Tensor& g) const {
+  const std::optional<double>& most = session_.options().clip_norm;
+  return most ? scaled_to_norm(g, *most) : g;
 }
 
 double Participant::learning_rate(std::int64_t step) const {
@@ -343,7 +351,7 @@ void Worker::update_alone(State& state, const Tensor& g) const {
 void Worker::update_in_round(State& state, const Tensor& g, double round) const {
   charge_update(state);
   if (applies(g)) {
-    optimizer().update(state, g, learning_rate_after(round), learning().layers());
+    optimizer().update(state, clipped(g), learning_rate_after(round), learning().layers());
     learning().round(state);
   }
   ++state.step;

@@ -52,6 +52,7 @@ class Participant {
 
   const Learning& learning() const;
   const Optimizer& optimizer() const;
+  bool clips() const;  ///< whether gradients are clipped by their norm (training.clip_norm)
   std::uint64_t seed() const;
   /// The rows of a step's batch, over all workers; and a worker's share of them.
   std::int64_t batch() const;
@@ -69,8 +70,8 @@ class Participant {
   /// Reports parameters that are changed where they are, after `step` updates.
   bool continues(const std::shared_ptr<const Store>& store, std::int64_t step) const;
 
-  /// One update with gradient g, at the learning rate times a factor.  Virtual time: the optimizer's flops, unless
-  /// reductions are free.
+  /// One update with gradient g, at the learning rate times a factor.  Virtual time: the optimizer's flops, and 3 a
+  /// number where training.clip_norm clips g, unless reductions are free.
   void update(State& state, const values::Tensor& g, double rate_factor = 1.0) const;
   /// The learning rate of the update that follows `step` updates.
   double learning_rate(std::int64_t step) const;
@@ -103,6 +104,9 @@ class Participant {
   double learning_rate_after(double rounds) const;
   /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.
   bool applies(const values::Tensor& g) const;
+  /// g, or g times clip_norm / |g| where |g| is above clip_norm. Source: R. Pascanu, T. Mikolov, Y. Bengio, On the
+  /// difficulty of training recurrent neural networks, 2013; PyTorch's clip_grad_norm_, which adds 1e-6 to |g|.
+  values::Tensor clipped(const values::Tensor& g) const;
   /// One update at the learning rate of that many rounds, times a factor; takes no time.
   void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 

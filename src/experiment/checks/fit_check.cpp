@@ -55,9 +55,9 @@ class FitCheck {
     const training::Partition& partition = *settings_.training.partition;
     if (partition.by_class() && problem_.classes == 0)
       faults_.add(settings_.places.partition,
-                  fmt::format("partition = \"{}\" goes by classes, but the data are a regression's; use a model that "
+                  fmt::format("partition = \"{}\" goes by classes, but the data are a {}; use a model that "
                               "predicts classes, or the partition quantity or contiguous",
-                              settings_.training.partition.kind()));
+                              settings_.training.partition.kind(), problem_.vocabulary > 0 ? "text" : "regression's"));
     const auto inflow = partition.inflow();
     if (!inflow) return;
     if (2 * inflow->window > rows_)
@@ -107,7 +107,8 @@ class FitCheck {
                                            .layers = model_.layers(problem_),
                                            .seed = static_cast<std::uint64_t>(settings_.seed),
                                            .keys = problem_.features,
-                                           .numbers = settings_.training.numbers})) {
+                                           .numbers = settings_.training.numbers,
+                                           .clips = settings_.training.clip_norm.has_value()})) {
       const auto option = place.options.find(why->option);
       faults_.add(option == place.options.end() ? place.table : option->second, why->text);
     }

@@ -69,6 +69,14 @@ void fill_in(Settings& settings, const Document& document, Faults& faults) {
                      settings.model.model.kind()));
     settings.data.standardize = false;
   }
+  if (settings.task() == data::Task::text && !settings.own_problem()) {
+    const std::int64_t sequence = settings.model.model->sequence();
+    if (settings.data.features.value_or(sequence) != sequence)
+      faults.add(place(document, "data.features"),
+                 fmt::format("features = {}, but the tokens of a row of text are {}'s sequence, {}; leave features out",
+                             *settings.data.features, settings.model.model.kind(), sequence));
+    settings.data.features = sequence;
+  }
   if (settings.own_problem() || settings.data.source->generates()) settings.data.samples = settings.data.samples_made();
   if (settings.data.source->generates() && !settings.own_problem()) {
     settings.data.features = settings.data.features.value_or(settings.data.features_made());

@@ -62,6 +62,8 @@ data::Task Settings::task() const {
       return data::Task::recommendation;
     case models::Predicts::cluster:
       return data::Task::clustering;
+    case models::Predicts::tokens:
+      return data::Task::text;
     case models::Predicts::number_or_class:
       return data.source->suits(data::Task::regression) ? data::Task::regression : data::Task::classification;
     case models::Predicts::number:
@@ -90,10 +92,11 @@ namespace {
 data::Dataset made(const Settings& settings) {
   const data::Source& source = *settings.data.source;
   if (source.generates())
-    return source.load({.task = settings.task(),
-                        .seed = 0,
-                        .samples = 1,
-                        .features = source.nonzeros() ? settings.data.features_made() : 1});
+    return source.load(
+        {.task = settings.task(),
+         .seed = 0,
+         .samples = 1,
+         .features = source.nonzeros() || settings.task() == data::Task::text ? settings.data.features_made() : 1});
   data::Dataset unknown;
   unknown.classes = settings.task() == data::Task::classification ? 2 : 0;
   return unknown;
@@ -114,7 +117,8 @@ models::Problem Settings::problem() const {
           .items = shape.items,
           .nonzeros = static_cast<double>(shape.sparse.entries() +
                                           (shape.sparse.any() && model.model->constant_feature() ? 1 : 0)),
-          .fields = model.model->constant_feature() ? 0 : shape.fields};
+          .fields = model.model->constant_feature() ? 0 : shape.fields,
+          .vocabulary = shape.vocabulary};
 }
 
 std::optional<std::int64_t> known_rows(const Settings& settings) {

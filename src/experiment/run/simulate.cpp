@@ -76,7 +76,8 @@ models::Problem problem_of(const data::Split& data) {
           .items = train.items,
           .nonzeros =
               train.sparse.any() ? static_cast<double>(train.sparse.entries()) / static_cast<double>(train.rows) : 0.0,
-          .fields = train.fields};
+          .fields = train.fields,
+          .vocabulary = train.vocabulary};
 }
 
 namespace {
@@ -291,6 +292,9 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
     record.notes.push_back(
         fmt::format("no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
                     outputs::duration(record.simulated_s)));
+  if (data && data->train.loss_floor)
+    record.notes.push_back(fmt::format("no model's expected loss is below {:.6g}, the entropy of the next token",
+                                       *data->train.loss_floor));
   if (const std::string note = note_on_way(own.world().computed_collectives()); !note.empty())
     record.notes.push_back(note);
   const bool of_another_job = complete && simulation.several();

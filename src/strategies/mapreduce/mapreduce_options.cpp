@@ -71,11 +71,10 @@ std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) co
         "reducers",
         fmt::format("reducers = {}, but the model has {} parameter{}; expected at most one reducer a parameter",
                     reducers, circumstances.parameters, circumstances.parameters == 1 ? "" : "s")};
-  if (reducers > 1 && !circumstances.optimizer.elementwise())
-    return Refusal{"reducers",
-                   fmt::format("reducers = {}, but optimizer = \"{}\" needs all parameters at once; set reducers = "
-                               "1, or another optimizer",
-                               reducers, circumstances.optimizer_kind)};
+  if (const std::string whole = circumstances.needs_whole_gradient(); reducers > 1 && !whole.empty())
+    return Refusal{"reducers", fmt::format("reducers = {}, but {} needs all parameters at once; set reducers = "
+                                           "1, or another optimizer, without clip_norm",
+                                           reducers, whole)};
   return compression_refusal(compression, circumstances);
 }
 

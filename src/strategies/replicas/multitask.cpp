@@ -86,11 +86,10 @@ std::optional<Refusal> Multitask::refusal(const Circumstances& circumstances) co
                    fmt::format("multitask trains tasks that share layers, but [model] kind = \"{}\" has one task; set "
                                "that to \"multitask_perceptron\"",
                                circumstances.model_kind)};
-  if (!circumstances.optimizer.elementwise())
-    return Refusal{"kind",
-                   fmt::format("under optimizer = \"{}\" the update of one parameter depends on others, which another "
-                               "group has; take an optimizer that works element by element",
-                               circumstances.optimizer_kind)};
+  if (const std::string whole = circumstances.needs_whole_gradient(); !whole.empty())
+    return Refusal{"kind", fmt::format("under {} the update of one parameter depends on others, which another "
+                                       "group has; take an optimizer that works element by element, without clip_norm",
+                                       whole)};
   const std::string why = algorithm->refusal(circumstances.cluster);
   return why.empty() ? compression_refusal(compression, circumstances) : std::optional(Refusal{"algorithm", why});
 }

@@ -53,12 +53,12 @@ std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstanc
                    fmt::format("backup_workers = {}, but cluster.workers = {}, which leaves no gradient to "
                                "wait for; expected fewer backup workers than workers",
                                backup_workers, circumstances.workers)};
-  if (shards > 1 && !circumstances.optimizer.elementwise())
+  if (const std::string whole = circumstances.needs_whole_gradient(); shards > 1 && !whole.empty())
     return Refusal{"servers",
-                   fmt::format("servers = {}, but under optimizer = \"{}\" the update of one parameter depends on "
+                   fmt::format("servers = {}, but under {} the update of one parameter depends on "
                                "others, which another server holds; set servers = 1, or take an optimizer that "
-                               "works element by element",
-                               shards, circumstances.optimizer_kind)};
+                               "works element by element, without clip_norm",
+                               shards, whole)};
   return compression_refusal(compression, circumstances);
 }
 

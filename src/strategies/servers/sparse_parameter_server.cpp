@@ -46,6 +46,11 @@ std::optional<Refusal> SparseParameterServer::refusal(const Circumstances& circu
                             circumstances.model.l2)};
   if (const char* why = training::SparseTable::refusal(circumstances.optimizer))
     return Refusal{"kind", fmt::format("optimizer = \"{}\": {}", circumstances.optimizer_kind, why)};
+  if (circumstances.clips)
+    return Refusal{
+        "kind",
+        "training.clip_norm needs the norm of a whole gradient, but only the keys of a batch are touched, and "
+        "by servers of their own; leave it out, or use parameter_server with one server"};
   if (shards > circumstances.keys)
     return Refusal{"servers", fmt::format("servers = {}, but {} has {} keys here; expected at most one server a key",
                                           shards, circumstances.model_kind, circumstances.keys)};
