@@ -12,10 +12,10 @@ namespace {
 bool numbers_without_time(const RunPlan& run) {
   const Settings& settings = *run.settings;
   const training::Options& training = settings.training;
-  return training.numbers && run.jobs.empty() && run.strategy->traits(static_cast<int>(run.workers)).lockstep() &&
-         !settings.cluster.failures.any() && !settings.stop.time_s && !settings.evaluate.every_s &&
-         settings.evaluate.on != training::EvaluationSet::next && !training.partition->by_speed() &&
-         !training.partition->inflow() && !settings.model.model->takes_sparse_rows();
+  return training.numbers && !settings.model.proxied() && run.jobs.empty() &&
+         run.strategy->traits(static_cast<int>(run.workers)).lockstep() && !settings.cluster.failures.any() &&
+         !settings.stop.time_s && !settings.evaluate.every_s && settings.evaluate.on != training::EvaluationSet::next &&
+         !training.partition->by_speed() && !training.partition->inflow() && !settings.model.model->takes_sparse_rows();
 }
 
 }  // namespace
