@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/errors.h"
 #include "experiment/checks/fit_check.h"
 #include "experiment/checks/hosts_check.h"
 #include "experiment/plan/places.h"
+#include "experiment/plan/proxy.h"
 
 namespace simgrad::experiment {
 
@@ -73,6 +75,26 @@ void check_data(const Settings& settings, Faults& faults) {
   }
 }
 
+/// Refuses times of another model where the numbers depend on times, and checks that model as if it were trained.
+void check_proxy(const Settings& settings, const Document& document, Faults& faults) {
+  if (!settings.model.proxied() || !faults.empty()) return;
+  const scenario::Position at = place(document, "model.timed_as");
+  if (!settings.training.numbers)
+    return faults.add(at,
+                      "timed_as beside training.numbers = false, which computes no numbers; give that model as kind");
+  if (!settings.jobs.empty())
+    return faults.add(at, "timed_as in a scenario with jobs, whose times depend on each other");
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
+    const auto& strategy = settings.strategies[i].strategy;
+    if (const std::string why = proxy_refusal(settings, *strategy, strategy.kind()); !why.empty())
+      faults.add(settings.places.strategies.at(i).table, why);
+  }
+  const std::int64_t rows = known_rows(settings).value_or(std::max<std::int64_t>(settings.batch(0), 1'000'000));
+  if (!faults.empty()) return;
+  const Settings of_large = timed_settings(settings, rows, {});
+  check_fit(of_large, of_large.problem(), rows, faults);
+}
+
 /// Refuses numbers of a model that has none, and features where the model decides them.
 void check_model(const Settings& settings, const Document& document, Faults& faults) {
   const models::Model& model = *settings.model.model;
@@ -136,6 +158,7 @@ void check_fitness(const Settings& settings, const Document& document, Faults& f
   check_tokens(settings, document, faults);
   check_shares(settings, faults);
   check_data(settings, faults);
+  check_proxy(settings, document, faults);
 }
 
 }  // namespace simgrad::experiment

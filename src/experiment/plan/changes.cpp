@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "experiment/plan/identity.h"
+#include "experiment/plan/proxy.h"
 #include "experiment/plan/read_settings.h"
 #include "scenario/json.h"
 
@@ -204,7 +205,10 @@ std::optional<RunPlan> varied(const Plan& plan, const RunPlan& run, const std::v
     settings->nominal_flops_per_s = run.settings->nominal_flops_per_s;
     settings->data_contents = run.settings->data_contents;
     settings->platform_contents = run.settings->platform_contents;
-    return plan_run(settings, index_of(run), run.parameters, run.seed);
+    const RunPlan changed = plan_run(settings, index_of(run), run.parameters, run.seed);
+    if (!settings->model.proxied()) return changed;
+    const auto rows = known_rows(*settings);
+    return rows ? std::optional(timed_plan(changed, *rows, {})) : std::nullopt;
   }
   return {};
 }

@@ -46,12 +46,16 @@ void identify_data(ordered_json& data, const Settings& settings) {
   data["seed"] = nullptr;
 }
 
-/// A file of layers counts by its contents, wherever it is.
+/// A file of layers counts by its contents, wherever it is. A shape that a file gave is written out beside its name.
+void identify_file(ordered_json& model, const models::Model& of) {
+  if (!model.is_object()) return;
+  for (const char* key : {"path", "config"}) model.erase(key);
+  if (const std::vector<std::string> files = of.files(); !files.empty()) model["contents"] = contents_of(files);
+}
+
 void identify_model(ordered_json& model, const Settings& settings) {
-  const std::vector<std::string> files = settings.model.model->files();
-  if (files.empty()) return;
-  for (const char* key : {"model.path"}) model.erase(option_key(key).substr(std::string_view("model.").size()));
-  model["contents"] = contents_of(files);
+  identify_file(model, *settings.model.model);
+  identify_file(model["timed_as"], *settings.model.timed_as);
 }
 
 void identify_cluster(ordered_json& cluster, const Settings& settings) {

@@ -10,7 +10,13 @@ namespace simgrad::experiment {
 
 using base::Bounds;
 
-void ModelSection::describe(base::Describer& d) { d.inline_component("kind", model, "the kind of model"); }
+void ModelSection::describe(base::Describer& d) {
+  d.inline_component("kind", model, "the kind of model");
+  d.component(
+      "timed_as", timed_as,
+      "a large model whose layers decide times, messages and bytes of the run, while the losses are those of the "
+      "small model that is trained");
+}
 
 void StrategyEntry::describe(base::Describer& d) {
   d.inline_component("kind", strategy, "how the training is made parallel");

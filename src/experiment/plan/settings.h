@@ -14,6 +14,7 @@
 #include "experiment/plan/expectations.h"
 #include "experiment/plan/jobs.h"
 #include "models/model.h"
+#include "models/profiles/timings.h"
 #include "outputs/prices.h"
 #include "scenario/document.h"
 #include "strategies/strategy.h"
@@ -24,7 +25,11 @@ namespace simgrad::experiment {
 /// The section [model]: a kind and its options.
 struct ModelSection : base::Described {
   base::Slot<models::Model> model{models::registry()};
+  /// The model whose layers decide times, messages and bytes, while `model` decides the numbers.
+  base::Slot<models::Model> timed_as{models::timings(), models::timed_as_itself};
 
+  /// Whether numbers and times are those of two models.
+  bool proxied() const { return timed_as.kind() != models::timed_as_itself; }
   void describe(base::Describer& d) override;
 };
 

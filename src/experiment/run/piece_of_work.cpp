@@ -12,6 +12,7 @@
 #include "experiment/run/effort.h"
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/shared_numbers.h"
+#include "experiment/run/simulate_proxy.h"
 #include "outputs/results.h"
 #include "outputs/summary.h"
 
@@ -50,7 +51,8 @@ std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& ru
   values::Contents last_state;
   if (!states.to.empty()) numbers.last_state = &last_state;
   try {
-    run.record = simulate(plan, data, threads, pulse, limits, numbers);
+    run.record = plan.settings->model.proxied() ? simulate_proxy(plan, data, threads, pulse, limits)
+                                                : simulate(plan, data, threads, pulse, limits, numbers);
   } catch (const CollectivesMeet& meet) {
     return outputs::compact({{"meet", meet.what()}});
   }

@@ -26,7 +26,7 @@ class ResNet50 final : public ImageNetwork {
   static constexpr base::About about{
       .kind = "resnet50",
       .summary = "ResNet-50 on images, timing only: 25.6 M parameters, 4.09 G multiply-adds an image of 224 x 224.",
-      .cost = "2 k^2 c_in c_out flops a place and convolution, twice that backward; 24.5 GFLOP an image of 224 x 224",
+      .cost = "24.3 GFLOP an image of 224 x 224, two thirds of them backward",
       .source = "K. He et al., Deep Residual Learning for Image Recognition, 2016; strides as torchvision's"};
   std::vector<Layer> profile() const override;
 
@@ -40,7 +40,7 @@ class Vgg16 final : public ImageNetwork {
   static constexpr base::About about{
       .kind = "vgg16",
       .summary = "VGG-16 on images, timing only: 138 M parameters, 15.5 G multiply-adds an image of 224 x 224.",
-      .cost = "2 k^2 c_in c_out flops a place and convolution, twice that backward; 92.7 GFLOP an image of 224 x 224",
+      .cost = "92.6 GFLOP an image of 224 x 224, two thirds of them backward",
       .source = "K. Simonyan, A. Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, 2015"};
   std::vector<Layer> profile() const override;
 
@@ -54,7 +54,7 @@ class AlexNet final : public ImageNetwork {
   static constexpr base::About about{
       .kind = "alexnet",
       .summary = "AlexNet in one tower, timing only: 61.1 M parameters, 0.71 G multiply-adds an image of 224 x 224.",
-      .cost = "2 k^2 c_in c_out flops a place and convolution, twice that backward; 4.1 GFLOP an image of 224 x 224",
+      .cost = "4.1 GFLOP an image of 224 x 224, two thirds of them backward",
       .source = "A. Krizhevsky, One Weird Trick for Parallelizing Convolutional Neural Networks, 2014"};
   std::vector<Layer> profile() const override;
 

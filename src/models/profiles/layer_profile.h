@@ -13,7 +13,8 @@ class LayerProfile final : public ProfiledModel {
       .kind = "profile",
       .summary = "Any model as a CSV file of its layers, timing only: parameters, flops or seconds, activation bytes.",
       .cost = "as the file says",
-      .source = ""};
+      .source =
+          "A. Harlap et al., PipeDream: Fast and Efficient Pipeline Parallel DNN Training, 2018 (profiles by layer)"};
 
   std::string path;
 

@@ -1,0 +1,68 @@
+#include "experiment/run/simulate_proxy.h"
+
+#include <stdexcept>
+
+#include "base/child_process.h"
+#include "base/errors.h"
+#include "experiment/plan/proxy.h"
+#include "experiment/run/finished_runs.h"
+#include "outputs/results.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+/// The run with numbers, in a child. Its times are the small model's.
+record::Record with_numbers(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse) {
+  const base::ChildEnd end = base::run_in_child([&] {
+    outputs::Run computed = described(run);
+    try {
+      computed.record = simulate(run, data, threads, pulse);
+    } catch (const CollectivesMeet& meet) {
+      return outputs::compact({{"meet", meet.what()}});
+    }
+    return outputs::compact({{"run", outputs::to_json(computed)}});
+  });
+  if (end.kind == base::ChildEnd::Kind::threw) throw std::runtime_error(end.text);
+  if (end.kind == base::ChildEnd::Kind::died)
+    throw std::runtime_error("the process that computed the numbers " + end.death);
+  const nlohmann::ordered_json answer = outputs::parse_json(end.text);
+  if (answer.contains("meet")) throw CollectivesMeet(answer["meet"].get<std::string>());
+  return outputs::run_from_json(answer["run"]).record;
+}
+
+/// Puts the numbers into the record of times, evaluation by evaluation. Both curves have ascending steps.
+void take_numbers(record::Record& of_large, const record::Record& computed) {
+  auto same = computed.curve.begin();
+  for (record::Evaluation& seen : of_large.curve) {
+    while (same != computed.curve.end() && same->step < seen.step) ++same;
+    if (same == computed.curve.end() || same->step != seen.step) continue;
+    seen.loss = same->loss;
+    seen.metric = same->metric;
+    seen.consensus_distance = same->consensus_distance;
+  }
+  of_large.metric_name = computed.metric_name;
+  of_large.final_loss = computed.final_loss;
+  of_large.diverged_step = computed.diverged_step;
+  of_large.status = computed.status;
+  if (computed.time_to_target_s && !of_large.curve.empty())
+    of_large.time_to_target_s = of_large.curve.back().simulated_s;
+}
+
+}  // namespace
+
+record::Record simulate_proxy(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
+                              const std::vector<cluster::TimelineLimits>& limits) {
+  base::check(data != nullptr, "a run with numbers has data");
+  const record::Record computed = with_numbers(run, data, threads, pulse);
+  if (computed.status == record::Status::failed) return computed;
+  record::Record of_large =
+      simulate(timed_plan(run, data->train.rows, computed.steps), nullptr, threads, pulse, limits);
+  const Settings& settings = *run.settings;
+  of_large.notes.insert(of_large.notes.begin(),
+                        note_on_proxy(settings, settings.model.model->parameters(problem_of(*data))));
+  if (of_large.status != record::Status::failed) take_numbers(of_large, computed);
+  return of_large;
+}
+
+}  // namespace simgrad::experiment

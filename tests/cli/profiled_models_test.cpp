@@ -1,0 +1,86 @@
+// Models that are known by their layers, as a user meets them: explained, in a file, and as the times of another model.
+#include "catch.h"
+#include "cli/scenario.h"
+
+namespace profiled_models_test {
+
+using namespace simgrad::tests;
+
+namespace {
+
+const std::string timing_only = R"([cluster]
+workers = 4
+[training]
+numbers = false
+[stop]
+steps = 2
+[[strategy]]
+kind = "allreduce"
+[model]
+)";
+
+}  // namespace
+
+TEST_CASE("a profiled model is explained with the totals of its layers") {
+  const Scratch scratch;
+  CHECK(contains(
+      program("explain resnet50", scratch).out,
+      "\n  by default: 25.6 M parameters in 54 layers; a sample 8.18 G flop forward, 16.1 G backward; keeps "));
+  CHECK_FALSE(contains(program("explain least_squares", scratch).out, "by default: "));
+}
+
+TEST_CASE("explain layers shows a scenario's layers, alike units once") {
+  const Scratch scratch;
+  scratch.write(
+      "layers.csv",
+      "name,parameters,forward_flops,backward_flops,activation_bytes\n"
+      "embedding,1000,0,0,8\nblock,20,2e9,4e9,64\nblock,20,2e9,4e9,64\nblock,20,2e9,4e9,64\nhead,5,1e6,2e6,16\n");
+  scratch.write("x.toml", timing_only + "kind = \"profile\"\npath = \"layers.csv\"\n");
+  const Called shown = program("explain layers x.toml", scratch);
+  CHECK(shown.exit_code == 0);
+  CHECK(contains(shown.out,
+                 "profile: 1.06 k parameters in 5 layers; a sample 6.00 G flop forward, 12.0 G backward; keeps "
+                 "0 numbers and 216 B a sample\n"));
+  CHECK(contains(shown.out,
+                 "\nblock                             3          20      2.00 G      4.00 G           0       64 B"));
+  CHECK(contains(shown.out,
+                 "\nhead                              1           5      1.00 M      2.00 M           0       16 B"));
+  const Called other = program("explain layers x.toml --set model.kind=alexnet --set model.path=", scratch);
+  CHECK(other.exit_code == 2);  // alexnet has no path
+  const Called none = program("explain layers", scratch);
+  CHECK(none.exit_code == 2);
+  CHECK(contains(none.err, "explain layers: shows the layers of a scenario's model; name the scenario"));
+}
+
+TEST_CASE("a table of layers with a negative number is refused at its place, and one that is not there ends with 5") {
+  const Scratch scratch;
+  scratch.write("layers.csv", "name,parameters,forward_s,backward_s\na,10,1,-2\n");
+  scratch.write("x.toml", timing_only + "kind = \"profile\"\npath = \"layers.csv\"\n");
+  const Called refused = program("validate x.toml", scratch);
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err, "x.toml:11:1: "));
+  CHECK(contains(refused.err, "layers.csv:2:8: backward_s must be a number of at least 0, found \"-2\"\n"));
+  scratch.write("x.toml", timing_only + "kind = \"profile\"\npath = \"no.csv\"\n");
+  CHECK(program("validate x.toml", scratch).exit_code == 5);
+}
+
+TEST_CASE("table, report and results tell that numbers are of one model and times of another") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "\"least_squares\"\n", "\"least_squares\"\ntimed_as = \"alexnet\"\n"));
+  const Called run = program("run x.toml --jobs 1", scratch);
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  const Json results = results_in(scratch);
+  const std::string told = "times, messages and bytes are those of alexnet with 61.1 M parameters (model.timed_as)";
+  for (const Json& one : results["runs"]) {
+    CHECK(contains(one["notes"].dump(), told));
+    CHECK(one["final_loss"].is_number());
+    CHECK(one["bytes"].get<double>() > 8.0 * 61'100'840);
+  }
+  CHECK(contains(contents(scratch.path() + "/out/x/report.html"), "those of alexnet with 61.1 M parameters"));
+  std::string flat = run.out;
+  for (char& c : flat) c = c == '\n' ? ' ' : c;
+  CHECK(contains(flat, "alexnet with 61.1 M"));
+}
+
+}  // namespace profiled_models_test

@@ -1,0 +1,146 @@
+// Runs of models that are known by their layers, and runs with the numbers of one model and the times of another.
+#include "catch.h"
+#include "experiment/plan/proxy.h"
+#include "experiment/refused.h"
+#include "experiment/run/simulate_proxy.h"
+#include "experiment/scenario.h"
+#include "models/profiles/image_networks.h"
+#include "simulation.h"
+
+namespace profiled_runs_test {
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+const std::string cluster = "[cluster]\nworkers = 4\nspeed = \"1TF\"\nbandwidth = \"8Gbps\"\nlatency = \"1ms\"\n";
+const std::string rest =
+    "[training]\nnumbers = false\nbatch_size_per_worker = 2\n[stop]\nsteps = 3\n[data]\nsamples = 1000\n";
+
+std::string resnet(const std::string& strategy) { return cluster + rest + "[model]\nkind = \"resnet50\"\n" + strategy; }
+
+/// Simulated seconds and bytes of the plan's first run.
+std::vector<double> simulated(const Plan& plan) {
+  return tests::numbers_of_child([&] {
+    const record::Record record = simulate(plan.runs.front(), nullptr, 0, nullptr);
+    if (record.status == record::Status::failed) throw std::runtime_error(record.error);
+    return std::vector{record.simulated_s, static_cast<double>(record.bytes)};
+  });
+}
+
+const std::string small_model =
+    "[data]\nsource = \"blobs\"\nsamples = 200\nfeatures = 6\n[model]\nkind = \"softmax_regression\"\n";
+
+/// A proxied run's losses, then its times; the times begin at half of the list.
+std::vector<double> curve(const record::Record& record) {
+  if (record.status == record::Status::failed) throw std::runtime_error(record.error);
+  std::vector<double> all;
+  for (const record::Evaluation& each : record.curve) all.push_back(each.loss.value_or(-1.0));
+  for (const record::Evaluation& each : record.curve) all.push_back(each.simulated_s);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a step of a profiled model takes its flops and an allreduce of its parameters") {
+  // Three steps on 4 workers: 2 images' flops / 1 TF, a ring of 25,557,032 numbers of 8 bytes, an update of 2 flops a
+  // number.
+  const models::LayerTotals sum = models::totals(models::ResNet50().profile());
+  const double d = 25'557'032, M = 8.0 * d, beta = 1e-9, alpha = 1e-3, gamma = 1e-12 / 8.0;
+  const double ring_s = 6.0 * alpha + 1.5 * M * beta + 0.75 * M * gamma;
+  const double step_s = 2.0 * (sum.forward_flops + sum.backward_flops) / 1e12 + ring_s + 2.0 * d / 1e12;
+  const std::vector<double> found = simulated(planned(resnet(ring_allreduce)));
+  CHECK(found[0] == Approx(3.0 * step_s).epsilon(1e-9));
+  CHECK(found[1] == 3.0 * 4.0 * 1.5 * M);
+}
+
+TEST_CASE("a profiled model needs no data but their number") {
+  CHECK(known_rows(*planned(resnet(ring_allreduce)).runs.front().settings) == 1000);
+  const std::string without = "[training]\nnumbers = false\n[stop]\nsteps = 1\n[model]\nkind = \"alexnet\"\n";
+  CHECK(known_rows(*planned(cluster + without + ring_allreduce).runs.front().settings) == 1000);
+  const std::string file = "[data]\nsource = \"csv\"\npath = \"none.csv\"\nsamples = 70\n";
+  CHECK(known_rows(*planned(cluster + without + file + ring_allreduce).runs.front().settings) == 70);
+}
+
+TEST_CASE("numbers of a profiled model, and features that it does not have, are refused") {
+  check_refused_text(
+      cluster + "[stop]\nsteps = 1\n[model]\nkind = \"vgg16\"\n" + ring_allreduce,
+      "x.toml:9:1: vgg16 is known by its layers alone, so that its runs are timed and compute no numbers; "
+      "set training.numbers = false");
+  check_refused_text(cluster + rest + "features = 5\n[model]\nkind = \"resnet50\"\n" + ring_allreduce,
+                     "features = 5, but in a timing-only run resnet50 itself decides what a sample is; leave it out");
+}
+
+TEST_CASE("a table of layers counts by its contents, wherever it is") {
+  const tests::Scratch scratch;
+  const std::string table = "name,parameters,forward_flops,backward_flops\na,1000,1e9,2e9\n";
+  scratch.write("one.csv", table);
+  scratch.write("two.csv", table);
+  scratch.write("other.csv", table + "b,5,1,1\n");
+  const auto id = [&](const char* file) {
+    const std::string text = cluster + rest + "[model]\nkind = \"profile\"\npath = \"" + file + "\"\n" + ring_allreduce;
+    return make_plan(scratch.write("x.toml", text), {}).runs.front().id;
+  };
+  CHECK(id("one.csv") == id("two.csv"));
+  CHECK(id("one.csv") != id("other.csv"));
+}
+
+TEST_CASE("a proxied run has the losses of the small model and the times and bytes of the large one") {
+  const std::string training = "[training]\nbatch_size_per_worker = 2\nlearning_rate = 0.1\n[stop]\nsteps = 3\n";
+  const Plan proxied = planned(cluster + training + small_model + "timed_as = \"resnet50\"\n" + ring_allreduce);
+  const Plan small = planned(cluster + training + small_model + ring_allreduce);
+  const std::vector<double> both = tests::numbers_of_child([&] {
+    const RunPlan& run = proxied.runs.front();
+    const record::Record record = simulate_proxy(run, load_data(run), 0, nullptr, {});
+    std::vector<double> all = curve(record);
+    all.push_back(record.final_loss.value());
+    all.push_back(static_cast<double>(record.bytes));
+    const Settings& settings = *run.settings;
+    const std::string note = note_on_proxy(settings, settings.model.model->parameters(settings.problem()));
+    all.push_back(record.notes.front() == note ? 1.0 : 0.0);
+    return all;
+  });
+  const std::vector<double> numbers = tests::numbers_of_child([&] {
+    const RunPlan& run = small.runs.front();
+    return curve(simulate(run, load_data(run), 0, nullptr));
+  });
+  const std::vector<double> times = simulated(planned(resnet(ring_allreduce)));
+  REQUIRE(both.size() == 4 + 4 + 3);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(both[i] == numbers[i]);
+  CHECK(both[7] == times[0]);  // the time of the last evaluation
+  CHECK(both[8] == both[3]);
+  CHECK(both[9] == times[1]);
+  CHECK(both[10] == 1.0);
+}
+
+TEST_CASE("a proxied run ends where the small model reaches the target, at the large model's time") {
+  const std::string training =
+      "[training]\nbatch_size_per_worker = 2\nlearning_rate = 0.1\n[stop]\nloss = 0.55\nsteps = 100\n";
+  const Plan proxied = planned(cluster + training + small_model + "timed_as = \"resnet50\"\n" + ring_allreduce);
+  const std::vector<double> found = tests::numbers_of_child([&] {
+    const RunPlan& run = proxied.runs.front();
+    const record::Record record = simulate_proxy(run, load_data(run), 0, nullptr, {});
+    return std::vector{record.status == record::Status::reached ? 1.0 : 0.0, static_cast<double>(record.steps),
+                       record.time_to_target_s.value_or(-1.0), record.simulated_s};
+  });
+  CHECK(found[0] == 1.0);
+  CHECK((found[1] > 0.0 && found[1] < 100.0));
+  CHECK(found[2] == found[3]);
+  // as many steps as three took
+  CHECK(found[2] == Approx(found[1] / 3.0 * simulated(planned(resnet(ring_allreduce)))[0]).epsilon(1e-9));
+}
+
+TEST_CASE("times of another model are refused where numbers depend on times") {
+  const std::string training = "[training]\nbatch_size_per_worker = 2\n[stop]\nsteps = 3\n";
+  const std::string asp = "[[strategy]]\nkind = \"parameter_server\"\nconsistency = \"asp\"\n";
+  check_refused_text(
+      cluster + training + small_model + "timed_as = \"resnet50\"\n" + asp,
+      "parameter_server: timed_as takes numbers of one model and times of another, but here numbers depend "
+      "on times: what a gradient is computed of depends on when messages arrive");
+  check_refused_text(cluster + "[training]\nnumbers = false\n[stop]\nsteps = 3\n" + small_model +
+                         "timed_as = \"resnet50\"\n" + ring_allreduce,
+                     "timed_as beside training.numbers = false, which computes no numbers; give that model as kind");
+}
+
+}  // namespace profiled_runs_test
