@@ -62,7 +62,8 @@ void check_hosts(const Settings& settings, const Document& document, Faults& fau
         !why.empty())
       faults.add(place(document, "cluster.topology"), why);
   check_servers(settings, document, faults);
-  check_precision(settings, document, faults);
+  if (settings.jobs.empty()) check_precision(settings, document, faults);
+  for (const Settings& of_job : settings.trainings) check_precision(of_job, document, faults);
 }
 
 void check_shares(const Settings& settings, Faults& faults) {

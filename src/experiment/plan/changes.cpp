@@ -87,7 +87,7 @@ class OfCluster {
   void add() {
     if (options_.platform.empty()) add_links();
     add_workers();
-    if (options_.platform.empty() && own_servers_) add_servers();
+    if (options_.platform.empty() && own_servers_ && !options_.device_of(0)) add_servers();
     disturbances();
   }
 

@@ -25,7 +25,8 @@ void GradientTracking::operator()(Worker& worker) const {
     Tensor y = g;
     worker.charge(2.0 * static_cast<double>(d), record::Work::update);
     if (const auto& before = state.joint.vectors; !before.empty()) y = before[0] + (g - before[1]);
-    const Tensor mixed = neighbours.combine(values::concatenate(std::array{state.w, y}), step);
+    const Tensor mixed =
+        neighbours.combine(values::concatenate(std::array{values::decoded(state.w), values::decoded(y)}), step);
     state.w = values::slice(mixed, 0, d);
     worker.update(state, y);
     state.joint.vectors = {values::slice(mixed, d, d), g};
