@@ -64,7 +64,8 @@ TEST_CASE("a table of layers with a negative number is refused at its place, and
   CHECK(program("validate x.toml", scratch).exit_code == 5);
 }
 
-TEST_CASE("table, report and results tell that numbers are of one model and times of another") {
+TEST_CASE(
+    "table and results tell that numbers are of one model and times of another, and the report has the scenario") {
   const Scratch scratch;
   scratch.write("x.toml", with(small, "\"least_squares\"\n", "\"least_squares\"\ntimed_as = \"alexnet\"\n"));
   const Called run = program("run x.toml --jobs 1", scratch);
@@ -77,7 +78,7 @@ TEST_CASE("table, report and results tell that numbers are of one model and time
     CHECK(one["final_loss"].is_number());
     CHECK(one["bytes"].get<double>() > 8.0 * 61'100'840);
   }
-  CHECK(contains(contents(scratch.path() + "/out/x/report.html"), "those of alexnet with 61.1 M parameters"));
+  CHECK(contains(contents(scratch.path() + "/out/x/report.html"), "timed_as = { kind = \\\"alexnet\\\""));
   std::string flat = run.out;
   for (char& c : flat) c = c == '\n' ? ' ' : c;
   CHECK(contains(flat, "alexnet with 61.1 M"));
