@@ -112,7 +112,10 @@ std::string answer_of(const std::function<std::string()>& body) {
   if (getppid() != parent) _exit(1);  // the parent died before we could ask to die with it
   if (options.capture_stderr) dup2(pipe, STDERR_FILENO);
   std::string answer;
-  std::thread([&] { answer = answer_of(body); }).join();
+  if (options.own_heap)
+    std::thread([&] { answer = answer_of(body); }).join();
+  else
+    answer = answer_of(body);
   _exit(write_all(pipe, answer) ? 0 : 1);
 }
 

@@ -19,6 +19,9 @@ struct ChildEnd {
 
 struct ChildOptions {
   bool capture_stderr = false;  ///< the child's standard error comes before the text, also if the child dies
+  /// The body runs in a thread, which allocates from a heap of its own: it does not write to the pages of the parent's
+  /// heap, each of which would be copied. It may not start children. A heap grows slowly: for bodies that are short.
+  bool own_heap = false;
 };
 
 /// One running child. The child dies with its parent, and leaves SIGINT, SIGTERM and SIGHUP to it: a terminal sends

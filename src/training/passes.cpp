@@ -41,6 +41,8 @@ void Passes::backward(const ModelUnit& unit) {
   if (unit.first_layer == 0) worker_.session().tally().add_computed(rows_);
 }
 
-Tensor Passes::gradient(const Tensor& w) const { return worker_.learning().gradient(w, share_, worker_.loss_exponent()); }
+Tensor Passes::gradient(const Tensor& w) const {
+  return worker_.learning().gradient(w, share_, worker_.loss_exponent());
+}
 
 }  // namespace simgrad::training

@@ -28,8 +28,8 @@ class Passes {
  private:
   Worker& worker_;
   Share share_;
-  std::int64_t rows_;   ///< of the micro-batch
-  double step_work_;    ///< of the step's gradient
+  std::int64_t rows_;  ///< of the micro-batch
+  double step_work_;   ///< of the step's gradient
 };
 
 }  // namespace simgrad::training

@@ -69,14 +69,15 @@ Children::~Children() {
   munmap(pulses_, sizeof(training::Pulse) * slot_taken_.size());
 }
 
-bool Children::start(std::size_t task, const std::function<std::string(training::Pulse*)>& body) {
+bool Children::start(std::size_t task, const std::function<std::string(training::Pulse*)>& body,
+                     const base::ChildOptions& options) {
   const auto free = std::find(slot_taken_.begin(), slot_taken_.end(), false);
   base::check(free != slot_taken_.end(), "a job is free");
   const auto slot = static_cast<int>(free - slot_taken_.begin());
   training::Pulse* const pulse = pulses_ + slot;
   *pulse = {};
   try {
-    running_.push_back({base::ChildProcess([&] { return body(pulse); }), task, slot, real_now_s()});
+    running_.push_back({base::ChildProcess([&] { return body(pulse); }, options), task, slot, real_now_s()});
   } catch (const base::EnvironmentError&) {
     if (running_.empty()) throw;
     jobs_ = static_cast<int>(running_.size());

@@ -25,9 +25,11 @@ class Children {
   bool empty() const { return running_.empty(); }
 
   /// Runs `body` in a child, which dies with the parent. `body` may write its signs of life to the place it gets.
+  /// options: of the child.
   /// Returns false if the system has no room beside the children that run: from then on they are `full`.
   /// Errors: EnvironmentError if there is no room for a single one.
-  bool start(std::size_t task, const std::function<std::string(training::Pulse* pulse)>& body);
+  bool start(std::size_t task, const std::function<std::string(training::Pulse* pulse)>& body,
+             const base::ChildOptions& options = {});
 
   struct Ended {
     std::size_t task = 0;

@@ -79,6 +79,16 @@ bool Execution::may_start(std::size_t task) {
   return open && shared_numbers_.source(plan) != NumbersFrom::another_run;
 }
 
+namespace {
+
+/// A heap of its own pays for a small simulation; numbers beside the times of another model take a child more.
+base::ChildOptions child_options(const RunPlan& plan) {
+  constexpr std::int64_t small = 1024;  // workers
+  return {.own_heap = plan.workers <= small && !plan.settings->model.proxied()};
+}
+
+}  // namespace
+
 bool Execution::start(Children& children, std::size_t task) {
   const RunPlan& plan = *queue_[task];
   Data data;
@@ -98,11 +108,12 @@ bool Execution::start(Children& children, std::size_t task) {
   if (from == NumbersFrom::state) states.from = shared_numbers_.state_file(plan);
   if (shared_numbers_.leaves_state(plan)) states.to = shared_numbers_.state_file(plan);
   states.shared = shared_numbers_.shared(plan);
-  const bool started = children.start(task, [&](training::Pulse* pulse) {
+  const auto body = [&](training::Pulse* pulse) {
     const auto meet = meeting_on_.find(task);
     const RunPlan& chosen = meet == meeting_on_.end() ? plan : by_messages(plan);
     return simulated(chosen, runs_[plan.work], data, numbers, states, threads_, options_, pulse);
-  });
+  };
+  const bool started = children.start(task, body, child_options(plan));
   if (!started) return false;
   numbers_from_[task] = from;
   shared_numbers_.started(plan, from);

@@ -7,6 +7,7 @@
 #include "experiment/plan/proxy.h"
 #include "experiment/run/finished_runs.h"
 #include "outputs/results.h"
+#include "outputs/summary.h"
 
 namespace simgrad::experiment {
 
