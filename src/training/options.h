@@ -18,6 +18,12 @@ namespace simgrad::training {
 /// The growth of the learning rate with a batch that grows with the workers.
 enum class RateScaling { none, linear, sqrt };
 
+/// A run that does not fit into its devices' memory.
+enum class MemoryCheck {
+  refuse,  ///< before it starts
+  ignore
+};
+
 struct Options : base::Described {
   std::optional<std::int64_t> batch_size;             ///< over all workers; none: all rows ("full")
   std::optional<std::int64_t> batch_size_per_worker;  ///< instead of batch_size
@@ -29,6 +35,7 @@ struct Options : base::Described {
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
   Recompute recompute = Recompute::none;
+  MemoryCheck memory = MemoryCheck::refuse;
   InputOptions input;
   std::int64_t checkpoint_every_steps = 0;      ///< 0: not by steps
   std::optional<std::string> checkpoint_every;  ///< by time: seconds, or "young" or "daly"

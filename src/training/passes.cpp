@@ -14,7 +14,8 @@ Passes::Passes(Worker& worker, MicroBatch micro)
     : worker_(worker),
       share_(worker.share(worker.begin_micro_batch(micro), micro)),
       rows_(micro.count(worker.rows())),
-      whole_flops_(worker.learning().gradient_flops(worker.rank(), worker.workers())) {
+      whole_flops_(worker.learning().gradient_flops(worker.rank(), worker.workers())),
+      memory_(worker.pass_memory(rows_)) {
   worker.read_rows(rows_);
 }
 
@@ -25,7 +26,10 @@ void Passes::charge(double flops_a_row, Work work) const {
 void Passes::forward(const ModelUnit& unit) {
   const std::vector<models::Layer>& layers = worker_.learning().layers();
   double flops = 0.0;
-  for (std::size_t i = unit.first_layer; i < unit.first_layer + unit.layers; ++i) flops += layers[i].forward_flops;
+  for (std::size_t i = unit.first_layer; i < unit.first_layer + unit.layers; ++i) {
+    flops += layers[i].forward_flops;
+    memory_.forward(i);
+  }
   charge(flops, Work::forward);
 }
 
@@ -34,6 +38,10 @@ void Passes::backward(const ModelUnit& unit) {
   double flops = 0.0;
   for (std::size_t i = unit.first_layer + unit.layers; i-- > unit.first_layer;)
     flops += learning.layers()[i].backward_flops + learning.recomputed_flops(i);
+  for (std::size_t i = unit.first_layer + unit.layers; i-- > unit.first_layer;) {
+    memory_.enter_backward(i);
+    memory_.leave_backward(i, false);
+  }
   charge(flops, Work::backward);
   if (unit.first_layer == 0) worker_.session().tally().add_computed(rows_);
 }

@@ -6,6 +6,7 @@
 #include "record/timeline.h"
 #include "training/learning/batches.h"
 #include "training/learning/units.h"
+#include "training/memory/pass_memory.h"
 #include "values/tensor.h"
 
 namespace simgrad::training {
@@ -33,6 +34,7 @@ class Passes {
   Share share_;
   std::int64_t rows_;   ///< of the micro-batch
   double whole_flops_;  ///< of the step's gradient
+  PassMemory memory_;
 };
 
 }  // namespace simgrad::training

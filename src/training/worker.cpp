@@ -8,6 +8,7 @@
 #include "cluster/ranks/world.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
+#include "training/memory/pass_memory.h"
 #include "training/options.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
@@ -23,7 +24,10 @@ using values::Tensor;
 
 Participant::Participant(Session& session, int position)
     : session_(session),
-      comm_(session.world(), session.generation().members(), position, session.generation().number()) {}
+      comm_(session.world(), session.generation().members(), position, session.generation().number()),
+      ledger_(&session.tally().ledger(world_rank())) {
+  ledger_->clear();
+}
 
 int Participant::workers() const { return session_.generation().workers(); }
 const Learning& Participant::learning() const { return session_.learning(); }
@@ -48,7 +52,21 @@ void Participant::count_less(double flops) const { session_.world().ranks().coun
 
 bool Participant::continues(const State& state) const {
   set_step(state.step);
+  count_memory(state);
   return session_.arrive(comm_, state);
+}
+
+/// The state that this rank reports is in its memory.
+void Participant::count_memory(const State& state) const {
+  const NumberBytes bytes = number_bytes();
+  const auto numbers = static_cast<double>(state.w.size());
+  ledger_->raise(MemoryPart::parameters, bytes.parameter * numbers);
+  ledger_->raise(MemoryPart::optimizer,
+                 (bytes.master + bytes.moment * static_cast<double>(state.optimizer.size())) * numbers);
+  double own = 0.0;
+  for (const auto* vectors : {&state.own, &state.joint.vectors})
+    for (const Tensor& vector : *vectors) own += bytes.parameter * static_cast<double>(vector.size());
+  ledger_->raise(MemoryPart::workspace, own);
 }
 
 bool Participant::continues(const std::shared_ptr<const Store>& store, std::int64_t step) const {
@@ -59,8 +77,10 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
 void Participant::set_step(std::int64_t step) const { session_.world().ranks().set_step(world_rank(), step); }
 
 void Participant::update(State& state, const Tensor& g, double rate_factor) const {
+  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
   charge_update(state);
   apply(session_.generation().rounds(state.step), state, g, rate_factor);
+  memory().set(MemoryPart::gradients, 0.0);
 }
 
 void Participant::charge_update(const State& state) const {
@@ -167,13 +187,30 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   set_step(step);
   iteration_ = step + 1;
   const Tensor g = learning().gradient(w, share(step));
+  count_passes(w, rows());
   pass_over_rows(learning().gradient_flops(rank(), workers()), step);
   return g;
+}
+
+PassMemory Worker::pass_memory(std::int64_t rows) const {
+  return {memory(), learning().layers(), learning().recompute(), number_bytes(), rows};
+}
+
+void Worker::count_passes(const Tensor& w, std::int64_t rows) const {
+  memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
+  PassMemory passes = pass_memory(rows);
+  const std::size_t layers = learning().layers().size();
+  for (std::size_t i = 0; i < layers; ++i) passes.forward(i);
+  for (std::size_t i = layers; i-- > 0;) {
+    passes.enter_backward(i);
+    passes.leave_backward(i, true);
+  }
 }
 
 Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
   const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
   const Tensor g = learning().gradient(w, share(step, micro));
+  count_passes(w, count);
   read_rows(count);
   const double whole = learning().gradient_flops(rank(), workers());
   const double part = count > 0 ? static_cast<double>(count) / static_cast<double>(rows()) : 0.0;
@@ -196,10 +233,15 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch mic
   const auto pass = [&](double flops_a_row, Work work) {
     compute_stretched(flops_a_row * count, (forward_flops + backward_flops) * static_cast<double>(rows()), step, work);
   };
+  memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
+  PassMemory passes = pass_memory(micro.count(rows()));
+  for (std::size_t i = 0; i < layers.size(); ++i) passes.forward(i);
   pass(forward_flops, Work::forward);
   for (std::size_t i = layers.size(); i-- > 0;) {
+    passes.enter_backward(i);
     pass(layers[i].backward_flops + learning().recomputed_flops(i), Work::backward);
     ready(g, layers[i]);
+    passes.leave_backward(i, keeps_gradients_);
   }
   session().tally().add_computed(micro.count(rows()));
   return g;

@@ -11,6 +11,8 @@
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
 #include "training/learning/batches.h"
+#include "training/memory/ledger.h"
+#include "training/precision.h"
 #include "training/state.h"
 
 namespace simgrad::cluster {
@@ -27,6 +29,7 @@ namespace simgrad::training {
 class InputPipeline;
 class Learning;
 class Optimizer;
+class PassMemory;
 class Passes;
 class Session;
 class Shards;
@@ -88,6 +91,10 @@ class Participant {
   /// Adds a sentence to the run's notes.
   void note(std::string text) const;
 
+  /// What this rank holds in memory; and the bytes of the numbers that it holds.
+  Ledger& memory() const { return *ledger_; }
+  static NumberBytes number_bytes() { return training::number_bytes(Precision::float64); }
+
   /// Whether the training goes on without a lost worker, and with it once it is back (recovery = "continue").
   bool keeps_going() const;
 
@@ -102,8 +109,11 @@ class Participant {
   void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 
  private:
+  void count_memory(const State& state) const;
+
   Session& session_;
   cluster::Communicator comm_;
+  Ledger* ledger_;
 };
 
 class Worker : public Participant {
@@ -135,6 +145,8 @@ class Worker : public Participant {
   /// then.
   using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
   values::Tensor gradient(const values::Tensor& w, const LayerReady& ready, MicroBatch micro = {});
+  /// Whether a layer's gradient stays in memory until the update (the default), or the strategy accounts for it.
+  void keep_gradients(bool keep) { keeps_gradients_ = keep; }
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or
   /// until then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
@@ -228,6 +240,9 @@ class Worker : public Participant {
   friend class Passes;
   /// This rank's share of that step's batch, of the rows that have come in by now.
   Share share(std::int64_t step, MicroBatch micro = {}) const;
+  /// The memory of passes over so many rows; and of all layers, at once.
+  PassMemory pass_memory(std::int64_t rows) const;
+  void count_passes(const values::Tensor& w, std::int64_t rows) const;
   /// Returns the step of whose batch that micro-batch is; the last one completes it.
   std::int64_t begin_micro_batch(MicroBatch micro);
   /// Computes flops, stretched, of which the record counts those that are not the stragglers'.
@@ -239,6 +254,7 @@ class Worker : public Participant {
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next
   std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
   std::vector<std::function<void(const State&)>> calls_;
+  bool keeps_gradients_ = true;
 };
 
 class Server : public Participant {

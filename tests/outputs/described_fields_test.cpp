@@ -177,7 +177,8 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
                                  "stored_bytes",     "server_imbalance",
                                  "cache_hit_rate",   "wires",
                                  "collectives",      "link_utilisation",
-                                 "samples_seen",     "diverged_step"};
+                                 "samples_seen",     "diverged_step",
+                                 "memory_bytes_max"};
   for (const auto& [name, member] : Bill::fields()) expected.insert(std::string(name));
   for (std::size_t k = 0; k + 1 < record::time_parts; ++k)
     expected.insert(std::string(record::field_name(static_cast<record::TimePart>(k))));

@@ -4,6 +4,7 @@
 
 #include "cluster/fabric/footprint.h"
 #include "data/limits.h"
+#include "experiment/checks/memory_check.h"
 #include "strategies/circumstances.h"
 
 namespace simgrad::experiment {
@@ -112,6 +113,11 @@ class FitCheck {
       faults_.add(option == place.options.end() ? place.table : option->second, why->text);
     }
     memory(settings_.strategies[index].strategy.kind(), strategy, P, place.table);
+    if (const std::string why = recompute_refusal(settings_, problem_, settings_.strategies[index].strategy.kind());
+        !why.empty())
+      faults_.add(place.table, why);
+    if (const std::string why = memory_refusal(settings_, strategy, problem_, rows_); !why.empty())
+      faults_.add(place.table, fmt::format("{}: {}", settings_.strategies[index].strategy.kind(), why));
     if (!strategy.traits(static_cast<int>(P)).lockstep() && batch_ < P && P <= rows_)
       faults_.add(place.table,
                   fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; "

@@ -13,7 +13,7 @@ constexpr std::array more_is_better{
 constexpr std::array less_is_better{"simulated_s",  "final_loss",     "time_to_target_s", "bytes",
                                     "messages",     "staleness_mean", "staleness_max",    "consensus_distance",
                                     "lost_s",       "recovery_s",     "checkpoint_s",     "bytes_to_target",
-                                    "stored_bytes", "interference",   "server_imbalance"};
+                                    "stored_bytes", "interference",   "server_imbalance", "memory_bytes_max"};
 
 /// The beginnings of the names of times by activity, and of costs.
 constexpr std::array less_is_better_of{"compute_", "communicate_", "wait_", "down_", "cost_", "energy_", "co2e_"};

@@ -45,6 +45,7 @@ constexpr std::array all_metrics{
     StoredMetric{"interference", usual},
     StoredMetric{"server_imbalance", usual},
     StoredMetric{"cache_hit_rate", usual},
+    StoredMetric{"memory_bytes_max", usual},
 };
 
 bool in_order(const outputs::Run* a, const outputs::Run* b) {

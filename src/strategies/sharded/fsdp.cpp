@@ -39,6 +39,14 @@ std::optional<Refusal> Fsdp::refusal(const Circumstances& circumstances) const {
   return sharding_refusal(circumstances);
 }
 
+record::MemoryParts Fsdp::memory(const training::MemoryTerms& terms) const {
+  return training::shard_memory(terms, {.micro_batches = micro_batches,
+                                        .no_sync = no_sync,
+                                        .group = group(static_cast<int>(terms.workers)),
+                                        .limit = prefetch ? limit : 1,
+                                        .reshard_after_forward = reshard_after_forward});
+}
+
 void Fsdp::operator()(Worker& worker) const {
   train_by_units(worker, {.limit = prefetch ? limit : 1,
                           .reshard_after_forward = reshard_after_forward,

@@ -34,6 +34,7 @@ struct Fsdp : Strategy {
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  record::MemoryParts memory(const training::MemoryTerms& terms) const override;
   void operator()(Worker& worker) const override;
 
  private:

@@ -33,13 +33,12 @@ std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units) {
   return stretches;
 }
 
-Stretch Pieces::chunk(std::size_t i, int member) const {
-  std::int64_t first = 0;
-  for (std::size_t before = 0; before < i; ++before) first += ring_shard(pieces_[before].count, members_, member).count;
-  return {first, ring_shard(pieces_[i].count, members_, member).count};
+std::vector<Stretch> Pieces::chunks(int member) const {
+  std::vector<Stretch> all;
+  for (const Stretch& piece : pieces_)
+    all.push_back({all.empty() ? 0 : all.back().end(), ring_shard(piece.count, members_, member).count});
+  return all;
 }
-
-std::int64_t Pieces::shard_size(int member) const { return chunk(count() - 1, member).end(); }
 
 Tensor Pieces::shard(const Tensor& w, int member) const {
   std::vector<Tensor> chunks;
