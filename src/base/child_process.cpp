@@ -18,6 +18,7 @@
 #include <new>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/errors.h"
@@ -110,7 +111,9 @@ std::string answer_of(const std::function<std::string()>& body) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent died before we could ask to die with it
   if (options.capture_stderr) dup2(pipe, STDERR_FILENO);
-  _exit(write_all(pipe, answer_of(body)) ? 0 : 1);
+  std::string answer;
+  std::thread([&] { answer = answer_of(body); }).join();
+  _exit(write_all(pipe, answer) ? 0 : 1);
 }
 
 std::string death_of(int status) {

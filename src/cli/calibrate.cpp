@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/units.h"
 #include "cli/calibrate_network.h"
+#include "cli/calibrate_runs.h"
 #include "cli/cli.h"
 #include "cli/selection.h"
 
@@ -36,7 +37,7 @@ std::string text_of(const experiment::Calibration& found) {
 void add_calibrate(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("calibrate",
                                      "Times a worker's gradients of the scenario on this machine, or fits a network to "
-                                     "measured transfers; prints TOML to paste");
+                                     "measured transfers, or options to measured steps; prints TOML to paste");
   auto chosen = std::make_shared<Chosen>();
   auto real_s = std::make_shared<double>(2.0);
   add_selection(*command, *chosen);
@@ -53,7 +54,34 @@ void add_calibrate(CLI::App& app, int& exit_code) {
           ->type_name("FILE.csv");
   command->add_option("--bandwidth", *bandwidth, "With --network: a link's bandwidth by its data sheet, as in 10Gbps")
       ->needs(file);
-  command->callback([chosen, real_s, network, bandwidth, &exit_code] {
+  auto runs = std::make_shared<CalibrateRuns>();
+  CLI::Option* measured = command
+                              ->add_option("--runs", runs->file,
+                                           "Fits options of the scenario to this CSV file of measured steps: step_s, "
+                                           "[family,] and options, as cluster.workers")
+                              ->excludes(file)
+                              ->type_name("FILE.csv");
+  command->add_option("--fit", runs->fit, "With --runs: an option whose value is fitted, as in cluster.bandwidth")
+      ->needs(measured)
+      ->type_name("KEY")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--column", runs->columns, "With --runs: a column that has the values of an option")
+      ->needs(measured)
+      ->type_name("NAME=KEY")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command
+      ->add_option("--folds", runs->folds,
+                   "With --runs: parts of the rows, each predicted by a fit to the others; 0: none")
+      ->needs(measured)
+      ->check(CLI::Range(0, 100));
+  command->add_option("--jobs", runs->jobs, "With --runs: simulations at a time (default: all cores)")
+      ->needs(measured)
+      ->check(CLI::Range(1, 4096));
+  command->callback([chosen, real_s, network, bandwidth, runs, &exit_code] {
     if (!network->empty()) {
       calibrate_network(*network, *bandwidth);
       exit_code = Exit::ok;
@@ -63,6 +91,11 @@ void add_calibrate(CLI::App& app, int& exit_code) {
       throw base::ScenarioError("calibrate: give a scenario, whose gradients are timed, or --network FILE.csv");
     chosen->selection.baselines = false;
     const experiment::Plan plan = experiment::make_plan(chosen->scenario, chosen->selection);
+    if (!runs->file.empty()) {
+      calibrate_runs(plan, *runs);
+      exit_code = Exit::ok;
+      return;
+    }
     fmt::print("{}", text_of(experiment::calibrate(plan.runs.front(), *real_s)));
     exit_code = Exit::ok;
   });

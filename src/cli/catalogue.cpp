@@ -56,6 +56,7 @@ std::vector<Kind> everything() {
   all.push_back(kind("models", "model", "[model] kind", models::registry()));
   all.push_back(kind("data", "data", "[data] source", data::sources()));
   all.push_back(kind("topologies", "topology", "cluster.topology", cluster::topologies()));
+  all.push_back(kind("devices", "device", "cluster.device, [[cluster.hosts]] device", cluster::devices()));
   all.push_back(kind("stragglers", "straggler", "cluster.stragglers", cluster::stragglers()));
   all.push_back(kind("jitters", "jitter", "cluster.jitter", cluster::jitters()));
   all.push_back(

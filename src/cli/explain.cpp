@@ -14,6 +14,7 @@
 #include "cli/catalogue.h"
 #include "cli/cli.h"
 #include "cli/cost_letters.h"
+#include "cli/explain_layers.h"
 #include "cli/explain_metrics.h"
 #include "cli/explain_network.h"
 #include "cli/result_fields.h"
@@ -44,7 +45,10 @@ void print(const Kind& kind, const Item& item) {
   if (const std::string letters = cost_letters(kind.name, item.about.cost); !letters.empty())
     fmt::print("  letters: {}\n", letters);
   if (!item.about.source.empty()) fmt::print("  source: {}\n", item.about.source);
-  if (item.make) print_options(*item.make());
+  if (!item.make) return;
+  const auto example = item.make();
+  if (const std::string text = totals_text(*example); !text.empty()) fmt::print("  by default: {}\n", text);
+  print_options(*example);
 }
 
 /// Everything that a name can mean. Explanations are printed with an empty line between two.
@@ -131,14 +135,18 @@ std::vector<std::string> known_names() {
         for (const scenario::OptionText& option : scenario::options(*item.make())) add(option.key);
   for (const ResultField& field : result_fields()) add(field.name);
   add(metrics_name);
+  add(layers_name);
   return known;
 }
 
-/// Prints the message times of network_model on a scenario's cluster, or without a scenario on the default one.
+/// Prints the message times of network_model on a scenario's cluster, or without a scenario on the default one; or the
+/// layers of a scenario's model.
 void explain_on(const std::string& wanted, const std::string& scenario, const std::vector<std::string>& sets) {
+  if (wanted == layers_name) return print_layers(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted != "network_model" && wanted != "network_models") {
     if (!scenario.empty() || !sets.empty())
-      throw base::ScenarioError(fmt::format("explain {}: takes no scenario; explain network_model does", wanted));
+      throw base::ScenarioError(
+          fmt::format("explain {}: takes no scenario; explain network_model and explain layers do", wanted));
     return;
   }
   if (scenario.empty() && !sets.empty())
@@ -225,14 +233,17 @@ void add_explain(CLI::App& app, int& exit_code) {
       ->required();
   auto scenario = std::make_shared<std::string>();
   command->add_option("scenario", *scenario,
-                      "For network_model: the scenario on whose links messages are timed; default a star");
+                      "For network_model: the scenario on whose links messages are timed; default a star. For layers: "
+                      "the scenario whose model is shown");
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("--set", *sets, "Sets any key of that scenario: --set cluster.bandwidth=10Gbps (repeatable)")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   command->callback([wanted, scenario, sets, &exit_code] {
-    explain(*wanted);
+    if (*wanted == layers_name && scenario->empty())
+      throw base::ScenarioError("explain layers: shows the layers of a scenario's model; name the scenario");
+    if (*wanted != layers_name) explain(*wanted);
     explain_on(*wanted, *scenario, *sets);
     exit_code = Exit::ok;
   });

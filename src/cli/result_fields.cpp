@@ -102,6 +102,21 @@ constexpr auto field_table = std::to_array<ResultField>({
      "the part of memory_bytes that is gathered parameters of other ranks, while a pass needs them"},
     {"memory_buckets_bytes", of_rank, "bytes", "the part of memory_bytes that is gradients being reduced"},
     {"memory_workspace_bytes", of_rank, "bytes", "the part of memory_bytes that is the strategy's own vectors"},
+    {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
+    {"samples_per_s", of_run, "1/s",
+     "computed: samples / simulated_s; on devices it rests on their efficiency, which is measured for some and assumed "
+     "for others, as `simgrad list devices` tells"},
+    {"samples_per_s_per_device", of_run, "1/s", "computed: samples_per_s / workers"},
+    {"tokens_per_s", of_run, "1/s", "computed: tokens / simulated_s; see samples_per_s"},
+    {"tokens_per_s_per_device", of_run, "1/s", "computed: tokens_per_s / workers"},
+    {"mfu", of_run, "",
+     "computed: flops of the model's gradients, without recomputation / (simulated_s x the peaks of the workers' "
+     "devices "
+     "for the products of training.precision); the peaks are the vendors'"},
+    {"hfu", of_run, "", "computed: as mfu, with the flops of recomputation"},
+    {"days_per_trillion_tokens", of_run, "d", "computed: the time of 10^12 tokens at tokens_per_s"},
+    {"dollars_per_trillion_tokens", of_run, "$", "computed: cost_usd / tokens x 10^12, at the prices given"},
+    {"kwh_per_trillion_tokens", of_run, "kWh", "computed: energy_j / tokens x 10^12, at the powers given"},
     {"compute_gradient_s", of_run_and_rank, "s", "the part of compute_s that goes to gradients"},
     {"compute_reduction_s", of_run_and_rank, "s", "the part of compute_s that goes to sums and averages"},
     {"compute_update_s", of_run_and_rank, "s", "the part of compute_s that goes to updates of parameters"},

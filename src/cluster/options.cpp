@@ -76,6 +76,7 @@ void Options::describe(base::Describer& d) {
          "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
   d.quantity("speed", host_spec.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
+  d.component("device", device, "the device of every host, whose peaks and memory say how long work takes");
   d.quantity("bandwidth", host_spec.bandwidth_bytes_per_s, Unit::bytes_per_second,
              "bandwidth of each host's NIC, each direction (full duplex)",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
@@ -101,7 +102,7 @@ void Options::describe(base::Describer& d) {
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
   d.quantity("memory", memory_bytes, Unit::bytes,
              "memory of each worker's and server's device: runs that need more are refused, unless training.memory = "
-             "\"ignore\"; left out: anything fits",
+             "\"ignore\"; left out: that of the device; without one anything fits",
              Bounds::above_zero());
   d.quantity("storage_bandwidth", storage_bandwidth_bytes_per_s, Unit::bytes_per_second,
              "the bandwidth at which each rank writes and reads its checkpoints; left out: they take no time",
@@ -112,6 +113,9 @@ void Options::describe(base::Describer& d) {
     for (const std::string_view key : said_by_platform)
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
+  if (device && device->there() && d.given("speed"))
+    d.refuse("speed",
+             "\"speed\" contradicts \"device\", whose peaks and memory bandwidth say it; leave one of them out");
   if (platform.empty() && topology)
     for (const std::string& why : {topology->refusal(host_spec, workers), topology->workers_refusal(workers)})
       if (!why.empty()) d.refuse("topology", why);
@@ -126,7 +130,15 @@ void Options::describe(base::Describer& d) {
     if (const std::string why = stragglers->refusal(workers); !why.empty()) d.refuse("stragglers", why);
 }
 
+const Device* Options::device_of(int host) const {
+  if (!platform.empty()) return nullptr;
+  const HostClass* its = class_of(host_classes, workers, host);
+  if (its && its->device->there()) return &*its->device;
+  return device->there() && !(its && its->speed_flops_per_s) ? &*device : nullptr;
+}
+
 double Options::speed(int host) const {
+  if (const Device* const its_device = device_of(host)) return its_device->additions_per_s();
   const HostClass* its = class_of(host_classes, workers, host);
   return its && its->speed_flops_per_s ? *its->speed_flops_per_s : host_spec.speed_flops_per_s;
 }

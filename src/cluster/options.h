@@ -55,13 +55,15 @@ struct SlowLink : base::Described {
 };
 
 /// The options that `platform` replaces by its file.
-inline constexpr std::array<std::string_view, 5> said_by_platform{"topology", "speed", "bandwidth", "latency", "hosts"};
+inline constexpr std::array<std::string_view, 6> said_by_platform{"topology",  "speed",   "device",
+                                                                  "bandwidth", "latency", "hosts"};
 
 struct Options : base::Described {
   std::int64_t workers = 4;
   base::Slot<Topology> topology{topologies(), "star"};
   std::string platform;                          ///< a SimGrid XML file instead of a topology; empty: none
   HostSpec host_spec;                            ///< every host and its NIC; unused on a platform
+  base::Slot<Device> device{devices(), "none"};  ///< of every host whose class says nothing else
   std::vector<HostClass> host_classes;           ///< [[cluster.hosts]]; hosts in none are as `machine` says
   double efficiency = 1.0;                       ///< part of every link's bandwidth that is given
   std::optional<double> flow_limit_bytes_per_s;  ///< limit of each flow between two hosts
@@ -83,7 +85,9 @@ struct Options : base::Described {
 
   void describe(base::Describer& d) override;
 
-  /// Sustained flop/s of a host of a topology.
+  /// The device of a host of a topology; null: it has none.
+  const Device* device_of(int host) const;
+  /// Sustained flop/s of a host of a topology; with a device the additions that its memory allows.
   double speed(int host) const;
   /// Whether every host is as fast as the others, always, and none fails.
   bool undisturbed() const;

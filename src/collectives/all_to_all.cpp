@@ -56,7 +56,8 @@ class Pairwise final : public JointSchedule {
 
 }  // namespace
 
-Tensor all_to_all(const cluster::Communicator& comm, const Tensor& x) {
+Tensor all_to_all(const cluster::Communicator& comm, const Tensor& vector) {
+  const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::all_to_all);
   return run_collective(
       comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);

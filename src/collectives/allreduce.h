@@ -25,7 +25,7 @@ class Allreduce : public base::Described {
   values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x,
                             Reduction reduction = Reduction::sum) const {
     const cluster::WorkScope work_scope(comm, record::Work::allreduce);
-    return finish(comm, reduction, combine(comm, std::move(x), combination(reduction)));
+    return finish(comm, reduction, combine(comm, comm.on_wire(std::move(x)), combination(reduction)));
   }
 
   /// Combines without the division that a mean ends with, and without a name for timelines.

@@ -116,7 +116,8 @@ Packet BinomialBroadcast::operator()(const Communicator& comm, int root, Packet 
 
 Tensor reduce(const Communicator& comm, int root, const Tensor& x, Combination how) {
   const cluster::WorkScope work_scope(comm, record::Work::reduce);
-  const Tensor total = run(comm, OneWay(OneWay::What::reduce, x.size(), comm.size(), root), x, how).tensor;
+  const Tensor total =
+      run(comm, OneWay(OneWay::What::reduce, x.size(), comm.size(), root), comm.on_wire(x), how).tensor;
   return comm.rank() == root ? total : Tensor();
 }
 

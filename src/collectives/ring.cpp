@@ -173,7 +173,8 @@ std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split) {
   return std::make_shared<RingAllGather>(split);
 }
 
-Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Combination how) {
+Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& vector, Combination how) {
+  const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
   return run_collective(
@@ -195,31 +196,36 @@ Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Spli
 
 }  // namespace
 
-Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::span<const std::int64_t> lengths) {
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& vector, std::span<const std::int64_t> lengths) {
+  const Tensor x = comm.on_wire(vector);
   return all_gather(comm, x, Split(lengths, x.wire_format()));
 }
 
-Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, std::int64_t length) {
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& vector, std::int64_t length) {
+  const Tensor x = comm.on_wire(vector);
   return all_gather(comm, x, Split({length, x.wire_format()}, comm.size()));
 }
 
 Stretch ring_shard(std::int64_t length, int P, int member) { return Split(Extent(length), P).chunk((member + 1) % P); }
 
-Tensor sum_shard(const cluster::Communicator& comm, const Tensor& x) {
+Tensor sum_shard(const cluster::Communicator& comm, const Tensor& vector) {
+  const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
   return run_collective(
       comm, [&] { return std::make_shared<RingReduceScatter>(split, 1); }, x);
 }
 
-Tensor gather_shards(const cluster::Communicator& comm, const Tensor& shard, std::int64_t length) {
+Tensor gather_shards(const cluster::Communicator& comm, const Tensor& own, std::int64_t length) {
+  const Tensor shard = comm.on_wire(own);
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Split split({length, shard.wire_format()}, comm.size());
   return run_collective(
       comm, [&] { return std::make_shared<RingAllGather>(split, 1); }, shard);
 }
 
-Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& x) {
+Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& vector) {
+  const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Extent extent(x);
   return run_collective(

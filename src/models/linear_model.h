@@ -15,10 +15,14 @@ class LinearModel : public Model {
   /// Counts 2 d flops for the score and 2 d for adding r x to g. Left out: the residual (a few a row) and the penalty
   /// (2 d a gradient).
   std::vector<Layer> layers(const Problem& problem) const final {
-    const double flops = 2.0 * static_cast<double>(problem.features);
-    std::vector<Layer> layers{{.first = 0, .count = problem.features, .forward_flops = flops, .backward_flops = flops}};
-    layers.front().kept.numbers = layers.front().entrance = static_cast<double>(problem.features);
-    return layers;
+    const auto d = static_cast<double>(problem.features);
+    return {{.first = 0,
+             .count = problem.features,
+             .forward_flops = 2.0 * d,
+             .backward_flops = 2.0 * d,
+             .products = {{.m = 1.0, .n = 1.0, .k = d}},
+             .kept = {.numbers = d},
+             .entrance = d}};
   }
 
  protected:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "values/rounding.h"
 
 namespace simgrad::models {
 
@@ -21,6 +22,10 @@ std::string_view Model::metric(const Problem& problem) const { return problem.cl
 
 std::string Model::refusal(const Problem&) const { return {}; }
 
+std::int64_t Model::sample_bytes(const Problem& problem) const {
+  return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
+}
+
 double Model::gradient_flops(const Problem& problem, std::int64_t rows) const {
   double flops = 0.0;
   for (const Layer& layer : layers(problem)) flops += layer.forward_flops + layer.backward_flops;
@@ -29,6 +34,25 @@ double Model::gradient_flops(const Problem& problem, std::int64_t rows) const {
 
 void Model::initial_values(const Problem&, std::uint64_t, std::span<double> w) const {
   std::fill(w.begin(), w.end(), 0.0);
+}
+
+void Model::gradient_in(values::Format format, const Problem& problem, const Samples& rows, std::span<const double> w,
+                        double scale, double penalty_scale, std::span<double> gradient) const {
+  std::vector<double> at(w.size());
+  values::round_numbers(format, w, at);
+  this->gradient(problem, rows, at, scale, penalty_scale, gradient);
+  values::round_numbers(format, gradient, gradient);
+}
+
+Score Model::score_in(values::Format format, const Problem& problem, const Samples& rows,
+                      std::span<const double> w) const {
+  std::vector<double> at(w.size());
+  values::round_numbers(format, w, at);
+  return score(problem, rows, at);
+}
+
+double Model::tokens_a_sample(const Problem& problem) const {
+  return problem.vocabulary > 0 ? static_cast<double>(problem.features) : 0.0;
 }
 
 double Model::penalty(std::span<const double> w) const {

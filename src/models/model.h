@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
+#include "values/wire_format.h"
 
 namespace simgrad::models {
 
@@ -42,7 +44,7 @@ struct Problem {
   double nonzeros = 0.0;        ///< the average number in a sparse row; 0: rows are dense
   std::int64_t fields = 0;      ///< if every sparse row has one entry a field, in order: the number of fields; else 0
   std::int64_t vocabulary = 0;  ///< text only: rows are sequences of `features` tokens 0 .. vocabulary-1, each followed
-                                ///< by the row's next one
+                                ///< by the row's next one, the last by the row's target
 };
 
 /// The kind of a model's predictions, and so of its data's targets.
@@ -51,6 +53,7 @@ enum class Predicts {
   classes,
   number_or_class,  ///< either, as the data have it
   rating,           ///< a number: a user's rating of an item
+  tokens,           ///< of a text: each one's next
   cluster           ///< data without targets
 };
 
@@ -100,6 +103,10 @@ struct Layer {
   Kept selective = {};           ///< the part of `kept` that selective recomputation drops
   double selective_flops = 0.0;  ///< a sample's, to compute that part again
   double entrance = 0.0;  ///< numbers of a sample that come in: kept at a unit's entrance if the unit is recomputed
+
+  // Seconds of a sample on the scenario's hosts where they were measured, in place of flops; 0: they were not.
+  double forward_s = 0.0;
+  double backward_s = 0.0;
 };
 
 class KMeans;
@@ -126,6 +133,14 @@ class Model : public base::Described {
   virtual const SparseModel* sparse() const { return nullptr; }
   /// The reason why the model cannot be fitted to such data, or empty.
   virtual std::string refusal(const Problem& problem) const;
+  /// The reason why the model can be timed but not computed, with what would do; or empty.
+  virtual std::string numbers_refusal() const { return {}; }
+  /// The problem of a timing-only run that the model itself decides; nothing: the data decide it.
+  virtual std::optional<Problem> own_problem() const { return {}; }
+  /// Bytes of a sample on a disk: 8 a feature, the constant one of a bias included; 12 an entry of a sparse row.
+  virtual std::int64_t sample_bytes(const Problem& problem) const;
+  /// The files that the options name; none.
+  virtual std::vector<std::string> files() const { return {}; }
 
   /// Length of w.
   virtual std::int64_t parameters(const Problem& problem) const = 0;
@@ -143,6 +158,18 @@ class Model : public base::Described {
                         double penalty_scale, std::span<double> gradient) const = 0;
   /// Loss and metric of the rows at w.
   virtual Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const = 0;
+  /// The gradient as it is computed in a format: of w rounded to it, and rounded itself. By default the arithmetic
+  /// between them is float64's.
+  virtual void gradient_in(values::Format format, const Problem& problem, const Samples& rows,
+                           std::span<const double> w, double scale, double penalty_scale,
+                           std::span<double> gradient) const;
+  /// Loss and metric as they are computed in a format; by default those of w rounded to it.
+  virtual Score score_in(values::Format format, const Problem& problem, const Samples& rows,
+                         std::span<const double> w) const;
+  /// Tokens that a sample has; 0: samples are no text.
+  virtual double tokens_a_sample(const Problem& problem) const;
+  /// The tokens that a row of text has, where the model decides it; 0: the model takes no text.
+  virtual std::int64_t sequence() const { return 0; }
   /// The penalty l2/2 |w|^2.
   double penalty(std::span<const double> w) const;
 

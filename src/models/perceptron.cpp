@@ -97,12 +97,14 @@ std::vector<Layer> Perceptron::layers(const Problem& problem) const {
     const std::int64_t weights = width[l] * width[l + 1];
     const std::int64_t count = weights + (bias ? width[l + 1] : 0);
     const double product = 2.0 * static_cast<double>(weights);
-    all.push_back({.first = first,
-                   .count = count,
-                   .forward_flops = product,
-                   .backward_flops = l == 0 ? product : 2.0 * product,
-                   .rows = width[l + 1],
-                   .columns = width[l]});
+    all.push_back(
+        {.first = first,
+         .count = count,
+         .forward_flops = product,
+         .backward_flops = l == 0 ? product : 2.0 * product,
+         .rows = width[l + 1],
+         .columns = width[l],
+         .products = {{.m = 1.0, .n = static_cast<double>(width[l + 1]), .k = static_cast<double>(width[l])}}});
     first += count;
   }
   for (std::size_t l = 0; l < all.size(); ++l) {  // the backward pass needs what came in

@@ -7,8 +7,12 @@
 #include "models/model.h"
 #include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
+#include "models/profiles/bert_large.h"
+#include "models/profiles/image_networks.h"
+#include "models/profiles/layer_profile.h"
 #include "models/softmax_regression.h"
 #include "models/sparse_logistic.h"
+#include "models/transformer.h"
 #include "models/wide_and_deep.h"
 
 namespace simgrad::models {
@@ -25,6 +29,12 @@ const base::Registry<Model>& registry() {
       base::entry<Model, SparseLogistic>(),
       base::entry<Model, FactorizationMachine>(),
       base::entry<Model, WideAndDeep>(),
+      base::entry<Model, Transformer>(),
+      base::entry<Model, ResNet50>(),
+      base::entry<Model, Vgg16>(),
+      base::entry<Model, AlexNet>(),
+      base::entry<Model, BertLarge>(),
+      base::entry<Model, LayerProfile>(),
   });
   return models;
 }

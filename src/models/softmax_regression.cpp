@@ -63,7 +63,9 @@ std::vector<Layer> SoftmaxRegression::layers(const Problem& problem) const {
            .forward_flops = flops,
            .backward_flops = flops,
            .rows = problem.classes,
-           .columns = problem.features}};
+           .columns = problem.features,
+           .products = {
+               {.m = 1.0, .n = static_cast<double>(problem.classes), .k = static_cast<double>(problem.features)}}}};
 }
 
 void SoftmaxRegression::gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,

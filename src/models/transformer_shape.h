@@ -17,7 +17,8 @@ enum class Norm { layer_norm, rms_norm };
 enum class Positions { learned, rotary, none };
 
 /// w holds, in this order (matrices row by row, (outputs x inputs) as PyTorch's Linear keeps them):
-///   unit 0              the embedding (vocabulary x hidden), then learned positions (sequence x hidden)
+///   unit 0              the embedding (vocabulary x hidden), then learned positions (sequence x hidden), then the
+///                       embedding's norm, where there is one
 ///   unit 1 .. layers    a block, as four layers:
 ///       attention in       (hidden + 2 kv_width x hidden): rows of q, then k, then v; biases; the gains of the norm
 ///                          before it, and its biases where it is a layer norm
@@ -40,15 +41,30 @@ struct TransformerShape {
   Norm norm = Norm::layer_norm;
   Positions positions = Positions::learned;
 
+  // These change times and memory alone, and numbers_refusal() names those that the kernels do not compute.
+  bool qkv_biases = false;       ///< beside biases = false: q, k and v have biases all the same (Qwen2)
+  bool embedding_norm = false;   ///< a norm behind the embedding (BLOOM)
+  bool dropout = false;          ///< behind the embedding, attention's softmax and each part: masks of a byte a number
+  bool fused_attention = false;  ///< scores are made again in the backward pass instead of kept (T. Dao et al., 2022)
+
   std::int64_t head_width() const { return hidden / heads; }
   std::int64_t kv_width() const { return kv_heads * head_width(); }  ///< of all keys, and of all values
   std::int64_t norm_parameters() const { return norm == Norm::layer_norm ? 2 * hidden : hidden; }
 };
 
 /// All layers in forward order, with names, units, products and what is kept of a sequence.
+///
+/// Flops are those of the products: forward 2 a token and parameter of a matrix, 4 s h a token and layer for
+/// attention's scores and their application (the masked half is counted, as the published counts have it), 2 h V a
+/// token for the head; twice that backward. `kept` follows V. Korthikanti et al., Reducing Activation Recomputation in
+/// Large Transformer Models, 2023, section 4: s h (34 + 5 a s / h) bytes a layer in half precision with dropout and
+/// without gating. Left out are a norm's two statistics a token, and the sums of a fused softmax. Logits are kept in
+/// float32, whatever the format.
 std::vector<Layer> layers(const TransformerShape& shape);
 std::int64_t parameters(const TransformerShape& shape);
 /// The reason why no transformer has this shape, with what would do; or empty.
 std::string refusal(const TransformerShape& shape);
+/// The reason why a transformer of this shape can be timed but not computed, with what would do; or empty.
+std::string numbers_refusal(const TransformerShape& shape);
 
 }  // namespace simgrad::models

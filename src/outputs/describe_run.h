@@ -20,6 +20,21 @@ void describe(Given& bill, Visitor& v, bool sums) {
     if ((name == "cost_usd" || name == "energy_j") == sums) v.value(name, bill.*field, record::Presence::newer);
 }
 
+template <record::Maybe<record::Throughput> Given, class Visitor>
+void describe(Given& throughput, Visitor& v) {
+  using enum record::Presence;
+  v.value("tokens", throughput.tokens, some);
+  v.value("samples_per_s", throughput.samples_per_s, some);
+  v.value("samples_per_s_per_device", throughput.samples_per_s_per_device, some);
+  v.value("tokens_per_s", throughput.tokens_per_s, some);
+  v.value("tokens_per_s_per_device", throughput.tokens_per_s_per_device, some);
+  v.value("mfu", throughput.mfu, some);
+  v.value("hfu", throughput.hfu, some);
+  v.value("days_per_trillion_tokens", throughput.days_per_trillion_tokens, some);
+  v.value("dollars_per_trillion_tokens", throughput.dollars_per_trillion_tokens, some);
+  v.value("kwh_per_trillion_tokens", throughput.kwh_per_trillion_tokens, some);
+}
+
 /// The run's lists: evaluations, ranks, hosts, links, collectives.
 template <record::Maybe<record::Record> Given, class Visitor>
 void describe_lists(Given& record, Visitor& v) {
@@ -103,6 +118,7 @@ void describe(Given& run, Visitor& v) {
   v.value("server_imbalance", record.server_imbalance, some);
   v.value("cache_hit_rate", record.cache_hit_rate, some);
   v.value("memory_bytes_max", record.memory_bytes_max, some);
+  describe(record.throughput, v);
   describe_parts(record, v);
   describe_lists(record, v);
 }

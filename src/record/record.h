@@ -99,6 +99,20 @@ struct CollectiveUse {
   double skew_s = 0.0;       ///< mean lateness of the last member, relative to the members' mean arrival
 };
 
+/// Work a second, of a run on devices or of one whose samples have tokens. Nothing else has these numbers.
+struct Throughput {
+  std::optional<double> tokens = {};  ///< whose gradients were computed
+  std::optional<double> samples_per_s = {};
+  std::optional<double> samples_per_s_per_device = {};  ///< a worker is a device
+  std::optional<double> tokens_per_s = {};
+  std::optional<double> tokens_per_s_per_device = {};
+  std::optional<double> mfu = {};  ///< flops of the model / (time x the devices' peaks)
+  std::optional<double> hfu = {};  ///< likewise of all that was computed for gradients, recomputation included
+  std::optional<double> days_per_trillion_tokens = {};
+  std::optional<double> dollars_per_trillion_tokens = {};  ///< at the scenario's prices
+  std::optional<double> kwh_per_trillion_tokens = {};
+};
+
 /// Everything observed in one training.
 struct Record {
   Status status = Status::stopped;
@@ -130,6 +144,7 @@ struct Record {
   std::optional<double> server_imbalance = {};  ///< servers by key: the busiest one's bytes over the mean
   std::optional<double> cache_hit_rate = {};    ///< the share of the keys needed that a cache had
   std::optional<double> memory_bytes_max = {};  ///< the largest peak of a rank's memory
+  Throughput throughput = {};
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness
   std::string metric_name;                                     ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;

@@ -26,6 +26,7 @@ struct Circumstances {
   std::uint64_t seed = 1;
   std::int64_t keys = 0;  ///< a sparse model's: the features
   bool numbers = true;    ///< whether there are data
+  training::Precision precision = training::Precision::float64;
 };
 
 }  // namespace simgrad::strategies

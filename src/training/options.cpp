@@ -25,6 +25,13 @@ constexpr std::array recomputations{
     Choice{"none", "every activation is kept from the forward to the backward pass"},
     Choice{"selective", "those that are large and cheap are computed again (attention's scores and what follows them)"},
     Choice{"full", "a unit of the model keeps what comes in alone; its backward pass begins with its forward pass"}};
+constexpr std::array precisions{
+    Choice{"float64", "everything in 8 bytes"}, Choice{"float32", "everything in 4 bytes"},
+    Choice{"bfloat16",
+           "mixed: parameters, gradients and activations in bfloat16, beside a float32 copy of the "
+           "parameters, which the optimizer updates"},
+    Choice{"float16", "likewise in float16, with a dynamic loss scale"},
+    Choice{"float8", "as bfloat16, with products of float8 numbers; computed numbers are those of bfloat16"}};
 
 constexpr std::array memory_checks{Choice{"refuse", "it is refused, with the sum by term and changes that make it fit"},
                                    Choice{"ignore", "it runs as if there were room"}};
@@ -34,6 +41,8 @@ constexpr std::array evaluation_sets{
     Choice{"next", "the rows that come next (partition = \"stream\"), as many as its window"}};
 
 }  // namespace
+
+std::string_view name(Precision precision) { return precisions.at(static_cast<std::size_t>(precision)).name; }
 
 void Options::describe(base::Describer& d) {
   d.integer_or("batch_size", batch_size, "full", "samples a step over all workers (strong scaling), or \"full\"",
@@ -50,6 +59,7 @@ void Options::describe(base::Describer& d) {
             Bounds::between(0, 1e12));
   d.component("partition", partition, "how the rows are divided among the ranks");
   d.section("input", input, "the storage from which batches are read, and how far ahead");
+  d.choice("precision", precision, precisions, "the formats of numbers, in memory, in products and in messages");
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.choice("recompute", recompute, recomputations,
            "activations that the backward pass computes a second time: less memory for more flops");
@@ -107,18 +117,26 @@ double Options::rate_factor(double rounds) const {
   return schedule->factor(rounds) * warmth;
 }
 
+std::optional<std::int64_t> StopOptions::samples_of(double tokens_a_sample) const {
+  if (!tokens) return samples;
+  const auto of_tokens = static_cast<std::int64_t>(std::ceil(*tokens / tokens_a_sample));
+  return samples ? std::min(*samples, of_tokens) : of_tokens;
+}
+
 void StopOptions::describe(base::Describer& d) {
   d.number("loss", loss, "the target: the run ends at the first evaluation at or below it");
   d.number("epochs", epochs, "passes over the training rows", {.least = 0.0, .most = 1e9, .positive = true});
   d.integer("samples", samples, "gradient samples", Bounds::between(1, 1e15));
+  d.number("tokens", tokens, "tokens of gradient samples, where samples are text", {.least = 1.0, .most = 1e18});
   d.integer("steps", steps, "updates; easgd counts exchanges with the centre, federated_averaging rounds",
             Bounds::between(1, 1e12));
   d.quantity("time", time_s, Unit::seconds, "simulated", {.least = 0.0, .most = 1e9, .positive = true});
-  constexpr std::array rules{"loss", "epochs", "samples", "steps", "time"};
+  constexpr std::array rules{"loss", "epochs", "samples", "tokens", "steps", "time"};
   if (std::ranges::none_of(rules, [&](const char* rule) { return d.given(rule); }))
-    d.refuse("stop", "[stop] needs at least one of loss, epochs, samples, steps, time: the run would never end");
+    d.refuse("stop",
+             "[stop] needs at least one of loss, epochs, samples, tokens, steps, time: the run would never end");
   else if (std::ranges::none_of(rules.begin() + 1, rules.end(), [&](const char* rule) { return d.given(rule); }))
-    d.refuse("loss", "a target alone may never be reached; add epochs, samples, steps or time as a limit");
+    d.refuse("loss", "a target alone may never be reached; add epochs, samples, tokens, steps or time as a limit");
 }
 
 void EvaluateOptions::describe(base::Describer& d) {

@@ -12,6 +12,7 @@
 #include "training/learning/units.h"
 #include "training/optimizers/optimizer.h"
 #include "training/partitions/partition.h"
+#include "training/precision.h"
 
 namespace simgrad::training {
 
@@ -36,6 +37,7 @@ struct Options : base::Described {
   bool numbers = true;
   Recompute recompute = Recompute::none;
   MemoryCheck memory = MemoryCheck::refuse;
+  Precision precision = Precision::float64;
   InputOptions input;
   std::int64_t checkpoint_every_steps = 0;      ///< 0: not by steps
   std::optional<std::string> checkpoint_every;  ///< by time: seconds, or "young" or "daly"
@@ -62,9 +64,12 @@ struct StopOptions : base::Described {
   std::optional<double> loss;  ///< the target
   std::optional<double> epochs;
   std::optional<std::int64_t> samples;
+  std::optional<double> tokens;
   std::optional<std::int64_t> steps;
   std::optional<double> time_s;
 
+  /// The limit of samples that `samples` and `tokens` say together, where samples have so many tokens.
+  std::optional<std::int64_t> samples_of(double tokens_a_sample) const;
   void describe(base::Describer& d) override;
 };
 

@@ -1,6 +1,7 @@
 #include "training/passes.h"
 
 #include "training/learning/learning.h"
+#include "training/learning/rank_work.h"
 #include "training/session/session.h"
 #include "training/session/tally.h"
 #include "training/worker.h"
@@ -14,38 +15,40 @@ Passes::Passes(Worker& worker, MicroBatch micro)
     : worker_(worker),
       share_(worker.share(worker.begin_micro_batch(micro), micro)),
       rows_(micro.count(worker.rows())),
-      whole_flops_(worker.learning().gradient_flops(worker.rank(), worker.workers())),
+      step_work_(worker.step_work(worker.learning().gradient_flops(1), micro.parts)),
       memory_(worker.pass_memory(rows_)) {
   worker.read_rows(rows_);
 }
 
-void Passes::charge(double flops_a_row, Work work) const {
-  worker_.compute_stretched(flops_a_row * static_cast<double>(rows_), whole_flops_, share_.step, work);
-}
-
 void Passes::forward(const ModelUnit& unit) {
-  const std::vector<models::Layer>& layers = worker_.learning().layers();
-  double flops = 0.0;
+  const RankWork rank = worker_.work();
+  double work = 0.0, flops = 0.0;
   for (std::size_t i = unit.first_layer; i < unit.first_layer + unit.layers; ++i) {
-    flops += layers[i].forward_flops;
+    work += rank.forward(i, rows_);
+    flops += worker_.learning().layers()[i].forward_flops;
     memory_.forward(i);
   }
-  charge(flops, Work::forward);
+  worker_.compute_stretched(work, step_work_, flops * static_cast<double>(rows_), share_.step, Work::forward);
 }
 
 void Passes::backward(const ModelUnit& unit) {
   const Learning& learning = worker_.learning();
-  double flops = 0.0;
-  for (std::size_t i = unit.first_layer + unit.layers; i-- > unit.first_layer;)
+  const RankWork rank = worker_.work();
+  double work = 0.0, flops = 0.0;
+  for (std::size_t i = unit.first_layer + unit.layers; i-- > unit.first_layer;) {
+    work += rank.backward(i, rows_);
     flops += learning.layers()[i].backward_flops + learning.recomputed_flops(i);
+  }
   for (std::size_t i = unit.first_layer + unit.layers; i-- > unit.first_layer;) {
     memory_.enter_backward(i);
     memory_.leave_backward(i, false);
   }
-  charge(flops, Work::backward);
+  worker_.compute_stretched(work, step_work_, flops * static_cast<double>(rows_), share_.step, Work::backward);
   if (unit.first_layer == 0) worker_.session().tally().add_computed(rows_);
 }
 
-Tensor Passes::gradient(const Tensor& w) const { return worker_.learning().gradient(w, share_); }
+Tensor Passes::gradient(const Tensor& w) const {
+  return worker_.learning().gradient(w, share_, worker_.loss_exponent());
+}
 
 }  // namespace simgrad::training

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "record/timeline.h"
 #include "training/learning/batches.h"
 #include "training/learning/units.h"
 #include "training/memory/pass_memory.h"
@@ -28,12 +27,10 @@ class Passes {
   values::Tensor gradient(const values::Tensor& w) const;
 
  private:
-  void charge(double flops_a_row, record::Work work) const;
-
   Worker& worker_;
   Share share_;
-  std::int64_t rows_;   ///< of the micro-batch
-  double whole_flops_;  ///< of the step's gradient
+  std::int64_t rows_;  ///< of the micro-batch
+  double step_work_;   ///< of the step's gradient
   PassMemory memory_;
 };
 

@@ -1,6 +1,8 @@
 /// The formats of a training's numbers: how many bytes they take, and how they are rounded.
 #pragma once
 
+#include <string_view>
+
 #include "values/wire_format.h"
 
 namespace simgrad::training {
@@ -14,6 +16,8 @@ enum class Precision : unsigned char {
   float16,   ///< mixed, with a loss scale
   float8     ///< as bfloat16, with products of float8 numbers
 };
+
+std::string_view name(Precision precision);
 
 /// Bytes of one number of each kind.
 struct NumberBytes {

@@ -1,5 +1,7 @@
 #include "training/worker.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "cluster/fabric/cluster.h"
@@ -8,6 +10,8 @@
 #include "cluster/ranks/world.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
+#include "training/learning/loss_scales.h"
+#include "training/learning/rank_work.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
 #include "training/session/generation.h"
@@ -60,9 +64,10 @@ bool Participant::continues(const State& state) const {
 void Participant::count_memory(const State& state) const {
   const NumberBytes bytes = number_bytes();
   const auto numbers = static_cast<double>(state.w.size());
-  ledger_->raise(MemoryPart::parameters, bytes.parameter * numbers);
-  ledger_->raise(MemoryPart::optimizer,
-                 (bytes.master + bytes.moment * static_cast<double>(state.optimizer.size())) * numbers);
+  if (!parameters_on_host_) ledger_->raise(MemoryPart::parameters, bytes.parameter * numbers);
+  if (!optimizer_on_host_)
+    ledger_->raise(MemoryPart::optimizer,
+                   (bytes.master + bytes.moment * static_cast<double>(state.optimizer.size())) * numbers);
   double own = 0.0;
   for (const auto* vectors : {&state.own, &state.joint.vectors})
     for (const Tensor& vector : *vectors) own += bytes.parameter * static_cast<double>(vector.size());
@@ -83,13 +88,58 @@ void Participant::update(State& state, const Tensor& g, double rate_factor) cons
   memory().set(MemoryPart::gradients, 0.0);
 }
 
+void Participant::update_on_host(State& state, const Tensor& g, double seconds) const {
+  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
+  spend(seconds, Work::update);
+  apply(session_.generation().rounds(state.step), state, g);
+  memory().set(MemoryPart::gradients, 0.0);
+}
+
+NumberBytes Participant::number_bytes() const { return training::number_bytes(session_.options().precision); }
+
+void Participant::keep_on_host(bool optimizer, bool parameters) {
+  optimizer_on_host_ = optimizer;
+  parameters_on_host_ = parameters;
+}
+
+double Participant::host_link_s(double bytes) const {
+  const cluster::World& world = session_.world();
+  return bytes / *world.cluster().device(world.host(world_rank()))->host_link_bytes_per_s;
+}
+
+void Participant::spend(double seconds, Work work) const {
+  const cluster::World& world = session_.world();
+  const double flops =
+      seconds * world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
+  compute(flops, work);
+  count_less(flops);
+}
+
 void Participant::charge_update(const State& state) const {
-  charge(optimizer().flops() * static_cast<double>(state.w.size()), Work::update);
+  const auto numbers = static_cast<double>(state.w.size());
+  comm_.charge_memory(update_bytes(session_.options().precision, state.optimizer.size()) * numbers,
+                      optimizer().flops() * numbers, Work::update);
+}
+
+RankWork Participant::work() const {
+  const cluster::World& world = session_.world();
+  const int host = world.host(world_rank());
+  return {learning().layers(), world.cluster().device(host), session_.options().precision, world.cluster().speed(host),
+          learning().recompute()};
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
-  optimizer().update(state, g, learning_rate_after(rounds) * rate_factor, learning().layers());
+  if (applies(g)) {
+    optimizer().update(state, g, learning_rate_after(rounds) * rate_factor, learning().layers());
+    learning().round(state);
+  }
   set_step(++state.step);
+}
+
+bool Participant::applies(const Tensor& g) const {
+  if (session_.options().precision != Precision::float16 || g.timing_only()) return true;
+  const bool finite = std::ranges::all_of(g.value(), [](double g_j) { return std::isfinite(g_j); });
+  return session_.loss_scales().applies(world_rank(), finite);
 }
 
 double Participant::learning_rate(std::int64_t step) const {
@@ -108,6 +158,7 @@ double Participant::learning_rate_after(double rounds) const {
 void Participant::move_centres(State& state, const Tensor& sums) const {
   charge(static_cast<double>(state.w.size()), Work::update);
   state.w = learning().centres(state.w, sums);
+  learning().round(state);
   set_step(++state.step);
 }
 
@@ -186,9 +237,10 @@ std::int64_t Worker::begin_micro_batch(MicroBatch micro) {
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   set_step(step);
   iteration_ = step + 1;
-  const Tensor g = learning().gradient(w, share(step));
+  const Tensor g = learning().gradient(w, share(step), loss_exponent());
   count_passes(w, rows());
-  pass_over_rows(learning().gradient_flops(rank(), workers()), step);
+  const double flops = learning().gradient_flops(rank(), workers());
+  pass_over_rows(gradient_work(flops, rows()), flops, step);
   return g;
 }
 
@@ -209,37 +261,45 @@ void Worker::count_passes(const Tensor& w, std::int64_t rows) const {
 
 Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
   const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
-  const Tensor g = learning().gradient(w, share(step, micro));
+  const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
   count_passes(w, count);
   read_rows(count);
-  const double whole = learning().gradient_flops(rank(), workers());
-  const double part = count > 0 ? static_cast<double>(count) / static_cast<double>(rows()) : 0.0;
-  compute_stretched(part * whole, whole, step, Work::gradient);
+  const double flops = learning().gradient_flops(count);
+  const double whole = step_work(learning().gradient_flops(1), micro.parts);
+  compute_stretched(gradient_work(flops, count), whole, flops, step, Work::gradient);
   session().tally().add_computed(count);
   return g;
 }
 
+double Worker::step_work(double flops_a_row, int micro_batches) const {
+  double work = 0.0;
+  for (int part = 0; part < micro_batches; ++part) {
+    const std::int64_t count = MicroBatch{part, micro_batches}.count(rows());
+    work += gradient_work(flops_a_row * static_cast<double>(count), count);
+  }
+  return work;
+}
+
 Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch micro) {
-  const std::int64_t step = begin_micro_batch(micro);
-  const Tensor g = learning().gradient(w, share(step, micro));
-  read_rows(micro.count(rows()));
-  const auto count = static_cast<double>(micro.count(rows()));
+  const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
+  const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
+  read_rows(count);
   const std::vector<models::Layer>& layers = learning().layers();
+  const RankWork work = this->work();
   double forward_flops = 0.0, backward_flops = 0.0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     forward_flops += layers[i].forward_flops;
     backward_flops += layers[i].backward_flops + learning().recomputed_flops(i);
   }
-  const auto pass = [&](double flops_a_row, Work work) {
-    compute_stretched(flops_a_row * count, (forward_flops + backward_flops) * static_cast<double>(rows()), step, work);
-  };
+  const double whole = step_work(forward_flops + backward_flops, micro.parts);
   memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
-  PassMemory passes = pass_memory(micro.count(rows()));
+  PassMemory passes = pass_memory(count);
   for (std::size_t i = 0; i < layers.size(); ++i) passes.forward(i);
-  pass(forward_flops, Work::forward);
+  compute_stretched(work.forward(count), whole, forward_flops * static_cast<double>(count), step, Work::forward);
   for (std::size_t i = layers.size(); i-- > 0;) {
     passes.enter_backward(i);
-    pass(layers[i].backward_flops + learning().recomputed_flops(i), Work::backward);
+    const double flops = (layers[i].backward_flops + learning().recomputed_flops(i)) * static_cast<double>(count);
+    compute_stretched(work.backward(i, count), whole, flops, step, Work::backward);
     ready(g, layers[i]);
     passes.leave_backward(i, keeps_gradients_);
   }
@@ -251,7 +311,8 @@ Tensor Worker::assignments(const Tensor& w) {
   set_step(iteration_);
   const std::int64_t step = iteration_++;
   const Tensor sums = learning().assignments(w, share(step));
-  pass_over_rows(learning().assignment_flops(rank(), workers()), step);
+  const double flops = learning().assignment_flops(rank(), workers());
+  pass_over_rows(work_of(flops), flops, step);
   return sums;
 }
 
@@ -263,7 +324,7 @@ Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared
                                const Tensor& at, const Tensor& replica) {
   set_step(batch->step);
   const Tensor g = learning.gradient(batch, at, replica);
-  pass_over_rows(learning.flops(*batch), batch->step);
+  pass_over_rows(work_of(learning.flops(*batch)), learning.flops(*batch), batch->step);
   return g;
 }
 
@@ -271,7 +332,8 @@ Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {
   set_step(iteration_);
   const std::int64_t step = iteration_++;
   const Tensor g = learning().task_gradient(w, tasks, share(step));
-  pass_over_rows(learning().task_gradient_flops(tasks, rank(), workers()), step);
+  const double flops = learning().task_gradient_flops(tasks, rank(), workers());
+  pass_over_rows(work_of(flops), flops, step);
   return g;
 }
 
@@ -285,15 +347,22 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
   return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
 }
 
-void Worker::compute_stretched(double flops, double whole, std::int64_t step, Work work) const {
-  const double longer = stretched(flops, whole, step);
-  compute(longer, work);
+void Worker::compute_stretched(double work, double whole, double flops, std::int64_t step, Work kind) const {
+  const double longer = stretched(work, whole, step);
+  compute(longer, kind);
   count_less(longer - flops);
 }
 
-void Worker::pass_over_rows(double flops, std::int64_t step) {
+double Worker::gradient_work(double flops, std::int64_t of_rows) const { return work().gradient(flops, of_rows); }
+int Worker::loss_exponent() const {
+  return session().options().precision == Precision::float16 ? session().loss_scales().exponent(world_rank()) : 0;
+}
+
+double Worker::work_of(double flops) const { return work().of_flops(flops); }
+
+void Worker::pass_over_rows(double work, double flops, std::int64_t step) {
   read_rows(rows());
-  compute_stretched(flops, flops, step, Work::gradient);
+  compute_stretched(work, work, flops, step, Work::gradient);
   session().tally().add_computed(rows());
 }
 
@@ -301,14 +370,15 @@ std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor
   set_step(iteration_);
   const double flops = learning().gradient_flops(rank(), workers());
   read_rows(rows());
-  const double longer = stretched(flops, flops, iteration_);
+  const double work = gradient_work(flops, rows());
+  const double longer = stretched(work, work, iteration_);
   if (!news.compute(longer)) {
     ++given_up_;
     return {};
   }
   given_up_ = 0;
   count_less(longer - flops);
-  return learning().gradient(w, share(iteration_++));
+  return learning().gradient(w, share(iteration_++), loss_exponent());
 }
 
 void Worker::count(std::int64_t staleness) const {
@@ -330,6 +400,7 @@ Worker::CountAge Worker::counts_ages() const {
 State Worker::start_alone(const Tensor& w, std::int64_t step) {
   State state{.w = w, .step = step};
   optimizer().start(state);
+  learning().round(state);
   iteration_ = step;
   return state;
 }
@@ -341,7 +412,10 @@ void Worker::update_alone(State& state, const Tensor& g) const {
 
 void Worker::update_in_round(State& state, const Tensor& g, double round) const {
   charge_update(state);
-  optimizer().update(state, g, learning_rate_after(round), learning().layers());
+  if (applies(g)) {
+    optimizer().update(state, g, learning_rate_after(round), learning().layers());
+    learning().round(state);
+  }
   ++state.step;
 }
 

@@ -27,6 +27,7 @@ struct Tasks;
 namespace simgrad::training {
 
 class InputPipeline;
+class RankWork;
 class Learning;
 class Optimizer;
 class PassMemory;
@@ -74,6 +75,8 @@ class Participant {
   /// One update with gradient g, at the learning rate times a factor.  Virtual time: the optimizer's flops, unless
   /// reductions are free.
   void update(State& state, const values::Tensor& g, double rate_factor = 1.0) const;
+  /// Likewise on the host of its device, which takes so long.
+  void update_on_host(State& state, const values::Tensor& g, double seconds) const;
   /// The learning rate of the update that follows `step` updates.
   double learning_rate(std::int64_t step) const;
   /// The number of gradients that a worker has given after `step` steps, on average, rounded down.
@@ -93,7 +96,13 @@ class Participant {
 
   /// What this rank holds in memory; and the bytes of the numbers that it holds.
   Ledger& memory() const { return *ledger_; }
-  static NumberBytes number_bytes() { return training::number_bytes(Precision::float64); }
+  NumberBytes number_bytes() const;
+  /// The optimizer's vectors, or its share of the parameters too, are in the host's memory, not in the device's.
+  void keep_on_host(bool optimizer, bool parameters);
+  /// Time of so many bytes over the link between this rank's device and its host. Only where there is one.
+  double host_link_s(double bytes) const;
+  /// Spends so long, whatever the device.
+  void spend(double seconds, record::Work work) const;
 
   /// Whether the training goes on without a lost worker, and with it once it is back (recovery = "continue").
   bool keeps_going() const;
@@ -104,7 +113,11 @@ class Participant {
   /// Sets the rank's step for the texts of errors, and for the draws of codes.
   void set_step(std::int64_t step) const;
   void charge_update(const State& state) const;
+  /// The work of this rank's gradients.
+  RankWork work() const;
   double learning_rate_after(double rounds) const;
+  /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.
+  bool applies(const values::Tensor& g) const;
   /// One update at the learning rate of that many rounds, times a factor; takes no time.
   void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 
@@ -114,6 +127,7 @@ class Participant {
   Session& session_;
   cluster::Communicator comm_;
   Ledger* ledger_;
+  bool optimizer_on_host_ = false, parameters_on_host_ = false;
 };
 
 class Worker : public Participant {
@@ -167,6 +181,12 @@ class Worker : public Participant {
   /// The flops that a piece of that step's work takes, `flops` of `whole`, as the scenario's stragglers stretch it for
   /// this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
+  /// Flops of a gradient over so many rows, or of other passes over rows, as flops at the host's speed: a device has
+  /// another speed for each product.
+  double gradient_work(double flops, std::int64_t rows) const;
+  double work_of(double flops) const;
+  /// The exponent of this rank's loss scale; 0 unless precision = "float16".
+  int loss_exponent() const;
   /// Counts gradients over so many rows. Only for gradients that are computed by other means than gradient() and the
   /// like.
   void count_samples(std::int64_t rows) const;
@@ -245,10 +265,12 @@ class Worker : public Participant {
   void count_passes(const values::Tensor& w, std::int64_t rows) const;
   /// Returns the step of whose batch that micro-batch is; the last one completes it.
   std::int64_t begin_micro_batch(MicroBatch micro);
-  /// Computes flops, stretched, of which the record counts those that are not the stragglers'.
-  void compute_stretched(double flops, double whole, std::int64_t step, record::Work work) const;
-  /// Charges flops of a pass over that step's rows.
-  void pass_over_rows(double flops, std::int64_t step);
+  /// The work of a step's gradient in so many micro-batches.
+  double step_work(double flops_a_row, int micro_batches) const;
+  /// Computes work (see RankWork), stretched, of which the record counts the flops.
+  void compute_stretched(double work, double whole, double flops, std::int64_t step, record::Work kind) const;
+  /// Charges the work of a pass over that step's rows, which has so many flops.
+  void pass_over_rows(double work, double flops, std::int64_t step);
 
   std::unique_ptr<InputPipeline> input_;
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next

@@ -51,13 +51,21 @@ Tensor elementwise(std::string_view name, std::span<const std::uint64_t> key, st
   });
 }
 
+/// Rounds the numbers to the format, 2^exponent times as large. Powers of 2 change no digit.
+void round_in_place(const WireFormat& wire, Result numbers) {
+  const double scale = std::ldexp(1.0, wire.exponent), back = std::ldexp(1.0, -wire.exponent);
+  if (wire.exponent != 0) each(numbers, numbers, numbers, [scale](double x, double) { return scale * x; });
+  round_numbers(wire.format, numbers, numbers);
+  if (wire.exponent != 0) each(numbers, numbers, numbers, [back](double x, double) { return back * x; });
+}
+
 /// x + y, rounded to the format, block by block.
-void add_rounded(Format format, Result result, std::span<const double> x, std::span<const double> y) {
+void add_rounded(const WireFormat& wire, Result result, std::span<const double> x, std::span<const double> y) {
   for (std::size_t first = 0; first < result.size(); first += block) {
     const std::size_t count = std::min(block, result.size() - first);
     const Result part = result.subspan(first, count);
     each(part, x.subspan(first, count), y.subspan(first, count), std::plus<>());
-    round_numbers(format, part, part);
+    round_in_place(wire, part);
   }
 }
 
@@ -137,10 +145,10 @@ void fold_around(Inputs terms, std::span<const std::int64_t> starts, int shift, 
 
 Tensor operator+(const Tensor& a, const Tensor& b) {
   const Tensor both[] = {a, b};
-  const Format format = wire_of_sum(both).format;
-  if (format == Format::float64)
+  const WireFormat wire = wire_of_sum(both);
+  if (wire.format == Format::float64)
     return symmetric("add", a, b, [](Result result, auto x, auto y) { each(result, x, y, std::plus<>()); });
-  return symmetric("add", a, b, [format](Result result, auto x, auto y) { add_rounded(format, result, x, y); });
+  return symmetric("add", a, b, [wire](Result result, auto x, auto y) { add_rounded(wire, result, x, y); });
 }
 
 Tensor maximum(const Tensor& a, const Tensor& b) {
@@ -176,7 +184,7 @@ Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<
     switch (how) {
       case Combination::add:
         if (wire.format != Format::float64)
-          return around([&](Result part, auto term) { add_rounded(wire.format, part, part, term); });
+          return around([&](Result part, auto term) { add_rounded(wire, part, part, term); });
         return around([](Result part, auto term) { each(part, part, term, std::plus<>()); });
       case Combination::maximum:
         return around([](Result part, auto term) { each(part, part, term, larger); });

@@ -36,6 +36,37 @@ inline double rounded_to(double x) {
   return x == x ? result : x;
 }
 
+/// As rounded_to<half>, of floats: 13 of the 23 bits behind the point are dropped.
+SIMGRAD_AVX2_IF_THERE
+void floats_to_float16(float* x, std::size_t n) {
+  constexpr int dropped = 13;
+  constexpr float least_normal = 0x1p-14F, one_and_half = 0x1.8p-1F, greatest_half = 65504.0F;
+  constexpr std::uint32_t below = (std::uint32_t{1} << dropped) - 1;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t bits = std::bit_cast<std::uint32_t>(x[i]);
+    bits += (below >> 1) + ((bits >> dropped) & 1);
+    const float normal = std::bit_cast<float>(bits & ~below);
+    const float size = std::fabs(x[i]);
+    const float subnormal = (size + one_and_half) - one_and_half;
+    float result = std::copysign(size < least_normal ? subnormal : normal, x[i]);
+    result = std::fabs(result) > greatest_half ? std::copysign(std::numeric_limits<float>::infinity(), x[i]) : result;
+    x[i] = x[i] == x[i] ? result : x[i];
+  }
+}
+
+/// bfloat16 has float's exponents, so that the bits are rounded as they are; the greatest become infinite by
+/// themselves.
+SIMGRAD_AVX2_IF_THERE
+void floats_to_bfloat16(float* x, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x[i]);
+    const float result = std::bit_cast<float>((bits + 0x7FFFU + ((bits >> 16) & 1)) & 0xFFFF0000U);
+    x[i] = x[i] == x[i] ? result : x[i];
+  }
+}
+
 SIMGRAD_AVX2_IF_THERE
 void to_float32(const double* x, double* y, std::size_t n) {
 #pragma GCC ivdep
@@ -72,6 +103,11 @@ void round_numbers(Format format, std::span<const double> numbers, std::span<dou
       break;
   }
   base::check(false, "a code is no rounding");
+}
+
+void round_numbers(Format format, std::span<float> numbers) {
+  if (format == Format::float16) floats_to_float16(numbers.data(), numbers.size());
+  if (format == Format::bfloat16) floats_to_bfloat16(numbers.data(), numbers.size());
 }
 
 }  // namespace simgrad::values

@@ -21,6 +21,7 @@ enum class Format : unsigned char {
 struct WireFormat {
   Format format = Format::float64;
   double bytes_per_number = 8.0;
+  int exponent = 0;  ///< numbers are rounded as if they were 2^exponent times as large: gradients with a loss scale
 
   std::int64_t bytes(std::int64_t numbers) const {
     return std::llround(bytes_per_number * static_cast<double>(numbers));
@@ -31,7 +32,7 @@ struct WireFormat {
 /// The wire format of a number format other than `encoded`.
 constexpr WireFormat wire_format(Format format) {
   const double bytes = format == Format::float64 ? 8.0 : format == Format::float32 ? 4.0 : 2.0;
-  return {format, bytes};
+  return {.format = format, .bytes_per_number = bytes};
 }
 
 /// Whether sums of two such numbers are rounded to the format again.

@@ -100,8 +100,9 @@ TEST_CASE("rules that never stop, or at once, are refused") {
          {"steps = 10", "steps = 10\nloss = nan", "x.toml:23:8: loss must be a finite number, found nan"},
          {"steps = 10", "steps = 10\nloss = inf", "x.toml:23:8: loss must be a finite number, found inf"},
          {"steps = 10", "loss = 0.1", "x.toml:22:1: a target alone may never be reached; add epochs"},
-         {"steps = 10", "", "x.toml:21:1: [stop] needs at least one of loss, epochs, samples, steps, time"},
-         {"[stop]\nsteps = 10", "", "x.toml:1:1: [stop] needs at least one of loss, epochs, samples, steps, time"},
+         {"steps = 10", "", "x.toml:21:1: [stop] needs at least one of loss, epochs, samples, tokens, steps, time"},
+         {"[stop]\nsteps = 10", "",
+          "x.toml:1:1: [stop] needs at least one of loss, epochs, samples, tokens, steps, time"},
          {"[stop]", "[evaluate]\nevery_steps = 0\n[stop]", "x.toml:22:15: every_steps must be at least 1, found 0"},
          {"[stop]", "[evaluate]\non = \"test\"\n[stop]", "x.toml:22:1: on = \"test\", but there is no test set"}});
 }

@@ -85,6 +85,7 @@ seed = 1
 workers = 4
 topology = { kind = "star", devices = 1 }
 speed = "10GF"
+device = "none"
 bandwidth = "1Gbps"
 latency = "50us"
 efficiency = 1.0
@@ -130,6 +131,7 @@ schedule = "constant"
 warmup_steps = 0
 partition = { kind = "iid", shares = "equal" }
 input = { from = "memory" }
+precision = "float64"
 numbers = true
 checkpoint_every_steps = 0
 

@@ -51,6 +51,16 @@ TEST_CASE("shards want optimizers that work element by element, and groups that 
   check_refused_text(wide("kind = \"zero\"\nno_sync = true\n", ""), "set micro_batches to 2 or more");
 }
 
+TEST_CASE("offloading wants a link between device and host, and stage 3 for parameters") {
+  const std::string zero = "kind = \"zero\"\noffload = \"optimizer\"\n";
+  check_refused_text(wide(zero, ""), "offload needs a link between a device and its host, but the host of worker 0");
+  std::string on_tpu = wide(zero, "");
+  on_tpu.replace(on_tpu.find("workers = 4"), 11, "workers = 4\ndevice = \"cpu_host\"");
+  check_refused_text(on_tpu, "but the device of worker 0 has none");
+  check_refused_text(wide("kind = \"zero\"\noffload = \"parameters\"\n", ""), "or take stage 3");
+  check_refused_text(wide("kind = \"fsdp\"\nhost_bandwidth = \"1GB/s\"\n", ""), "set offload, or leave it out");
+}
+
 TEST_CASE("recomputation wants activations to compute again") {
   check_refused_text(wide("kind = \"allreduce\"\n", "", "recompute = \"selective\"\n"), "take \"full\"");
   CHECK(planned(wide("kind = \"allreduce\"\n", "", "recompute = \"full\"\n")).runs.size() == 1);

@@ -169,16 +169,35 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
     }
   }
   // Computed fields are never read.
-  std::set<std::string> expected{"compute_s",        "communicate_s",
-                                 "wait_s",           "down_s",
-                                 "final_metric",     "consensus_distance",
-                                 "bytes_to_target",  "interference",
-                                 "staleness_counts", "hosts",
-                                 "stored_bytes",     "server_imbalance",
-                                 "cache_hit_rate",   "wires",
-                                 "collectives",      "link_utilisation",
-                                 "samples_seen",     "diverged_step",
-                                 "memory_bytes_max"};
+  std::set<std::string> expected{"compute_s",
+                                 "communicate_s",
+                                 "wait_s",
+                                 "down_s",
+                                 "final_metric",
+                                 "consensus_distance",
+                                 "bytes_to_target",
+                                 "interference",
+                                 "staleness_counts",
+                                 "hosts",
+                                 "stored_bytes",
+                                 "server_imbalance",
+                                 "cache_hit_rate",
+                                 "wires",
+                                 "collectives",
+                                 "link_utilisation",
+                                 "samples_seen",
+                                 "diverged_step",
+                                 "memory_bytes_max",
+                                 "tokens",
+                                 "samples_per_s",
+                                 "samples_per_s_per_device",
+                                 "tokens_per_s",
+                                 "tokens_per_s_per_device",
+                                 "mfu",
+                                 "hfu",
+                                 "days_per_trillion_tokens",
+                                 "dollars_per_trillion_tokens",
+                                 "kwh_per_trillion_tokens"};
   for (const auto& [name, member] : Bill::fields()) expected.insert(std::string(name));
   for (std::size_t k = 0; k + 1 < record::time_parts; ++k)
     expected.insert(std::string(record::field_name(static_cast<record::TimePart>(k))));

@@ -3,6 +3,7 @@
 #include "strategies/programs.h"
 #include "strategies/sharded/fsdp.h"
 #include "strategies/sharded/zero.h"
+#include "training/learning/layer_times.h"
 
 namespace memory_test {
 
@@ -177,6 +178,68 @@ TEST_CASE("selective recomputation takes its flops once more in the backward pas
   trial.training.recompute = Recompute::selective;
   // two steps; an eighth of the forward pass's flops, which are half of all
   CHECK(trial.run().record.simulated_s == Approx(plain_s + 2 * rows * 1e6 / 2 / 8 / speed).epsilon(1e-9));
+}
+
+namespace {
+
+/// On devices of 1 TB/s with a link of 10 GB/s to their hosts, which update at 100 GB/s.
+Trial on_devices(const Case& its) {
+  Trial trial = trial_of(its, Recompute::none);
+  cluster::Device device;
+  device.float64_flops_per_s = 1e12;
+  device.memory_bytes = 1e10;
+  device.memory_bandwidth_bytes_per_s = 1e12;
+  device.host_link_bytes_per_s = 1e10;
+  trial.cluster.device = base::Slot<cluster::Device>(cluster::devices(), "custom");
+  static_cast<cluster::Device&>(*trial.cluster.device.object()) = device;
+  return trial;
+}
+
+template <class Strategy>
+Case offloaded(const Case& its, strategies::Offload offload) {
+  auto strategy = std::make_shared<Strategy>(dynamic_cast<const Strategy&>(*its.strategy));
+  strategy->host.offload = offload;
+  if (offload != strategies::Offload::none) strategy->host.bandwidth_bytes_per_s = 1e11;
+  return {its.name, strategy};
+}
+
+}  // namespace
+
+TEST_CASE("an offloaded optimizer takes gradients down, the update at the host's memory bandwidth, and parameters up") {
+  using strategies::Offload;
+  const double update_bytes = training::update_bytes(training::Precision::float64, 2) * d / P;
+  for (const std::int64_t stage : {1, 2, 3}) {
+    const Case plain = zero(stage);
+    const auto seconds = [&](Offload offload) {
+      return on_devices(offloaded<Zero>(plain, offload)).run().record.simulated_s;
+    };
+    // two steps: an update on the device; g d/P down and p d/P up, and the update on the host
+    CHECK(seconds(Offload::optimizer) - seconds(Offload::none) ==
+          Approx(2 * (update_bytes / 1e11 + 2 * M / P / 1e10 - update_bytes / 1e12)).epsilon(1e-9));
+  }
+  // Without prefetching every all-gather waits for its chunk: M/U/P a unit, forwards and backwards.
+  const Case waits = named<Fsdp>("fsdp", [](Fsdp& f) { f.prefetch = false; });
+  const auto seconds = [&](Offload offload) {
+    return on_devices(offloaded<Fsdp>(waits, offload)).run().record.simulated_s;
+  };
+  CHECK(seconds(Offload::parameters) - seconds(Offload::none) >
+        2 * (update_bytes / 1e11 + M / P / 1e10 - update_bytes / 1e12 + (M / P + M / P / U) / 1e10));
+  const MemoryParts held_by_device = held(on_devices(offloaded<Fsdp>(waits, Offload::parameters)));
+  CHECK(held_by_device[MemoryPart::optimizer] == 0.0);
+  CHECK(held_by_device[MemoryPart::parameters] == 0.0);
+  CHECK(held_by_device.sum() ==
+        offloaded<Fsdp>(waits, Offload::parameters).strategy->memory(terms(trial_of(waits, Recompute::none))).sum());
+}
+
+TEST_CASE("memory goes by the bytes of the format") {
+  Trial trial = trial_of(zero(3), Recompute::none);
+  trial.training.precision = training::Precision::bfloat16;
+  const MemoryParts run = held(trial);
+  CHECK(run[MemoryPart::parameters] == 2.0 * d / P);
+  CHECK(run[MemoryPart::optimizer] == (4.0 + 2 * 4.0) * d / P);  // a master copy and two vectors
+  training::MemoryTerms its = terms(trial);
+  its.bytes = training::number_bytes(training::Precision::bfloat16);
+  CHECK(run.sum() == Approx(zero(3).strategy->memory(its).sum()).epsilon(1e-9));
 }
 
 TEST_CASE("a server holds its shard, and workers hold no vectors of the optimizer") {

@@ -168,7 +168,8 @@ struct Trial {
                                        .evaluate_on = evaluate.on,
                                        .seed = seed,
                                        .speeds = speeds,
-                                       .recompute = training.recompute},
+                                       .recompute = training.recompute,
+                                       .precision = training.precision},
                                       dispatcher);
     training::Training job(hosts, learning, program, {training, stop, evaluate}, workers);
     Outcome outcome = run_to_the_end(job, hosts);

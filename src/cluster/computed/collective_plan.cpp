@@ -38,6 +38,15 @@ void find_alike(PlannedPhase& phase) {
 
 namespace {
 
+/// The times of a part's members, of those of all.
+std::vector<double> of_members(const PlannedPart& part, const std::vector<double>& all) {
+  if (part.positions.empty()) return all;
+  std::vector<double> theirs;
+  theirs.reserve(part.positions.size());
+  for (const int position : part.positions) theirs.push_back(all[static_cast<std::size_t>(position)]);
+  return theirs;
+}
+
 /// As far as the part's times lie before `until`. Members whose part begins later leave it as they come.
 std::vector<MemberTiming> timings_until(const PlannedPart& part, std::span<const double> arrivals, const Until& until) {
   if (until.last() >= std::ranges::min(arrivals)) return part.timing->timings(*part.costs, arrivals, until);
@@ -54,12 +63,7 @@ CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const dou
   for (const PlannedPhase& phase : plan.phases) {
     phases_.emplace_back().reserve(phase.parts.size());
     for (const PlannedPart& part : phase.parts) {
-      std::vector<double> its = ready;
-      if (!part.positions.empty()) {
-        its.clear();
-        for (const int position : part.positions) its.push_back(ready[static_cast<std::size_t>(position)]);
-      }
-      const PartTimes& times = add(part, std::move(its), until);
+      const PartTimes& times = add(part, of_members(part, ready), until);
       for (std::size_t m = 0; m < times.timings.size(); ++m) ready[part.position(m)] = times.timings[m].end_s;
     }
   }

@@ -15,7 +15,8 @@ AlphaBetaGamma idle_costs(const World& world, const std::vector<int>& members) {
   for (std::size_t m = 0; m < members.size(); ++m) {
     const int rank = members[m], next = members[(m + 1) % members.size()];
     const double flops_per_s = cluster.speed(world.host(rank)) * world.ranks().relative_speed(rank);
-    costs.seconds_per_flop.push_back(options.charge_reductions ? 1.0 / flops_per_s : 0.0);
+    costs.seconds_per_flop.push_back(options.charge_reductions ? world.ranks().reduction(rank, 1.0) / flops_per_s
+                                                               : 0.0);
     if (world.same_host(rank, next)) continue;
     double latency_s = 0.0;
     for (const auto* link : route_between(cluster.host(world.host(rank)), cluster.host(world.host(next)), &latency_s))

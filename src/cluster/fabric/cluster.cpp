@@ -115,7 +115,7 @@ void Cluster::load_platform(int hosts) {
 
 void Cluster::build_topology(int hosts) {
   Blueprint blueprint{.host_spec = options_.host_spec, .hosts = hosts, .workers = static_cast<int>(options_.workers)};
-  if (!options_.host_classes.empty())
+  if (!options_.host_classes.empty() || options_.device->there())
     for (int index = 0; index < hosts; ++index) blueprint.speeds_flops_per_s.push_back(options_.speed(index));
   hosts_ = base::ByRank(options_.topology->build(blueprint));
 }

@@ -46,7 +46,9 @@ class Cluster {
   int locality(int host) const;
   /// The name of its class in [[cluster.hosts]], on a platform its property <prop id="class">; else "host".
   std::string host_class(int host) const;
-  /// Sustained flop/s of a host at nominal speed.
+  /// The host's device; null: it has none, and all flops take their time at its speed.
+  const Device* device(int host) const { return options_.device_of(host); }
+  /// Sustained flop/s of a host at nominal speed; with a device see Device::additions_per_s.
   double speed(int host) const;
   /// The duration from now on of work that takes `work_s` seconds at nominal speed; infinite if it never ends.
   double duration(int host, double work_s) const { return timelines_.empty() ? work_s : varied_duration(host, work_s); }

@@ -26,10 +26,14 @@ void HostClass::describe(base::Describer& d) {
   d.choice("role", role, host_roles, "the ranks that live on them");
   d.quantity("speed", speed_flops_per_s, Unit::flops_per_second, "sustained speed of each; default cluster.speed",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
+  d.component("device", device, "the device of each; default cluster.device, unless the class has a speed");
   d.quantity("price", price_dollars_per_hour, Unit::dollars_per_hour, "price of each host", Bounds::at_least(0));
   d.quantity("idle", idle_watts, Unit::watts, "power of each host while idle", Bounds::at_least(0));
   d.quantity("busy", busy_watts, Unit::watts, "power of each host while it computes", Bounds::at_least(0));
   if (name.empty()) d.refuse("class", "a class of hosts needs a name, as in class = \"gpu\"");
+  if (speed_flops_per_s && device && device->there())
+    d.refuse("speed",
+             "\"speed\" contradicts \"device\", whose peaks and memory bandwidth say it; leave one of them out");
   if (idle_watts && busy_watts && *busy_watts < *idle_watts)
     d.refuse("busy", fmt::format("busy = {} W is less than idle = {} W; a host that computes draws at least as much",
                                  *busy_watts, *idle_watts));

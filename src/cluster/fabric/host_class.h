@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/describe.h"
+#include "cluster/fabric/device.h"
 
 namespace simgrad::cluster {
 
@@ -23,6 +24,7 @@ struct HostClass : base::Described {
   std::int64_t count = 1;
   HostRole role = HostRole::worker;
   std::optional<double> speed_flops_per_s;       ///< none: cluster.speed
+  base::Slot<Device> device{devices(), "none"};  ///< none: cluster.device, unless the class has a speed
   std::optional<double> price_dollars_per_hour;  ///< none: that of [prices]
   std::optional<double> idle_watts;
   std::optional<double> busy_watts;

@@ -73,7 +73,7 @@ class Absorber::Taker final : public ParcelTaker {
   void put(Entry entry) {
     World& world = communicator_.world();
     const double flops = world.cluster().options().charge_reductions ? absorption_.flops(entry.packet) : 0.0;
-    const double nominal_s = world.ranks().nominal_s(rank(), flops);
+    const double nominal_s = world.ranks().nominal_s(rank(), world.ranks().reduction(rank(), flops));
     const double lasting_s = nominal_s > 0.0 ? world.cluster().duration(world.host(rank()), nominal_s) : 0.0;
     if (!busy_)
       busy_.emplace(world.cluster(), actor_.get(), Account::State::computing, SpanLabel{.work = record::Work::update});

@@ -102,7 +102,15 @@ void Communicator::let_others_go_on() const {
   if (world_->cluster().flows() && std::exchange(last_call_s_, now()) != now()) sg4::this_actor::yield();
 }
 
+values::Tensor Communicator::on_wire(values::Tensor x) const {
+  const values::Format format = world_->travels_as();
+  if (format == values::Format::float64 || !x || x.wire_format().format == values::Format::encoded) return x;
+  return x.wire_format().bytes_per_number > values::wire_format(format).bytes_per_number ? values::rounded(x, format)
+                                                                                         : x;
+}
+
 Pending Communicator::start_send(int target, Packet packet) const {
+  packet.tensor = on_wire(std::move(packet.tensor));
   let_others_go_on();
   require_alive(target);
   Message& message = world_->messenger().new_message();
@@ -161,8 +169,19 @@ void Communicator::await_detection(int member) const {
 }
 
 void Communicator::charge_reduction(double flops, record::Work work) const {
-  if (world_->cluster().options().charge_reductions)
-    world_->ranks().compute(world_rank(position_), flops, actor_, work);
+  charge_time_of(world_->ranks().reduction(world_rank(position_), flops), flops, work);
+}
+
+void Communicator::charge_memory(double bytes, double flops, record::Work work) const {
+  const Device* const device = world_->cluster().device(world_->host(world_rank(position_)));
+  if (!device) return charge_reduction(flops, work);
+  charge_time_of(bytes / device->memory_bandwidth_bytes_per_s * device->additions_per_s(), flops, work);
+}
+
+void Communicator::charge_time_of(double flops_of_time, double flops, record::Work work) const {
+  if (!world_->cluster().options().charge_reductions) return;
+  world_->ranks().compute(world_rank(position_), flops_of_time, actor_, work);
+  if (flops_of_time != flops) world_->ranks().count_flops(flops - flops_of_time);
 }
 
 bool Communicator::may_compute() const { return actor_ && world_->computes_collectives(); }

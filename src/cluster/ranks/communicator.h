@@ -48,6 +48,9 @@ class Communicator {
   const LocalGroups& local_groups() const;
   double now() const;
 
+  /// x as it travels: rounded to the world's format for messages if its own is a longer one. Codes stay as they are.
+  values::Tensor on_wire(values::Tensor x) const;
+
   /// Blocks until the transfer is over. Errors: PeerLost.
   void send(int target, Packet packet) const { start_send(target, std::move(packet)).wait(); }
   Packet receive(int source) const { return start_receive(source).wait(); }
@@ -68,6 +71,9 @@ class Communicator {
   /// Charges additions, averages or updates of this rank: flops at its host's speed, or nothing where the scenario
   /// makes them free.
   void charge_reduction(double flops, record::Work work = record::Work::reduce) const;
+  /// Charges work of so many flops that reads and writes so many bytes of memory: on a device the bytes / its memory's
+  /// bandwidth, else the flops as above.
+  void charge_memory(double bytes, double flops, record::Work work) const;
   /// The state of the calling actor, for the scopes that account for its time; null: not kept.
   ActorState* actor() const { return actor_; }
 
@@ -101,6 +107,8 @@ class Communicator {
   Channel& to(int target) const;
   Channel& from(int source) const;
   void require_alive(int member) const;
+  /// Computes as long as so many flops take, and counts the others.
+  void charge_time_of(double flops_of_time, double flops, record::Work work) const;
   void let_others_go_on() const;
 
   World* world_;

@@ -152,6 +152,11 @@ int Ranks::current_rank() const {
   return number < rank_of_actor_.size() ? rank_of_actor_[number] : -1;
 }
 
+void Ranks::set_number_bytes(double bytes) {
+  for (Rank& rank : ranks_)
+    if (cluster_.device(rank.host)) rank.reduction_scale = bytes / 8.0;
+}
+
 double Ranks::nominal_s(int rank, double flops) const {
   const Rank& self = ranks_[rank];
   return flops / (cluster_.speed(self.host) * self.relative_speed);

@@ -70,6 +70,11 @@ class Ranks {
   double nominal_s(int rank, double flops) const;
   void set_relative_speed(int rank, double speed) { ranks_.at(rank).relative_speed = speed; }
   double relative_speed(int rank) const { return ranks_.at(rank).relative_speed; }
+  /// The bytes of a number in sums, averages and updates, on hosts with devices: there each flop of them reads two
+  /// numbers of the device's memory and writes one.
+  void set_number_bytes(double bytes);
+  /// Such flops as flops at the speed of the rank's host.
+  double reduction(int rank, double flops) const { return flops * ranks_[rank].reduction_scale; }
 
   /// The step that the rank is in, for the texts of errors and for timelines.
   void set_step(int rank, std::int64_t step) { ranks_[rank].step = step; }
@@ -81,6 +86,7 @@ class Ranks {
   struct Rank {
     std::int64_t step = -1;
     double relative_speed = 1.0;
+    double reduction_scale = 1.0;  ///< with a device: bytes of a number / 8
     int host = 0;
     bool shares_cores = false;  ///< with another rank of its host
     bool running = false;

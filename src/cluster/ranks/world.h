@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/fabric/tenant.h"
+#include "values/wire_format.h"
 
 namespace simgrad::record {
 struct Record;
@@ -54,6 +55,10 @@ class World final : public Tenant {
   /// Returns the use of ranks, hosts, links and collectives, and the timelines. Only after the end.
   void fill(record::Record& record) const;
 
+  /// The format in which numbers travel that have a longer one; float64: as they are.
+  values::Format travels_as() const { return travels_as_; }
+  void set_travels_as(values::Format format) { travels_as_ = format; }
+
   /// Whether collectives are computed as long as no others are on their links; see ComputedCollectives.
   bool computes_collectives() const;
 
@@ -85,6 +90,7 @@ class World final : public Tenant {
   int workers_;
   int size_;
   bool ended_ = false;
+  values::Format travels_as_ = values::Format::float64;
   double start_s_ = 0.0;
   std::unique_ptr<record::Record> at_end_;  ///< ranks, hosts, links, bytes and messages; null before the end
   std::unique_ptr<Timekeeper> timekeeper_;

@@ -24,6 +24,7 @@ struct GpuHosts : Wired {
   double nvlink_latency_s = 2e-6;
 
   void describe(base::Describer& d) override;
+  void set_device_bandwidth(double bytes_per_s) override { nvlink_bandwidth_bytes_per_s = bytes_per_s; }
   bool has_localities() const override { return true; }
   int locality(int host, int workers) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;

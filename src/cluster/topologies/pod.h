@@ -50,6 +50,7 @@ struct Pod : Wired {
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::string workers_refusal(std::int64_t workers) const override;
   std::string unfilled(int hosts, int workers) const override;
+  void set_device_bandwidth(double bytes_per_s) override { nvlink_bandwidth_bytes_per_s = bytes_per_s; }
   bool has_localities() const override { return true; }
   int locality(int host, int workers) const override;
   std::vector<std::string> hashed_links() const override;

@@ -51,6 +51,8 @@ class Topology : public base::Described {
   virtual std::string workers_refusal(std::int64_t /*workers*/) const { return {}; }
   /// A note on room that the cluster leaves empty, since its links are there all the same; or empty.
   virtual std::string unfilled(int /*hosts*/, int /*workers*/) const { return {}; }
+  /// Sets the bandwidth between devices of one host, if the topology has such links.
+  virtual void set_device_bandwidth(double /*bytes_per_s*/) {}
   /// The classes of the links that a hash of the pair chooses among equals; none where no hash does.
   virtual std::vector<std::string> hashed_links() const { return {}; }
   /// Whether all routes have the same latency.

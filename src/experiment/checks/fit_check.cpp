@@ -108,7 +108,8 @@ class FitCheck {
                                            .layers = model_.layers(problem_),
                                            .seed = static_cast<std::uint64_t>(settings_.seed),
                                            .keys = problem_.features,
-                                           .numbers = settings_.training.numbers})) {
+                                           .numbers = settings_.training.numbers,
+                                           .precision = settings_.training.precision})) {
       const auto option = place.options.find(why->option);
       faults_.add(option == place.options.end() ? place.table : option->second, why->text);
     }

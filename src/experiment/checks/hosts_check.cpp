@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "experiment/plan/places.h"
+#include "training/learning/layer_times.h"
 
 namespace simgrad::experiment {
 
@@ -25,6 +27,33 @@ void check_servers(const Settings& settings, const Document& document, Faults& f
                     given, most));
 }
 
+/// Refuses a precision for whose products a worker's device has no peak.
+void check_precision(const Settings& settings, const Document& document, Faults& faults) {
+  const cluster::Options& cluster = settings.cluster;
+  const cluster::ProductFormat format = training::multiplies_in(settings.training.precision);
+  if (settings.training.precision != training::Precision::float64 && settings.model.model &&
+      settings.model.model->takes_sparse_rows())
+    faults.add(place(document, "training.precision"),
+               fmt::format("{} changes rows of its tables where they are, in float64; leave precision out, or take "
+                           "another model",
+                           settings.model.model.kind()));
+  std::set<const cluster::Device*> seen;
+  for (int host = 0; host < cluster.workers; ++host) {
+    const cluster::Device* const device = cluster.device_of(host);
+    if (!device || device->peak(format) || !seen.insert(device).second) continue;
+    const cluster::HostClass* const its = cluster::class_of(cluster.host_classes, cluster.workers, host);
+    const bool of_class = its && &*its->device == device;
+    const std::string_view kind = of_class ? its->device.kind() : cluster.device.kind();
+    faults.add(place(document, "training.precision"),
+               fmt::format("precision = \"{}\" multiplies {} numbers, but the device \"{}\"{} has no peak for them; it "
+                           "has peaks for {}: choose one of these, another device, or give {} a number, as in device = "
+                           "{{ kind = \"{}\", {} = \"100TF\" }}",
+                           training::name(settings.training.precision), name(format), kind,
+                           of_class ? fmt::format(" of the class \"{}\"", its->name) : "", device->formats(),
+                           name(format), kind, name(format)));
+  }
+}
+
 }  // namespace
 
 void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
@@ -33,6 +62,7 @@ void check_hosts(const Settings& settings, const Document& document, Faults& fau
         !why.empty())
       faults.add(place(document, "cluster.topology"), why);
   check_servers(settings, document, faults);
+  check_precision(settings, document, faults);
 }
 
 void check_shares(const Settings& settings, Faults& faults) {

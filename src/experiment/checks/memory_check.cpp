@@ -44,6 +44,7 @@ class MemoryFit {
       : settings_(settings), strategy_(strategy), rows_(rows), limit_bytes_(*device_memory_bytes(settings)) {
     terms_.layers = settings.model.model->layers(problem);
     terms_.recompute = settings.training.recompute;
+    terms_.bytes = training::number_bytes(settings.training.precision);
     terms_.workers = strategy.workers(settings.cluster.workers);
     terms_.rows = rows_of(terms_.workers);
     training::State state;
@@ -151,7 +152,14 @@ class MemoryFit {
 
 }  // namespace
 
-std::optional<double> device_memory_bytes(const Settings& settings) { return settings.cluster.memory_bytes; }
+std::optional<double> device_memory_bytes(const Settings& settings) {
+  if (settings.cluster.memory_bytes) return settings.cluster.memory_bytes;
+  std::optional<double> least;
+  for (int worker = 0; worker < settings.cluster.workers; ++worker)
+    if (const cluster::Device* const device = settings.cluster.device_of(worker); device && device->memory_bytes > 0.0)
+      least = std::min(least.value_or(device->memory_bytes), device->memory_bytes);
+  return least;
+}
 
 std::string recompute_refusal(const Settings& settings, const models::Problem& problem,
                               std::string_view strategy_kind) {

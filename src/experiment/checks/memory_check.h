@@ -10,7 +10,7 @@
 
 namespace simgrad::experiment {
 
-/// The memory of a worker's device of a scenario; none: not known.
+/// cluster.memory, or the least of the workers' devices; none: not known.
 std::optional<double> device_memory_bytes(const Settings& settings);
 
 /// The reason why a worker or a server of that strategy does not fit into its device, with the sum by term and the

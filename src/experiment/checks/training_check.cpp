@@ -49,14 +49,15 @@ bool task_is_open(const Settings& settings) {
 
 /// Checks the data as far as they are known before they are made or read.
 void check_data(const Settings& settings, Faults& faults) {
-  if (task_is_open(settings))
+  const bool own = settings.own_problem().has_value();
+  if (!own && task_is_open(settings))
     return faults.add(settings.places.model,
                       fmt::format("the data source \"{}\" may hold numbers or classes; say which of them {} is to "
                                   "predict: [model] task = \"regression\" or task = \"classification\" (model.task)",
                                   settings.data.source.kind(), settings.model.model.kind()));
-  if (const std::string text = data::task_refusal(settings.data, settings.task()); !text.empty())
+  if (const std::string text = data::task_refusal(settings.data, settings.task()); !own && !text.empty())
     return faults.add(settings.places.data, text);
-  if (const std::string text = data::size_refusal(settings.data, settings.training.numbers); !text.empty())
+  if (const std::string text = data::size_refusal(settings.data, settings.training.numbers); !own && !text.empty())
     return faults.add(settings.places.size, text);
   const auto rows = known_rows(settings);
   if (!rows) return;
@@ -72,10 +73,23 @@ void check_data(const Settings& settings, Faults& faults) {
   }
 }
 
+/// Refuses numbers of a model that has none, and features where the model decides them.
+void check_model(const Settings& settings, const Document& document, Faults& faults) {
+  const models::Model& model = *settings.model.model;
+  if (const std::string why = model.numbers_refusal(); settings.training.numbers && !why.empty())
+    faults.add(place(document, {"training.numbers", "model.kind"}), why);
+  if (settings.own_problem() && writes(document, "data.features"))
+    faults.add(place(document, "data.features"),
+               fmt::format("features = {}, but in a timing-only run {} itself decides what a sample is; leave it out",
+                           settings.data.features.value_or(0), settings.model.model.kind()));
+}
+
 }  // namespace
 
 void check_numbers(const Settings& settings, const Document& document, Faults& faults) {
-  const bool blind = !settings.training.numbers && settings.data.source && !settings.data.source->generates();
+  check_model(settings, document, faults);
+  const bool blind = !settings.training.numbers && settings.data.source && !settings.data.source->generates() &&
+                     !settings.own_problem();
   if (!settings.training.numbers && settings.stop.loss)
     faults.add(place(document, "stop.loss"),
                "a loss target, but training.numbers = false computes no losses; leave one of them out");
@@ -105,8 +119,21 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
                "on = \"next\", but all rows are there from the beginning; set training.partition = \"stream\"");
 }
 
+namespace {
+
+/// Refuses a number of tokens where samples have none.
+void check_tokens(const Settings& settings, const Document& document, Faults& faults) {
+  if (!settings.stop.tokens || settings.model.model->tokens_a_sample(settings.problem()) > 0.0) return;
+  faults.add(place(document, "stop.tokens"),
+             fmt::format("stop.tokens counts tokens, but samples of {} have none; give samples or epochs instead",
+                         settings.model.model.kind()));
+}
+
+}  // namespace
+
 void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
+  check_tokens(settings, document, faults);
   check_shares(settings, faults);
   check_data(settings, faults);
 }

@@ -106,7 +106,7 @@ class OfCluster {
   }
 
   void add_workers() {
-    if (!options_.platform.empty()) {
+    if (!options_.platform.empty() || options_.device_of(0)) {
       std::vector<double> speeds = options_.relative_speeds;
       speeds.resize(static_cast<std::size_t>(options_.workers), 1.0);
       for (double& speed : speeds) speed *= 2.0;

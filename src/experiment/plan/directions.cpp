@@ -7,13 +7,38 @@ namespace simgrad::experiment {
 
 namespace {
 
-constexpr std::array more_is_better{
-    "speedup_throughput", "speedup_time_to_target", "efficiency", "final_metric", "goodput", "cache_hit_rate"};
+constexpr std::array more_is_better{"speedup_throughput",
+                                    "speedup_time_to_target",
+                                    "efficiency",
+                                    "final_metric",
+                                    "goodput",
+                                    "cache_hit_rate",
+                                    "samples_per_s",
+                                    "samples_per_s_per_device",
+                                    "tokens_per_s",
+                                    "tokens_per_s_per_device",
+                                    "mfu",
+                                    "hfu"};
 
-constexpr std::array less_is_better{"simulated_s",  "final_loss",     "time_to_target_s", "bytes",
-                                    "messages",     "staleness_mean", "staleness_max",    "consensus_distance",
-                                    "lost_s",       "recovery_s",     "checkpoint_s",     "bytes_to_target",
-                                    "stored_bytes", "interference",   "server_imbalance", "memory_bytes_max"};
+constexpr std::array less_is_better{"simulated_s",
+                                    "final_loss",
+                                    "time_to_target_s",
+                                    "bytes",
+                                    "messages",
+                                    "staleness_mean",
+                                    "staleness_max",
+                                    "consensus_distance",
+                                    "lost_s",
+                                    "recovery_s",
+                                    "checkpoint_s",
+                                    "bytes_to_target",
+                                    "stored_bytes",
+                                    "interference",
+                                    "server_imbalance",
+                                    "memory_bytes_max",
+                                    "days_per_trillion_tokens",
+                                    "dollars_per_trillion_tokens",
+                                    "kwh_per_trillion_tokens"};
 
 /// The beginnings of the names of times by activity, and of costs.
 constexpr std::array less_is_better_of{"compute_", "communicate_", "wait_", "down_", "cost_", "energy_", "co2e_"};

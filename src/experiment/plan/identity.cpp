@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
+#include "experiment/plan/points.h"
 #include "outputs/results.h"
 #include "strategies/single.h"
 
@@ -45,6 +46,14 @@ void identify_data(ordered_json& data, const Settings& settings) {
   data["seed"] = nullptr;
 }
 
+/// A file of layers counts by its contents, wherever it is.
+void identify_model(ordered_json& model, const Settings& settings) {
+  const std::vector<std::string> files = settings.model.model->files();
+  if (files.empty()) return;
+  for (const char* key : {"model.path"}) model.erase(option_key(key).substr(std::string_view("model.").size()));
+  model["contents"] = contents_of(files);
+}
+
 void identify_cluster(ordered_json& cluster, const Settings& settings) {
   cluster["platform"] = settings.platform_contents;
   if (!settings.cluster.stragglers->files().empty()) cluster["stragglers"]["file"] = settings.trace_contents;
@@ -60,6 +69,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
     for (const std::string& table : own_tables()) job.erase(table);
   if (!all["cluster"].is_null()) identify_cluster(all["cluster"], settings);
   if (!all["data"].is_null()) identify_data(all["data"], settings);
+  if (!all["model"].is_null()) identify_model(all["model"], settings);
   Members members;
   for (const auto& [key, value] : all.items()) members.emplace_back(key, value.is_null() ? "" : value.dump());
   return members;
@@ -97,6 +107,7 @@ std::shared_ptr<const Settings> alone(const Settings& of_run) {
   settings->cluster = {};
   settings->cluster.workers = 1;
   settings->cluster.host_spec.speed_flops_per_s = settings->nominal_flops_per_s;
+  if (cluster.device_of(0) == &*cluster.device) settings->cluster.device = cluster.device;
   settings->platform_contents.clear();
   settings->failure_contents.clear();
   settings->trace_contents.clear();
@@ -191,6 +202,7 @@ Members SectionTexts::of_baseline(const Settings& baseline, const Settings& run,
   const cluster::Options& cluster = baseline.cluster;
   std::string key = fmt::format("{} {} {} {} {}", cluster.host_spec.speed_flops_per_s, cluster.charge_reductions,
                                 cluster.watchdog.simulated_s, cluster.watchdog.real_s, cluster.watchdog.events);
+  key += fmt::format(" {} {}", cluster.device.kind(), scenario::echo(*cluster.device).dump());
   for (const cluster::HostClass& host : cluster.host_classes) key += scenario::echo(host).dump();
   std::vector<std::string> known{"data", "model", "stop", "evaluate", "prices"};
   std::string& text = clusters_[key];

@@ -30,6 +30,7 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
     leave_out(tree, "cluster.platform");
   else
     for (const std::string_view key : cluster::said_by_platform) leave_out(tree, fmt::format("cluster.{}", key));
+  if (cluster.contains("device") && cluster.at("device") != "none") leave_out(tree, "cluster.speed");
   for (nlohmann::ordered_json& job : tree.at("job")) job.erase(job.at("hosts").empty() ? "hosts" : "placement");
   for (const char* list : {"job", "expect"})
     if (tree.at(list).empty()) leave_out(tree, list);

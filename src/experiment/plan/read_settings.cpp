@@ -69,8 +69,8 @@ void fill_in(Settings& settings, const Document& document, Faults& faults) {
                      settings.model.model.kind()));
     settings.data.standardize = false;
   }
-  if (settings.data.source->generates()) {
-    settings.data.samples = settings.data.samples_made();
+  if (settings.own_problem() || settings.data.source->generates()) settings.data.samples = settings.data.samples_made();
+  if (settings.data.source->generates() && !settings.own_problem()) {
     settings.data.features = settings.data.features.value_or(settings.data.features_made());
   }
   if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;
@@ -83,12 +83,25 @@ void repair_by_default(cluster::FailureOptions& failures, const Document& docume
     failures.repair = base::Slot<cluster::Repair>(cluster::repairs(), "constant");
 }
 
+/// The links of devices have the devices' bandwidths, unless the scenario sets others.
+void links_by_device(cluster::Options& cluster, const Document& document) {
+  const cluster::Device* const device = cluster.device ? cluster.device_of(0) : nullptr;
+  if (!device) return;
+  if (device->nic_bytes_per_s && !writes(document, "cluster.bandwidth"))
+    cluster.host_spec.bandwidth_bytes_per_s = *device->nic_bytes_per_s;
+  auto* const topology = dynamic_cast<cluster::Topology*>(cluster.topology.object());
+  const bool says =
+      document.contains("cluster.topology.nvlink_bandwidth") || document.contains("cluster.topology.device_bandwidth");
+  if (topology && device->nvlink_bytes_per_s && !says) topology->set_device_bandwidth(*device->nvlink_bytes_per_s);
+}
+
 }  // namespace
 
 Settings read_sections(const Document& document, Faults& faults) {
   Settings settings;
   document.read_into(settings, faults);
   repair_by_default(settings.cluster.failures, document);
+  links_by_device(settings.cluster, document);
   settings.places = places_of(document);
   check_strategies(settings, document, faults);
   return settings;
@@ -115,6 +128,7 @@ Settings SectionReader::read(const Document& document, Faults& faults) {
   const bool same_strategies = keep("strategy", &Settings::strategies);
   document.read_into(settings, faults, known);
   repair_by_default(settings.cluster.failures, document);
+  links_by_device(settings.cluster, document);
   settings.places = places_of(document);
   if (same_strategies)
     settings.places.strategies = last_.places.strategies;

@@ -101,7 +101,12 @@ data::Dataset made(const Settings& settings) {
 
 }  // namespace
 
+std::optional<models::Problem> Settings::own_problem() const {
+  return training.numbers ? std::nullopt : model.model->own_problem();
+}
+
 models::Problem Settings::problem() const {
+  if (const auto own = own_problem()) return *own;
   const data::Dataset shape = made(*this);
   return {.features = data.features_made() + (model.model->constant_feature() ? 1 : 0),
           .classes = shape.classes,

@@ -80,6 +80,8 @@ struct Settings : base::Described {
   void describe(base::Describer& d) override;
 
   data::Task task() const;
+  /// The problem of a timing-only run whose model decides it, whatever the data; nothing: the data decide it.
+  std::optional<models::Problem> own_problem() const;
   /// The number of hosts of the cluster's workers and of any strategy's servers.
   std::int64_t hosts_needed() const;
   /// The global batch of a step for `rows` training rows.

@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "experiment/plan/changes.h"
-#include "experiment/run/children.h"
-#include "experiment/run/data_cache.h"
 #include "experiment/run/effort.h"
 #include "experiment/run/runner.h"
+#include "experiment/run/trials.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/summary.h"
 
@@ -31,10 +30,6 @@ struct Trial {
   std::string name = {};        ///< of the cause that is changed; empty: the run as it is
   std::vector<std::string> sets = {};
 };
-
-Observed observed(const record::Record& record) {
-  return {record.simulated_s, record.samples_seen.value_or(record.samples), record.crashes.value_or(0)};
-}
 
 /// All trials on one run.
 struct Study {
@@ -133,53 +128,6 @@ std::vector<Study> studies_of(const Plan& plan, const outputs::Results& results)
   return studies;
 }
 
-/// Simulates in children, some at a time, what the store does not have. Nothing where a trial failed; nothing at all at
-/// an interrupt.
-std::vector<std::optional<Observed>> simulated(const std::vector<const RunPlan*>& runs, TrialStore& store,
-                                               DataCache& data_cache, int jobs, int threads) {
-  std::vector<std::optional<Observed>> all;
-  for (const RunPlan* run : runs) all.push_back(store.find(run->id));
-  std::vector<char> started(runs.size()), by_message(runs.size());
-  Children children(jobs);
-  for (std::size_t next = 0; (next < runs.size() || !children.empty()) && !interrupted();) {
-    if (next < runs.size() && (all[next] || started[next])) {
-      ++next;
-    } else if (next < runs.size() && !children.full()) {
-      const RunPlan& run = *runs[next];
-      const std::size_t task = next;
-      Data data;
-      try {
-        if (run.settings->training.numbers) data = data_cache.get(run);
-      } catch (const std::runtime_error&) {
-        ++next;
-        continue;  // a file that has changed since
-      }
-      started[task] = children.start(task, [run = by_message[task] ? by_messages(run) : run, data, threads](auto*) {
-        try {
-          const record::Record record = simulate(run, data, threads, nullptr);
-          if (record.status == record::Status::failed) return std::string("null");
-          const Observed seen = observed(record);
-          return nlohmann::ordered_json{seen.simulated_s, seen.samples, seen.crashes}.dump();
-        } catch (const CollectivesMeet&) {
-          return std::string("\"meet\"");
-        }
-      });
-    } else if (const auto ended = children.reap(0.2); ended && ended->error.empty()) {
-      const auto answer = outputs::parse_json(ended->answer);
-      if (answer.is_null()) continue;
-      if (answer.is_string()) {
-        by_message[ended->task] = true;
-        started[ended->task] = false;
-        next = std::min(next, ended->task);
-        continue;
-      }
-      all[ended->task] = {answer.at(0), answer.at(1), answer.at(2)};
-      store.add(runs[ended->task]->id, *all[ended->task]);
-    }
-  }
-  return interrupted() ? std::vector<std::optional<Observed>>() : all;
-}
-
 /// The study's result, from what its trials have shown.
 outputs::Counterfactual result_of(const Study& study, const std::vector<std::optional<Observed>>& seen) {
   const Observed& base = *seen.front();
@@ -225,7 +173,7 @@ std::vector<outputs::Counterfactual> counterfactuals(const Plan& plan, const out
         places.emplace_back(s, k);
       }
   const auto [at_a_time, threads_each] = jobs_and_threads(jobs, threads, runs.size());
-  const auto seen = simulated(runs, store, data_cache, at_a_time, threads_each);
+  const auto seen = trial_outcomes(runs, store, data_cache, at_a_time, threads_each);
   if (seen.empty()) return {};
   std::vector<std::vector<std::optional<Observed>>> by_study;
   for (const Study& study : studies) by_study.emplace_back(study.trials.size());

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "experiment/run/effort.h"
+#include "training/learning/layer_times.h"
 #include "training/program.h"
 
 namespace simgrad::experiment {
@@ -32,6 +33,15 @@ double flops_a_row(const Settings& settings) {
   return settings.model.model->gradient_flops(settings.problem(), rows) / static_cast<double>(rows);
 }
 
+/// Flops of gradients that a worker computes in a second.
+double gradient_flops_per_s(const Settings& settings, double rows, double flops_a_row) {
+  const cluster::Device* const device = settings.cluster.device_of(0);
+  if (!device) return settings.nominal_flops_per_s;
+  const std::vector<models::Layer> layers = settings.model.model->layers(settings.problem());
+  const double seconds = training::LayerTimes(*device, settings.training.precision).gradient_s(layers, rows);
+  return flops_a_row * rows / seconds;
+}
+
 Length length_of(const RunPlan& run, double flops_a_row) {
   const Settings& settings = *run.settings;
   const training::StopOptions& stop = settings.stop;
@@ -45,10 +55,12 @@ Length length_of(const RunPlan& run, double flops_a_row) {
   double samples = std::numeric_limits<double>::infinity();
   if (stop.steps) samples = std::min(samples, static_cast<double>(*stop.steps) * samples_a_step);
   if (stop.epochs) samples = std::min(samples, *stop.epochs * rows);
-  if (stop.samples) samples = std::min(samples, static_cast<double>(*stop.samples));
+  if (const auto most = stop.samples_of(settings.model.model->tokens_a_sample(settings.problem())))
+    samples = std::min(samples, static_cast<double>(*most));
   if (stop.time_s && flops_a_row > 0.0)
-    samples = std::min(samples, *stop.time_s * P * settings.nominal_flops_per_s / flops_a_row);
-  const bool counted = stop.steps || stop.epochs || stop.samples;
+    samples =
+        std::min(samples, *stop.time_s * P * gradient_flops_per_s(settings, batch / P, flops_a_row) / flops_a_row);
+  const bool counted = stop.steps || stop.epochs || stop.samples || stop.tokens;
   if (!counted && (stop.loss || !stop.time_s)) samples = std::min(samples, steps_unknown * batch);
   return {.steps = samples / batch, .samples = samples};
 }

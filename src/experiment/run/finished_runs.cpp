@@ -90,12 +90,26 @@ const outputs::Run* FinishedRuns::failed(const RunPlan& plan) const {
   return found != done_.end() && has_failed(found->second.record) ? &found->second : nullptr;
 }
 
+namespace {
+
+/// Dollars and energy of a trillion tokens, where the run has tokens and a bill.
+void price_tokens(outputs::Run& run) {
+  constexpr double trillion = 1e12, joules_a_kwh = 3.6e6;
+  record::Throughput& rates = run.record.throughput;
+  if (!rates.tokens || !(*rates.tokens > 0.0)) return;
+  if (run.bill.cost_usd) rates.dollars_per_trillion_tokens = *run.bill.cost_usd / *rates.tokens * trillion;
+  if (run.bill.energy_j) rates.kwh_per_trillion_tokens = *run.bill.energy_j / *rates.tokens * trillion / joules_a_kwh;
+}
+
+}  // namespace
+
 outputs::Run FinishedRuns::run(const RunPlan& plan) const {
   const outputs::Run& done = done_.at(plan.work);
   outputs::Run run = described(plan);
   run.record = done.record;
   run.wall_s = done.wall_s;
   if (!has_failed(run.record)) run.bill = outputs::bill(run.record, plan.settings->prices);
+  price_tokens(run);
   outputs::bill_curve(run.record, plan.settings->prices);
   if (const auto baseline = work_of_baseline_.find(plan.baseline); baseline != work_of_baseline_.end())
     if (const record::Record* record = record_of(baseline->second)) compare_with_baseline(run, *record);

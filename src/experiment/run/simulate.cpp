@@ -20,6 +20,7 @@
 #include "cluster/recording/timeline_recording.h"
 #include "experiment/plan/points.h"
 #include "outputs/text/number_text.h"
+#include "training/learning/layer_times.h"
 #include "training/session/training.h"
 
 namespace simgrad::experiment {
@@ -35,7 +36,8 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
           .partition = settings.training.partition.shared(),
           .evaluate_on = settings.evaluate.on,
           .seed = run.seed,
-          .recompute = settings.training.recompute};
+          .recompute = settings.training.recompute,
+          .precision = settings.training.precision};
 }
 
 namespace {
@@ -140,13 +142,25 @@ std::set<int> shared_hosts(const std::vector<Part>& parts) {
   return shared;
 }
 
+/// Flops of gradients a second on a worker's host, for equal shares.
+double gradient_speed(const RunPlan& run, const cluster::Cluster& cluster, int host,
+                      const training::Learning::Setup& of) {
+  const cluster::Device* const device = cluster.device(host);
+  if (!device) return cluster.speed(host);
+  const std::vector<models::Layer> layers = of.model->layers(of.problem);
+  const double rows = static_cast<double>(of.batch) / static_cast<double>(run.workers);
+  const double seconds = training::LayerTimes(*device, of.precision).gradient_s(layers, rows);
+  return of.model->gradient_flops(of.problem, 1) * rows / seconds;
+}
+
 /// The nominal speed of each worker's host where `shares = "speed"` needs it; else none.  hosts: the workers' first.
-std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& hosts) {
+std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& hosts,
+                           const training::Learning::Setup& of) {
   if (!run.settings->training.partition->by_speed()) return {};
   const std::vector<double>& relative = run.settings->cluster.relative_speeds;
   std::vector<double> all;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workers); ++rank)
-    all.push_back(cluster.speed(hosts[rank]) * (rank < relative.size() ? relative[rank] : 1.0));
+    all.push_back(gradient_speed(run, cluster, hosts[rank], of) * (rank < relative.size() ? relative[rank] : 1.0));
   return all;
 }
 
@@ -217,10 +231,12 @@ class Simulation {
     const auto workers = static_cast<int>(plan.workers);
     training::Learning::Setup learning = learning_setup(plan, data_of(plan));
     learning.trajectory = numbers_.trajectory;
-    learning.speeds = speeds(plan, cluster_, program.traits(workers).places(workers));
+    learning.speeds = speeds(plan, cluster_, program.traits(workers).places(workers), learning);
     part.learning = std::make_unique<training::Learning>(std::move(learning), dispatcher_);
+    training::StopOptions stop = own.stop;
+    stop.samples = stop.samples_of(part.learning->model().tokens_a_sample(part.learning->problem()));
     training::Training::Setup setup{
-        .options = own.training, .stop = own.stop, .evaluate = own.evaluate, .recovery = plan.recovery};
+        .options = own.training, .stop = stop, .evaluate = own.evaluate, .recovery = plan.recovery};
     setup.turns = turns_.get();
     setup.job = part.job;
     if (numbers_.last_state) setup.near_end = [this] { keep_state(); };

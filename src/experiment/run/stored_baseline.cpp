@@ -46,6 +46,10 @@ constexpr std::array all_metrics{
     StoredMetric{"server_imbalance", usual},
     StoredMetric{"cache_hit_rate", usual},
     StoredMetric{"memory_bytes_max", usual},
+    StoredMetric{"samples_per_s", usual},
+    StoredMetric{"tokens_per_s", usual},
+    StoredMetric{"mfu", usual},
+    StoredMetric{"hfu", usual},
 };
 
 bool in_order(const outputs::Run* a, const outputs::Run* b) {

@@ -32,6 +32,10 @@ std::map<std::string, Observed> read_trials(const std::string& file) {
 
 }  // namespace
 
+Observed observed(const record::Record& record) {
+  return {record.simulated_s, record.samples_seen.value_or(record.samples), record.crashes.value_or(0)};
+}
+
 TrialStore::TrialStore(const std::string& out, bool reads) : file_(out + "/trials.json") {
   if (reads) trials_ = read_trials(file_);
 }

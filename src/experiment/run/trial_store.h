@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "record/record.h"
+
 namespace simgrad::experiment {
 
 /// The outcome of one trial.
@@ -16,6 +18,8 @@ struct Observed {
 
   double samples_per_s() const { return simulated_s > 0.0 ? static_cast<double>(samples) / simulated_s : 0.0; }
 };
+
+Observed observed(const record::Record& record);
 
 /// trials.json: the trials by the id of the changed run, and a checksum. A file that is not whole counts as none: its
 /// trials take at most a fifth of the experiment's time.

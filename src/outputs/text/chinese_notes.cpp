@@ -30,6 +30,8 @@ constexpr Translation note_texts[] = {
     {"diverged at step {}: the loss, {} at first, has grown to {} before it is no longer finite",
      "第 {} 步起发散：损失起初为 {}，增长到 {}，然后不再是有限的数"},
     {"diverged at step {}: the loss has grown from {} to {} at the end", "第 {} 步起发散：损失从 {} 增长到最后的 {}"},
+    {"float16: {} update{} whose gradient had overflowed {} left out; the loss scale is 2^{} at the end",
+     "float16：有 {0} 次更新因梯度溢出而未执行；结束时损失缩放为 2^{3}"},
     {"stop.steps = {}: a step is {}", "stop.steps = {}：一步是{}"},
     {"one round, in which the server averages the models of the workers that train in it",
      "一轮：服务器对参加这一轮训练的工作节点的模型求平均"},

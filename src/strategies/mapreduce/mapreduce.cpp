@@ -36,6 +36,10 @@ std::shared_ptr<const Strategy> MapReduce::alone() const {
 
 bool MapReduce::deals_splits(const training::Participant& self) const { return splits > 1 || self.keeps_going(); }
 
+std::int64_t MapReduce::number_bytes(const training::Learning& learning) {
+  return values::wire_format(training::travels_as(learning.precision())).bytes(1);
+}
+
 std::int64_t MapReduce::numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const {
   if (combiner) return size;
   // A row's gradient is as long as a sum of them; in k-means a row is sent as it is, with the number 1.
@@ -50,7 +54,7 @@ std::vector<Packet> MapReduce::sliced(const Worker& worker, training::Encoder& c
     const std::int64_t size = slice.size();
     packets.emplace_back(code(worker.comm(), slice, first));
     first += size;
-    packets.back().extra_bytes = 8 * (numbers_sent(worker.learning(), size, rows) - size);
+    packets.back().extra_bytes = number_bytes(worker.learning()) * (numbers_sent(worker.learning(), size, rows) - size);
   }
   return packets;
 }
@@ -118,7 +122,7 @@ void MapReduce::finish_round(Server& server, State& state, const Tensor& codes_s
   const training::Learning& learning = server.learning();
   const std::int64_t combined = sums * sum.size();  // added already
   const std::int64_t received = combiner ? combined : numbers_sent(learning, sum.size(), learning.batches().batch());
-  use_disk(server, 2.0 * 8.0 * static_cast<double>(received));
+  use_disk(server, 2.0 * static_cast<double>(number_bytes(learning) * received));
   if (received > combined) server.charge(static_cast<double>(received - combined));
   if (job == Job::gradient)
     server.update(state, sum);

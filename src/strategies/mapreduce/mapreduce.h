@@ -58,12 +58,14 @@ struct MapReduce : Strategy {
   /// Reads a split of so many rows, maps it and writes its sum. Returns whether it finished before the next round.
   bool map_split(const Worker& worker, SplitOrders& master, int split, int all, std::int64_t rows) const;
   double map_flops(const training::Learning& learning, int split, int all) const;
-  Tensor mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split, int all) const;
+  Tensor mapped(const Worker& worker, const Tensor& w, std::int64_t step, int split, int all) const;
   std::int64_t sum_size(const training::Learning& learning) const;
 
   /// Blocks until every reducer's stretch of the parameters is there.
   Tensor parameters(Worker& worker, const training::Encoder& code) const;
   /// The numbers that travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
+  /// Bytes of a number that is sent.
+  static std::int64_t number_bytes(const training::Learning& learning);
   std::int64_t numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const;
   /// Each reducer's stretch of a worker's sum over so many rows, encoded; without a combiner with the bytes of the
   /// rows.

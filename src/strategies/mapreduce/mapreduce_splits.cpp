@@ -18,9 +18,10 @@ double MapReduce::map_flops(const training::Learning& learning, int split, int a
   return job == Job::gradient ? learning.gradient_flops(split, all) : learning.assignment_flops(split, all);
 }
 
-Tensor MapReduce::mapped(const training::Learning& learning, const Tensor& w, std::int64_t step, int split,
-                         int all) const {
-  return job == Job::gradient ? learning.gradient(w, {step, split, all}) : learning.assignments(w, {step, split, all});
+Tensor MapReduce::mapped(const Worker& worker, const Tensor& w, std::int64_t step, int split, int all) const {
+  const training::Learning& learning = worker.learning();
+  return job == Job::gradient ? learning.gradient(w, {step, split, all}, worker.loss_exponent())
+                              : learning.assignments(w, {step, split, all});
 }
 
 std::int64_t MapReduce::sum_size(const training::Learning& learning) const {
@@ -30,13 +31,17 @@ std::int64_t MapReduce::sum_size(const training::Learning& learning) const {
 
 double MapReduce::split_flops(const Worker& worker, std::int64_t step, int split, int all) const {
   const training::Learning& learning = worker.learning();
-  const double whole = map_flops(learning, worker.rank(), worker.workers());
-  return worker.stretched(map_flops(learning, split, all), whole, step);
+  const auto work = [&](int part, int parts) {
+    const double flops = map_flops(learning, part, parts);
+    return job == Job::gradient ? worker.gradient_work(flops, learning.batches().count(part, parts))
+                                : worker.work_of(flops);
+  };
+  return worker.stretched(work(split, all), work(worker.rank(), worker.workers()), step);
 }
 
 bool MapReduce::map_split(const Worker& worker, SplitOrders& master, int split, int all, std::int64_t rows) const {
   const training::Learning& learning = worker.learning();
-  const std::int64_t written = 8 * numbers_sent(learning, sum_size(learning), rows);
+  const std::int64_t written = number_bytes(learning) * numbers_sent(learning, sum_size(learning), rows);
   const double time_as_flops = split_flops(worker, master.step(), split, all);
   if (!master.use_disk(storage->seconds(static_cast<double>(rows * learning.row_bytes()))) ||
       !master.compute(time_as_flops))
@@ -59,7 +64,7 @@ void MapReduce::map_splits(Worker& worker) const {
       if (!map_split(worker, master, *split, all, rows)) break;  // the next round has begun
       if (!master.accepts(*split)) continue;                     // another worker was faster
       worker.count_samples(rows);
-      master.send(*split, sliced(worker, sum_code, mapped(learning, w, step, *split, all), rows));
+      master.send(*split, sliced(worker, sum_code, mapped(worker, w, step, *split, all), rows));
     }
   }
 }

@@ -28,7 +28,7 @@ struct Bucket {
     first = count > 0 ? std::min(first, layer.first) : layer.first;
     count += layer.count;
   }
-  double bytes() const { return 8.0 * static_cast<double>(count); }
+  double bytes(double of_number) const { return of_number * static_cast<double>(count); }
 };
 
 }  // namespace
@@ -74,10 +74,11 @@ void Allreduce::operator()(Worker& worker) const {
 void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker);
   SideStream beside(worker.comm());
+  const double number_bytes = training::number_bytes(worker.learning().precision()).gradient;
   State state = worker.start();
   // Buckets are copies, so that a gradient may be added to while it is sent.
   worker.memory().hold(record::MemoryPart::buckets,
-                       Worker::number_bytes().gradient * static_cast<double>(state.w.size()));
+                       worker.number_bytes().gradient * static_cast<double>(state.w.size()));
   if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1)
     worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
   while (worker.continues(state)) {
@@ -100,7 +101,7 @@ void Allreduce::in_buckets(Worker& worker) const {
           state.w,
           [&](const Tensor& parts, const models::Layer& layer) {
             bucket.add(layer);
-            if (bucket.bytes() >= *bucket_bytes) sum(parts);
+            if (bucket.bytes(number_bytes) >= *bucket_bytes) sum(parts);
           },
           micro);
       if (bucket.count > 0) sum(all);

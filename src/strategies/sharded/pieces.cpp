@@ -13,12 +13,13 @@ namespace simgrad::strategies {
 
 using collectives::ring_shard;
 
-std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes) {
+std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
+                                double number_bytes) {
   std::vector<Stretch> buckets;
   std::int64_t count = 0;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     count += layer->count;
-    const bool full = bytes && 8.0 * static_cast<double>(count) >= *bytes;
+    const bool full = bytes && number_bytes * static_cast<double>(count) >= *bytes;
     if (!full && layer + 1 != layers.rend()) continue;
     buckets.push_back({layer->first, count});
     count = 0;
@@ -73,6 +74,10 @@ State sharded(State started, const Pieces& pieces, int member, const Worker& wor
 }
 
 std::optional<Refusal> sharding_refusal(const Circumstances& circumstances) {
+  if (circumstances.precision == training::Precision::float16)
+    return Refusal{"kind",
+                   "precision = \"float16\" leaves out a step whose gradient overflows, but each worker sees its shard "
+                   "of the gradient alone; take precision = \"bfloat16\", or strategy allreduce"};
   if (circumstances.optimizer.elementwise()) return {};
   return Refusal{"kind",
                  fmt::format("each worker updates its shard alone, but under optimizer = \"{}\" the update of one "

@@ -16,7 +16,8 @@ namespace simgrad::strategies {
 using collectives::Stretch;
 
 /// Layers from the last on, in pieces of at least so many bytes of gradients; none: one piece.
-std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes);
+std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
+                                double number_bytes);
 /// The units of the model.
 std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/ranks/ranks.h"
 #include "collectives/ring.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
@@ -14,7 +15,9 @@ using record::MemoryPart;
 
 namespace {
 
-double parameter_bytes(std::int64_t numbers) { return Worker::number_bytes().parameter * static_cast<double>(numbers); }
+double parameter_bytes(const Worker& worker, std::int64_t numbers) {
+  return worker.number_bytes().parameter * static_cast<double>(numbers);
+}
 
 std::vector<int> every(int from, int step, int end) {
   std::vector<int> members;
@@ -54,9 +57,12 @@ void UnitStream::begin(const Tensor& shard) {
 void UnitStream::gather(std::size_t pass) {
   const std::size_t u = unit(pass);
   const Stretch chunk = chunks_[u];
-  if (options_.group > 1) worker_.memory().hold(MemoryPart::gathered, parameter_bytes(units_[u].count));
+  if (options_.group > 1) worker_.memory().hold(MemoryPart::gathered, parameter_bytes(worker_, units_[u].count));
+  const double up_s =
+      options_.host.takes_parameters() ? worker_.host_link_s(parameter_bytes(worker_, chunk.count)) : 0.0;
   gather_tasks_[pass] = stream_.start([beside = beside_, u, own = values::slice(shard_, chunk.first, chunk.count),
-                                       count = units_[u].count](const Communicator&) {
+                                       count = units_[u].count, up_s](const Communicator&) {
+    cluster::pause(up_s);  // from the host's memory
     return beside->gathered[u] = collectives::gather_shards(*beside->inside, own, count);
   });
 }
@@ -71,16 +77,16 @@ void UnitStream::enter(std::size_t pass) {
 void UnitStream::leave(std::size_t pass) {
   const bool stays = pass < units_.count() && !options_.reshard_after_forward;
   if (!stays && options_.group > 1)
-    worker_.memory().release(MemoryPart::gathered, parameter_bytes(units_[unit(pass)].count));
+    worker_.memory().release(MemoryPart::gathered, parameter_bytes(worker_, units_[unit(pass)].count));
 }
 
 void UnitStream::keep_whole_gradient() {
-  whole_gradient_bytes_ = Worker::number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
+  whole_gradient_bytes_ = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
   worker_.memory().raise(MemoryPart::gradients, whole_gradient_bytes_);
 }
 
 void UnitStream::make_gradient(std::size_t unit) {
-  made_bytes_ = Worker::number_bytes().gradient * static_cast<double>(units_[unit].count);
+  made_bytes_ = worker_.number_bytes().gradient * static_cast<double>(units_[unit].count);
   worker_.memory().hold(MemoryPart::buckets, made_bytes_);
 }
 
@@ -92,7 +98,7 @@ void UnitStream::end_sum() {
 
 void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   end_sum();
-  shard_bytes_ += Worker::number_bytes().gradient * static_cast<double>(chunks_[unit].count);
+  shard_bytes_ += worker_.number_bytes().gradient * static_cast<double>(chunks_[unit].count);
   worker_.memory().raise(MemoryPart::gradients, shard_bytes_ + whole_gradient_bytes_);
   last_sum_ = stream_.start([beside = beside_, unit, g](const Communicator&) {
     const Tensor chunk = collectives::sum_shard(*beside->inside, g);

@@ -20,6 +20,7 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
   const std::size_t U = units.size();
   const Pieces pieces(stretches_of(units), options.group);
   UnitStream stream(worker, pieces, options);
+  worker.keep_on_host(options.host.takes_optimizer(), options.host.takes_parameters());
   State state = sharded(worker.start(), pieces, stream.member(), worker);
   const bool whole_gradient = options.no_sync && options.micro_batches > 1;
   while (worker.continues(state)) {
@@ -47,7 +48,7 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
       if (options.no_sync && !micro.last()) not_summed = not_summed ? not_summed + part : part;
       if (const Tensor reduced = stream.reduced()) accumulate(worker, g, reduced);
     }
-    worker.update(state, g);
+    options.host.update(worker, state, g);
   }
 }
 

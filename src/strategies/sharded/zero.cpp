@@ -62,8 +62,8 @@ class PieceSums {
   }
 
  private:
-  static double gradient_bytes(std::int64_t numbers) {
-    return Worker::number_bytes().gradient * static_cast<double>(numbers);
+  double gradient_bytes(std::int64_t numbers) const {
+    return worker_.number_bytes().gradient * static_cast<double>(numbers);
   }
   void hold(std::int64_t numbers) const {
     if (drops_) worker_.memory().hold(MemoryPart::buckets, gradient_bytes(numbers));
@@ -98,32 +98,42 @@ void Zero::describe(base::Describer& d) {
              "them, beside the rest of it; left out: stage 1 all at once, after it; stage 2 unit by unit",
              base::Bounds::above_zero());
   describe_micro_batches(d, micro_batches, no_sync);
+  host.describe(d);
+  if (stage < 3 && host.takes_parameters())
+    d.refuse("offload", "stages 1 and 2 keep all parameters on the device; offload the optimizer, or take stage 3");
   if (stage == 3 && bucket_bytes)
     d.refuse("bucket_size", "stage 3 reduces gradients unit by unit; leave bucket_size out, or take stage 1 or 2");
 }
 
-std::vector<Stretch> Zero::stretches(const std::vector<models::Layer>& layers) const {
+std::vector<Stretch> Zero::stretches(const std::vector<models::Layer>& layers, double number_bytes) const {
   if (stage == 3 || (stage == 2 && !bucket_bytes)) return stretches_of(training::units_of(layers));
-  return buckets_of(layers, bucket_bytes);
+  return buckets_of(layers, bucket_bytes, number_bytes);
 }
 
 Traits Zero::traits(int P) const {
-  return sharded_traits(
-      P, [zero = *this](const training::Learning& learning) { return zero.stretches(learning.layers()); });
+  return sharded_traits(P, [zero = *this](const training::Learning& learning) {
+    return zero.stretches(learning.layers(), training::number_bytes(learning.precision()).gradient);
+  });
 }
 
 std::optional<Refusal> Zero::refusal(const Circumstances& circumstances) const {
+  if (auto why = host.refusal(circumstances)) return why;
   return sharding_refusal(circumstances);
 }
 
 record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
   const bool whole_gradient = no_sync && micro_batches > 1;
   if (stage == 3)
-    return training::shard_memory(terms, {.micro_batches = micro_batches, .no_sync = no_sync, .group = terms.workers});
-  training::ReplicaMemory its{.micro_batches = micro_batches,
-                              .accumulates = micro_batches > 1,
-                              .optimizer_share = 1.0 / static_cast<double>(terms.workers)};
-  const std::vector<Stretch> pieces = stretches(terms.layers);
+    return training::shard_memory(terms, {.micro_batches = micro_batches,
+                                          .no_sync = no_sync,
+                                          .group = terms.workers,
+                                          .optimizer_on_host = host.takes_optimizer(),
+                                          .parameters_on_host = host.takes_parameters()});
+  training::ReplicaMemory its{
+      .micro_batches = micro_batches,
+      .accumulates = micro_batches > 1,
+      .optimizer_share = host.takes_optimizer() ? 0.0 : 1.0 / static_cast<double>(terms.workers)};
+  const std::vector<Stretch> pieces = stretches(terms.layers, terms.bytes.gradient);
   if (stage == 1 && bucket_bytes) its.bucket_numbers = largest(pieces);
   if (stage == 2 && !whole_gradient)
     for (const Stretch& piece : pieces) its.dropped.push_back(piece.count);
@@ -132,11 +142,13 @@ record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
 
 void Zero::operator()(Worker& worker) const {
   if (stage == 3)
-    return train_by_units(worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync});
-  const Pieces pieces(stretches(worker.learning().layers()), worker.workers());
+    return train_by_units(
+        worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .host = host});
+  const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().gradient), worker.workers());
   PieceSums sums(worker, pieces, stage == 2 && !(no_sync && micro_batches > 1));
   if (stage == 1 && bucket_bytes)
-    worker.memory().hold(MemoryPart::buckets, Worker::number_bytes().gradient * largest(pieces.stretches()));
+    worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
+  worker.keep_on_host(host.takes_optimizer(), false);
   State state = sharded(worker.start(), pieces, worker.rank(), worker);
   Tensor w = state.step == 0 ? worker.learning().initial_values() : gathered(worker.comm(), pieces, state.w);
   while (worker.continues(state)) {
@@ -152,7 +164,7 @@ void Zero::operator()(Worker& worker) const {
           w, [&](const Tensor& part, const models::Layer& layer) { sums.ready(part, layer); }, micro);
       accumulate(worker, g, sums.reduced());
     }
-    worker.update(state, g);
+    host.update(worker, state, g);
     w = gathered(worker.comm(), pieces, state.w);
   }
 }

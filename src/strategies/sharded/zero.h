@@ -26,6 +26,7 @@ struct Zero : Strategy {
   std::optional<double> bucket_bytes;
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  HostMemory host;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
@@ -34,7 +35,7 @@ struct Zero : Strategy {
   void operator()(Worker& worker) const override;
 
  private:
-  std::vector<Stretch> stretches(const std::vector<models::Layer>& layers) const;
+  std::vector<Stretch> stretches(const std::vector<models::Layer>& layers, double number_bytes) const;
 };
 
 }  // namespace simgrad::strategies

@@ -20,7 +20,8 @@ constexpr std::array input_places{
 
 void InputOptions::describe(base::Describer& d) {
   d.choice("from", from, input_places, "storage from which the rows of a batch are read in every step");
-  d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes, "bytes of a row there; default: 8 bytes a feature",
+  d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes,
+             "bytes of a row there; default: 8 bytes a feature, a byte a colour of an image, 2 bytes a token",
              Bounds::above_zero());
   d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "bandwidth at which rows are read",
              Bounds::above_zero());

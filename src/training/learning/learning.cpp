@@ -69,6 +69,7 @@ const data::Dataset& Learning::evaluation_set() const {
 std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
   State state{.w = dispatcher_.zeros(parameters_)};
   optimizer.start(state);
+  round(state);
   std::int64_t bytes = state.w.size_bytes();
   for (const Tensor& moment : state.optimizer) bytes += moment.size_bytes();
   return bytes;
@@ -76,20 +77,24 @@ std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
 
 Tensor Learning::initial_values() const {
   // All ranks begin with one tensor.
-  return dispatcher_.dispatch({.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)},
-                              parameters_, {},
-                              [model = setup_.model, problem = setup_.problem, seed = setup_.seed](
-                                  auto, std::span<double> w) { model->initial_values(problem, seed, w); });
+  const Tensor w = dispatcher_.dispatch(
+      {.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)}, parameters_, {},
+      [model = setup_.model, problem = setup_.problem, seed = setup_.seed](auto, std::span<double> w_0) {
+        model->initial_values(problem, seed, w_0);
+      });
+  return setup_.precision == Precision::float64 ? w : values::rounded(w, values::Format::float32);
 }
 
-double Learning::gradient_flops(int part, int parts) const {
-  const std::int64_t rows = batches_.count(part, parts);
+double Learning::gradient_flops(int part, int parts) const { return gradient_flops(batches_.count(part, parts)); }
+
+double Learning::gradient_flops(std::int64_t rows) const {
   return setup_.model->gradient_flops(setup_.problem, rows) + recomputed_flops_ * static_cast<double>(rows);
 }
 
 template <class Work>
 Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
-                                  const Share& share, Work work, std::uint64_t variant) const {
+                                  const Share& share, Work work, std::uint64_t variant,
+                                  const values::WireFormat& wire_format) const {
   // A full batch is the same in every step, so equal w give equal results.
   const auto [part, parts] = share.micro;
   const std::array<std::uint64_t, 6> key{batches_.full() ? 0 : static_cast<std::uint64_t>(share.step) + 1,
@@ -99,8 +104,10 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
                                          static_cast<std::uint64_t>(share.arrived.value_or(0)),
                                          static_cast<std::uint64_t>(part) << 32 | static_cast<std::uint64_t>(parts)};
   // Even of no rows a result is written.
-  const values::Operation operation{
-      .name = name, .key = key, .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size)};
+  const values::Operation operation{.name = name,
+                                    .key = key,
+                                    .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size),
+                                    .wire_format = wire_format};
   const std::array inputs{w};
   return dispatcher_.dispatch(operation, size, inputs,
                               [data = setup_.data, batches = batches_, share, work, effort = effort_](
@@ -116,7 +123,29 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
                               });
 }
 
-Tensor Learning::gradient(const Tensor& w, const Share& share) const {
+void Learning::round(State& state) const {
+  if (setup_.precision == Precision::float64) return;
+  state.w = values::rounded(state.w, values::Format::float32);
+  for (Tensor& vector : state.optimizer) vector = values::rounded(vector, values::Format::float32);
+}
+
+Tensor Learning::gradient_in_format(const Tensor& w, const Share& share, int loss_exponent) const {
+  const values::Format format = travels_as(setup_.precision);
+  values::WireFormat wire = values::wire_format(format);
+  wire.exponent = loss_exponent;
+  return dispatch_on_rows(
+      "gradient in a format", gradient_flops(share.part, share.parts), parameters_, w, share,
+      [model = setup_.model, problem = setup_.problem, format, scale = std::ldexp(1.0, loss_exponent),
+       B = static_cast<double>(batches_.batch())](std::span<const double> at, const models::Samples& rows,
+                                                  std::span<double> g) {
+        model->gradient_in(format, problem, rows, at, scale / B, scale * static_cast<double>(rows.count) / B, g);
+        for (double& g_j : g) g_j /= scale;
+      },
+      static_cast<std::uint64_t>(loss_exponent), wire);
+}
+
+Tensor Learning::gradient(const Tensor& w, const Share& share, int loss_exponent) const {
+  if (setup_.precision != Precision::float64) return gradient_in_format(w, share, loss_exponent);
   return dispatch_on_rows("gradient", gradient_flops(share.part, share.parts), parameters_, w, share,
                           [model = setup_.model, problem = setup_.problem, B = static_cast<double>(batches_.batch())](
                               std::span<const double> at, const models::Samples& rows, std::span<double> g) {
@@ -157,14 +186,18 @@ double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int p
 
 Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, const Share& share) const {
   const auto variant = static_cast<std::uint64_t>(tasks.first * (multitask_->tasks(setup_.problem) + 1) + tasks.count);
-  return dispatch_on_rows(
-      "task_gradient", task_gradient_flops(tasks, share.part, share.parts), parameters_, w, share,
+  const values::Format format = travels_as(setup_.precision);
+  const bool plain = format == values::Format::float64;
+  const Tensor exact = dispatch_on_rows(
+      "task_gradient", task_gradient_flops(tasks, share.part, share.parts), parameters_,
+      plain ? w : values::rounded(w, format), share,
       [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
        B = static_cast<double>(batches_.batch())](std::span<const double> at, const models::Samples& rows,
                                                   std::span<double> g) {
         model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);
       },
       variant);
+  return plain ? exact : values::rounded(exact, format);
 }
 
 RowSet Learning::evaluation_rows(double elapsed_s) const {
@@ -184,12 +217,15 @@ std::vector<Tensor> Learning::dispatch_scores(const Tensor& w, RowSet rows) cons
     pieces.push_back(dispatcher_.dispatch(
         operation, 2, inputs,
         [data = setup_.data, on = setup_.evaluate_on, model = setup_.model, problem = setup_.problem, first, count,
+         format = travels_as(setup_.precision),
          effort = effort_](std::span<const std::span<const double>> in, std::span<double> out) {
           const Stopwatch watch(effort->evaluations_ns);
           models::Samples samples = samples_of(on == EvaluationSet::test ? data->test : data->train);
           samples.first = first;
           samples.count = count;
-          const models::Score score = model->score(problem, samples, in[0]);
+          const models::Score score = format == values::Format::float64
+                                          ? model->score(problem, samples, in[0])
+                                          : model->score_in(format, problem, samples, in[0]);
           out[0] = score.loss;
           out[1] = score.metric;
         }));

@@ -21,6 +21,8 @@
 
 namespace simgrad::training {
 
+struct State;
+
 class Learning {
  public:
   struct Setup {
@@ -37,6 +39,7 @@ class Learning {
     /// all of them must be known.
     Trajectory* trajectory = nullptr;
     Recompute recompute = Recompute::none;
+    Precision precision = Precision::float64;
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
 
@@ -59,11 +62,9 @@ class Learning {
   /// Null in a timing-only run.
   const data::Split* data() const { return setup_.data.get(); }
   const models::Problem& problem() const { return setup_.problem; }
-  /// Bytes of a row on a disk: 8 a feature, the constant one of a bias included; 12 an entry of a sparse row.
-  std::int64_t row_bytes() const {
-    const models::Problem& problem = setup_.problem;
-    return problem.nonzeros > 0.0 ? static_cast<std::int64_t>(12.0 * problem.nonzeros) : 8 * problem.features;
-  }
+  /// Bytes of a row on a disk.
+  std::int64_t row_bytes() const { return setup_.model->sample_bytes(setup_.problem); }
+  Precision precision() const { return setup_.precision; }
   /// Bytes of a checkpoint: the parameters and the optimizer's vectors.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }
@@ -72,10 +73,14 @@ class Learning {
 
   values::Tensor initial_values() const;
   /// This share of the gradient of the mean loss over the step's batch at w, penalty included in proportion to its
-  /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d).
-  values::Tensor gradient(const values::Tensor& w, const Share& share) const;
-  /// Flops of that part, recomputation included.
+  /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d), computed and rounded as the precision
+  /// says.  loss_exponent: of the scale with which float16 gradients are computed; they are returned unscaled.
+  values::Tensor gradient(const values::Tensor& w, const Share& share, int loss_exponent = 0) const;
+  /// Rounds parameters and optimizer's vectors to the format that the optimizer keeps: float32, or float64 as they are.
+  void round(State& state) const;
+  /// Flops of that part, and of so many rows, recomputation included.
   double gradient_flops(int part, int parts) const;
+  double gradient_flops(std::int64_t rows) const;
 
   /// Whether the model is k-means: its rows can be assigned to centres.
   bool clusters() const { return k_means_ != nullptr; }
@@ -109,8 +114,10 @@ class Learning {
   /// works of one name.
   template <class Work>
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
-                                  const Share& share, Work work, std::uint64_t variant = 0) const;
+                                  const Share& share, Work work, std::uint64_t variant = 0,
+                                  const values::WireFormat& wire_format = {}) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w, RowSet rows) const;
+  values::Tensor gradient_in_format(const values::Tensor& w, const Share& share, int loss_exponent) const;
   RowSet evaluation_rows(double elapsed_s) const;
 
   Setup setup_;

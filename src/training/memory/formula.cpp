@@ -109,8 +109,8 @@ MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
   const double N = terms.parameters(), g = terms.bytes.gradient;
   const bool whole_gradient = its.no_sync && its.micro_batches > 1;
   MemoryParts now, peak;
-  now[MemoryPart::parameters] = chunk(N, its.group) * terms.bytes.parameter;
-  now[MemoryPart::optimizer] = chunk(N, its.group) * terms.optimizer_bytes();
+  now[MemoryPart::parameters] = its.parameters_on_host ? 0.0 : chunk(N, its.group) * terms.bytes.parameter;
+  now[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
   const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
   double reduced = 0.0;
   for (std::size_t k = U; k < 2 * U; ++k) {

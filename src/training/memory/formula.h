@@ -52,6 +52,8 @@ struct ShardMemory {
   std::int64_t group = 1;
   std::int64_t limit = 2;
   bool reshard_after_forward = true;
+  bool optimizer_on_host = false;
+  bool parameters_on_host = false;
 };
 record::MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its);
 

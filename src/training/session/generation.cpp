@@ -109,6 +109,7 @@ State Generation::start_state(int rank) const {
   State state{.w = terms_.learning.initial_values()};
   if (terms_.traits.deals_parameters() && rank >= terms_.workers) state.w = shards_.split(state.w)[place(rank)];
   terms_.optimizer.start(state);
+  terms_.learning.round(state);
   return state;
 }
 

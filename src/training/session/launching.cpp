@@ -116,6 +116,7 @@ void Training::bring_back(int rank) {
 double Training::checkpoint_bytes() const {
   State state{.w = learning_.initial_values()};
   setup_.options.optimizer->start(state);
+  learning_.round(state);
   const double bytes = bytes_of(state);
   if (traits_.state_shards > 1) return std::ceil(bytes / traits_.state_shards);
   if (traits_.sharding == Sharding::keys) return bytes / world_.servers();

@@ -16,6 +16,7 @@ namespace simgrad::training {
 
 class Generation;
 class Learning;
+class LossScales;
 class Progress;
 class Replicas;
 class SharedStates;
@@ -39,6 +40,8 @@ class Session {
   virtual SharedStates& shared() = 0;
   /// Takes samples, stalenesses, notes.
   virtual Tally& tally() = 0;
+  /// The scales of float16 gradients.
+  virtual LossScales& loss_scales() = 0;
   /// The steps that the ranks' reports make up.
   virtual Progress& progress() = 0;
   /// The storage that batches are read from; null where they are in memory.

@@ -10,6 +10,7 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
+#include "training/learning/layer_times.h"
 #include "training/session/async_replicas.h"
 #include "training/session/keep_going.h"
 #include "training/session/lockstep.h"
@@ -52,6 +53,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       stop_rules_(setup_.stop, learning.rows(), constant_batch(traits_, learning, recovery())),
       divergence_([&learning] { return learning.score(0.0 * learning.initial_values()).loss; }),
       replicas_(recovery() == cluster::Recovery::keep_going, [this](int rank) { return world_.alive(rank); }),
+      loss_scales_(traits_.holder == Holder::workers),
       checkpoints_(cluster, from_memory(recovery())),
       curve_(learning, setup_.evaluate, [this](const auto& replicas) { return assemble(replicas); }),
       progress_(make_progress()),
@@ -60,6 +62,8 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
                         .recovery = recovery(),
                         .servers_hold = holder() == Holder::servers,
                         .workers_hold = holder() == Holder::workers}) {
+  world_.set_travels_as(travels_as(setup_.options.precision));
+  world_.ranks().set_number_bytes(number_bytes(setup_.options.precision).gradient);
   const std::vector<double>& speeds = cluster.options().relative_speeds;
   for (int rank = 0; rank < world_.size(); ++rank) {
     // A server on a worker's host is as fast as that worker.
@@ -189,8 +193,34 @@ void Training::record_keys() {
   if (world_.servers() > 1 && sum > 0.0) record_.server_imbalance = most * world_.servers() / sum;
 }
 
+/// Records what devices do a second, and tokens.
+void Training::fill_throughput() {
+  record::Throughput& rates = record_.throughput;
+  double peak = 0.0;
+  for (int rank = 0; rank < world_.workers(); ++rank)
+    if (const cluster::Device* device = cluster_.device(world_.host(rank)))
+      peak += device->peak(multiplies_in(setup_.options.precision)).value_or(0.0);
+  const double tokens_a_sample = learning_.model().tokens_a_sample(learning_.problem());
+  if (!(record_.simulated_s > 0.0) || (peak == 0.0 && tokens_a_sample == 0.0)) return;
+  const auto samples = static_cast<double>(record_.samples), workers = static_cast<double>(world_.workers());
+  rates.samples_per_s = samples / record_.simulated_s;
+  rates.samples_per_s_per_device = *rates.samples_per_s / workers;
+  if (tokens_a_sample > 0.0) {
+    constexpr double trillion = 1e12, day_s = 86400.0;
+    rates.tokens = samples * tokens_a_sample;
+    rates.tokens_per_s = *rates.tokens / record_.simulated_s;
+    rates.tokens_per_s_per_device = *rates.tokens_per_s / workers;
+    if (samples > 0.0) rates.days_per_trillion_tokens = trillion / *rates.tokens_per_s / day_s;
+  }
+  if (peak == 0.0) return;
+  const double flops = learning_.model().gradient_flops(learning_.problem(), record_.samples);
+  rates.mfu = flops / (record_.simulated_s * peak);
+  rates.hfu = (flops + tally_.recomputed_flops()) / (record_.simulated_s * peak);
+}
+
 record::Record Training::take_record() {
   world_.fill(record_);
+  if (const std::string note = loss_scales_.note(); !note.empty()) tally_.note(note);
   tally_.fill(record_);
   checkpoints_.fill(record_, replicas_.keep_going());
   record_keys();
@@ -203,6 +233,7 @@ record::Record Training::take_record() {
   record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
   record_.curve = curve_.take_rows();
   if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;
+  fill_throughput();
   return std::move(record_);
 }
 

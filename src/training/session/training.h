@@ -21,6 +21,7 @@
 #include "record/record.h"
 #include "training/checkpoints/checkpoint_store.h"
 #include "training/learning/learning.h"
+#include "training/learning/loss_scales.h"
 #include "training/options.h"
 #include "training/program.h"
 #include "training/session/curve.h"
@@ -68,6 +69,7 @@ class Training final : public Session, private Recoverable {
   Replicas& replicas() override { return replicas_; }
   SharedStates& shared() override { return shared_; }
   Tally& tally() override { return tally_; }
+  LossScales& loss_scales() override { return loss_scales_; }
   Progress& progress() override { return *progress_; }
   const cluster::Storage* input() const override { return input_ ? &*input_ : nullptr; }
   bool arrive(const cluster::Communicator& comm, const State& state) override;
@@ -113,6 +115,7 @@ class Training final : public Session, private Recoverable {
   void finish_at_time_limit();
   void show_progress();
   void record_keys();
+  void fill_throughput();
 
   cluster::Cluster& cluster_;
   const Learning& learning_;
@@ -126,6 +129,7 @@ class Training final : public Session, private Recoverable {
   Divergence divergence_;
   Replicas replicas_;
   SharedStates shared_;
+  LossScales loss_scales_;
   std::optional<cluster::Storage> input_;
   CheckpointStore checkpoints_;
   Curve curve_;

@@ -1,0 +1,117 @@
+#include "cli/explain_layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "experiment/run/simulate.h"
+#include "models/profiles/profiled_model.h"
+#include "outputs/text/number_text.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+using models::Layer;
+
+/// "1.23 G": prefixes reach as far as flops do.
+std::string flops_text(double flops) {
+  return flops < 1e15 ? outputs::count(flops) : fmt::format("{} P", outputs::three_digits(flops / 1e15));
+}
+
+std::string totals_of(const std::vector<Layer>& layers) {
+  const models::LayerTotals sum = models::totals(layers);
+  if (sum.parameters == 0) return {};
+  std::string text =
+      fmt::format("{} parameters in {} layers", outputs::count(static_cast<double>(sum.parameters)), layers.size());
+  if (sum.forward_flops > 0.0)
+    text += fmt::format("; a sample {} flop forward, {} backward", flops_text(sum.forward_flops),
+                        flops_text(sum.backward_flops));
+  if (sum.forward_s > 0.0)
+    text += fmt::format("; a sample {} forward, {} backward", outputs::duration(sum.forward_s),
+                        outputs::duration(sum.backward_s));
+  if (sum.kept.numbers > 0.0 || sum.kept.bytes > 0.0)
+    text += fmt::format("; keeps {} numbers and {} a sample", outputs::count(sum.kept.numbers),
+                        outputs::byte_count(sum.kept.bytes));
+  return text;
+}
+
+bool alike(const Layer& a, const Layer& b) {
+  return a.count == b.count && a.forward_flops == b.forward_flops && a.backward_flops == b.backward_flops &&
+         a.forward_s == b.forward_s && a.backward_s == b.backward_s && a.kept.numbers == b.kept.numbers &&
+         a.kept.bytes == b.kept.bytes;
+}
+
+using Unit = std::vector<Layer>;
+
+std::vector<Unit> units_of(const std::vector<Layer>& layers) {
+  std::vector<Unit> units;
+  for (const Layer& layer : layers) {
+    if (units.empty() || units.back().back().unit != layer.unit) units.emplace_back();
+    units.back().push_back(layer);
+  }
+  return units;
+}
+
+/// "12544 x 64 x 147", "96 of 2048 x 2048 x 128".
+std::string products_text(const Layer& layer) {
+  std::vector<std::string> all;
+  for (const models::Product& product : layer.products)
+    all.push_back(fmt::format("{}{} x {} x {}", product.count == 1.0 ? "" : fmt::format("{} of ", product.count),
+                              product.m, product.n, product.k));
+  return base::joined(all, ", ");
+}
+
+void print_layer(const Layer& layer, std::size_t index, std::size_t times) {
+  const bool timed = layer.forward_s > 0.0 || layer.backward_s > 0.0;
+  fmt::print("{:<28}  {:>5}  {:>10}  {:>10}  {:>10}  {:>10}  {:>9}  {}\n",
+             layer.name.empty() ? fmt::format("layer {}", index + 1) : layer.name, times,
+             outputs::count(static_cast<double>(layer.count)),
+             timed ? outputs::duration(layer.forward_s) : flops_text(layer.forward_flops),
+             timed ? outputs::duration(layer.backward_s) : flops_text(layer.backward_flops),
+             outputs::count(layer.kept.numbers), outputs::byte_count(layer.kept.bytes), products_text(layer));
+}
+
+void print_model(std::string_view kind, const std::vector<Layer>& layers) {
+  fmt::print("{}: {}\n\n", kind, totals_of(layers));
+  fmt::print("{:<28}  {:>5}  {:>10}  {:>10}  {:>10}  {:>10}  {:>9}  {}\n", "layer", "times", "parameters", "forward",
+             "backward", "numbers", "bytes", "products (m x n x k)");
+  const std::vector<Unit> units = units_of(layers);
+  std::size_t index = 0;
+  for (std::size_t u = 0; u < units.size();) {
+    std::size_t next = u + 1;
+    while (next < units.size() && std::ranges::equal(units[u], units[next], alike)) ++next;
+    for (std::size_t i = 0; i < units[u].size(); ++i) print_layer(units[u][i], index + i, next - u);
+    index += units[u].size() * (next - u);
+    u = next;
+  }
+}
+
+models::Problem problem_of_run(const experiment::RunPlan& run) {
+  const experiment::Settings& settings = *run.settings;
+  if (settings.data.source->generates() || !settings.training.numbers) return settings.problem();
+  return experiment::problem_of(*experiment::load_data(run));
+}
+
+}  // namespace
+
+std::string totals_text(const base::Described& component) {
+  const auto* model = dynamic_cast<const models::Model*>(&component);
+  const auto problem = model ? model->own_problem() : std::nullopt;
+  return problem ? totals_of(model->layers(*problem)) : "";
+}
+
+void print_layers(const experiment::RunPlan& run) {
+  const experiment::Settings& settings = *run.settings;
+  const models::Model& model = *settings.model.model;
+  fmt::print(
+      "A sample's work and memory, layer by layer in forward order; alike units once. Forward and backward: flops of "
+      "the "
+      "products, or measured times.\nNumbers, in the format of activations, and bytes: kept for the backward "
+      "pass.\n\n");
+  print_model(settings.model.model.kind(), model.layers(problem_of_run(run)));
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,73 @@
+#include "cluster/fabric/device.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace simgrad::cluster {
+
+using base::Bounds;
+using base::Unit;
+
+namespace {
+
+constexpr std::array product_formats{ProductFormat::float64, ProductFormat::float32, ProductFormat::float16,
+                                     ProductFormat::bfloat16, ProductFormat::float8};
+
+}  // namespace
+
+std::string_view name(ProductFormat format) {
+  constexpr std::array<std::string_view, 5> names{"float64", "float32", "float16", "bfloat16", "float8"};
+  return names.at(static_cast<std::size_t>(format));
+}
+
+std::optional<double> Device::peak(ProductFormat format) const {
+  switch (format) {
+    case ProductFormat::float64:
+      return float64_flops_per_s;
+    case ProductFormat::float32:
+      return float32_flops_per_s;
+    case ProductFormat::float16:
+      return float16_flops_per_s;
+    case ProductFormat::bfloat16:
+      return bfloat16_flops_per_s;
+    case ProductFormat::float8:
+      return float8_flops_per_s;
+  }
+  return {};
+}
+
+std::string Device::formats() const {
+  std::vector<std::string> all;
+  for (const ProductFormat format : product_formats)
+    if (peak(format)) all.emplace_back(name(format));
+  return base::joined(all, ", ");
+}
+
+void Device::describe(base::Describer& d) {
+  constexpr Bounds flops{.least = 0.0, .most = 1e21, .positive = true};
+  constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
+  constexpr Unit flops_per_s = Unit::flops_per_second, bytes_per_s = Unit::bytes_per_second;
+  d.quantity("float64", float64_flops_per_s, flops_per_s, "peak of products of float64 numbers", flops);
+  d.quantity("float32", float32_flops_per_s, flops_per_s, "peak of products of float32 numbers", flops);
+  d.quantity("float16", float16_flops_per_s, flops_per_s, "peak of products of float16 numbers", flops);
+  d.quantity("bfloat16", bfloat16_flops_per_s, flops_per_s, "peak of products of bfloat16 numbers", flops);
+  d.quantity("float8", float8_flops_per_s, flops_per_s, "peak of products of float8 numbers", flops);
+  d.quantity("memory", memory_bytes, Unit::bytes, "size of its memory", Bounds::between(0, 1e18));
+  d.quantity("memory_bandwidth", memory_bandwidth_bytes_per_s, bytes_per_s, "bandwidth of its memory",
+             Bounds::between(0, 1e18));
+  d.quantity("host_link", host_link_bytes_per_s, bytes_per_s,
+             "bandwidth between the device and its host's memory, each direction", bandwidths);
+  d.quantity("nvlink_bandwidth", nvlink_bytes_per_s, bytes_per_s,
+             "bandwidth to the other devices of its host, each direction: the topologies' where they are given none",
+             bandwidths);
+  d.quantity("nic_bandwidth", nic_bytes_per_s, bytes_per_s,
+             "bandwidth to other hosts, each direction: cluster.bandwidth where it is not given", bandwidths);
+  d.number("efficiency", efficiency, "the share of a peak that large products reach",
+           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  d.number("half_size", half_size,
+           "a product whose smallest dimension is x reaches efficiency x / (x + half_size) of the peak",
+           Bounds::between(0, 1e9));
+}
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,52 @@
+/// Devices: the peaks, the memory and the links of the accelerator, or of the processors, on which a host computes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/describe.h"
+#include "base/registry.h"
+
+namespace simgrad::cluster {
+
+/// The formats whose products a device has peaks for.
+enum class ProductFormat : unsigned char { float64, float32, float16, bfloat16, float8 };
+std::string_view name(ProductFormat format);
+
+/// A device. Peaks are those of dense products, without sparsity.
+///
+/// A product takes max(flops / (peak x efficiency(x)), bytes / memory bandwidth), x being the smallest of its three
+/// dimensions, and other work takes its bytes / memory bandwidth.
+/// Source: S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52, 2009.
+struct Device : base::Described {
+  std::optional<double> float64_flops_per_s, float32_flops_per_s, float16_flops_per_s, bfloat16_flops_per_s,
+      float8_flops_per_s;
+  double memory_bytes = 0.0;
+  double memory_bandwidth_bytes_per_s = 0.0;
+  std::optional<double> host_link_bytes_per_s;  ///< each direction, between the device and its host's memory
+  std::optional<double> nvlink_bytes_per_s;     ///< each direction, to the other devices of its host
+  std::optional<double> nic_bytes_per_s;        ///< each direction, to other hosts
+  double efficiency = 0.8;                      ///< the share of a peak that large products reach
+  double half_size = 0.0;                       ///< the size at which products reach half of it; 0: all sizes are alike
+
+  void describe(base::Describer& d) override;
+
+  /// Whether there is a device: false for `none`.
+  virtual bool there() const { return true; }
+  /// Peak flop/s of products of such numbers; nothing where the device has none.
+  std::optional<double> peak(ProductFormat format) const;
+  /// efficiency x / (x + half_size), x: the smallest dimension of a product.
+  double efficiency_of(double smallest) const { return efficiency * (smallest / (smallest + half_size)); }
+  /// Time of reading and writing so many bytes of the device's memory.
+  double memory_s(double bytes) const { return bytes / memory_bandwidth_bytes_per_s; }
+  /// Additions of float64 numbers a second, each of which reads two and writes one: the speed of its host.
+  double additions_per_s() const { return memory_bandwidth_bytes_per_s / (3.0 * 8.0); }
+  /// The formats that it has peaks for: "float64, float32".
+  std::string formats() const;
+};
+
+/// none, v100_32gb, a100_40gb, a100_80gb, h100, h200, b200, mi300x, tpu_v4, cpu_host, custom
+const base::Registry<Device>& devices();
+
+}  // namespace simgrad::cluster

@@ -1,0 +1,217 @@
+/// The devices that a scenario can name.
+///
+/// Sources: the vendors' data sheets, named at each device. Efficiencies: the largest product that was measured over
+/// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024), or 0.8 where none is known.
+#include "cluster/fabric/device.h"
+
+namespace simgrad::cluster {
+
+namespace {
+
+constexpr double TF = 1e12, GB = 1e9;
+
+/// A host without a device computes at its speed.
+struct NoDevice final : Device {
+  static constexpr base::About about{
+      .kind = "none", .summary = "no device: a host computes all flops at its speed", .cost = "", .source = ""};
+
+  void describe(base::Describer&) override {}
+  bool there() const override { return false; }
+};
+
+/// A device whose numbers the scenario gives.
+struct CustomDevice final : Device {
+  static constexpr base::About about{.kind = "custom",
+                                     .summary = "a device of your own: give the peaks, memory and memory_bandwidth",
+                                     .cost = "",
+                                     .source = ""};
+
+  void describe(base::Describer& d) override {
+    Device::describe(d);
+    if (!(memory_bandwidth_bytes_per_s > 0.0))
+      d.refuse("memory_bandwidth", "a custom device needs a memory_bandwidth, as in memory_bandwidth = \"2039GB/s\"");
+    if (formats().empty())
+      d.refuse("float32", "a custom device needs a peak, as in float32 = \"19.5TF\" or bfloat16 = \"312TF\"");
+  }
+};
+
+/// Numbers of a device in the catalogue. 0: it has no such thing.
+struct Sheet {
+  base::About about;
+  double float64, float32, float16, bfloat16, float8;  ///< flop/s
+  double memory_bytes, memory_bandwidth, host_link, nvlink, nic;
+  double efficiency;
+};
+
+std::optional<double> unless_zero(double number) { return number > 0.0 ? std::optional(number) : std::nullopt; }
+
+base::Registry<Device>::Entry entry_of(const Sheet& sheet) {
+  Device device;
+  device.float64_flops_per_s = unless_zero(sheet.float64);
+  device.float32_flops_per_s = unless_zero(sheet.float32);
+  device.float16_flops_per_s = unless_zero(sheet.float16);
+  device.bfloat16_flops_per_s = unless_zero(sheet.bfloat16);
+  device.float8_flops_per_s = unless_zero(sheet.float8);
+  device.memory_bytes = sheet.memory_bytes;
+  device.memory_bandwidth_bytes_per_s = sheet.memory_bandwidth;
+  device.host_link_bytes_per_s = unless_zero(sheet.host_link);
+  device.nvlink_bytes_per_s = unless_zero(sheet.nvlink);
+  device.nic_bytes_per_s = unless_zero(sheet.nic);
+  device.efficiency = sheet.efficiency;
+  return {sheet.about, [device] { return std::make_unique<Device>(device); }};
+}
+
+constexpr Sheet v100{.about = {.kind = "v100_32gb",
+                               .summary = "NVIDIA V100 SXM2, 32 GB; its efficiency is assumed",
+                               .cost = "",
+                               .source = "NVIDIA V100 data sheet, 2020; NIC: DGX-1, 100 Gbit/s for two GPUs"},
+                     .float64 = 7.8 * TF,
+                     .float32 = 15.7 * TF,
+                     .float16 = 125.0 * TF,
+                     .bfloat16 = 0.0,
+                     .float8 = 0.0,
+                     .memory_bytes = 32.0 * GB,
+                     .memory_bandwidth = 900.0 * GB,
+                     .host_link = 16.0 * GB,
+                     .nvlink = 150.0 * GB,
+                     .nic = 12.5 * GB,
+                     .efficiency = 0.8};
+
+constexpr Sheet a100_40gb{.about = {.kind = "a100_40gb",
+                                    .summary = "NVIDIA A100 SXM, 40 GB; efficiency 271 TF measured / 312 TF",
+                                    .cost = "",
+                                    .source = "NVIDIA A100 data sheet, 2021; NIC: DGX A100, 200 Gbit/s a GPU"},
+                          .float64 = 19.5 * TF,
+                          .float32 = 19.5 * TF,
+                          .float16 = 312.0 * TF,
+                          .bfloat16 = 312.0 * TF,
+                          .float8 = 0.0,
+                          .memory_bytes = 40.0 * GB,
+                          .memory_bandwidth = 1555.0 * GB,
+                          .host_link = 32.0 * GB,
+                          .nvlink = 300.0 * GB,
+                          .nic = 25.0 * GB,
+                          .efficiency = 0.87};
+
+constexpr Sheet a100_80gb_of(Sheet sheet) {
+  sheet.about.kind = "a100_80gb";
+  sheet.about.summary = "NVIDIA A100 SXM, 80 GB; efficiency 271 TF measured / 312 TF";
+  sheet.memory_bytes = 80.0 * GB;
+  sheet.memory_bandwidth = 2039.0 * GB;
+  return sheet;
+}
+
+constexpr Sheet h100{.about = {.kind = "h100",
+                               .summary = "NVIDIA H100 SXM, 80 GB; efficiency 795 TF measured / 989 TF",
+                               .cost = "",
+                               .source = "NVIDIA H100 data sheet, 2023; NIC: DGX H100, 400 Gbit/s a GPU"},
+                     .float64 = 67.0 * TF,
+                     .float32 = 67.0 * TF,
+                     .float16 = 989.0 * TF,
+                     .bfloat16 = 989.0 * TF,
+                     .float8 = 1979.0 * TF,
+                     .memory_bytes = 80.0 * GB,
+                     .memory_bandwidth = 3350.0 * GB,
+                     .host_link = 64.0 * GB,
+                     .nvlink = 450.0 * GB,
+                     .nic = 50.0 * GB,
+                     .efficiency = 0.8};
+
+constexpr Sheet h200_of(Sheet sheet) {
+  sheet.about.kind = "h200";
+  sheet.about.summary = "NVIDIA H200 SXM, 141 GB; its efficiency is assumed to be the H100's";
+  sheet.about.source = "NVIDIA H200 data sheet, 2024; NIC: 400 Gbit/s a GPU";
+  sheet.memory_bytes = 141.0 * GB;
+  sheet.memory_bandwidth = 4800.0 * GB;
+  return sheet;
+}
+
+constexpr Sheet b200{.about = {.kind = "b200",
+                               .summary = "NVIDIA B200, 180 GB; efficiency 1745 TF measured / 2250 TF",
+                               .cost = "",
+                               .source = "NVIDIA HGX B200 and DGX B200 data sheets, 2024; NIC: 400 Gbit/s a GPU"},
+                     .float64 = 37.0 * TF,
+                     .float32 = 75.0 * TF,
+                     .float16 = 2250.0 * TF,
+                     .bfloat16 = 2250.0 * TF,
+                     .float8 = 4500.0 * TF,
+                     .memory_bytes = 180.0 * GB,
+                     .memory_bandwidth = 8000.0 * GB,
+                     .host_link = 64.0 * GB,
+                     .nvlink = 900.0 * GB,
+                     .nic = 50.0 * GB,
+                     .efficiency = 0.78};
+
+constexpr Sheet mi300x{.about = {.kind = "mi300x",
+                                 .summary = "AMD MI300X, 192 GB, seven links of 64 GB/s; efficiency 668 TF measured / "
+                                            "1307 TF",
+                                 .cost = "",
+                                 .source = "AMD Instinct MI300X data sheet, 2023; NIC: 400 Gbit/s a GPU"},
+                       .float64 = 163.4 * TF,
+                       .float32 = 163.4 * TF,
+                       .float16 = 1307.4 * TF,
+                       .bfloat16 = 1307.4 * TF,
+                       .float8 = 2614.9 * TF,
+                       .memory_bytes = 192.0 * GB,
+                       .memory_bandwidth = 5300.0 * GB,
+                       .host_link = 64.0 * GB,
+                       .nvlink = 448.0 * GB,
+                       .nic = 50.0 * GB,
+                       .efficiency = 0.51};
+
+constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
+                                 .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links of 50 "
+                                            "GB/s to neighbours; its efficiency is assumed",
+                                 .cost = "",
+                                 .source = "N. P. Jouppi et al., TPU v4: An Optically Reconfigurable Supercomputer for "
+                                           "Machine Learning with Hardware Support for Embeddings, ISCA 2023"},
+                       .float64 = 0.0,
+                       .float32 = 0.0,
+                       .float16 = 0.0,
+                       .bfloat16 = 275.0 * TF,
+                       .float8 = 0.0,
+                       .memory_bytes = 32.0 * 1024.0 * 1024.0 * 1024.0,
+                       .memory_bandwidth = 1200.0 * GB,
+                       .host_link = 0.0,
+                       .nvlink = 300.0 * GB,
+                       .nic = 0.0,
+                       .efficiency = 0.8};
+
+/// 128 cores at 2.45 GHz, each with two fused multiply-adds of four float64 numbers a cycle; 16 channels of DDR4-3200.
+constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
+                                   .summary = "two AMD EPYC 7763 with 512 GB; no device beside them, its efficiency is "
+                                              "assumed",
+                                   .cost = "",
+                                   .source = "AMD EPYC 7763 data sheet, 2021; NIC: 100 Gbit/s"},
+                         .float64 = 5.0 * TF,
+                         .float32 = 10.0 * TF,
+                         .float16 = 0.0,
+                         .bfloat16 = 0.0,
+                         .float8 = 0.0,
+                         .memory_bytes = 512.0 * GB,
+                         .memory_bandwidth = 409.6 * GB,
+                         .host_link = 0.0,
+                         .nvlink = 0.0,
+                         .nic = 12.5 * GB,
+                         .efficiency = 0.8};
+
+}  // namespace
+
+const base::Registry<Device>& devices() {
+  static const base::Registry<Device> table({
+      base::entry<Device, NoDevice>(),
+      entry_of(v100),
+      entry_of(a100_40gb),
+      entry_of(a100_80gb_of(a100_40gb)),
+      entry_of(h100),
+      entry_of(h200_of(h100)),
+      entry_of(b200),
+      entry_of(mi300x),
+      entry_of(tpu_v4),
+      entry_of(cpu_host),
+      base::entry<Device, CustomDevice>(),
+  });
+  return table;
+}
+
+}  // namespace simgrad::cluster

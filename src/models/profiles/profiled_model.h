@@ -1,0 +1,44 @@
+/// Models that are known by their layers alone: their runs are timed, and compute no numbers.
+#pragma once
+
+#include <vector>
+
+#include "models/model.h"
+
+namespace simgrad::models {
+
+class ProfiledModel : public Model {
+ public:
+  Predicts predicts() const final { return Predicts::number; }
+  std::string_view metric(const Problem&) const final { return {}; }
+  bool constant_feature() const final { return false; }
+  std::string numbers_refusal() const final;
+  std::optional<Problem> own_problem() const final { return Problem{.features = 1}; }
+  std::int64_t sample_bytes(const Problem&) const override { return 0; }
+
+  std::int64_t parameters(const Problem& problem) const final;
+  std::vector<Layer> layers(const Problem&) const final { return profile(); }
+  /// The layers in forward order.
+  virtual std::vector<Layer> profile() const = 0;
+
+  /// Errors: InvariantError; such a model has no numbers.
+  void gradient(const Problem&, const Samples&, std::span<const double>, double, double, std::span<double>) const final;
+  Score score(const Problem&, const Samples&, std::span<const double>) const final;
+
+ protected:
+  /// The model's kind, for errors.
+  virtual std::string_view kind() const = 0;
+};
+
+/// Sums over the layers.
+struct LayerTotals {
+  std::int64_t parameters = 0;
+  double forward_flops = 0.0;
+  double backward_flops = 0.0;
+  double forward_s = 0.0;
+  double backward_s = 0.0;
+  Kept kept;
+};
+LayerTotals totals(const std::vector<Layer>& layers);
+
+}  // namespace simgrad::models

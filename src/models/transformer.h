@@ -1,0 +1,53 @@
+/// A decoder-only transformer, computed: every token of a sequence is predicted from those up to it.
+///
+/// x = embedding + positions; in every block x <- x + attention(norm(x)), x <- x + feed_forward(norm(x)); the logits
+/// are the head's product with norm(x). The loss of a sample, a sequence, is the mean over its tokens of the softmax
+/// cross-entropy of the next token. transformer_shape.h says how w is laid out, and names the sources.
+#pragma once
+
+#include "models/model.h"
+#include "models/transformer_options.h"
+
+namespace simgrad::models {
+
+class Transformer final : public Model {
+ public:
+  static constexpr base::About about{
+      .kind = "transformer",
+      .summary = "A decoder-only transformer on text: attention and feed-forward parts behind norms.",
+      .cost =
+          "2 flops a token and parameter of a matrix, 4 s h a token and layer of attention, 2 h V a token for the "
+          "head; twice that backward",
+      .source =
+          "A. Vaswani et al., Attention Is All You Need, 2017; A. Radford et al., Language Models are "
+          "Unsupervised Multitask Learners, 2019"};
+
+  TransformerOptions options;
+
+  void describe(base::Describer& d) override;
+
+  Predicts predicts() const override { return Predicts::tokens; }
+  std::string_view metric(const Problem&) const override { return "accuracy"; }
+  bool constant_feature() const override { return false; }
+  std::int64_t sequence() const override { return options.sequence; }
+  std::string refusal(const Problem& problem) const override;
+  std::string numbers_refusal() const override { return models::numbers_refusal(options.shape(2)); }
+  std::optional<Problem> own_problem() const override;
+  std::int64_t sample_bytes(const Problem&) const override { return 2 * options.sequence; }
+  double tokens_a_sample(const Problem&) const override { return static_cast<double>(options.sequence); }
+  std::int64_t parameters(const Problem& problem) const override;
+  std::vector<Layer> layers(const Problem& problem) const override;
+  /// Matrices are N(0, 0.02), those that end on the residual stream over sqrt(2 layers); gains are 1, biases 0. Source:
+  /// A. Radford et al., 2019.
+  void initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const override;
+  void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
+                double penalty_scale, std::span<double> gradient) const override;
+  Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+  /// In floats where the format is not float64; half precision rounds weights and each part's results, too.
+  void gradient_in(values::Format format, const Problem& problem, const Samples& rows, std::span<const double> w,
+                   double scale, double penalty_scale, std::span<double> gradient) const override;
+  Score score_in(values::Format format, const Problem& problem, const Samples& rows,
+                 std::span<const double> w) const override;
+};
+
+}  // namespace simgrad::models

@@ -1,0 +1,80 @@
+/// The head of a transformer and its loss.
+#include <algorithm>
+#include <cmath>
+
+#include "models/transformer_parts.h"
+#include "models/vector_functions.h"
+
+namespace simgrad::models {
+
+namespace {
+
+constexpr std::int64_t logits_at_once = std::int64_t{1} << 19;
+
+/// Visits the tokens in pieces: visit(first, count, logits), with logits (count x vocabulary).
+template <class Real, class Visit>
+void for_pieces_of_logits(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
+                          Visit visit) {
+  const std::int64_t V = numbers.shape.vocabulary, h = numbers.shape.hidden;
+  const std::int64_t piece = std::clamp<std::int64_t>(logits_at_once / V, 1, tokens);
+  const MatrixView<Real> W{numbers.at(numbers.places.head.matrix), h};
+  std::vector<Real> z;
+  for (std::int64_t first = 0; first < tokens; first += piece) {
+    const std::int64_t count = std::min(piece, tokens - first);
+    z.resize(static_cast<std::size_t>(count * V));
+    numbers.product.set({count, V, h}, {n.data() + first * h, h}, W.transposed(), z.data(), V);
+    numbers.round(z);
+    visit(first, count, z);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+Score loss(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
+           std::span<const std::int64_t> next) {
+  const std::int64_t V = numbers.shape.vocabulary;
+  Score score;
+  for_pieces_of_logits(numbers, tokens, n, [&](std::int64_t first, std::int64_t count, std::vector<Real>& logits) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      Real* const z = logits.data() + i * V;
+      const std::int64_t y = next[static_cast<std::size_t>(first + i)];
+      const std::int64_t best = std::max_element(z, z + V) - z;
+      const double behind = static_cast<double>(z[best]) - static_cast<double>(z[y]);
+      score.loss += behind + std::log(static_cast<double>(exponentials(V, Real{1}, z)));
+      score.metric += best == y ? 1.0 : 0.0;
+    }
+  });
+  return score;
+}
+
+template <class Real>
+void loss_backward(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
+                   std::span<const std::int64_t> next, double scale, std::vector<Real>& dn) {
+  const std::int64_t V = numbers.shape.vocabulary, h = numbers.shape.hidden;
+  const LinearPlace& head = numbers.places.head;
+  dn.resize(static_cast<std::size_t>(tokens * h));
+  for_pieces_of_logits(numbers, tokens, n, [&](std::int64_t first, std::int64_t count, std::vector<Real>& logits) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      Real* const z = logits.data() + i * V;
+      const Real factor = static_cast<Real>(scale) / exponentials(V, Real{1}, z);
+      for (std::int64_t c = 0; c < V; ++c) z[c] *= factor;
+      z[next[static_cast<std::size_t>(first + i)]] -= static_cast<Real>(scale);
+    }
+    numbers.round(logits);
+    const MatrixView<Real> dz{logits.data(), V};
+    numbers.product.add({V, h, count}, dz.transposed(), {n.data() + first * h, h}, numbers.gradient_at(head.matrix), h);
+    numbers.product.set({count, h, V}, dz, {numbers.at(head.matrix), h}, dn.data() + first * h, h);
+  });
+  numbers.round(dn);
+}
+
+template Score loss(TransformerNumbers<float>&, std::int64_t, const std::vector<float>&, std::span<const std::int64_t>);
+template Score loss(TransformerNumbers<double>&, std::int64_t, const std::vector<double>&,
+                    std::span<const std::int64_t>);
+template void loss_backward(TransformerNumbers<float>&, std::int64_t, const std::vector<float>&,
+                            std::span<const std::int64_t>, double, std::vector<float>&);
+template void loss_backward(TransformerNumbers<double>&, std::int64_t, const std::vector<double>&,
+                            std::span<const std::int64_t>, double, std::vector<double>&);
+
+}  // namespace simgrad::models

@@ -1,0 +1,119 @@
+#include "models/transformer_options.h"
+
+#include <array>
+
+#include "base/errors.h"
+#include "models/transformer_config.h"
+
+namespace simgrad::models {
+
+namespace {
+
+constexpr std::array norms{base::Choice{"layer_norm", "mean and variance, with gains and biases"},
+                           base::Choice{"rms_norm", "the root mean square, with gains (B. Zhang, R. Sennrich, 2019)"}};
+constexpr std::array position_kinds{
+    base::Choice{"learned", "a vector for each place, added to the embedding"},
+    base::Choice{"rotary", "q and k are turned by angles (J. Su et al., RoFormer, 2021)"},
+    base::Choice{"none", "no parameters and no work: none, or biases of the scores (O. Press et al., ALiBi, 2022)"}};
+
+/// A preset's numbers become the defaults of the options that are read after it.
+void take_preset(base::Describer& d, TransformerOptions& options) {
+  static const std::vector<base::Choice> names = [] {
+    std::vector<base::Choice> all;
+    for (const PresetEntry& entry : transformer_presets()) all.push_back(entry.name);
+    return all;
+  }();
+  d.choice("preset", options.preset, {"none", "the options alone"}, names,
+           "a published transformer whose numbers replace the defaults below");
+  if (options.preset == options.preset_taken || !options.preset) return;
+  options.preset_taken = options.preset;
+  options.take(transformer_presets().at(static_cast<std::size_t>(*options.preset)).shape);
+}
+
+void take_config(base::Describer& d, TransformerOptions& options) {
+  d.path("config", options.config,
+         "a Hugging Face config.json (gpt2, llama, mistral, qwen2, gpt_neox, bloom, opt) whose numbers replace the "
+         "defaults below");
+  if (options.config.empty() || options.config == options.config_taken) return;
+  if (options.preset)
+    return d.refuse("config", "a config and a preset both give the transformer's shape; leave one of them out");
+  try {
+    options.take(shape_in_config(options.config));
+    options.config_taken = options.config;
+  } catch (const base::ScenarioError& error) {
+    d.refuse("config", error.what());
+  }
+}
+
+}  // namespace
+
+TransformerShape TransformerOptions::shape(std::int64_t vocabulary_of_data) const {
+  return {.layers = layers,
+          .hidden = hidden,
+          .heads = heads,
+          .kv_heads = kv_heads.value_or(heads),
+          .feed_forward = feed_forward.value_or(4 * hidden),
+          .gated = gated,
+          .sequence = sequence,
+          .vocabulary = vocabulary.value_or(vocabulary_of_data),
+          .tied = tied,
+          .biases = biases,
+          .norm = norm,
+          .positions = positions,
+          .qkv_biases = qkv_biases,
+          .embedding_norm = embedding_norm,
+          .dropout = dropout,
+          .fused_attention = fused_attention};
+}
+
+void TransformerOptions::take(const TransformerShape& shape) {
+  layers = shape.layers;
+  hidden = shape.hidden;
+  heads = shape.heads;
+  kv_heads = shape.kv_heads;
+  feed_forward = shape.feed_forward;
+  gated = shape.gated;
+  sequence = shape.sequence;
+  vocabulary = shape.vocabulary;
+  tied = shape.tied;
+  biases = shape.biases;
+  norm = shape.norm;
+  positions = shape.positions;
+  qkv_biases = shape.qkv_biases;
+  embedding_norm = shape.embedding_norm;
+  dropout = shape.dropout;
+  fused_attention = shape.fused_attention;
+}
+
+void describe_shape(base::Describer& d, TransformerOptions& options) {
+  using base::Bounds;
+  take_preset(d, options);
+  take_config(d, options);
+  d.integer("layers", options.layers, "blocks of attention and feed-forward parts", Bounds::between(1, 10'000));
+  d.integer("hidden", options.hidden, "numbers a token between the blocks", Bounds::between(1, 1e6));
+  d.integer("heads", options.heads, "heads of attention; they divide hidden", Bounds::between(1, 1e5));
+  d.integer("kv_heads", options.kv_heads, "heads of keys and values (default heads); they divide heads",
+            Bounds::between(1, 1e5));
+  d.integer("feed_forward", options.feed_forward, "the inner width of the feed-forward part (default 4 hidden)",
+            Bounds::between(1, 1e7));
+  d.flag("gated", options.gated, "SwiGLU, with a third matrix, instead of GELU (N. Shazeer, 2020)");
+  d.integer("sequence", options.sequence, "tokens that a sample predicts", Bounds::between(1, 1e7));
+  d.integer("vocabulary", options.vocabulary, "different tokens (default the data's; a timing-only run needs it)",
+            Bounds::between(2, 1e8));
+  d.flag("tied", options.tied, "whether the head multiplies by the embedding");
+  d.flag("bias", options.biases, "whether the blocks' products add biases");
+  d.flag("qkv_biases", options.qkv_biases,
+         "beside bias = false: whether q, k and v have biases all the same (Qwen2); timing only");
+  d.choice("norm", options.norm, norms, "the norm before each part and before the head");
+  d.choice("positions", options.positions, position_kinds, "how a token's place is told");
+  d.flag("embedding_norm", options.embedding_norm, "a norm behind the embedding (BLOOM); timing only");
+  d.flag("dropout", options.dropout,
+         "whether dropout's masks are made and kept, a byte a number; timing and memory only");
+  d.flag("fused_attention", options.fused_attention,
+         "attention keeps no scores and makes them again in the backward pass (T. Dao et al., FlashAttention, 2022); "
+         "timing and memory only");
+  if (const std::string why = refusal(options.shape(2)); !why.empty())
+    d.refuse(options.hidden % options.heads != 0 ? "heads" : "kv_heads", why);
+}
+
+}  // namespace simgrad::models

@@ -1,0 +1,198 @@
+/// The layers of a transformer, counted by hand from its shape.
+#include "models/transformer_shape.h"
+
+#include <fmt/format.h>
+
+namespace simgrad::models {
+
+namespace {
+
+/// The most parameters: with some bytes each, their number of bytes is still a whole number of 63 bits.
+constexpr double transformer_parameters_most = 1e17;
+
+/// Appends layers, each of which begins where the one before ends.
+class LayersOfTransformer {
+ public:
+  explicit LayersOfTransformer(const TransformerShape& shape)
+      : shape_(shape),
+        s_(static_cast<double>(shape.sequence)),
+        h_(static_cast<double>(shape.hidden)),
+        f_(static_cast<double>(shape.feed_forward)),
+        kv_(static_cast<double>(shape.kv_width())) {}
+
+  std::vector<Layer> all() {
+    embedding();
+    for (std::int64_t block = 1; block <= shape_.layers; ++block) {
+      attention_in(block);
+      attention_out(block);
+      feed_forward_in(block);
+      feed_forward_out(block);
+    }
+    head();
+    return std::move(layers_);
+  }
+
+ private:
+  /// A layer that begins with a matrix (rows x columns), which multiplies s rows; rows = 0: it has none.
+  Layer& add(std::string name, std::int64_t unit, std::int64_t rows, std::int64_t columns, std::int64_t others) {
+    Layer layer{.first = next_, .count = rows * columns + others, .rows = rows, .columns = columns};
+    layer.name = std::move(name);
+    layer.unit = unit;
+    next_ += layer.count;
+    return layers_.emplace_back(std::move(layer));
+  }
+  static void multiply(Layer& layer, const Product& product) {
+    layer.products.push_back(product);
+    layer.forward_flops += product.flops();
+    layer.backward_flops += 2.0 * product.flops();
+  }
+  Layer& add_block(std::int64_t block, const char* part, std::int64_t rows, std::int64_t columns, bool biases,
+                   bool norm) {
+    const std::int64_t others = (biases ? rows : 0) + (norm ? shape_.norm_parameters() : 0);
+    Layer& layer = add(fmt::format("block {}: {}", block, part), block, rows, columns, others);
+    multiply(layer, {.m = s_, .n = static_cast<double>(rows), .k = static_cast<double>(columns)});
+    return layer;
+  }
+  /// A dropout behind n numbers.
+  void drop_out(Layer& layer, double n) const {
+    if (!shape_.dropout) return;
+    layer.elementwise += 2.0 * n;
+    layer.kept.bytes += n;
+  }
+
+  void embedding() {
+    const bool learned = shape_.positions == Positions::learned;
+    const std::int64_t others =
+        (learned ? shape_.sequence * shape_.hidden : 0) + (shape_.embedding_norm ? shape_.norm_parameters() : 0);
+    Layer& layer = add("embedding", 0, shape_.vocabulary, shape_.hidden, others);
+    layer.elementwise = (learned ? 3.0 : 2.0) * s_ * h_;
+    if (shape_.embedding_norm) {
+      layer.elementwise += 2.0 * s_ * h_;
+      layer.kept.numbers += s_ * h_;
+    }
+    drop_out(layer, s_ * h_);
+  }
+
+  /// The norm, q, k and v, their scores and the scores' application to v: the backward pass comes to all of these
+  /// before the gradient of this matrix.
+  void attention_in(std::int64_t block) {
+    Layer& layer = add_block(block, "attention in", shape_.hidden + 2 * shape_.kv_width(), shape_.hidden,
+                             shape_.biases || shape_.qkv_biases, true);
+    const auto heads = static_cast<double>(shape_.heads), d = static_cast<double>(shape_.head_width());
+    const double scores = heads * s_ * s_;
+    multiply(layer, {.m = s_, .n = s_, .k = d, .count = heads, .parameters = false});
+    multiply(layer, {.m = s_, .n = d, .k = s_, .count = heads, .parameters = false});
+    layer.elementwise = 2.0 * s_ * h_;                                                      // the norm
+    if (shape_.positions == Positions::rotary) layer.elementwise += 2.0 * s_ * (h_ + kv_);  // q and k turned
+    layer.entrance = s_ * h_;                                                               // the norm's input
+    layer.kept.numbers = s_ * (h_ /* the norm's input */ + h_ /* and output */ + h_ /* q */ + 2.0 * kv_ /* k and v */);
+    if (shape_.fused_attention) return;
+    layer.elementwise += 2.0 * scores;  // softmax
+    layer.selective.numbers = scores;   // its output
+    drop_out(layer, scores);
+    if (shape_.dropout) {
+      layer.selective.numbers += scores;  // the dropout's output
+      layer.selective.bytes = scores;     // its mask, which `kept` has already
+    }
+    layer.kept.numbers += layer.selective.numbers;
+    layer.selective_flops = 4.0 * s_ * s_ * h_;
+  }
+
+  void attention_out(std::int64_t block) {
+    Layer& layer = add_block(block, "attention out", shape_.hidden, shape_.hidden, shape_.biases, false);
+    layer.elementwise = 3.0 * s_ * h_;  // the residual sum
+    layer.kept.numbers = s_ * h_;       // the product's input
+    drop_out(layer, s_ * h_);
+  }
+
+  /// The norm, the first product and the activation.
+  void feed_forward_in(std::int64_t block) {
+    const std::int64_t parts = shape_.gated ? 2 : 1;
+    Layer& layer = add_block(block, "feed-forward in", parts * shape_.feed_forward, shape_.hidden, shape_.biases, true);
+    const auto inner = static_cast<double>(parts) * f_;
+    layer.elementwise = 2.0 * s_ * h_ + s_ * (inner + f_);
+    layer.kept.numbers = s_ * (2.0 * h_ /* the norm's input and output */ + inner /* the activation's input */);
+  }
+
+  void feed_forward_out(std::int64_t block) {
+    Layer& layer = add_block(block, "feed-forward out", shape_.hidden, shape_.feed_forward, shape_.biases, false);
+    layer.elementwise = 3.0 * s_ * h_;
+    layer.kept.numbers = s_ * f_;
+    drop_out(layer, s_ * h_);
+  }
+
+  /// The last norm, the logits and the loss.
+  void head() {
+    Layer& layer = shape_.tied
+                       ? add("head", shape_.layers + 1, 0, 0, shape_.norm_parameters())
+                       : add("head", shape_.layers + 1, shape_.vocabulary, shape_.hidden, shape_.norm_parameters());
+    const auto V = static_cast<double>(shape_.vocabulary);
+    multiply(layer, {.m = s_, .n = V, .k = h_});
+    layer.elementwise = 2.0 * s_ * h_ + 2.0 * s_ * V;
+    layer.entrance = s_ * h_;
+    layer.kept = {.numbers = 2.0 * s_ * h_, .bytes = 4.0 * s_ * V};
+  }
+
+  const TransformerShape& shape_;
+  double s_, h_, f_, kv_;
+  std::int64_t next_ = 0;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace
+
+std::vector<Layer> layers(const TransformerShape& shape) { return LayersOfTransformer(shape).all(); }
+
+std::int64_t parameters(const TransformerShape& shape) {
+  const std::int64_t h = shape.hidden, kv = shape.kv_width(), f = shape.feed_forward, V = shape.vocabulary;
+  const std::int64_t first = shape.gated ? 2 * f : f;  // outputs of the first product of the feed-forward part
+  const std::int64_t norm = shape.norm_parameters();
+  std::int64_t block = h * (h + 2 * kv) + h * h + h * first + f * h + 2 * norm;
+  if (shape.biases)
+    block += (h + 2 * kv) + h + first + h;
+  else if (shape.qkv_biases)
+    block += h + 2 * kv;
+  return V * h + (shape.positions == Positions::learned ? shape.sequence * h : 0) + (shape.embedding_norm ? norm : 0) +
+         shape.layers * block + norm + (shape.tied ? 0 : V * h);
+}
+
+std::string refusal(const TransformerShape& shape) {
+  if (shape.hidden % shape.heads != 0) {
+    const std::int64_t below = shape.hidden / shape.heads * shape.heads;
+    return fmt::format(
+        "hidden = {} does not divide into heads = {} of equal widths; take {}{} for hidden, or a number of "
+        "heads that divides it",
+        shape.hidden, shape.heads, below > 0 ? fmt::format("{} or ", below) : "", below + shape.heads);
+  }
+  if (shape.heads % shape.kv_heads != 0)
+    return fmt::format(
+        "kv_heads = {} does not divide heads = {}; each of the kv_heads serves as many heads as any other, so take a "
+        "divisor of {} (1: one for all; {}: one each)",
+        shape.kv_heads, shape.heads, shape.heads, shape.heads);
+  if (shape.positions == Positions::rotary && shape.head_width() % 2 != 0)
+    return fmt::format(
+        "rotary positions turn pairs of numbers, but hidden = {} and heads = {} make heads of {} numbers; take a "
+        "hidden of {}, or positions = \"learned\"",
+        shape.hidden, shape.heads, shape.head_width(), shape.hidden + shape.heads);
+  const auto h = static_cast<double>(shape.hidden), f = static_cast<double>(shape.feed_forward);
+  const double all = static_cast<double>(shape.layers) * (4.0 * h * h + 3.0 * h * f) +
+                     h * (2.0 * static_cast<double>(shape.vocabulary) + static_cast<double>(shape.sequence));
+  if (!(all < transformer_parameters_most))
+    return fmt::format("a transformer of some {:.1e} parameters; expected fewer than {:.0e}", all,
+                       transformer_parameters_most);
+  return {};
+}
+
+std::string numbers_refusal(const TransformerShape& shape) {
+  const auto refuse = [](const char* option, const char* what) {
+    return fmt::format(
+        "{}: {} can be timed, but the transformer's numbers have none; set {} = false, or training.numbers = false",
+        option, what, option);
+  };
+  if (shape.qkv_biases && !shape.biases) return refuse("qkv_biases", "biases of q, k and v alone");
+  if (shape.embedding_norm) return refuse("embedding_norm", "a norm behind the embedding");
+  if (shape.dropout) return refuse("dropout", "dropout");
+  return {};
+}
+
+}  // namespace simgrad::models

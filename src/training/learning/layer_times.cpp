@@ -1,0 +1,87 @@
+#include "training/learning/layer_times.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+
+namespace simgrad::training {
+
+cluster::ProductFormat multiplies_in(Precision precision) {
+  switch (precision) {
+    case Precision::float64:
+      break;
+    case Precision::float32:
+      return cluster::ProductFormat::float32;
+    case Precision::bfloat16:
+      return cluster::ProductFormat::bfloat16;
+    case Precision::float16:
+      return cluster::ProductFormat::float16;
+    case Precision::float8:
+      return cluster::ProductFormat::float8;
+  }
+  return cluster::ProductFormat::float64;
+}
+
+LayerTimes::LayerTimes(const cluster::Device& device, Precision precision)
+    : device_(&device), bytes_(number_bytes(precision)), peak_(device.peak(multiplies_in(precision)).value_or(0.0)) {
+  base::check(peak_ > 0.0, "the device multiplies numbers of that precision");
+}
+
+double LayerTimes::product_s(double m, double n, double k, double result_bytes) const {
+  if (!(m * n * k > 0.0)) return 0.0;
+  const double computing_s = 2.0 * m * n * k / (peak_ * device_->efficiency_of(std::min({m, n, k})));
+  return std::max(computing_s, device_->memory_s((m * k + k * n) * bytes_.product + m * n * result_bytes));
+}
+
+double LayerTimes::forward_s(const models::Product& product, double rows) const {
+  const double m = product.parameters ? product.m * rows : product.m;
+  const double times = product.parameters ? product.count : product.count * rows;
+  return times * product_s(m, product.n, product.k, bytes_.activation);
+}
+
+double LayerTimes::backward_s(const models::Product& product, double rows, bool of_first_factor) const {
+  const double m = product.parameters ? product.m * rows : product.m;
+  const double times = product.parameters ? product.count : product.count * rows;
+  const double second = product_s(product.k, product.n, m, product.parameters ? bytes_.gradient : bytes_.activation);
+  if (!of_first_factor) return times * second;
+  return times * (product_s(m, product.k, product.n, bytes_.activation) + second);
+}
+
+double LayerTimes::flops_s(double flops) const { return flops / (peak_ * device_->efficiency); }
+
+double LayerTimes::forward_s(const models::Layer& layer, double rows) const {
+  if (layer.forward_s > 0.0) return layer.forward_s * rows;
+  double seconds = layer.products.empty() ? flops_s(layer.forward_flops * rows) : 0.0;
+  for (const models::Product& product : layer.products) seconds += forward_s(product, rows);
+  return seconds + device_->memory_s(layer.elementwise * rows * bytes_.activation);
+}
+
+double LayerTimes::backward_s(const models::Layer& layer, double rows) const {
+  if (layer.backward_s > 0.0) return layer.backward_s * rows;
+  const bool of_first_factor = layer.backward_flops > 1.5 * layer.forward_flops;
+  double seconds = layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0;
+  for (const models::Product& product : layer.products)
+    seconds += backward_s(product, rows, of_first_factor || !product.parameters);
+  return seconds + device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation);
+}
+
+double LayerTimes::gradient_s(std::span<const models::Layer> layers, double rows) const {
+  double seconds = 0.0;
+  for (const models::Layer& layer : layers) seconds += forward_s(layer, rows);
+  for (const models::Layer& layer : layers) seconds += backward_s(layer, rows);
+  return seconds;
+}
+
+double update_bytes(Precision precision, std::size_t optimizer_vectors) {
+  const NumberBytes bytes = number_bytes(precision);
+  const double kept = bytes.master > 0.0 ? bytes.master : bytes.parameter;
+  const double written_besides = bytes.master > 0.0 ? bytes.parameter : 0.0;
+  return bytes.gradient + 2.0 * kept + written_besides + 2.0 * bytes.moment * static_cast<double>(optimizer_vectors);
+}
+
+bool any_measured(std::span<const models::Layer> layers) {
+  return std::ranges::any_of(
+      layers, [](const models::Layer& layer) { return layer.forward_s > 0.0 || layer.backward_s > 0.0; });
+}
+
+}  // namespace simgrad::training

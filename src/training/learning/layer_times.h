@@ -1,0 +1,54 @@
+/// The seconds that a device takes for a layer's passes, and for an optimizer's update.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cluster/fabric/device.h"
+#include "models/model.h"
+#include "training/precision.h"
+
+namespace simgrad::training {
+
+/// The format in which a device multiplies.
+cluster::ProductFormat multiplies_in(Precision precision);
+
+/// Times of one device, which has a peak for the precision's products.
+///
+/// A product of (m x k) by (k x n) takes max(2 m n k / (peak x efficiency(min(m, n, k))), bytes / memory bandwidth),
+/// its bytes being those of both factors as the matrix units read them and of the result as it is kept. The rows of all
+/// samples stand in m if the second factor is parameters; else each sample has products of its own. The backward pass
+/// has two of them: the gradient of the first factor, (m x n) by (n x k), and of the second, (k x m) by (m x n); a
+/// layer whose backward flops are as many as its forward ones has the second alone. Elementwise numbers take their
+/// bytes / memory bandwidth: in the backward pass half as many again, since it reads two numbers and writes one where
+/// the forward pass reads one and writes one. A layer without products is one large product of its flops. Layers with
+/// measured seconds take these, on any host.
+class LayerTimes {
+ public:
+  LayerTimes(const cluster::Device& device, Precision precision);
+
+  double forward_s(const models::Layer& layer, double rows) const;
+  double backward_s(const models::Layer& layer, double rows) const;
+  /// Forwards and backwards through all layers.
+  double gradient_s(std::span<const models::Layer> layers, double rows) const;
+  /// Flops of no known shape: at the efficiency of large products.
+  double flops_s(double flops) const;
+
+ private:
+  double product_s(double m, double n, double k, double result_bytes) const;
+  double forward_s(const models::Product& product, double rows) const;
+  double backward_s(const models::Product& product, double rows, bool of_first_factor) const;
+
+  const cluster::Device* device_;
+  NumberBytes bytes_;
+  double peak_;
+};
+
+/// Bytes of the device's memory that an update of one parameter reads and writes: the gradient, the parameter or its
+/// master copy, the optimizer's vectors; a half-precision parameter is written besides.
+double update_bytes(Precision precision, std::size_t optimizer_vectors);
+
+/// Whether any layer has measured seconds.
+bool any_measured(std::span<const models::Layer> layers);
+
+}  // namespace simgrad::training

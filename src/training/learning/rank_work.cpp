@@ -1,0 +1,55 @@
+#include "training/learning/rank_work.h"
+
+namespace simgrad::training {
+
+RankWork::RankWork(std::span<const models::Layer> layers, const cluster::Device* device, Precision precision,
+                   double speed, Recompute recompute)
+    : layers_(layers),
+      times_(device ? std::optional(LayerTimes(*device, precision)) : std::nullopt),
+      by_layer_(device != nullptr || any_measured(layers)),
+      speed_(speed),
+      recompute_(recompute) {}
+
+double RankWork::gradient(double flops, std::int64_t rows) const {
+  return by_layer_ ? forward(rows) + backward(rows) : flops;
+}
+
+double RankWork::forward(std::int64_t rows) const {
+  double work = 0.0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) work += by_layer_ ? forward(i, rows) : layers_[i].forward_flops;
+  return by_layer_ ? work : work * static_cast<double>(rows);
+}
+
+double RankWork::backward(std::int64_t rows) const {
+  double work = 0.0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) work += backward(i, rows);
+  return work;
+}
+
+double RankWork::forward(std::size_t layer, std::int64_t rows) const {
+  const models::Layer& its = layers_[layer];
+  const auto count = static_cast<double>(rows);
+  if (times_) return times_->forward_s(its, count) * speed_;
+  return its.forward_s > 0.0 ? its.forward_s * count * speed_ : its.forward_flops * count;
+}
+
+double RankWork::backward(std::size_t layer, std::int64_t rows) const {
+  const models::Layer& its = layers_[layer];
+  const auto count = static_cast<double>(rows);
+  if (!by_layer_) return (its.backward_flops + recomputed_flops(layers_, layer, recompute_)) * count;
+  const double again = recomputed(layer, rows);
+  if (times_) return times_->backward_s(its, count) * speed_ + again;
+  return (its.backward_s > 0.0 ? its.backward_s * count * speed_ : its.backward_flops * count) + again;
+}
+
+double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {
+  if (recompute_ == Recompute::none) return 0.0;
+  if (recompute_ == Recompute::selective) return of_flops(layers_[layer].selective_flops * static_cast<double>(rows));
+  const std::int64_t unit = layers_[layer].unit;
+  if (layer + 1 < layers_.size() && layers_[layer + 1].unit == unit) return 0.0;
+  double work = 0.0;
+  for (std::size_t i = layer + 1; i-- > 0 && layers_[i].unit == unit;) work += forward(i, rows);
+  return work;
+}
+
+}  // namespace simgrad::training

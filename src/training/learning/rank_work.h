@@ -1,0 +1,40 @@
+/// A rank's work as flops at the nominal speed of its host, so that stragglers, slow hosts and shared cores stretch it.
+#pragma once
+
+#include <optional>
+
+#include "training/learning/layer_times.h"
+#include "training/learning/units.h"
+
+namespace simgrad::training {
+
+/// The work of gradients. Without a device and without measured layers it is the flops themselves; else it is the
+/// seconds that the layers take, times the speed. It is charged, and the flops are what the record counts.
+class RankWork {
+ public:
+  /// device: the host's; null: it has none.  layers must outlive it.  speed: flop/s of the host.
+  RankWork(std::span<const models::Layer> layers, const cluster::Device* device, Precision precision, double speed,
+           Recompute recompute = Recompute::none);
+
+  /// Of a gradient over so many rows, which has so many flops.
+  double gradient(double flops, std::int64_t rows) const;
+  /// Of the forward pass through all layers; of the two passes through one, the backward pass with what it computes
+  /// again.
+  double forward(std::int64_t rows) const;
+  double forward(std::size_t layer, std::int64_t rows) const;
+  double backward(std::size_t layer, std::int64_t rows) const;
+  /// Of flops that are no gradient of the layers.
+  double of_flops(double flops) const { return times_ ? times_->flops_s(flops) * speed_ : flops; }
+
+ private:
+  double backward(std::int64_t rows) const;
+  double recomputed(std::size_t layer, std::int64_t rows) const;
+
+  std::span<const models::Layer> layers_;
+  std::optional<LayerTimes> times_;  ///< none: no device
+  bool by_layer_;                    ///< whether a device or a measured layer says how long a layer takes
+  double speed_;
+  Recompute recompute_;
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,85 @@
+// Devices in scenarios: what they set, and what is refused.
+#include "cluster/topologies/pod.h"
+#include "experiment/refused.h"
+
+namespace devices_test {
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+/// `small` with lines in [cluster], and more sections behind it.
+std::string with(const std::string& cluster, const std::string& rest = "") {
+  std::string text = small + rest + ring_allreduce;
+  return text.insert(text.find("[data]"), cluster + "\n");
+}
+
+TEST_CASE("a device gives links their bandwidth unless the scenario does") {
+  const auto settings = [](const std::string& cluster) { return planned(with(cluster)).runs.front().settings; };
+  CHECK(settings("device = \"a100_80gb\"")->cluster.host_spec.bandwidth_bytes_per_s == 25e9);
+  CHECK(settings("device = \"a100_80gb\"\nbandwidth = \"100Gbps\"")->cluster.host_spec.bandwidth_bytes_per_s == 12.5e9);
+  const auto nvlink = [&](const std::string& cluster) {
+    return dynamic_cast<const cluster::Pod&>(*settings(cluster)->cluster.topology).nvlink_bandwidth_bytes_per_s;
+  };
+  CHECK(nvlink("topology = \"pod\"") == 450e9);
+  CHECK(nvlink("device = \"a100_80gb\"\ntopology = \"pod\"") == 300e9);
+  CHECK(nvlink("device = \"a100_80gb\"\ntopology = { kind = \"pod\", nvlink_bandwidth = \"1GB/s\" }") == 1e9);
+}
+
+TEST_CASE("a class of hosts has its own device, or its speed, or the cluster's device") {
+  const auto plan = planned(with(
+      "device = { kind = \"h100\", efficiency = 0.5 }\n[[cluster.hosts]]\nclass = \"old\"\ndevice = \"v100_32gb\"\n"
+      "[[cluster.hosts]]\nclass = \"plain\"\nspeed = \"1TF\""));
+  const cluster::Options& options = plan.runs.front().settings->cluster;
+  REQUIRE(options.device_of(0));
+  CHECK(options.device_of(0)->peak(cluster::ProductFormat::float16) == 125e12);
+  CHECK(options.device_of(1) == nullptr);
+  CHECK(options.speed(1) == 1e12);
+  REQUIRE(options.device_of(2));
+  CHECK(options.device_of(2)->efficiency == 0.5);
+  CHECK(options.device_of(2)->memory_bytes == 80e9);
+  // bytes a second / (3 numbers of 8 bytes)
+  CHECK(options.speed(2) == Approx(3350e9 / 24).epsilon(1e-12));
+}
+
+TEST_CASE("every device of the catalogue has memory, a peak and a source") {
+  for (const auto& entry : cluster::devices().entries()) {
+    INFO(entry.about.kind);
+    const auto device = entry.make();
+    if (!device->there() || entry.about.kind == "custom") continue;
+    CHECK(device->memory_bytes > 1e9);
+    CHECK(device->memory_bandwidth_bytes_per_s > 1e11);
+    CHECK_FALSE(device->formats().empty());
+    CHECK_FALSE(entry.about.source.empty());
+  }
+}
+
+TEST_CASE("contradictions of devices are refused with what would do") {
+  check_refused_text(with("device = \"a100_80gb\"\nspeed = \"1TF\""), "\"speed\" contradicts \"device\"");
+  check_refused_text(with("[[cluster.hosts]]\nclass = \"x\"\ndevice = \"h100\"\nspeed = \"1TF\""),
+                     "\"speed\" contradicts \"device\"");
+  check_refused_text(with("device = \"custom\""), "a custom device needs a memory_bandwidth");
+  check_refused_text(with("device = { kind = \"custom\", memory_bandwidth = \"1TB/s\" }"),
+                     "a custom device needs a peak");
+  check_refused_text(with("device = \"a100_90gb\""), "did you mean \"a100_40gb\" or \"a100_80gb\"?");
+}
+
+TEST_CASE("a precision that a device lacks is refused with those that it has") {
+  check_refused_text(
+      with("device = \"v100_32gb\"", "[training]\nprecision = \"bfloat16\"\n"),
+      "precision = \"bfloat16\" multiplies bfloat16 numbers, but the device \"v100_32gb\" has no peak for "
+      "them; it has peaks for float64, float32, float16: choose one of these");
+  check_refused_text(
+      with("[[cluster.hosts]]\nclass = \"old\"\ndevice = \"a100_40gb\"", "[training]\nprecision = \"float8\"\n"),
+      "the device \"a100_40gb\" of the class \"old\" has no peak for them");
+  CHECK(
+      planned(with("device = { kind = \"v100_32gb\", bfloat16 = \"100TF\" }", "[training]\nprecision = \"bfloat16\"\n"))
+          .runs.size() == 1);
+}
+
+TEST_CASE("tokens end only runs whose samples have tokens") {
+  std::string text = with("");
+  text.replace(text.find("steps = 2"), 9, "tokens = 1e6");
+  check_refused_text(text, "stop.tokens counts tokens, but samples of least_squares have none");
+}
+
+}  // namespace devices_test

@@ -1,0 +1,140 @@
+// The time of layers on a device: both sides of the roofline, the curve of efficiency, whole steps.
+#include "strategies/programs.h"
+#include "training/learning/layer_times.h"
+
+namespace device_times_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using models::Layer;
+using models::Product;
+using training::LayerTimes;
+using training::Precision;
+
+/// Peaks of 1 and 10 Tflop/s, 1 TB/s.
+cluster::Device device(double efficiency = 0.5, double half_size = 0.0) {
+  cluster::Device made;
+  made.float32_flops_per_s = 1e12;
+  made.bfloat16_flops_per_s = 1e13;
+  made.memory_bytes = 1e10;
+  made.memory_bandwidth_bytes_per_s = 1e12;
+  made.efficiency = efficiency;
+  made.half_size = half_size;
+  return made;
+}
+
+Layer layer_of(const Product& product) {
+  return {.count = static_cast<std::int64_t>(product.n * product.k),
+          .forward_flops = product.flops(),
+          .backward_flops = 2.0 * product.flops(),
+          .products = {product}};
+}
+
+TEST_CASE("a large product takes its flops over the peak times the efficiency") {
+  const cluster::Device its = device();
+  const LayerTimes times(its, Precision::float32);
+  // 2 m n k / (0.5 peak), m = 64 rows of 16: 2 * 1024 * 1000 * 2000 / 5e11
+  const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000});
+  CHECK(times.forward_s(layer, 64) == Approx(2.0 * 1024 * 1000 * 2000 / 5e11).epsilon(1e-12));
+  // two such products backwards; the first layer has one
+  CHECK(times.backward_s(layer, 64) == Approx(2.0 * 2.0 * 1024 * 1000 * 2000 / 5e11).epsilon(1e-12));
+  Layer first = layer;
+  first.backward_flops = first.forward_flops;
+  CHECK(times.backward_s(first, 64) == Approx(2.0 * 1024 * 1000 * 2000 / 5e11).epsilon(1e-12));
+}
+
+TEST_CASE("a thin product takes its bytes over the memory bandwidth, fewer of them in a format of fewer bytes") {
+  const cluster::Device its = device();
+  const Layer layer = layer_of({.m = 1, .n = 1000, .k = 2000});
+  // one row: (2000 + 2000 * 1000 + 1000) numbers of 4 bytes / 1e12
+  CHECK(LayerTimes(its, Precision::float32).forward_s(layer, 1) == Approx(4.0 * 2003000 / 1e12).epsilon(1e-12));
+  CHECK(LayerTimes(its, Precision::bfloat16).forward_s(layer, 1) == Approx(2.0 * 2003000 / 1e12).epsilon(1e-12));
+}
+
+TEST_CASE("the efficiency is half of the largest where the smallest dimension is the half size") {
+  const cluster::Device its = device(0.8, 256.0);
+  CHECK(its.efficiency_of(256.0) == Approx(0.4).epsilon(1e-12));
+  const LayerTimes times(its, Precision::float32);
+  // the smallest of 4096, 768, 4096: 0.8 * 768 / (768 + 256) = 0.6
+  CHECK(times.forward_s(layer_of({.m = 4096, .n = 768, .k = 4096}), 1) ==
+        Approx(2.0 * 4096 * 768 * 4096 / (0.6 * 1e12)).epsilon(1e-12));
+}
+
+TEST_CASE("products of a sample's own numbers do not grow with the rows, they become more") {
+  const cluster::Device its = device(0.8, 256.0);
+  const LayerTimes times(its, Precision::float32);
+  Layer attention = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
+  // 8 rows x 12 products, of efficiency 0.8 * 128 / 384
+  const double one_s = 2.0 * 512 * 512 * 128 / (0.8 / 3.0 * 1e12);
+  CHECK(times.forward_s(attention, 8) == Approx(96 * one_s).epsilon(1e-12));
+  // backwards (512 x 512) by (512 x 128) and (128 x 512) by (512 x 512), of the same smallest dimension
+  CHECK(times.backward_s(attention, 8) == Approx(2 * 96 * one_s).epsilon(1e-12));
+}
+
+TEST_CASE("elementwise numbers take their bytes, measured layers their seconds") {
+  const cluster::Device its = device();
+  const LayerTimes times(its, Precision::bfloat16);
+  const Layer norm{.count = 0, .products = {{.m = 0, .n = 0, .k = 0}}, .elementwise = 1e6};
+  CHECK(times.forward_s(norm, 3) == Approx(3e6 * 2 / 1e12).epsilon(1e-12));
+  CHECK(times.backward_s(norm, 3) == Approx(1.5 * 3e6 * 2 / 1e12).epsilon(1e-12));
+  Layer measured = layer_of({.m = 16, .n = 1000, .k = 2000});
+  measured.forward_s = 0.25;
+  measured.backward_s = 0.5;
+  CHECK(times.forward_s(measured, 4) == 1.0);
+  CHECK(times.backward_s(measured, 4) == 2.0);
+}
+
+/// 48 rows of 5 features on hosts with the device.
+Trial on_devices(training::Program program, int workers) {
+  Trial trial{.program = std::move(program), .workers = workers};
+  trial.cluster.workers = workers;
+  trial.cluster.device = base::Slot<cluster::Device>(cluster::devices(), "custom");
+  static_cast<cluster::Device&>(*trial.cluster.device.object()) = device();
+  trial.training.precision = Precision::float32;
+  trial.stop.steps = 3;
+  return trial;
+}
+
+/// The passes over so many rows of 5 features, (rows x 5) by (5 x 1) and (5 x rows) by (rows x 1), bound by memory.
+double gradient_s(double rows) {
+  const double forward = (rows * 5 + 5 + rows) * 4 / 1e12, backward = (5 * rows + rows + 5) * 4 / 1e12;
+  return forward + backward;
+}
+/// sgd reads w and g, and writes w.
+constexpr double update_s = 5 * 12 / 1e12;
+
+TEST_CASE("a step on one device takes its products and its update") {
+  Trial trial = on_devices(single(), 1);
+  const record::Record record = trial.run().record;
+  CHECK(record.simulated_s == Approx(3 * (gradient_s(48) + update_s)).epsilon(1e-9));
+  // The record counts flops, not seconds: 4 d a row and 2 d an update
+  CHECK(*record.curve.back().flops == Approx(3 * (48 * 20 + 10)).epsilon(1e-12));
+}
+
+TEST_CASE("a step on four devices takes a quarter of the rows, the ring and the update") {
+  for (const cluster::Collectives collectives : {cluster::Collectives::automatic, cluster::Collectives::messages}) {
+    Trial trial = on_devices(allreduce("ring"), 4);
+    trial.features = 8;  // chunks of two numbers
+    trial.cluster.collectives = collectives;
+    const record::Record record = trial.run().record;
+    const double forward = (12 * 8 + 8 + 12) * 4 / 1e12, backward = forward;
+    // 2 (P - 1) messages of a quarter, (P - 1) additions of it that read two numbers and write one
+    const double ring = 6 * (alpha + 2 * 4 / B) + 3 * (2 * 12 / 1e12);
+    CHECK(record.simulated_s == Approx(3 * (forward + backward + ring + 8 * 12 / 1e12)).epsilon(1e-9));
+    CHECK(record.bytes == 3 * 4 * 6 * 2 * 4);
+    CHECK(*record.curve.back().flops == Approx(3 * (48 * 32 + 4 * 3 * 2 + 4 * 16)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("buckets take the same passes, layer by layer") {
+  Trial trial = on_devices(allreduce("ring", 1e9), 1);
+  CHECK(trial.run().record.simulated_s == Approx(3 * (gradient_s(48) + update_s)).epsilon(1e-9));
+}
+
+TEST_CASE("a slow rank's device is slow") {
+  Trial trial = on_devices(single(), 1);
+  trial.cluster.relative_speeds = {0.5};
+  CHECK(trial.run().record.simulated_s == Approx(2 * 3 * (gradient_s(48) + update_s)).epsilon(1e-9));
+}
+
+}  // namespace device_times_test
