@@ -100,6 +100,10 @@ void Options::describe(base::Describer& d) {
   d.choice("sharing", sharing, sharings, "how several [[job]]s share hosts");
   d.integer("quantum", quantum, "sharing = \"gang\": steps of a job's turn", Bounds::at_least(1));
   d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
+  d.quantity("memory", memory_bytes, Unit::bytes,
+             "memory of each worker's and server's device: runs that need more are refused, unless training.memory = "
+             "\"ignore\"; left out: that of the device; without one anything fits",
+             Bounds::above_zero());
   d.quantity("storage_bandwidth", storage_bandwidth_bytes_per_s, Unit::bytes_per_second,
              "the bandwidth at which each rank writes and reads its checkpoints; left out: they take no time",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});

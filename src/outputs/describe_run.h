@@ -117,6 +117,7 @@ void describe(Given& run, Visitor& v) {
   v.value("interference", run.interference, some);
   v.value("server_imbalance", record.server_imbalance, some);
   v.value("cache_hit_rate", record.cache_hit_rate, some);
+  v.value("memory_bytes_max", record.memory_bytes_max, some);
   describe(record.throughput, v);
   describe_parts(record, v);
   describe_lists(record, v);

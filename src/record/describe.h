@@ -59,6 +59,9 @@ void describe(Given& rank, Visitor& v) {
     if (const auto part = static_cast<TimePart>(k); part != TimePart::down)
       v.value(field_name(part), rank.parts[part], Presence::newer);
   v.value("staleness_mean", rank.staleness_mean, Presence::newer);
+  v.value("memory_bytes", rank.memory_bytes, Presence::some);
+  for (std::size_t k = 0; k < memory_parts; ++k)
+    v.value(field_name(static_cast<MemoryPart>(k)), rank.memory[k], Presence::some);
 }
 
 template <Maybe<HostUse> Given, class Visitor>

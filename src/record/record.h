@@ -1,12 +1,14 @@
 /// The log of a run. Tables, curves, prices and reports are views of the log.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "record/memory.h"
 #include "record/time_part.h"
 #include "record/timeline.h"
 
@@ -44,6 +46,8 @@ struct RankUse {
   std::int64_t host = 0;            ///< the index of the rank's host in Record::hosts
   TimeParts parts = {};             ///< of the four, to each of which they add up; zeros in files of older releases
   std::optional<double> staleness_mean = {};  ///< of this worker's gradients; null where nothing is stale
+  std::optional<double> memory_bytes = {};    ///< held at its peak
+  std::array<std::optional<double>, memory_parts> memory = {};  ///< the parts of it then
 };
 
 /// The use of one host, which is reserved for the whole run.
@@ -139,6 +143,7 @@ struct Record {
   std::optional<double> goodput;                ///< the share of the time that is none of the three
   std::optional<double> server_imbalance = {};  ///< servers by key: the busiest one's bytes over the mean
   std::optional<double> cache_hit_rate = {};    ///< the share of the keys needed that a cache had
+  std::optional<double> memory_bytes_max = {};  ///< the largest peak of a rank's memory
   Throughput throughput = {};
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness
   std::string metric_name;                                     ///< "accuracy", "r2"; empty in a timing-only run

@@ -28,6 +28,7 @@ struct Circumstances {
   std::int64_t keys = 0;  ///< a sparse model's: the features
   bool numbers = true;    ///< whether there are data
   bool clips = false;     ///< whether gradients are clipped by their norm (training.clip_norm)
+  training::Precision precision = training::Precision::float64;
 
   /// What needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"", "training.clip_norm"; or
   /// empty.

@@ -9,6 +9,11 @@ void Strategy::operator()(Server&) const { base::check(false, "a strategy withou
 
 std::shared_ptr<const Strategy> Strategy::alone() const { return std::make_shared<Single>(); }
 
+record::MemoryParts Strategy::memory(const training::MemoryTerms& terms) const {
+  const bool elsewhere = traits(static_cast<int>(terms.workers)).holder == Holder::servers;
+  return training::replica_memory(terms, {.optimizer_share = elsewhere ? 0.0 : 1.0});
+}
+
 training::Program program(std::shared_ptr<const Strategy> strategy) {
   return {.traits = [strategy](int P) { return strategy->traits(P); },
           .work = [strategy](Worker& worker) { (*strategy)(worker); },

@@ -9,6 +9,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
+#include "training/memory/formula.h"
 #include "training/program.h"
 #include "training/state.h"
 
@@ -48,6 +49,9 @@ class Strategy : public base::Described {
   /// Sentences about options that are allowed but hardly wanted: the consequence, and what to do. These warnings are
   /// printed before the runs, and stand in the runs' notes.
   virtual std::vector<std::string> warnings(std::int64_t /*P*/, std::uint64_t /*seed*/) const { return {}; }
+  /// A worker's memory at its fullest, as a formula. By default that of a replica, whose optimizer's vectors are the
+  /// servers' where these hold the state.
+  virtual record::MemoryParts memory(const training::MemoryTerms& terms) const;
   /// The strategy of one worker without a network whose run is the baseline of this one's speed-up.
   virtual std::shared_ptr<const Strategy> alone() const;
 

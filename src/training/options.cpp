@@ -33,6 +33,9 @@ constexpr std::array precisions{
     Choice{"float16", "likewise in float16, with a dynamic loss scale"},
     Choice{"float8", "as bfloat16, with products of float8 numbers; computed numbers are those of bfloat16"}};
 
+constexpr std::array memory_checks{Choice{"refuse", "it is refused, with the sum by term and changes that make it fit"},
+                                   Choice{"ignore", "it runs as if there were room"}};
+
 constexpr std::array evaluation_sets{
     Choice{"train", "the training set"}, Choice{"test", "the test set ([data] test_fraction)"},
     Choice{"next", "the rows that come next (partition = \"stream\"), as many as its window"}};
@@ -63,6 +66,7 @@ void Options::describe(base::Describer& d) {
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.choice("recompute", recompute, recomputations,
            "activations that the backward pass computes a second time: less memory for more flops");
+  d.choice("memory", memory, memory_checks, "a run that does not fit into its devices' memory");
   d.integer("checkpoint_every_steps", checkpoint_every_steps,
             "how often the state is kept for a recovery; 0: only step 0", Bounds::at_least(0));
   d.text("checkpoint_every", checkpoint_every,

@@ -19,6 +19,12 @@ namespace simgrad::training {
 /// The growth of the learning rate with a batch that grows with the workers.
 enum class RateScaling { none, linear, sqrt };
 
+/// A run that does not fit into its devices' memory.
+enum class MemoryCheck {
+  refuse,  ///< before it starts
+  ignore
+};
+
 struct Options : base::Described {
   std::optional<std::int64_t> batch_size;             ///< over all workers; none: all rows ("full")
   std::optional<std::int64_t> batch_size_per_worker;  ///< instead of batch_size
@@ -31,6 +37,7 @@ struct Options : base::Described {
   base::Slot<Partition> partition{partitions(), "iid"};
   bool numbers = true;
   Recompute recompute = Recompute::none;
+  MemoryCheck memory = MemoryCheck::refuse;
   Precision precision = Precision::float64;
   InputOptions input;
   std::int64_t checkpoint_every_steps = 0;      ///< 0: not by steps

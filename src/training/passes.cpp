@@ -15,7 +15,8 @@ Passes::Passes(Worker& worker, MicroBatch micro)
     : worker_(worker),
       share_(worker.share(worker.begin_micro_batch(micro), micro)),
       rows_(micro.count(worker.rows())),
-      step_work_(worker.step_work(worker.learning().gradient_flops(1), micro.parts)) {
+      step_work_(worker.step_work(worker.learning().gradient_flops(1), micro.parts)),
+      memory_(worker.pass_memory(rows_)) {
   worker.read_rows(rows_);
 }
 
@@ -25,6 +26,7 @@ void Passes::forward(const ModelUnit& unit) {
   for (std::size_t i = unit.first_layer; i < unit.first_layer + unit.layers; ++i) {
     work += rank.forward(i, rows_);
     flops += worker_.learning().layers()[i].forward_flops;
+    memory_.forward(i);
   }
   worker_.compute_stretched(work, step_work_, flops * static_cast<double>(rows_), share_.step, Work::forward);
 }
@@ -36,6 +38,10 @@ void Passes::backward(const ModelUnit& unit) {
   for (std::size_t i = unit.first_layer + unit.layers; i-- > unit.first_layer;) {
     work += rank.backward(i, rows_);
     flops += learning.layers()[i].backward_flops + learning.recomputed_flops(i);
+  }
+  for (std::size_t i = unit.first_layer + unit.layers; i-- > unit.first_layer;) {
+    memory_.enter_backward(i);
+    memory_.leave_backward(i, false);
   }
   worker_.compute_stretched(work, step_work_, flops * static_cast<double>(rows_), share_.step, Work::backward);
   if (unit.first_layer == 0) worker_.session().tally().add_computed(rows_);

@@ -5,6 +5,7 @@
 
 #include "training/learning/batches.h"
 #include "training/learning/units.h"
+#include "training/memory/pass_memory.h"
 #include "values/tensor.h"
 
 namespace simgrad::training {
@@ -30,6 +31,7 @@ class Passes {
   Share share_;
   std::int64_t rows_;  ///< of the micro-batch
   double step_work_;   ///< of the step's gradient
+  PassMemory memory_;
 };
 
 }  // namespace simgrad::training

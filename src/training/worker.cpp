@@ -13,6 +13,7 @@
 #include "training/learning/learning.h"
 #include "training/learning/loss_scales.h"
 #include "training/learning/rank_work.h"
+#include "training/memory/pass_memory.h"
 #include "training/options.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
@@ -28,7 +29,10 @@ using values::Tensor;
 
 Participant::Participant(Session& session, int position)
     : session_(session),
-      comm_(session.world(), session.generation().members(), position, session.generation().number()) {}
+      comm_(session.world(), session.generation().members(), position, session.generation().number()),
+      ledger_(&session.tally().ledger(world_rank())) {
+  ledger_->clear();
+}
 
 int Participant::workers() const { return session_.generation().workers(); }
 const Learning& Participant::learning() const { return session_.learning(); }
@@ -54,7 +58,22 @@ void Participant::count_less(double flops) const { session_.world().ranks().coun
 
 bool Participant::continues(const State& state) const {
   set_step(state.step);
+  count_memory(state);
   return session_.arrive(comm_, state);
+}
+
+/// The state that this rank reports is in its memory.
+void Participant::count_memory(const State& state) const {
+  const NumberBytes bytes = number_bytes();
+  const auto numbers = static_cast<double>(state.w.size());
+  if (!parameters_on_host_) ledger_->raise(MemoryPart::parameters, bytes.parameter * numbers);
+  if (!optimizer_on_host_)
+    ledger_->raise(MemoryPart::optimizer,
+                   (bytes.master + bytes.moment * static_cast<double>(state.optimizer.size())) * numbers);
+  double own = 0.0;
+  for (const auto* vectors : {&state.own, &state.joint.vectors})
+    for (const Tensor& vector : *vectors) own += bytes.parameter * static_cast<double>(vector.size());
+  ledger_->raise(MemoryPart::workspace, own);
 }
 
 bool Participant::continues(const std::shared_ptr<const Store>& store, std::int64_t step) const {
@@ -65,8 +84,37 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
 void Participant::set_step(std::int64_t step) const { session_.world().ranks().set_step(world_rank(), step); }
 
 void Participant::update(State& state, const Tensor& g, double rate_factor) const {
+  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
   charge_update(state);
   apply(session_.generation().rounds(state.step), state, g, rate_factor);
+  memory().set(MemoryPart::gradients, 0.0);
+}
+
+void Participant::update_on_host(State& state, const Tensor& g, double seconds) const {
+  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
+  spend(seconds, Work::update);
+  apply(session_.generation().rounds(state.step), state, g);
+  memory().set(MemoryPart::gradients, 0.0);
+}
+
+NumberBytes Participant::number_bytes() const { return training::number_bytes(session_.options().precision); }
+
+void Participant::keep_on_host(bool optimizer, bool parameters) {
+  optimizer_on_host_ = optimizer;
+  parameters_on_host_ = parameters;
+}
+
+double Participant::host_link_s(double bytes) const {
+  const cluster::World& world = session_.world();
+  return bytes / *world.cluster().device(world.host(world_rank()))->host_link_bytes_per_s;
+}
+
+void Participant::spend(double seconds, Work work) const {
+  const cluster::World& world = session_.world();
+  const double flops =
+      seconds * world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
+  compute(flops, work);
+  count_less(flops);
 }
 
 void Participant::charge_update(const State& state) const {
@@ -198,14 +246,31 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   set_step(step);
   iteration_ = step + 1;
   const Tensor g = learning().gradient(w, share(step), loss_exponent());
+  count_passes(w, rows());
   const double flops = learning().gradient_flops(rank(), workers());
   pass_over_rows(gradient_work(flops, rows()), flops, step);
   return g;
 }
 
+PassMemory Worker::pass_memory(std::int64_t rows) const {
+  return {memory(), learning().layers(), learning().recompute(), number_bytes(), rows};
+}
+
+void Worker::count_passes(const Tensor& w, std::int64_t rows) const {
+  memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
+  PassMemory passes = pass_memory(rows);
+  const std::size_t layers = learning().layers().size();
+  for (std::size_t i = 0; i < layers; ++i) passes.forward(i);
+  for (std::size_t i = layers; i-- > 0;) {
+    passes.enter_backward(i);
+    passes.leave_backward(i, true);
+  }
+}
+
 Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
   const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
   const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
+  count_passes(w, count);
   read_rows(count);
   const double flops = learning().gradient_flops(count);
   const double whole = step_work(learning().gradient_flops(1), micro.parts);
@@ -235,11 +300,16 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch mic
     backward_flops += layers[i].backward_flops + learning().recomputed_flops(i);
   }
   const double whole = step_work(forward_flops + backward_flops, micro.parts);
+  memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
+  PassMemory passes = pass_memory(count);
+  for (std::size_t i = 0; i < layers.size(); ++i) passes.forward(i);
   compute_stretched(work.forward(count), whole, forward_flops * static_cast<double>(count), step, Work::forward);
   for (std::size_t i = layers.size(); i-- > 0;) {
+    passes.enter_backward(i);
     const double flops = (layers[i].backward_flops + learning().recomputed_flops(i)) * static_cast<double>(count);
     compute_stretched(work.backward(i, count), whole, flops, step, Work::backward);
     ready(g, layers[i]);
+    passes.leave_backward(i, keeps_gradients_);
   }
   session().tally().add_computed(micro.count(rows()));
   return g;

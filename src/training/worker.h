@@ -11,6 +11,8 @@
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
 #include "training/learning/batches.h"
+#include "training/memory/ledger.h"
+#include "training/precision.h"
 #include "training/state.h"
 
 namespace simgrad::cluster {
@@ -28,6 +30,7 @@ class InputPipeline;
 class RankWork;
 class Learning;
 class Optimizer;
+class PassMemory;
 class Passes;
 class Session;
 class Shards;
@@ -73,6 +76,8 @@ class Participant {
   /// One update with gradient g, at the learning rate times a factor.  Virtual time: the optimizer's flops, and 3 a
   /// number where training.clip_norm clips g, unless reductions are free.
   void update(State& state, const values::Tensor& g, double rate_factor = 1.0) const;
+  /// Likewise on the host of its device, which takes so long.
+  void update_on_host(State& state, const values::Tensor& g, double seconds) const;
   /// The learning rate of the update that follows `step` updates.
   double learning_rate(std::int64_t step) const;
   /// The number of gradients that a worker has given after `step` steps, on average, rounded down.
@@ -89,6 +94,16 @@ class Participant {
   void count_less(double flops) const;
   /// Adds a sentence to the run's notes.
   void note(std::string text) const;
+
+  /// What this rank holds in memory; and the bytes of the numbers that it holds.
+  Ledger& memory() const { return *ledger_; }
+  NumberBytes number_bytes() const;
+  /// The optimizer's vectors, or its share of the parameters too, are in the host's memory, not in the device's.
+  void keep_on_host(bool optimizer, bool parameters);
+  /// Time of so many bytes over the link between this rank's device and its host. Only where there is one.
+  double host_link_s(double bytes) const;
+  /// Spends so long, whatever the device.
+  void spend(double seconds, record::Work work) const;
 
   /// Whether the training goes on without a lost worker, and with it once it is back (recovery = "continue").
   bool keeps_going() const;
@@ -111,8 +126,12 @@ class Participant {
   void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
 
  private:
+  void count_memory(const State& state) const;
+
   Session& session_;
   cluster::Communicator comm_;
+  Ledger* ledger_;
+  bool optimizer_on_host_ = false, parameters_on_host_ = false;
 };
 
 class Worker : public Participant {
@@ -144,6 +163,8 @@ class Worker : public Participant {
   /// then.
   using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
   values::Tensor gradient(const values::Tensor& w, const LayerReady& ready, MicroBatch micro = {});
+  /// Whether a layer's gradient stays in memory until the update (the default), or the strategy accounts for it.
+  void keep_gradients(bool keep) { keeps_gradients_ = keep; }
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or
   /// until then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
@@ -243,6 +264,9 @@ class Worker : public Participant {
   friend class Passes;
   /// This rank's share of that step's batch, of the rows that have come in by now.
   Share share(std::int64_t step, MicroBatch micro = {}) const;
+  /// The memory of passes over so many rows; and of all layers, at once.
+  PassMemory pass_memory(std::int64_t rows) const;
+  void count_passes(const values::Tensor& w, std::int64_t rows) const;
   /// Returns the step of whose batch that micro-batch is; the last one completes it.
   std::int64_t begin_micro_batch(MicroBatch micro);
   /// The work of a step's gradient in so many micro-batches.
@@ -256,6 +280,7 @@ class Worker : public Participant {
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next
   std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
   std::vector<std::function<void(const State&)>> calls_;
+  bool keeps_gradients_ = true;
 };
 
 class Server : public Participant {

@@ -187,6 +187,7 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
                                  "link_utilisation",
                                  "samples_seen",
                                  "diverged_step",
+                                 "memory_bytes_max",
                                  "tokens",
                                  "samples_per_s",
                                  "samples_per_s_per_device",

@@ -121,6 +121,8 @@ void carry(Archive& a, record::RankUse& x) {
   a(x.role), a(x.compute_s), a(x.communicate_s), a(x.wait_s), a(x.down_s), a(x.bytes_sent), a(x.bytes_received),
       a(x.host_class), a(x.staleness_mean);
   for (std::size_t k = 0; k < record::time_parts; ++k) a(x.parts[static_cast<record::TimePart>(k)]);
+  a(x.memory_bytes);
+  for (auto& part : x.memory) a(part);
 }
 template <class Archive>
 void carry(Archive& a, record::LinkUse& x) {
@@ -137,7 +139,7 @@ void carry(Archive& a, record::Record& x) {
   a(x.final_loss);
   a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
   a(x.crashes), a(x.lost_s), a(x.recovery_s), a(x.checkpoint_s), a(x.goodput), a(x.server_imbalance),
-      a(x.cache_hit_rate);
+      a(x.cache_hit_rate), a(x.memory_bytes_max);
   a(x.throughput.tokens), a(x.throughput.samples_per_s), a(x.throughput.tokens_per_s), a(x.throughput.mfu),
       a(x.throughput.hfu);
   a(x.staleness_counts);

@@ -116,6 +116,7 @@ struct Trial {
   std::uint64_t seed = 1;
   std::optional<double> flops_a_row = {};  ///< none: the model's own, 4 d
   int layers = 1;                          ///< the model's, equally long
+  double kept = 0.0;                       ///< numbers of a row that each of several layers keeps
   int threads = 0;
   cluster::Options cluster = ideal_star();
   training::Options training = {};
@@ -144,11 +145,17 @@ struct Trial {
     return in_a_child([this] { return run_here(); });
   }
 
- private:
-  Outcome run_here() const {
-    const auto model = std::make_shared<WatchedModel>("least_squares");
+  std::shared_ptr<WatchedModel> watched() const {
+    auto model = std::make_shared<WatchedModel>("least_squares");
     model->flops_a_row = flops_a_row;
     model->layers_made = layers;
+    model->kept = kept;
+    return model;
+  }
+
+ private:
+  Outcome run_here() const {
+    const auto model = watched();
     values::Dispatcher dispatcher({.threads = threads, .numbers = training.numbers, .label = {}});
     const training::Traits traits = program.traits(workers);
     cluster::Cluster hosts(cluster, traits.hosts_needed(workers), traits.many_to_many);

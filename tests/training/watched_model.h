@@ -22,6 +22,8 @@ class WatchedModel final : public models::Model {
   std::optional<double> flops_a_row;  ///< instead of the model's own
   int layers_made = 1;                ///< equally long ones, with equal flops, each a unit
 
+  double kept = 0.0;  ///< numbers of a row that each of several layers keeps
+
   models::Predicts predicts() const override { return model_->predicts(); }
   std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
   std::vector<models::Layer> layers(const models::Problem& problem) const override {
@@ -35,7 +37,11 @@ class WatchedModel final : public models::Model {
                         .count = whole.count * (i + 1) / layers_made - whole.count * i / layers_made,
                         .forward_flops = whole.forward_flops / layers_made,
                         .backward_flops = whole.backward_flops / layers_made,
-                        .unit = i});
+                        .unit = i,
+                        .kept = {.numbers = kept, .bytes = kept},
+                        .selective = {.numbers = kept / 2.0, .bytes = kept},
+                        .selective_flops = whole.forward_flops / (8.0 * layers_made),
+                        .entrance = kept / 4.0});
     return layers;
   }
   void gradient(const models::Problem& problem, const models::Samples& rows, std::span<const double> w, double scale,

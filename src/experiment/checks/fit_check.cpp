@@ -4,6 +4,7 @@
 
 #include "cluster/fabric/footprint.h"
 #include "data/limits.h"
+#include "experiment/checks/memory_check.h"
 #include "strategies/circumstances.h"
 
 namespace simgrad::experiment {
@@ -108,11 +109,17 @@ class FitCheck {
                                            .seed = static_cast<std::uint64_t>(settings_.seed),
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
-                                           .clips = settings_.training.clip_norm.has_value()})) {
+                                           .clips = settings_.training.clip_norm.has_value(),
+                                           .precision = settings_.training.precision})) {
       const auto option = place.options.find(why->option);
       faults_.add(option == place.options.end() ? place.table : option->second, why->text);
     }
     memory(settings_.strategies[index].strategy.kind(), strategy, P, place.table);
+    if (const std::string why = recompute_refusal(settings_, problem_, settings_.strategies[index].strategy.kind());
+        !why.empty())
+      faults_.add(place.table, why);
+    if (const std::string why = memory_refusal(settings_, strategy, problem_, rows_); !why.empty())
+      faults_.add(place.table, fmt::format("{}: {}", settings_.strategies[index].strategy.kind(), why));
     if (!strategy.traits(static_cast<int>(P)).lockstep() && batch_ < P && P <= rows_)
       faults_.add(place.table,
                   fmt::format("batch_size = {} for {} workers leaves ranks without rows, whose updates would be empty; "

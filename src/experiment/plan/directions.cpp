@@ -35,6 +35,7 @@ constexpr std::array less_is_better{"simulated_s",
                                     "stored_bytes",
                                     "interference",
                                     "server_imbalance",
+                                    "memory_bytes_max",
                                     "days_per_trillion_tokens",
                                     "dollars_per_trillion_tokens",
                                     "kwh_per_trillion_tokens"};

@@ -45,6 +45,7 @@ constexpr std::array all_metrics{
     StoredMetric{"interference", usual},
     StoredMetric{"server_imbalance", usual},
     StoredMetric{"cache_hit_rate", usual},
+    StoredMetric{"memory_bytes_max", usual},
     StoredMetric{"samples_per_s", usual},
     StoredMetric{"tokens_per_s", usual},
     StoredMetric{"mfu", usual},

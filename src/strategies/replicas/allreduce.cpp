@@ -50,6 +50,12 @@ std::optional<Refusal> Allreduce::refusal(const Circumstances& circumstances) co
   return why.empty() ? compression_refusal(compression, circumstances) : std::optional(Refusal{"algorithm", why});
 }
 
+record::MemoryParts Allreduce::memory(const training::MemoryTerms& terms) const {
+  return training::replica_memory(terms, {.micro_batches = micro_batches,
+                                          .accumulates = micro_batches > 1,
+                                          .bucket_numbers = bucket_bytes ? terms.parameters() : 0.0});
+}
+
 void Allreduce::operator()(Worker& worker) const {
   if (bucket_bytes) return in_buckets(worker);
   CompressedSum sum(*compression, *algorithm, worker);
@@ -70,6 +76,9 @@ void Allreduce::in_buckets(Worker& worker) const {
   SideStream beside(worker.comm());
   const double number_bytes = training::number_bytes(worker.learning().precision()).gradient;
   State state = worker.start();
+  // Buckets are copies, so that a gradient may be added to while it is sent.
+  worker.memory().hold(record::MemoryPart::buckets,
+                       worker.number_bytes().gradient * static_cast<double>(state.w.size()));
   if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1)
     worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
   while (worker.continues(state)) {

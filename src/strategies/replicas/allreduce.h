@@ -30,6 +30,7 @@ struct Allreduce : Strategy {
   void describe(base::Describer& d) override;
   Traits traits(int /*P*/) const override { return {.many_to_many = algorithm->many_to_many()}; }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  record::MemoryParts memory(const training::MemoryTerms& terms) const override;
   void operator()(Worker& worker) const override;
 
  private:

@@ -24,6 +24,7 @@ void Fsdp::describe(base::Describer& d) {
             "sharding); left out: all workers",
             base::Bounds::between(1, 1e6));
   describe_micro_batches(d, micro_batches, no_sync);
+  host.describe(d);
   if (!prefetch && d.given("limit"))
     d.refuse("limit", "prefetch = false gathers one unit at a time; leave limit out, or prefetch");
 }
@@ -36,7 +37,18 @@ std::optional<Refusal> Fsdp::refusal(const Circumstances& circumstances) const {
   if (shard_group && circumstances.workers % *shard_group != 0)
     return Refusal{"shard_group", fmt::format("groups of {} workers do not divide {} workers; take a number that does",
                                               *shard_group, circumstances.workers)};
+  if (auto why = host.refusal(circumstances)) return why;
   return sharding_refusal(circumstances);
+}
+
+record::MemoryParts Fsdp::memory(const training::MemoryTerms& terms) const {
+  return training::shard_memory(terms, {.micro_batches = micro_batches,
+                                        .no_sync = no_sync,
+                                        .group = group(static_cast<int>(terms.workers)),
+                                        .limit = prefetch ? limit : 1,
+                                        .reshard_after_forward = reshard_after_forward,
+                                        .optimizer_on_host = host.takes_optimizer(),
+                                        .parameters_on_host = host.takes_parameters()});
 }
 
 void Fsdp::operator()(Worker& worker) const {
@@ -44,7 +56,8 @@ void Fsdp::operator()(Worker& worker) const {
                           .reshard_after_forward = reshard_after_forward,
                           .group = group(worker.workers()),
                           .micro_batches = micro_batches,
-                          .no_sync = no_sync});
+                          .no_sync = no_sync,
+                          .host = host});
 }
 
 }  // namespace simgrad::strategies

@@ -30,10 +30,12 @@ struct Fsdp : Strategy {
   std::optional<std::int64_t> shard_group;
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  HostMemory host;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  record::MemoryParts memory(const training::MemoryTerms& terms) const override;
   void operator()(Worker& worker) const override;
 
  private:

@@ -14,12 +14,12 @@ namespace simgrad::strategies {
 using collectives::ring_shard;
 
 std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
-                                double bytes_a_number) {
+                                double number_bytes) {
   std::vector<Stretch> buckets;
   std::int64_t count = 0;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     count += layer->count;
-    const bool full = bytes && bytes_a_number * static_cast<double>(count) >= *bytes;
+    const bool full = bytes && number_bytes * static_cast<double>(count) >= *bytes;
     if (!full && layer + 1 != layers.rend()) continue;
     buckets.push_back({layer->first, count});
     count = 0;
@@ -34,13 +34,12 @@ std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units) {
   return stretches;
 }
 
-Stretch Pieces::chunk(std::size_t i, int member) const {
-  std::int64_t first = 0;
-  for (std::size_t before = 0; before < i; ++before) first += ring_shard(pieces_[before].count, members_, member).count;
-  return {first, ring_shard(pieces_[i].count, members_, member).count};
+std::vector<Stretch> Pieces::chunks(int member) const {
+  std::vector<Stretch> all;
+  for (const Stretch& piece : pieces_)
+    all.push_back({all.empty() ? 0 : all.back().end(), ring_shard(piece.count, members_, member).count});
+  return all;
 }
-
-std::int64_t Pieces::shard_size(int member) const { return chunk(count() - 1, member).end(); }
 
 Tensor Pieces::shard(const Tensor& w, int member) const {
   std::vector<Tensor> chunks;
@@ -75,12 +74,17 @@ State sharded(State started, const Pieces& pieces, int member, const Worker& wor
 }
 
 std::optional<Refusal> sharding_refusal(const Circumstances& circumstances) {
-  if (circumstances.optimizer.elementwise()) return {};
+  if (circumstances.precision == training::Precision::float16)
+    return Refusal{"kind",
+                   "precision = \"float16\" leaves out a step whose gradient overflows, but each worker sees its shard "
+                   "of the gradient alone; take precision = \"bfloat16\", or strategy allreduce"};
+  const std::string whole = circumstances.needs_whole_gradient();
+  if (whole.empty()) return {};
   return Refusal{"kind",
-                 fmt::format("each worker updates its shard alone, but under optimizer = \"{}\" the update of one "
-                             "parameter depends on others, which other workers have; take an optimizer that works "
-                             "element by element, or strategy allreduce",
-                             circumstances.optimizer_kind)};
+                 fmt::format("each worker updates its shard alone, but under {} the update of one parameter depends on "
+                             "others, which other workers have; take an optimizer that works element by element "
+                             "without clip_norm, or strategy allreduce",
+                             whole)};
 }
 
 }  // namespace simgrad::strategies

@@ -17,7 +17,7 @@ using collectives::Stretch;
 
 /// Layers from the last on, in pieces of at least so many bytes of gradients; none: one piece.
 std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
-                                double bytes_a_number);
+                                double number_bytes);
 /// The units of the model.
 std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units);
 
@@ -27,11 +27,11 @@ class Pieces {
   /// pieces: in ascending order; together they are w.
   Pieces(std::vector<Stretch> pieces, int members) : pieces_(std::move(pieces)), members_(members) {}
 
+  const std::vector<Stretch>& stretches() const { return pieces_; }
   std::size_t count() const { return pieces_.size(); }
   const Stretch& operator[](std::size_t i) const { return pieces_[i]; }
-  /// The member's chunk of piece i in its shard.
-  Stretch chunk(std::size_t i, int member) const;
-  std::int64_t shard_size(int member) const;
+  /// The member's chunk of each piece, in its shard.
+  std::vector<Stretch> chunks(int member) const;
   /// w: (d).  Returns the member's shard of it.
   Tensor shard(const Tensor& w, int member) const;
   /// The vector of all members' shards; shards of further members are not looked at.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "strategies/sharded/offload.h"
 #include "strategies/sharded/pieces.h"
 
 namespace simgrad::strategies {
@@ -13,6 +14,7 @@ struct UnitOptions {
   int group = 1;  ///< successive workers that share the parameters
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  HostMemory host = {};
 };
 
 }  // namespace simgrad::strategies

@@ -1,15 +1,23 @@
 #include "strategies/sharded/unit_stream.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "cluster/ranks/ranks.h"
 #include "collectives/ring.h"
+#include "training/learning/learning.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
 
 using cluster::Communicator;
+using record::MemoryPart;
 
 namespace {
+
+double parameter_bytes(const Worker& worker, std::int64_t numbers) {
+  return worker.number_bytes().parameter * static_cast<double>(numbers);
+}
 
 std::vector<int> every(int from, int step, int end) {
   std::vector<int> members;
@@ -20,9 +28,11 @@ std::vector<int> every(int from, int step, int end) {
 }  // namespace
 
 UnitStream::UnitStream(Worker& worker, const Pieces& units, const UnitOptions& options)
-    : units_(units),
+    : worker_(worker),
+      units_(units),
       options_(options),
       member_(worker.rank() % options.group),
+      chunks_(units.chunks(member_)),
       beside_(std::make_shared<Beside>()),
       stream_(worker.comm()) {
   // Made by the side actor, so that the communicators are its own.
@@ -38,6 +48,7 @@ void UnitStream::begin(const Tensor& shard) {
   shard_ = shard;
   started_ = 0;
   last_sum_ = -1;
+  made_bytes_ = bucket_bytes_ = shard_bytes_ = 0.0;
   gather_tasks_.assign(2 * units_.count(), -1);
   beside_->gathered.assign(units_.count(), {});
   beside_->reduced.assign(units_.count(), {});
@@ -45,9 +56,13 @@ void UnitStream::begin(const Tensor& shard) {
 
 void UnitStream::gather(std::size_t pass) {
   const std::size_t u = unit(pass);
-  const Stretch chunk = units_.chunk(u, member_);
+  const Stretch chunk = chunks_[u];
+  if (options_.group > 1) worker_.memory().hold(MemoryPart::gathered, parameter_bytes(worker_, units_[u].count));
+  const double up_s =
+      options_.host.takes_parameters() ? worker_.host_link_s(parameter_bytes(worker_, chunk.count)) : 0.0;
   gather_tasks_[pass] = stream_.start([beside = beside_, u, own = values::slice(shard_, chunk.first, chunk.count),
-                                       count = units_[u].count](const Communicator&) {
+                                       count = units_[u].count, up_s](const Communicator&) {
+    cluster::pause(up_s);  // from the host's memory
     return beside->gathered[u] = collectives::gather_shards(*beside->inside, own, count);
   });
 }
@@ -59,8 +74,32 @@ void UnitStream::enter(std::size_t pass) {
   if (gather_tasks_[pass] >= 0) stream_.wait_until_over(gather_tasks_[pass]);
 }
 
-void UnitStream::reduce(std::size_t unit, const Tensor& g) {
+void UnitStream::leave(std::size_t pass) {
+  const bool stays = pass < units_.count() && !options_.reshard_after_forward;
+  if (!stays && options_.group > 1)
+    worker_.memory().release(MemoryPart::gathered, parameter_bytes(worker_, units_[unit(pass)].count));
+}
+
+void UnitStream::keep_whole_gradient() {
+  whole_gradient_bytes_ = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
+  worker_.memory().raise(MemoryPart::gradients, whole_gradient_bytes_);
+}
+
+void UnitStream::make_gradient(std::size_t unit) {
+  made_bytes_ = worker_.number_bytes().gradient * static_cast<double>(units_[unit].count);
+  worker_.memory().hold(MemoryPart::buckets, made_bytes_);
+}
+
+/// Blocks until the last sum is done. Its bucket is free then.
+void UnitStream::end_sum() {
   if (last_sum_ >= 0) stream_.wait_until_over(last_sum_);
+  worker_.memory().release(MemoryPart::buckets, std::exchange(bucket_bytes_, std::exchange(made_bytes_, 0.0)));
+}
+
+void UnitStream::reduce(std::size_t unit, const Tensor& g) {
+  end_sum();
+  shard_bytes_ += worker_.number_bytes().gradient * static_cast<double>(chunks_[unit].count);
+  worker_.memory().raise(MemoryPart::gradients, shard_bytes_ + whole_gradient_bytes_);
   last_sum_ = stream_.start([beside = beside_, unit, g](const Communicator&) {
     const Tensor chunk = collectives::sum_shard(*beside->inside, g);
     return beside->reduced[unit] = collectives::Ring()(*beside->across, chunk);
@@ -69,6 +108,7 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
 
 Tensor UnitStream::reduced() {
   stream_.wait_for_all();
+  end_sum();
   return last_sum_ < 0 ? Tensor() : values::concatenate(beside_->reduced);
 }
 

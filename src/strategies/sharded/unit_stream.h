@@ -24,9 +24,16 @@ class UnitStream {
   /// Blocks until the unit of that pass is gathered; meanwhile, those of the next passes are, as far as the limit
   /// allows.
   void enter(std::size_t pass);
+  /// The pass is over: its unit's parameters are dropped, unless they stay for the backward pass.
+  void leave(std::size_t pass);
   /// The parameters: once all units have been gathered.
   Tensor parameters() const { return values::concatenate(beside_->gathered); }
-  /// Starts the sum over all workers of a unit's gradient; blocks until the sum before it is done.
+  /// The gradient of all parameters is in memory: that of micro-batches which are not reduced.
+  void keep_whole_gradient();
+  /// The unit's gradient, which its backward pass is about to make, is in memory until it is reduced.
+  void make_gradient(std::size_t unit);
+  /// Starts the sum over all workers of a unit's gradient; blocks until the sum before it is done. Adds its shard to
+  /// the gradients in memory.
   void reduce(std::size_t unit, const Tensor& g);
   /// Blocks until all sums are done. Returns this member's shard of them; nothing if there are none.
   Tensor reduced();
@@ -40,16 +47,23 @@ class UnitStream {
   std::size_t unit(std::size_t pass) const { return pass < units_.count() ? pass : 2 * units_.count() - 1 - pass; }
   bool gathers(std::size_t pass) const { return pass < units_.count() || options_.reshard_after_forward; }
   void gather(std::size_t pass);
+  void end_sum();
 
+  const Worker& worker_;
   const Pieces& units_;
   UnitOptions options_;
   int member_;
+  std::vector<Stretch> chunks_;  ///< this member's, by unit, in its shard
   std::shared_ptr<Beside> beside_;
   cluster::SideStream stream_;
   Tensor shard_;
   std::size_t started_ = 0;        ///< passes whose gathers have been started
   std::vector<int> gather_tasks_;  ///< by pass
   int last_sum_ = -1;              ///< the task of the last sum
+  double bucket_bytes_ = 0.0;      ///< its gradient's
+  double made_bytes_ = 0.0;        ///< of the gradient that is being made
+  double whole_gradient_bytes_ = 0.0;
+  double shard_bytes_ = 0.0;  ///< of the micro-batch's gradient
 };
 
 }  // namespace simgrad::strategies

@@ -20,21 +20,27 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
   const std::size_t U = units.size();
   const Pieces pieces(stretches_of(units), options.group);
   UnitStream stream(worker, pieces, options);
+  worker.keep_on_host(options.host.takes_optimizer(), options.host.takes_parameters());
   State state = sharded(worker.start(), pieces, stream.member(), worker);
+  const bool whole_gradient = options.no_sync && options.micro_batches > 1;
   while (worker.continues(state)) {
     Tensor g;           // this worker's shard of the sum over all workers
     Tensor not_summed;  // of micro-batches that are not summed over the workers
     for (const MicroBatch micro : micro_batches_of(options.micro_batches)) {
       Passes passes(worker, micro);
       stream.begin(state.w);
+      if (whole_gradient) stream.keep_whole_gradient();
       for (std::size_t k = 0; k < U; ++k) {
         stream.enter(k);
         passes.forward(units[k]);
+        stream.leave(k);
       }
       const Tensor part = passes.gradient(stream.parameters());
       for (std::size_t k = U; k-- > 0;) {
         stream.enter(2 * U - 1 - k);
+        if (!whole_gradient) stream.make_gradient(k);
         passes.backward(units[k]);
+        stream.leave(2 * U - 1 - k);
         Tensor sum = not_summed ? values::slice(not_summed, units[k].first, units[k].count) : Tensor();
         accumulate(worker, sum, values::slice(part, units[k].first, units[k].count));
         if (!options.no_sync || micro.last()) stream.reduce(k, sum);
@@ -42,14 +48,15 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
       if (options.no_sync && !micro.last()) not_summed = not_summed ? not_summed + part : part;
       if (const Tensor reduced = stream.reduced()) accumulate(worker, g, reduced);
     }
-    worker.update(state, g);
+    options.host.update(worker, state, g);
   }
 }
 
 Tensor gathered(const cluster::Communicator& comm, const Pieces& pieces, const Tensor& shard) {
   std::vector<Tensor> all;
+  const std::vector<Stretch> chunks = pieces.chunks(comm.rank());
   for (std::size_t i = 0; i < pieces.count(); ++i) {
-    const Stretch chunk = pieces.chunk(i, comm.rank());
+    const Stretch chunk = chunks[i];
     all.push_back(collectives::gather_shards(comm, values::slice(shard, chunk.first, chunk.count), pieces[i].count));
   }
   return values::concatenate(all);

@@ -1,6 +1,7 @@
 #include "strategies/sharded/zero.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cluster/ranks/side_stream.h"
 #include "collectives/ring.h"
@@ -14,7 +15,78 @@ namespace simgrad::strategies {
 
 using cluster::Communicator;
 using cluster::SideStream;
+using record::MemoryPart;
 using training::MicroBatch;
+
+namespace {
+
+double largest(const std::vector<Stretch>& pieces) {
+  return static_cast<double>(std::ranges::max(pieces, {}, &Stretch::count).count);
+}
+
+/// The sums of pieces over all workers, beside the backward pass, which completes the last piece first.
+class PieceSums {
+ public:
+  /// drops: whether the gradient of a piece is dropped once it is reduced; then two pieces at a time are in memory, and
+  /// the backward pass waits for the sum of the piece before.
+  PieceSums(Worker& worker, const Pieces& pieces, bool drops)
+      : worker_(worker), pieces_(pieces), chunks_(pieces.chunks(worker.rank())), drops_(drops), beside_(worker.comm()) {
+    worker.keep_gradients(!drops);
+  }
+
+  /// not_summed: gradients of earlier micro-batches to add; or none.
+  void begin(const Tensor& not_summed) {
+    not_summed_ = not_summed;
+    next_ = pieces_.count();
+    shard_ = 0;
+  }
+  /// The backward pass has completed a layer of g.
+  void ready(const Tensor& g, const models::Layer& layer) {
+    hold(layer.count);
+    const Stretch& piece = pieces_[next_ - 1];
+    if (layer.first != piece.first) return;
+    Tensor sum = not_summed_ ? values::slice(not_summed_, piece.first, piece.count) : Tensor();
+    accumulate(worker_, sum, values::slice(g, piece.first, piece.count));
+    if (drops_) end_last();
+    last_ = beside_.start([sum](const Communicator& comm) { return collectives::sum_shard(comm, sum); });
+    shard_ += chunks_[--next_].count;
+    if (drops_) worker_.memory().raise(MemoryPart::gradients, gradient_bytes(shard_));
+    reducing_ = piece.count;
+  }
+  /// Blocks until all sums are done. Returns this worker's shard of them.
+  Tensor reduced() {
+    std::vector<Tensor> chunks = beside_.wait_for_all();
+    end_last();
+    std::ranges::reverse(chunks);
+    return values::concatenate(chunks);
+  }
+
+ private:
+  double gradient_bytes(std::int64_t numbers) const {
+    return worker_.number_bytes().gradient * static_cast<double>(numbers);
+  }
+  void hold(std::int64_t numbers) const {
+    if (drops_) worker_.memory().hold(MemoryPart::buckets, gradient_bytes(numbers));
+  }
+  void end_last() {
+    if (last_ >= 0) beside_.wait_until_over(last_);
+    hold(-std::exchange(reducing_, 0));
+    last_ = -1;
+  }
+
+  Worker& worker_;
+  const Pieces& pieces_;
+  std::vector<Stretch> chunks_;  ///< this worker's, by piece, in its shard
+  bool drops_;
+  SideStream beside_;
+  Tensor not_summed_;
+  std::size_t next_ = 0;       ///< pieces that are not complete
+  std::int64_t shard_ = 0;     ///< numbers of this worker's shard that are being reduced, or are
+  std::int64_t reducing_ = 0;  ///< numbers of the piece that is being reduced
+  int last_ = -1;              ///< the task of its sum
+};
+
+}  // namespace
 
 void Zero::describe(base::Describer& d) {
   d.integer("stage", stage,
@@ -26,28 +98,57 @@ void Zero::describe(base::Describer& d) {
              "them, beside the rest of it; left out: stage 1 all at once, after it; stage 2 unit by unit",
              base::Bounds::above_zero());
   describe_micro_batches(d, micro_batches, no_sync);
+  host.describe(d);
+  if (stage < 3 && host.takes_parameters())
+    d.refuse("offload", "stages 1 and 2 keep all parameters on the device; offload the optimizer, or take stage 3");
   if (stage == 3 && bucket_bytes)
     d.refuse("bucket_size", "stage 3 reduces gradients unit by unit; leave bucket_size out, or take stage 1 or 2");
 }
 
-std::vector<Stretch> Zero::stretches(const training::Learning& learning) const {
-  if (stage == 3 || (stage == 2 && !bucket_bytes)) return stretches_of(learning.units());
-  return buckets_of(learning.layers(), bucket_bytes, training::number_bytes(learning.precision()).gradient);
+std::vector<Stretch> Zero::stretches(const std::vector<models::Layer>& layers, double number_bytes) const {
+  if (stage == 3 || (stage == 2 && !bucket_bytes)) return stretches_of(training::units_of(layers));
+  return buckets_of(layers, bucket_bytes, number_bytes);
 }
 
 Traits Zero::traits(int P) const {
-  return sharded_traits(P, [zero = *this](const training::Learning& learning) { return zero.stretches(learning); });
+  return sharded_traits(P, [zero = *this](const training::Learning& learning) {
+    return zero.stretches(learning.layers(), training::number_bytes(learning.precision()).gradient);
+  });
 }
 
 std::optional<Refusal> Zero::refusal(const Circumstances& circumstances) const {
+  if (auto why = host.refusal(circumstances)) return why;
   return sharding_refusal(circumstances);
+}
+
+record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
+  const bool whole_gradient = no_sync && micro_batches > 1;
+  if (stage == 3)
+    return training::shard_memory(terms, {.micro_batches = micro_batches,
+                                          .no_sync = no_sync,
+                                          .group = terms.workers,
+                                          .optimizer_on_host = host.takes_optimizer(),
+                                          .parameters_on_host = host.takes_parameters()});
+  training::ReplicaMemory its{
+      .micro_batches = micro_batches,
+      .accumulates = micro_batches > 1,
+      .optimizer_share = host.takes_optimizer() ? 0.0 : 1.0 / static_cast<double>(terms.workers)};
+  const std::vector<Stretch> pieces = stretches(terms.layers, terms.bytes.gradient);
+  if (stage == 1 && bucket_bytes) its.bucket_numbers = largest(pieces);
+  if (stage == 2 && !whole_gradient)
+    for (const Stretch& piece : pieces) its.dropped.push_back(piece.count);
+  return training::replica_memory(terms, its);
 }
 
 void Zero::operator()(Worker& worker) const {
   if (stage == 3)
-    return train_by_units(worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync});
-  const Pieces pieces(stretches(worker.learning()), worker.workers());
-  SideStream beside(worker.comm());
+    return train_by_units(
+        worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .host = host});
+  const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().gradient), worker.workers());
+  PieceSums sums(worker, pieces, stage == 2 && !(no_sync && micro_batches > 1));
+  if (stage == 1 && bucket_bytes)
+    worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
+  worker.keep_on_host(host.takes_optimizer(), false);
   State state = sharded(worker.start(), pieces, worker.rank(), worker);
   Tensor w = state.step == 0 ? worker.learning().initial_values() : gathered(worker.comm(), pieces, state.w);
   while (worker.continues(state)) {
@@ -58,23 +159,12 @@ void Zero::operator()(Worker& worker) const {
         accumulate(worker, not_summed, worker.gradient(w, micro));
         continue;
       }
-      std::size_t next = pieces.count();  // the last piece is complete first
+      sums.begin(not_summed);
       worker.gradient(
-          w,
-          [&](const Tensor& part, const models::Layer& layer) {
-            if (layer.first != pieces[next - 1].first) return;
-            Tensor sum =
-                not_summed ? values::slice(not_summed, pieces[next - 1].first, pieces[next - 1].count) : Tensor();
-            accumulate(worker, sum, values::slice(part, pieces[next - 1].first, pieces[next - 1].count));
-            beside.start([sum](const Communicator& comm) { return collectives::sum_shard(comm, sum); });
-            --next;
-          },
-          micro);
-      std::vector<Tensor> chunks = beside.wait_for_all();
-      std::ranges::reverse(chunks);
-      accumulate(worker, g, values::concatenate(chunks));
+          w, [&](const Tensor& part, const models::Layer& layer) { sums.ready(part, layer); }, micro);
+      accumulate(worker, g, sums.reduced());
     }
-    worker.update(state, g);
+    host.update(worker, state, g);
     w = gathered(worker.comm(), pieces, state.w);
   }
 }

@@ -4,8 +4,9 @@
 /// Source: S. Rajbhandari, J. Rasley, O. Ruwase, Y. He, "ZeRO: Memory Optimizations Toward Training Trillion Parameter
 /// Models", SC 2020.  M: bytes of the parameters.  Cost per step, stages 1 and 2: t_c + T_reduce_scatter(P, M) +
 /// t_update/P + T_all_gather(P, M), 2 (P-1)/P M bytes sent a worker, as an allreduce. In buckets, reductions go on
-/// beside the backward pass as those of allreduce do.  Stage 3: as fsdp, 3 (P-1)/P M bytes.  The sums are added in the
-/// order of a ring allreduce: the parameters are those of allreduce with equal buckets, bit for bit.
+/// beside the backward pass as those of allreduce do; stage 2 has memory for two buckets, so that the backward pass
+/// waits where the reduction of the bucket before is not done.  Stage 3: as fsdp, 3 (P-1)/P M bytes.  The sums are
+/// added in the order of a ring allreduce: the parameters are those of allreduce with equal buckets, bit for bit.
 #pragma once
 
 #include "strategies/sharded/unit_options.h"
@@ -25,14 +26,16 @@ struct Zero : Strategy {
   std::optional<double> bucket_bytes;
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  HostMemory host;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  record::MemoryParts memory(const training::MemoryTerms& terms) const override;
   void operator()(Worker& worker) const override;
 
  private:
-  std::vector<Stretch> stretches(const training::Learning& learning) const;
+  std::vector<Stretch> stretches(const std::vector<models::Layer>& layers, double number_bytes) const;
 };
 
 }  // namespace simgrad::strategies

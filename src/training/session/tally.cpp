@@ -31,6 +31,17 @@ void Tally::fill(record::Record& record) {
   for (std::size_t worker = 0; worker < std::min(ages_of_.size(), record.ranks.size()); ++worker)
     record.ranks[worker].staleness_mean = ages_of_[worker].mean();
   record.spectral_gap = spectral_gap_;
+  fill_memory(record);
+}
+
+void Tally::fill_memory(record::Record& record) const {
+  for (std::size_t rank = 0; rank < std::min(ledgers_.size(), record.ranks.size()); ++rank) {
+    const MemoryParts& peak = ledgers_[rank].peak();
+    record::RankUse& its = record.ranks[rank];
+    its.memory_bytes = peak.sum();
+    for (std::size_t k = 0; k < record::memory_parts; ++k) its.memory[k] = peak[static_cast<MemoryPart>(k)];
+    record.memory_bytes_max = std::max(record.memory_bytes_max.value_or(0.0), peak.sum());
+  }
 }
 
 }  // namespace simgrad::training

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "record/record.h"
+#include "training/memory/ledger.h"
 
 namespace simgrad::training {
 
@@ -30,6 +32,13 @@ class Tally {
   double recomputed_flops() const { return recomputed_flops_; }
   void set_spectral_gap(double gap) { spectral_gap_ = gap; }
 
+  /// The memory of a rank.
+  Ledger& ledger(int rank) {
+    const auto place = static_cast<std::size_t>(rank);
+    if (ledgers_.size() <= place) ledgers_.resize(place + 1);
+    return ledgers_[place];
+  }
+
   void note(std::string text) { notes_.push_back(std::move(text)); }
   /// Notes an event that may happen thousands of times: the first ten, and at the end the number of the others.
   void note_failure(std::string text);
@@ -40,6 +49,8 @@ class Tally {
   void fill(record::Record& record);
 
  private:
+  void fill_memory(record::Record& record) const;
+
   static constexpr int failures_noted_max = 10;
 
   bool lockstep_;
@@ -64,6 +75,7 @@ class Tally {
   decltype(record::Record::staleness_counts) staleness_counts_;
   std::optional<double> staleness_max_;
   std::optional<double> spectral_gap_;
+  std::deque<Ledger> ledgers_;  ///< by rank; they stay where they are
   std::vector<std::string> notes_;
   int failures_ = 0;
 };

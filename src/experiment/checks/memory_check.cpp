@@ -1,0 +1,189 @@
+#include "experiment/checks/memory_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "outputs/text/number_text.h"
+#include "strategies/replicas/allreduce.h"
+#include "strategies/sharded/fsdp.h"
+#include "strategies/sharded/zero.h"
+#include "training/memory/formula.h"
+#include "training/state.h"
+#include "values/dispatcher.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+using record::MemoryPart;
+using record::MemoryParts;
+using training::MemoryTerms;
+using training::Recompute;
+
+/// The sum by term: "640 GB = parameters 350 GB + gradients 290 GB".
+std::string written_out(const MemoryParts& parts) {
+  std::string text = outputs::byte_count(parts.sum()) + " =";
+  const char* plus = "";
+  for (std::size_t k = 0; k < record::memory_parts; ++k) {
+    const auto part = static_cast<MemoryPart>(k);
+    if (!(parts[part] > 0.0)) continue;
+    text += fmt::format("{} {} {}", plus, name(part), outputs::byte_count(parts[part]));
+    plus = " +";
+  }
+  return text;
+}
+
+/// A worker's memory under a scenario, and under changes of it.
+class MemoryFit {
+ public:
+  MemoryFit(const Settings& settings, const strategies::Strategy& strategy, const models::Problem& problem,
+            std::int64_t rows)
+      : settings_(settings), strategy_(strategy), rows_(rows), limit_bytes_(*device_memory_bytes(settings)) {
+    terms_.layers = settings.model.model->layers(problem);
+    terms_.recompute = settings.training.recompute;
+    terms_.bytes = training::number_bytes(settings.training.precision);
+    terms_.workers = strategy.workers(settings.cluster.workers);
+    terms_.rows = rows_of(terms_.workers);
+    training::State state;
+    values::Dispatcher dispatcher({.numbers = false, .label = {}});
+    state.w = dispatcher.zeros(1);
+    settings.training.optimizer->start(state);
+    terms_.optimizer_vectors = static_cast<std::int64_t>(state.optimizer.size());
+  }
+
+  std::string refusal() const {
+    const MemoryParts worker = strategy_.memory(terms_);
+    const training::Traits traits = strategy_.traits(static_cast<int>(terms_.workers));
+    if (!fits(worker))
+      return fmt::format("a worker needs {}, but its device has {}; {}", written_out(worker),
+                         outputs::byte_count(limit_bytes_), changes_that_fit());
+    if (traits.servers == 0 || traits.holder != training::Holder::servers) return {};
+    const MemoryParts server = training::server_memory(terms_, traits.deals_parameters() ? 1.0 / traits.servers : 1.0);
+    if (fits(server)) return {};
+    return fmt::format(
+        "a server needs {}, but its device has {}; deal the parameters to more servers, or set "
+        "training.memory = \"ignore\"",
+        written_out(server), outputs::byte_count(limit_bytes_));
+  }
+
+ private:
+  bool fits(const MemoryParts& parts) const { return parts.sum() <= limit_bytes_; }
+
+  std::int64_t rows_of(std::int64_t workers) const {
+    const std::int64_t batch = settings_.training.batch_size_per_worker
+                                   ? *settings_.training.batch_size_per_worker * workers
+                                   : settings_.training.batch_size.value_or(rows_);
+    return (batch + workers - 1) / workers;
+  }
+
+  /// Changes of one setting each, tried from the smallest on, that make the worker fit.
+  std::string changes_that_fit() const {
+    std::vector<std::string> fitting;
+    const auto try_out = [&](const std::string& text, const strategies::Strategy& strategy, const MemoryTerms& terms) {
+      const MemoryParts parts = strategy.memory(terms);
+      if (fits(parts)) fitting.push_back(fmt::format("{} ({})", text, outputs::byte_count(parts.sum())));
+      return fits(parts);
+    };
+    const bool selective = std::ranges::any_of(terms_.layers, [](const models::Layer& layer) {
+      return layer.selective.numbers + layer.selective.bytes > 0.0;
+    });
+    for (const auto& [recompute, text] :
+         {std::pair(Recompute::selective, "selective"), std::pair(Recompute::full, "full")}) {
+      if (recompute <= terms_.recompute || (recompute == Recompute::selective && !selective)) continue;
+      MemoryTerms terms = terms_;
+      terms.recompute = recompute;
+      if (try_out(fmt::format("training.recompute = \"{}\"", text), strategy_, terms)) break;
+    }
+    try_micro_batches(try_out);
+    try_sharding(try_out);
+    for (std::int64_t times = 2; times <= 1024; times *= 2) {
+      MemoryTerms terms = terms_;
+      terms.workers *= times;
+      terms.rows = rows_of(terms.workers);
+      if (try_out(fmt::format("cluster.workers = {}", terms.workers), strategy_, terms)) break;
+    }
+    if (fitting.empty())
+      return "no recomputation, stage of zero, number of micro-batches or of workers by itself makes it fit; take a "
+             "smaller model, or set training.memory = \"ignore\" to run it all the same";
+    std::string text = "it would fit with ";
+    for (std::size_t i = 0; i < fitting.size(); ++i) text += (i > 0 ? "; or " : "") + fitting[i];
+    return text + "; training.memory = \"ignore\" runs it all the same";
+  }
+
+  template <class TryOut>
+  void try_micro_batches(TryOut try_out) const {
+    for (std::int64_t k = 2; k <= terms_.rows; k *= 2) {
+      const auto tried = [&](const auto* its) {
+        if (!its || its->micro_batches >= k) return false;
+        auto changed = *its;
+        changed.micro_batches = k;
+        return try_out(fmt::format("micro_batches = {}", k), changed, terms_);
+      };
+      if (tried(dynamic_cast<const strategies::Allreduce*>(&strategy_)) ||
+          tried(dynamic_cast<const strategies::Zero*>(&strategy_)) ||
+          tried(dynamic_cast<const strategies::Fsdp*>(&strategy_)))
+        return;
+    }
+  }
+
+  /// A stage of zero in place of a replica, or the next stages.
+  template <class TryOut>
+  void try_sharding(TryOut try_out) const {
+    const auto* const zero = dynamic_cast<const strategies::Zero*>(&strategy_);
+    if (dynamic_cast<const strategies::Fsdp*>(&strategy_) || !settings_.training.optimizer->elementwise()) return;
+    for (std::int64_t stage = zero ? zero->stage + 1 : 1; stage <= 3; ++stage) {
+      strategies::Zero changed = zero ? *zero : strategies::Zero();
+      changed.stage = stage;
+      if (stage == 3) changed.bucket_bytes.reset();
+      const std::string text = zero ? fmt::format("stage = {}", stage) : fmt::format("zero(stage={})", stage);
+      if (try_out(text, changed, terms_)) return;
+    }
+  }
+
+  const Settings& settings_;
+  const strategies::Strategy& strategy_;
+  std::int64_t rows_;
+  double limit_bytes_;
+  MemoryTerms terms_;
+};
+
+}  // namespace
+
+std::optional<double> device_memory_bytes(const Settings& settings) {
+  if (settings.cluster.memory_bytes) return settings.cluster.memory_bytes;
+  std::optional<double> least;
+  for (int worker = 0; worker < settings.cluster.workers; ++worker)
+    if (const cluster::Device* const device = settings.cluster.device_of(worker); device && device->memory_bytes > 0.0)
+      least = std::min(least.value_or(device->memory_bytes), device->memory_bytes);
+  return least;
+}
+
+std::string recompute_refusal(const Settings& settings, const models::Problem& problem,
+                              std::string_view strategy_kind) {
+  const Recompute recompute = settings.training.recompute;
+  if (recompute == Recompute::none) return {};
+  const models::Model& model = *settings.model.model;
+  if (model.takes_sparse_rows() || model.k_means() || strategy_kind == "multitask")
+    return fmt::format(
+        "training.recompute has nothing to compute again: {} keeps no activations of layers; leave it out",
+        strategy_kind == "multitask" ? "strategy multitask" : settings.model.model.kind());
+  const std::vector<models::Layer> layers = model.layers(problem);
+  const auto drops = [](const models::Layer& layer) { return layer.selective.numbers + layer.selective.bytes > 0.0; };
+  if (recompute == Recompute::selective && std::ranges::none_of(layers, drops))
+    return fmt::format(
+        "training.recompute = \"selective\" computes large, cheap activations again, as attention has "
+        "them, but {} has none; take \"full\", or leave it out",
+        settings.model.model.kind());
+  return {};
+}
+
+std::string memory_refusal(const Settings& settings, const strategies::Strategy& strategy,
+                           const models::Problem& problem, std::int64_t rows) {
+  if (settings.training.memory == training::MemoryCheck::ignore || !device_memory_bytes(settings)) return {};
+  return MemoryFit(settings, strategy, problem, rows).refusal();
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,25 @@
+/// The check that a run's ranks fit into the memory of their devices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "experiment/plan/settings.h"
+
+namespace simgrad::experiment {
+
+/// cluster.memory, or the least of the workers' devices; none: not known.
+std::optional<double> device_memory_bytes(const Settings& settings);
+
+/// The reason why a worker or a server of that strategy does not fit into its device, with the sum by term and the
+/// nearest changes that make it fit; or empty.  rows: of the training set.
+std::string memory_refusal(const Settings& settings, const strategies::Strategy& strategy,
+                           const models::Problem& problem, std::int64_t rows);
+
+/// The reason why training.recompute has nothing to recompute with that model, or under a strategy of that kind; or
+/// empty.
+std::string recompute_refusal(const Settings& settings, const models::Problem& problem, std::string_view strategy_kind);
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,63 @@
+/// The memory of ranks as a formula of strategy, layers, formats and rows: known before a run begins.
+///
+/// Source: S. Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", SC 2020
+/// (states); V. Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", MLSys 2023
+/// (activations).  N: parameters, of p bytes, their gradients g; o: bytes of the optimizer's vectors and of a master
+/// copy, a parameter; A: bytes of the activations that a micro-batch keeps; u: the units of a model, N_u parameters
+/// each.  A replica: N (p + g + o) + A less what the backward pass has released when the last gradient is made;
+/// stage 1 of zero: N (p + g + o/P) + A; stage 2: N (p + (g + o)/P) + A + gradients of two units; stage 3 and fsdp:
+/// N (p + g + o)/P + A + parameters of `limit` units + gradients of two.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/model.h"
+#include "record/memory.h"
+#include "training/learning/units.h"
+#include "training/precision.h"
+
+namespace simgrad::training {
+
+/// The facts that memory depends on.
+struct MemoryTerms {
+  std::vector<models::Layer> layers;
+  NumberBytes bytes;
+  Recompute recompute = Recompute::none;
+  std::int64_t workers = 1;
+  std::int64_t rows = 0;  ///< of the rank with most rows, a step
+  std::int64_t optimizer_vectors = 0;
+
+  double parameters() const;
+  /// Bytes a parameter of the optimizer's vectors and the master copy.
+  double optimizer_bytes() const { return bytes.master + static_cast<double>(optimizer_vectors) * bytes.moment; }
+};
+
+/// The parts of a replica's memory that differ between strategies.
+struct ReplicaMemory {
+  std::int64_t micro_batches = 1;
+  bool accumulates = false;      ///< the whole gradient is there when a backward pass begins
+  double optimizer_share = 1.0;  ///< of the optimizer's vectors
+  double bucket_numbers = 0.0;   ///< gradients in buckets beside the gradient
+  /// Stage 2 of zero: the numbers of each piece, in the order of w, whose gradient is dropped once it is reduced.
+  std::vector<std::int64_t> dropped = {};
+};
+/// A rank that holds all parameters.
+record::MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its);
+
+/// A rank that gathers units.
+struct ShardMemory {
+  std::int64_t micro_batches = 1;
+  bool no_sync = false;
+  std::int64_t group = 1;
+  std::int64_t limit = 2;
+  bool reshard_after_forward = true;
+  bool optimizer_on_host = false;
+  bool parameters_on_host = false;
+};
+record::MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its);
+
+/// A server of a part of the parameters.
+record::MemoryParts server_memory(const MemoryTerms& terms, double share);
+
+}  // namespace simgrad::training

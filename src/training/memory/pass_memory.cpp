@@ -1,0 +1,57 @@
+#include "training/memory/pass_memory.h"
+
+namespace simgrad::training {
+
+namespace {
+
+bool begins_unit(std::span<const models::Layer> layers, std::size_t layer) {
+  return layer == 0 || layers[layer - 1].unit != layers[layer].unit;
+}
+
+bool ends_unit(std::span<const models::Layer> layers, std::size_t layer) {
+  return layer + 1 == layers.size() || begins_unit(layers, layer + 1);
+}
+
+}  // namespace
+
+double kept_bytes(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute,
+                  const NumberBytes& bytes) {
+  const models::Layer& its = layers[layer];
+  const auto of = [&](const models::Kept& kept) { return kept.numbers * bytes.activation + kept.bytes; };
+  switch (recompute) {
+    case Recompute::none:
+      return of(its.kept);
+    case Recompute::selective:
+      return of(its.kept) - of(its.selective);
+    case Recompute::full:
+      return begins_unit(layers, layer) ? its.entrance * bytes.activation : 0.0;
+  }
+  return 0.0;
+}
+
+PassMemory::PassMemory(Ledger& ledger, std::span<const models::Layer> layers, Recompute recompute,
+                       const NumberBytes& bytes, std::int64_t rows)
+    : ledger_(ledger), layers_(layers), recompute_(recompute), bytes_(bytes), rows_(static_cast<double>(rows)) {}
+
+double PassMemory::kept(std::size_t layer, Recompute recompute) const {
+  return rows_ * kept_bytes(layers_, layer, recompute, bytes_);
+}
+
+void PassMemory::forward(std::size_t layer) { ledger_.hold(MemoryPart::activations, kept(layer, recompute_)); }
+
+void PassMemory::enter_backward(std::size_t layer) {
+  const auto again = [&](std::size_t i) { return kept(i, Recompute::none) - kept(i, recompute_); };
+  if (recompute_ == Recompute::selective) ledger_.hold(MemoryPart::activations, again(layer));
+  if (recompute_ != Recompute::full || !ends_unit(layers_, layer)) return;
+  double unit = 0.0;
+  for (std::size_t i = layer + 1; i-- > 0 && layers_[i].unit == layers_[layer].unit;) unit += again(i);
+  ledger_.hold(MemoryPart::activations, unit);
+}
+
+void PassMemory::leave_backward(std::size_t layer, bool keeps) {
+  gradients_ += bytes_.gradient * static_cast<double>(layers_[layer].count);
+  if (keeps) ledger_.raise(MemoryPart::gradients, gradients_);
+  ledger_.release(MemoryPart::activations, kept(layer, Recompute::none));
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,264 @@
+// The memory of ranks: what a run holds at its peak, against the formula of its strategy, and both against sums by
+// hand.
+#include "strategies/programs.h"
+#include "strategies/sharded/fsdp.h"
+#include "strategies/sharded/zero.h"
+#include "training/learning/layer_times.h"
+
+namespace memory_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using record::MemoryPart;
+using record::MemoryParts;
+using strategies::Fsdp;
+using strategies::Zero;
+using training::Recompute;
+
+namespace {
+
+constexpr int P = 4;
+constexpr int U = 8;               // units, a layer each
+constexpr std::int64_t d = 1'600;  // parameters
+constexpr double n = 8.0;          // bytes of every number
+constexpr double rows = 6;         // of a worker
+constexpr double kept = 40;        // numbers and bytes of a row that a layer keeps: 9 x 40 bytes
+constexpr double A = rows * 9 * kept;
+constexpr double M = n * d;
+
+struct Case {
+  std::string name;
+  std::shared_ptr<const strategies::Strategy> strategy;
+};
+
+template <class Strategy>
+Case named(
+    const std::string& name, const std::function<void(Strategy&)>& change = [](Strategy&) {}) {
+  auto strategy = std::make_shared<Strategy>();
+  change(*strategy);
+  return {name, strategy};
+}
+
+Case zero(std::int64_t stage, std::optional<double> bucket_bytes = {}, std::int64_t micro_batches = 1,
+          bool no_sync = false) {
+  return named<Zero>(fmt::format("zero {} {} {} {}", stage, bucket_bytes.value_or(0.0), micro_batches, no_sync),
+                     [&](Zero& z) {
+                       z.stage = stage;
+                       z.bucket_bytes = bucket_bytes;
+                       z.micro_batches = micro_batches;
+                       z.no_sync = no_sync;
+                     });
+}
+
+Trial trial_of(const Case& its, Recompute recompute) {
+  Trial trial{.program = strategies::program(its.strategy), .workers = P, .rows = 4 * 24, .features = d};
+  trial.batch = P * static_cast<std::int64_t>(rows);
+  trial.layers = U;
+  trial.kept = kept;
+  trial.flops_a_row = 1e6;
+  trial.training.numbers = false;
+  trial.training.optimizer.choose("adam");
+  trial.training.recompute = recompute;
+  trial.stop.steps = 2;
+  return trial;
+}
+
+training::MemoryTerms terms(const Trial& trial) {
+  return {.layers = trial.watched()->layers(trial.problem()),
+          .bytes = {},
+          .recompute = trial.training.recompute,
+          .workers = P,
+          .rows = static_cast<std::int64_t>(rows),
+          .optimizer_vectors = 2};
+}
+
+/// Of rank 0, whose chunks are not shorter than others'.
+MemoryParts held(const Trial& trial) {
+  const record::Record record = trial.run().record;
+  MemoryParts parts;
+  for (std::size_t k = 0; k < record::memory_parts; ++k)
+    parts[static_cast<MemoryPart>(k)] = record.ranks.at(0).memory[k].value();
+  CHECK(parts.sum() == record.ranks[0].memory_bytes);
+  CHECK(record.memory_bytes_max == parts.sum());
+  return parts;
+}
+
+std::vector<Case> cases() {
+  using strategies::Allreduce;
+  std::vector<Case> all{named<Allreduce>("allreduce"),
+                        named<Allreduce>("in buckets", [](Allreduce& a) { a.bucket_bytes = 2 * M / U; }),
+                        named<Allreduce>("micro-batches", [](Allreduce& a) { a.micro_batches = 3; }),
+                        named<strategies::DataParallel>("data_parallel"), named<strategies::LocalSgd>("local_sgd")};
+  for (const std::int64_t micro_batches : {1, 3})
+    for (const bool no_sync : {false, true}) {
+      if (no_sync && micro_batches == 1) continue;
+      for (const std::optional<double> bucket : {std::optional<double>(), std::optional(2 * M / U)}) {
+        all.push_back(zero(1, bucket, micro_batches, no_sync));
+        all.push_back(zero(2, bucket, micro_batches, no_sync));
+      }
+      all.push_back(zero(3, {}, micro_batches, no_sync));
+      for (const bool reshard : {false, true})
+        for (const std::int64_t limit : {1, 2, 3})
+          all.push_back(
+              named<Fsdp>(fmt::format("fsdp {} {} {} {}", micro_batches, no_sync, reshard, limit), [&](Fsdp& f) {
+                f.micro_batches = micro_batches;
+                f.no_sync = no_sync;
+                f.reshard_after_forward = reshard;
+                f.limit = limit;
+              }));
+    }
+  all.push_back(named<Fsdp>("groups", [](Fsdp& f) { f.shard_group = 2; }));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the memory that a run holds is its formula's, within 2 per cent, or 5 with recomputation") {
+  for (const Case& its : cases())
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+      const Trial trial = trial_of(its, recompute);
+      const MemoryParts formula = its.strategy->memory(terms(trial)), run = held(trial);
+      CAPTURE(its.name, static_cast<int>(recompute));
+      CHECK(run.sum() == Approx(formula.sum()).epsilon(recompute == Recompute::none ? 0.02 : 0.05));
+      for (std::size_t k = 0; k < record::memory_parts; ++k) {
+        const auto part = static_cast<MemoryPart>(k);
+        CAPTURE(name(part));
+        CHECK(run[part] == Approx(formula[part]).epsilon(recompute == Recompute::none ? 0.02 : 0.05));
+      }
+    }
+}
+
+TEST_CASE("a replica holds parameters, gradient, optimizer and activations") {
+  const MemoryParts run = held(trial_of(named<strategies::Allreduce>("allreduce"), Recompute::none));
+  CHECK(run[MemoryPart::parameters] == M);
+  CHECK(run[MemoryPart::optimizer] == 2 * M);
+  // U A > M: the sum is largest as the backward pass begins, with the last layer's gradient
+  CHECK(run[MemoryPart::activations] == U * A);
+  CHECK(run[MemoryPart::gradients] == M / U);
+  CHECK(run[MemoryPart::gathered] + run[MemoryPart::buckets] + run[MemoryPart::workspace] == 0.0);
+}
+
+TEST_CASE("zero divides the optimizer's vectors, then gradients, then parameters by the workers") {
+  const auto of = [](std::int64_t stage) { return held(trial_of(zero(stage), Recompute::none)); };
+  const MemoryParts first = of(1), second = of(2), third = of(3);
+  for (const MemoryParts& each : {first, second, third}) CHECK(each[MemoryPart::optimizer] == 2 * M / P);
+  CHECK(first[MemoryPart::parameters] == M);
+  CHECK(second[MemoryPart::parameters] == M);
+  CHECK(third[MemoryPart::parameters] == M / P);
+  // as the backward pass begins: one unit's gradient, and two units' parameters
+  CHECK(first[MemoryPart::gradients] == M / U);
+  CHECK(second[MemoryPart::buckets] == M / U);
+  CHECK(third[MemoryPart::buckets] == M / U);
+  CHECK(third[MemoryPart::gathered] == 2 * M / U);
+}
+
+TEST_CASE("recomputed activations leave memory, and come back for one unit or layer at a time") {
+  const auto activations = [](Recompute recompute) {
+    Trial trial = trial_of(named<strategies::Allreduce>("allreduce"), recompute);
+    trial.kept = 5 * kept;  // so much that memory is fullest as the backward pass begins
+    return held(trial)[MemoryPart::activations];
+  };
+  CHECK(activations(Recompute::none) == U * 5 * A);
+  // selective: half of the numbers and the bytes are computed again, in the last layer first
+  const double selective = rows * (n * 5 * kept / 2);
+  CHECK(activations(Recompute::selective) == (U - 1) * selective + 5 * A);
+  // full: a quarter of the numbers comes in at each unit's entrance
+  const double entrance = rows * n * 5 * kept / 4;
+  CHECK(activations(Recompute::full) == (U - 1) * entrance + 5 * A);
+}
+
+TEST_CASE("micro-batches keep the activations of one at a time") {
+  const Case thirds = named<strategies::Allreduce>("thirds", [](strategies::Allreduce& a) { a.micro_batches = 3; });
+  CHECK(held(trial_of(thirds, Recompute::none))[MemoryPart::activations] == U * A / 3);
+}
+
+TEST_CASE("selective recomputation takes its flops once more in the backward pass") {
+  Trial trial = trial_of(named<strategies::Allreduce>("allreduce"), Recompute::none);
+  const double plain_s = trial.run().record.simulated_s;
+  trial.training.recompute = Recompute::selective;
+  // two steps; an eighth of the forward pass's flops, which are half of all
+  CHECK(trial.run().record.simulated_s == Approx(plain_s + 2 * rows * 1e6 / 2 / 8 / speed).epsilon(1e-9));
+}
+
+namespace {
+
+/// On devices of 1 TB/s with a link of 10 GB/s to their hosts, which update at 100 GB/s.
+Trial on_devices(const Case& its) {
+  Trial trial = trial_of(its, Recompute::none);
+  cluster::Device device;
+  device.float64_flops_per_s = 1e12;
+  device.memory_bytes = 1e10;
+  device.memory_bandwidth_bytes_per_s = 1e12;
+  device.host_link_bytes_per_s = 1e10;
+  trial.cluster.device = base::Slot<cluster::Device>(cluster::devices(), "custom");
+  static_cast<cluster::Device&>(*trial.cluster.device.object()) = device;
+  return trial;
+}
+
+template <class Strategy>
+Case offloaded(const Case& its, strategies::Offload offload) {
+  auto strategy = std::make_shared<Strategy>(dynamic_cast<const Strategy&>(*its.strategy));
+  strategy->host.offload = offload;
+  if (offload != strategies::Offload::none) strategy->host.bandwidth_bytes_per_s = 1e11;
+  return {its.name, strategy};
+}
+
+}  // namespace
+
+TEST_CASE("an offloaded optimizer takes gradients down, the update at the host's memory bandwidth, and parameters up") {
+  using strategies::Offload;
+  const double update_bytes = training::update_bytes(training::Precision::float64, 2) * d / P;
+  for (const std::int64_t stage : {1, 2, 3}) {
+    const Case plain = zero(stage);
+    const auto seconds = [&](Offload offload) {
+      return on_devices(offloaded<Zero>(plain, offload)).run().record.simulated_s;
+    };
+    // two steps: an update on the device; g d/P down and p d/P up, and the update on the host
+    CHECK(seconds(Offload::optimizer) - seconds(Offload::none) ==
+          Approx(2 * (update_bytes / 1e11 + 2 * M / P / 1e10 - update_bytes / 1e12)).epsilon(1e-9));
+  }
+  // Without prefetching every all-gather waits for its chunk: M/U/P a unit, forwards and backwards.
+  const Case waits = named<Fsdp>("fsdp", [](Fsdp& f) { f.prefetch = false; });
+  const auto seconds = [&](Offload offload) {
+    return on_devices(offloaded<Fsdp>(waits, offload)).run().record.simulated_s;
+  };
+  CHECK(seconds(Offload::parameters) - seconds(Offload::none) >
+        2 * (update_bytes / 1e11 + M / P / 1e10 - update_bytes / 1e12 + (M / P + M / P / U) / 1e10));
+  const MemoryParts held_by_device = held(on_devices(offloaded<Fsdp>(waits, Offload::parameters)));
+  CHECK(held_by_device[MemoryPart::optimizer] == 0.0);
+  CHECK(held_by_device[MemoryPart::parameters] == 0.0);
+  CHECK(held_by_device.sum() ==
+        offloaded<Fsdp>(waits, Offload::parameters).strategy->memory(terms(trial_of(waits, Recompute::none))).sum());
+}
+
+TEST_CASE("memory goes by the bytes of the format") {
+  Trial trial = trial_of(zero(3), Recompute::none);
+  trial.training.precision = training::Precision::bfloat16;
+  const MemoryParts run = held(trial);
+  CHECK(run[MemoryPart::parameters] == 2.0 * d / P);
+  CHECK(run[MemoryPart::optimizer] == (4.0 + 2 * 4.0) * d / P);  // a master copy and two vectors
+  training::MemoryTerms its = terms(trial);
+  its.bytes = training::number_bytes(training::Precision::bfloat16);
+  CHECK(run.sum() == Approx(zero(3).strategy->memory(its).sum()).epsilon(1e-9));
+}
+
+TEST_CASE("a server holds its shard, and workers hold no vectors of the optimizer") {
+  auto servers = std::make_shared<strategies::ParameterServer>();
+  servers->shards = 2;
+  const Trial trial = trial_of({"bsp", servers}, Recompute::none);
+  const record::Record record = trial.run().record;
+  const auto of = [&](std::size_t rank, MemoryPart part) {
+    return record.ranks.at(rank).memory[static_cast<std::size_t>(part)].value();
+  };
+  CHECK(of(0, MemoryPart::parameters) == M);
+  CHECK(of(0, MemoryPart::optimizer) == 0.0);
+  for (const std::size_t server : {P, P + 1}) {
+    CHECK(of(server, MemoryPart::parameters) == M / 2);
+    CHECK(of(server, MemoryPart::gradients) == M / 2);
+    CHECK(of(server, MemoryPart::optimizer) == 2 * M / 2);
+  }
+  CHECK(servers->memory(terms(trial))[MemoryPart::optimizer] == 0.0);
+  CHECK(training::server_memory(terms(trial), 0.5).sum() == 4 * M / 2);
+}
+
+}  // namespace memory_test
