@@ -66,6 +66,17 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   return Exit::usage;
 }
 
+/// Refuses empty texts for options that take one: a variable of the shell that is not set would else have the default's
+/// effect in silence.
+void refuse_empty_texts(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](CLI::App* /*command*/) { return true; }))
+    for (CLI::Option* option : command->get_options())
+      if (option->get_items_expected_max() > 0)
+        option->check([expected = option->get_type_name()](const std::string& text) {
+          return text.empty() ? fmt::format("found an empty text, expected {}", expected) : std::string();
+        });
+}
+
 /// Parses the command line and calls the subcommand.
 int call(int argc, char** argv) {
   CLI::App app{
@@ -83,6 +94,7 @@ int call(int argc, char** argv) {
   add_list(app, exit_code);
   add_explain(app, exit_code);
   add_calibrate(app, exit_code);
+  refuse_empty_texts(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

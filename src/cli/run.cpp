@@ -24,6 +24,7 @@
 #include "cli/selection.h"
 #include "cli/sharding.h"
 #include "cli/tracing.h"
+#include "cli/unwritten_files.h"
 #include "experiment/run/counterfactuals.h"
 #include "experiment/run/estimate.h"
 #include "experiment/run/runner.h"
@@ -70,23 +71,23 @@ void print_results(const outputs::Results& results, const RunOptions& options,
 
 /// Writes the page. Returns whether there is one; a fault of its files is only printed, so that the results are not
 /// lost.
-bool written_page(const outputs::Results& results, const std::string& out, std::vector<std::string>& unwritten) {
+bool written_page(const outputs::Results& results, const std::string& out, UnwrittenFiles& unwritten) {
   if (outputs::page().empty() || results.runs.empty()) return false;
   try {
     write_page(results, out, out + "/report.html", outputs::page());
   } catch (const std::runtime_error& fault) {
-    unwritten.emplace_back(fault.what());
+    unwritten.add(fault.what());
     return false;
   }
   return true;
 }
 
 /// Writes the database. A fault is only printed, so that the results are not lost.
-void write_database(const outputs::Results& results, const std::string& out, std::vector<std::string>& unwritten) {
+void write_database(const outputs::Results& results, const std::string& out, UnwrittenFiles& unwritten) {
   try {
     outputs::write_sqlite(results, out + "/results.sqlite");
   } catch (const base::EnvironmentError& fault) {
-    unwritten.emplace_back(fault.what());
+    unwritten.add(fault.what());
   }
 }
 
@@ -165,7 +166,7 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
   const auto shard = chosen_shard(options.shard, options.quiet);
   if (shard) check_shard(options, *shard, recordings);
   Progress progress(options.quiet);
-  std::vector<std::string> unwritten;
+  UnwrittenFiles unwritten(progress);
   experiment::RunnerOptions runner{.out = options.out,
                                    .jobs = options.jobs,
                                    .threads = options.threads,
@@ -175,11 +176,11 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
                                    .share_numbers = !options.own_numbers,
                                    .limits = limits_of(options),
                                    .recordings = recordings,
-                                   .unwritten = [&](const std::string& fault) { unwritten.push_back(fault); },
+                                   .unwritten = [&](const std::string& fault) { unwritten.add(fault); },
                                    .progress = [&](const experiment::Advance& advance) { progress.show(advance); },
                                    .tell = [&](const std::string& text) { progress.tell(text); }};
   if (shard) {
-    runner.unwritten = nullptr;  // the first one is an error
+    runner.unwritten = nullptr;  // the first one is told, and is an error at the end
     return do_shard(plan, *shard, {.file = options.chosen.scenario, .selection = options.chosen.selection}, options.out,
                     runner, options.quiet);
   }
@@ -193,14 +194,14 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
   if (options.sqlite && something) write_database(results, options.out, unwritten);
   directory.reset();  // a reader of the table may take long
   print_results(results, options, recordings);
-  if (something && !options.quiet && !options.json && !recordings.events && unwritten.empty())
+  if (something && !options.quiet && !options.json && !recordings.events && unwritten.none())
     fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}{}\n", options.out,
                options.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
   if (outputs::page().empty() && !options.quiet) base::say(no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
-  for (const std::string& fault : unwritten) base::say(fault);
+  unwritten.tell_rest();
   if (!results.complete) base::say(interrupted_text(results, options.out));
-  return unwritten.empty() ? exit_of(results) : Exit::environment;
+  return unwritten.none() ? exit_of(results) : Exit::environment;
 }
 
 /// Refuses options that make one document or one file of a command.

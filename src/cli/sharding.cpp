@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -74,16 +75,24 @@ std::optional<std::pair<Shard, std::string>> shard_of_environment() {
   return {};
 }
 
+/// Tells of a task's number without the number of tasks.
+void tell_of_half_a_shard() {
+  constexpr std::array<std::array<const char*, 3>, 2> pairs{
+      {{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "give --shard i/n"},
+       {"JOB_COMPLETION_INDEX", "SIMGRAD_SHARDS", "set SIMGRAD_SHARDS to the number of completions"}}};
+  for (const auto& [index, count, remedy] : pairs)
+    if (!variable(index).empty() && variable(count).empty())
+      base::say(fmt::format("simgrad: {} is set and {} is not, so that this process does all runs; {} to share them",
+                            index, count, remedy));
+}
+
 }  // namespace
 
 std::optional<Shard> chosen_shard(const std::string& option, bool quiet) {
   if (option == all_runs) return {};
   if (!option.empty()) return experiment::parse_shard(option, "--shard");
   const auto found = shard_of_environment();
-  if (!found && !quiet && !variable("JOB_COMPLETION_INDEX").empty() && variable("SIMGRAD_SHARD").empty())
-    base::say(
-        "simgrad: JOB_COMPLETION_INDEX is set and SIMGRAD_SHARDS is not, so that this process does all runs; set "
-        "SIMGRAD_SHARDS to the number of completions to share them");
+  if (!found && !quiet && variable("SIMGRAD_SHARD").empty()) tell_of_half_a_shard();
   if (!found) return {};
   if (!quiet)
     base::say(fmt::format("simgrad: this is shard {} of {}, by {}; --shard {} does all runs", found->first.index,

@@ -191,6 +191,32 @@ TEST_CASE("resume: a directory with the results of another experiment is refused
   CHECK(files_below(scratch.path() + "/out/x") == before);
 }
 
+TEST_CASE("resume: without experiment.json the results themselves say whose they are") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const std::string out = scratch.path() + "/out/x";
+  fs::remove(out + "/experiment.json");
+  const auto before = files_below(out);
+  const std::string other = sweep + " --set training.learning_rate=0.05";
+  const Called refused = program(other, scratch);
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err, "training.learning_rate is 0.1 there and 0.05 here; --out DIR keeps both"));
+  CHECK(files_below(out) == before);
+  const Called same = program(sweep, scratch);
+  CHECK(same.exit_code == 0);
+  CHECK(contains(same.err, "already"));
+  fs::remove(out + "/experiment.json");
+  scratch.write("out/x/results.json", "{}");
+  const Called unknown = program(sweep, scratch);
+  CHECK(unknown.exit_code == 5);
+  CHECK(contains(unknown.err,
+                 "out/x/results.json: found no scenario in it; so nobody knows whose results these are; --force "
+                 "replaces them\n"));
+  CHECK(program(other + " --force", scratch).exit_code == 0);
+  CHECK(results_in(scratch)["scenario"]["training"]["learning_rate"] == 0.05);
+}
+
 TEST_CASE("resume: a damaged record is named, set aside and done again") {
   const Scratch scratch;
   scratch.write("x.toml", small);

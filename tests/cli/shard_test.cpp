@@ -183,11 +183,15 @@ TEST_CASE("shard: all runs are done where the environment says nothing whole, or
            {"SIMGRAD_SHARD=all SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=2", ""},
            {"SIMGRAD_SHARD= SLURM_ARRAY_TASK_ID=", ""},
            {"SIMGRAD_SHARDS=3", ""},
+           {"SLURM_ARRAY_TASK_ID=2", ""},
            {"JOB_COMPLETION_INDEX=2", ""}}) {
     INFO(variables);
     const Scratch scratch;
     scratch.write("x.toml", small);
-    CHECK(in_environment(variables, scratch, options).exit_code == 0);
+    const Called called = in_environment(variables, scratch, options);
+    CHECK(called.exit_code == 0);
+    const bool half = variables.starts_with("SLURM_ARRAY_TASK_ID=2") || variables.starts_with("JOB");
+    CHECK(contains(called.err, "is not, so that this process does all runs") == half);
     CHECK(fs::exists(scratch.path() + "/out/x/results.json"));
   }
 }

@@ -55,6 +55,13 @@ TEST_CASE("a misspelt option is told with the one that was probably meant") {
   CHECK(misuse("validate x.toml --jobs 2").starts_with("simgrad: unknown option \"--jobs\"; "));
 }
 
+TEST_CASE("an empty text, as of a variable of the shell that is not set, is no value of an option") {
+  CHECK(misuse("run x.toml --seeds ''") == "simgrad: --seeds: found an empty text, expected A..B");
+  CHECK(misuse("run x.toml --out ''") == "simgrad: --out: found an empty text, expected DIR");
+  CHECK(misuse("run x.toml --run-time ''") == "simgrad: --run-time: found an empty text, expected TIME");
+  CHECK(misuse("check x.toml --baseline ''") == "simgrad: --baseline: found an empty text, expected FILE");
+}
+
 TEST_CASE("numbers of jobs and threads that cannot be are refused") {
   for (const char* options :
        {"--jobs 0", "--jobs -1", "--jobs x", "--jobs 99999999999", "--threads -1", "--threads 1.5"})

@@ -123,6 +123,21 @@ TEST_CASE("a run that failed leaves its place as the first to another") {
   CHECK(numbers.source(plan.runs.at(1)) == NumbersFrom::first);
 }
 
+TEST_CASE("runs have numbers in common by their key") {
+  const Plan plan = planned(small + ring_allreduce, {.grids = {"cluster.latency=1us,2us", "cluster.workers=2,3"}});
+  const tests::Scratch scratch;
+  SharedNumbers shared(scratch.path(), {}, nullptr);
+  for (const RunPlan& run : plan.runs) shared.expect(run);
+  int pairs = 0;
+  for (const RunPlan& one : plan.runs)
+    for (const RunPlan& other : plan.runs) {
+      CHECK(shared.are_common(one, other) == (one.workers == other.workers));
+      ++pairs;
+    }
+  CHECK(pairs == 16);
+  CHECK_FALSE(shared.are_common(plan.baselines.front(), plan.runs.front()));
+}
+
 TEST_CASE("work with equal data is together, the longest first") {
   const Plan plan = planned(small + ring_allreduce, {.grids = {"stop.steps=1,2,3"}, .seeds = "1..2"});
   std::vector<const RunPlan*> runs;
@@ -137,6 +152,9 @@ TEST_CASE("work with equal data is together, the longest first") {
   CHECK(schedule.empty());
   schedule.put_back(3);
   schedule.put_back(1);
+  CHECK(schedule.count_if(any, 9) == 2);
+  CHECK(schedule.count_if(any, 1) == 1);
+  CHECK(schedule.count_if([](std::size_t run) { return run == 3; }, 9) == 1);
   CHECK_FALSE(schedule.take([](std::size_t) { return false; }));
   CHECK(schedule.take(any) == 1);
 }

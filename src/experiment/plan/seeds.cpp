@@ -36,9 +36,11 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     const auto dots = part.find("..");
     const std::uint64_t first = seed_of(part.substr(0, dots), text);
     const std::uint64_t last = dots == std::string_view::npos ? first : seed_of(part.substr(dots + 2), text);
-    if (last < first || last - first >= most)
-      throw ScenarioError(
-          fmt::format("--seeds {}: {}..{} is empty or too long; expected a..b with a <= b", text, first, last));
+    if (last < first)
+      throw ScenarioError(fmt::format("--seeds {}: {}..{} is empty; expected a..b with a <= b", text, first, last));
+    if (last - first >= most)
+      throw ScenarioError(fmt::format("--seeds {}: {}..{} are {} seeds; at most {} are allowed", text, first, last,
+                                      std::max(last - first, last - first + 1), most));
     for (std::uint64_t k = 0; k <= last - first; ++k) seeds.push_back(first + k);
     from = comma + 1;
   }

@@ -108,10 +108,11 @@ bool Execution::start(Children& children, std::size_t task) {
   if (from == NumbersFrom::state) states.from = shared_numbers_.state_file(plan);
   if (shared_numbers_.leaves_state(plan)) states.to = shared_numbers_.state_file(plan);
   states.shared = shared_numbers_.shared(plan);
+  const int threads = threads_of(plan, from, children);
   const auto body = [&](training::Pulse* pulse) {
     const auto meet = meeting_on_.find(task);
     const RunPlan& chosen = meet == meeting_on_.end() ? plan : by_messages(plan);
-    return simulated(chosen, runs_[plan.work], data, numbers, states, threads_, options_, pulse);
+    return simulated(chosen, runs_[plan.work], data, numbers, states, threads, options_, pulse);
   };
   const bool started = children.start(task, body, child_options(plan));
   if (!started) return false;
@@ -120,6 +121,18 @@ bool Execution::start(Children& children, std::size_t task) {
   if (from == NumbersFrom::known) pace_->regroup(task, fmt::format("{}/{} timeline", plan.label, plan.workers));
   if (from == NumbersFrom::state) pace_->regroup(task, fmt::format("{}/{} from a state", plan.label, plan.workers));
   return true;
+}
+
+int Execution::threads_of(const RunPlan& plan, NumbersFrom from, const Children& children) {
+  // Only a run that others may wait for leaves processors idle.
+  if (options_.threads >= 0 || jobs_ == 1 || !shared_numbers_.shared(plan) || from == NumbersFrom::known)
+    return threads_;
+  std::size_t at_a_time = children.running().size() + 1;
+  const auto beside = [&](std::size_t other) {
+    return !shared_numbers_.are_common(*queue_[other], plan) && may_start(other);
+  };
+  at_a_time += schedule_->count_if(beside, static_cast<std::size_t>(jobs_));
+  return jobs_and_threads(std::min(jobs_, static_cast<int>(at_a_time)), -1, at_a_time).second;
 }
 
 void Execution::take_finished() {

@@ -45,6 +45,9 @@ class Execution {
   /// the failure of this run; others go on.
   bool start(Children& children, std::size_t task);
 
+  /// The threads for the numbers of a run: those of the processors that runs which wait for it leave idle, too.
+  int threads_of(const RunPlan& plan, NumbersFrom from, const Children& children);
+
   /// Takes the runs whose records are in the directory off the queue.
   void take_finished();
 

@@ -112,6 +112,20 @@ std::string differences_of_another(const Json& there, const Json& here) {
   return differences_of_scenarios(member("scenario"), here["scenario"]);
 }
 
+/// Whose results these are, by results.json: that of a release without experiment.json, or of a directory that has lost
+/// the file. Its numerics are taken to be ours, for runs of others have other names. Null without results.json.
+/// Errors: EnvironmentError for a file that cannot be read, or has no scenario.
+Json experiment_of_results(const std::string& out) {
+  const std::string file = out + "/results.json";
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown)) return {};
+  const Json results = outputs::parse_json(outputs::read_file(file), file);
+  const auto scenario = results.is_object() ? results.find("scenario") : results.end();
+  if (!results.is_object() || scenario == results.end() || !scenario->is_object())
+    throw base::EnvironmentError(fmt::format("{}: found no scenario in it", file));
+  return {{"results", results_number}, {"scenario", *scenario}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json experiment_in(const std::string& out) {
@@ -142,7 +156,7 @@ ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, con
   std::string different;
   try {
     there = experiment_in(out);
-    different = differences_of_another(there, here);
+    different = differences_of_another(there.is_null() ? experiment_of_results(out) : there, here);
   } catch (const base::EnvironmentError& fault) {
     different = "unknown";
     if (!replace)
@@ -152,9 +166,10 @@ ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, con
   if (!different.empty() && !replace)
     throw base::ScenarioError(fmt::format(
         "{}: has the results of another experiment: {}; --out DIR keeps both, --force replaces them", out, different));
+  // In this order: a kill between the two leaves no files of another experiment under this one's name.
+  if (!different.empty()) remove_files_of_experiment(out);
   if (there != here)
     outputs::write_file(out + "/experiment.json", here.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (!different.empty()) remove_files_of_experiment(out);
 }
 
 }  // namespace simgrad::experiment

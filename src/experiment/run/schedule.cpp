@@ -27,6 +27,13 @@ std::optional<std::size_t> Schedule::take(const std::function<bool(std::size_t r
   return std::nullopt;
 }
 
+std::size_t Schedule::count_if(const std::function<bool(std::size_t run)>& fits, std::size_t most) const {
+  std::size_t found = 0;
+  for (const std::deque<std::size_t>& group : groups_)
+    for (std::size_t i = 0; i < group.size() && found < most; ++i) found += fits(group[i]) ? 1 : 0;
+  return found;
+}
+
 void Schedule::put_back(std::size_t run) {
   groups_[group_of_[run]].push_front(run);
   ++size_;

@@ -22,6 +22,8 @@ class Schedule {
   bool empty() const { return size_ == 0; }
   /// Takes the first piece of work that may start; nothing if none may.
   std::optional<std::size_t> take(const std::function<bool(std::size_t run)>& may_start);
+  /// The number of pieces of work that fit; at most `most`.
+  std::size_t count_if(const std::function<bool(std::size_t run)>& fits, std::size_t most) const;
   /// Puts a piece of work back before all others.
   void put_back(std::size_t run);
   /// Returns how many were removed.

@@ -171,6 +171,11 @@ NumbersFrom SharedNumbers::source(const RunPlan& run) {
   return std::ranges::any_of(common->waiting, longer) ? NumbersFrom::another_run : computed(*common, run);
 }
 
+bool SharedNumbers::are_common(const RunPlan& one, const RunPlan& other) const {
+  const auto first = keys_.find(&one), second = keys_.find(&other);
+  return first != keys_.end() && second != keys_.end() && first->second == second->second;
+}
+
 training::Trajectory& SharedNumbers::trajectory(const RunPlan& run) { return of(run)->trajectory; }
 
 void SharedNumbers::started(const RunPlan& run, NumbersFrom from) {

@@ -77,6 +77,8 @@ class SharedNumbers {
   std::string state_file(const RunPlan& run) const { return file(keys_.at(&run)) + state_extension; }
   /// Whether several runs that are to be done have its key.
   bool shared(const RunPlan& run) { return of(run) && of(run)->shared; }
+  /// Whether two runs that are to be done have one key.
+  bool are_common(const RunPlan& one, const RunPlan& other) const;
   /// Whether the run is to leave its last state: it goes further than all before, and the directory has room.
   bool leaves_state(const RunPlan& run);
 

@@ -8,13 +8,14 @@
 
 namespace simgrad::experiment {
 
-/// They are reported as they are found, or thrown at the end.
+/// They are reported as they are found, or the first one is told and thrown at the end.
 class Unwritten {
  public:
   explicit Unwritten(const RunnerOptions& options) : options_(options) {}
 
   void add(const std::string& fault) {
     if (options_.unwritten) options_.unwritten(fault);
+    if (!options_.unwritten && first_.empty() && options_.tell) options_.tell(fault);
     if (first_.empty()) first_ = fault;
   }
   template <class Write>

@@ -70,15 +70,17 @@ bool speed_varied(const RunPlan& plan, const record::Record& record) {
   return false;
 }
 
-/// Returns whether one of the gradients that the run may have computed is drawn longer or shorter. They are some more
-/// than it has computed: a rank is taken to have made all steps, in every generation of ranks, and to have given up
-/// some gradients for newer parameters. The streams are the training's.
+/// Returns whether one of the gradients that the run may have computed is drawn longer or shorter. Under lockstep
+/// without crashes they are those that it has computed. Else they are some more: a rank is taken to have made all
+/// steps, in every generation of ranks, and to have given up some gradients for newer parameters. The streams are the
+/// training's.
 bool gradient_stretched(const RunPlan& plan, const record::Record& record) {
   constexpr std::int64_t draws_most = 1'000'000;
-  constexpr int retries = 8;
   const cluster::Stragglers& stragglers = *plan.settings->cluster.stragglers;
   const std::int64_t generations = 1 + record.crashes.value_or(0);
-  const std::int64_t steps = record.steps + plan.workers;
+  const bool known = generations == 1 && plan.strategy->traits(static_cast<int>(plan.workers)).lockstep();
+  const int retries = known ? 1 : 8;
+  const std::int64_t steps = record.steps + (known ? 0 : plan.workers);
   std::int64_t draws = 0;
   for (int rank = 0; rank < static_cast<int>(plan.workers); ++rank) {
     if (!stragglers.concerns(rank)) continue;
