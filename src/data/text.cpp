@@ -67,6 +67,7 @@ Tokenized characters_of(const std::string& path, const std::string& text) {
 void Text::describe(base::Describer& d) {
   d.path("path", path, "the file");
   d.choice("tokens", tokens, token_choices, "the tokens");
+  if (path.empty()) d.refuse("path", "the data source \"text\" needs the path of a file");
 }
 
 Dataset Text::load(const Request& request) const {

@@ -189,7 +189,7 @@ TEST_CASE("a baseline of another scenario is refused before anything runs") {
   const Called changed = check(stored.scratch, "x.toml --baseline b.toml --set training.learning_rate=0.2");
   CHECK(changed.exit_code == 2);
   CHECK(contains(changed.err,
-                 "b.toml:43:1: the stored baseline is of another scenario than x.toml: the run allreduce, "
+                 "b.toml:48:1: the stored baseline is of another scenario than x.toml: the run allreduce, "
                  "workers=2, seed 1 had the id "));
   const Called seeds = check(stored.scratch, "x.toml --baseline b.toml --seeds 7");
   CHECK(seeds.exit_code == 2);

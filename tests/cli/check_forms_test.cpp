@@ -167,7 +167,7 @@ TEST_CASE("on GitHub a fault of a scenario and a changed value are annotated at 
   const Called changed = call("GITHUB_ACTIONS=true simgrad check y.toml --quiet --baseline b.toml", scratch.path());
   CHECK(changed.exit_code == 3);
   CHECK(contains(changed.out,
-                 "::error file=b.toml,line=43,col=1::allreduce, seed 1: steps was 8 and is 10 (+25 %25, "
+                 "::error file=b.toml,line=48,col=1::allreduce, seed 1: steps was 8 and is 10 (+25 %25, "
                  "tolerance 0.1 %25)\n"));
 }
 

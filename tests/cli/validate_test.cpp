@@ -121,6 +121,7 @@ standardize_target = true
 kind = "least_squares"
 bias = false
 l2 = 0.0
+timed_as = "itself"
 
 [training]
 batch_size = "full"
@@ -133,6 +134,8 @@ partition = { kind = "iid", shares = "equal" }
 input = { from = "memory" }
 precision = "float64"
 numbers = true
+recompute = "none"
+memory = "refuse"
 checkpoint_every_steps = 0
 
 [stop]
@@ -209,9 +212,12 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
   CHECK(scenario["cluster"]["workers"] == 2);
   CHECK(scenario["cluster"]["latency"] == "50us");
   CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
-  CHECK(
-      scenario["strategy"] ==
-      Json::array({{{"kind", "allreduce"}, {"algorithm", "ring"}, {"compression", "none"}, {"recovery", "cluster"}}}));
+  CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"},
+                                              {"algorithm", "ring"},
+                                              {"compression", "none"},
+                                              {"micro_batches", 1},
+                                              {"no_sync", false},
+                                              {"recovery", "cluster"}}}));
   const std::string text = program("validate x.toml", scratch).out;
   for (const auto& [section, options] : scenario.items())
     if (options.is_object())

@@ -38,7 +38,8 @@ TEST_CASE("the data sources are registered by name, each with a summary") {
     CHECK(!entry.about.summary.empty());
     CHECK(entry.make() != nullptr);
   }
-  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings", "click_log"});
+  CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings", "click_log",
+                       "text", "markov"});
 }
 
 TEST_CASE("the data section describes its options and those of the source") {

@@ -31,8 +31,8 @@ TEST_CASE("a run that does not fit is refused with its sum and with changes that
   check_refused_text(wide(replicas, "63MB"), "but its device has 63");
   check_refused_text(wide(replicas, "63MB"), "it would fit with zero(stage=1)");
   CHECK(planned(wide("kind = \"zero\"\n", "63MB")).runs.size() == 1);
-  check_refused_text(wide("kind = \"zero\"\n", "35MB"), "stage = 3");
-  CHECK(planned(wide("kind = \"zero\"\nstage = 3\n", "35MB")).runs.size() == 1);
+  check_refused_text(wide("kind = \"zero\"\n", "39MB"), "stage = 3");
+  CHECK(planned(wide("kind = \"zero\"\nstage = 3\n", "39MB")).runs.size() == 1);
   check_refused_text(wide(replicas, "1MB"), "take a smaller model");
 }
 

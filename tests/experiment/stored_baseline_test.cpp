@@ -167,11 +167,11 @@ TEST_CASE("a scenario or a run that is there twice, and one without a name, are 
       whole.substr(whole.find("[[scenario]]"), whole.find("[[run]]") - whole.find("[[scenario]]"));
   const std::string run = whole.substr(whole.find("[[run]]"), whole.find("[end]") - whole.find("[[run]]"));
   CHECK(faults(replaced(whole, "[[scenario]]", scenario + "[[scenario]]")) ==
-        std::vector<std::string>{"b.toml:43:1: the scenario \"x\" is there twice"});
+        std::vector<std::string>{"b.toml:48:1: the scenario \"x\" is there twice"});
   CHECK(faults(replaced(replaced(whole, "[[run]]", run + "[[run]]"), "runs = 1", "runs = 2")) ==
-        std::vector<std::string>{"b.toml:58:1: the run ring, workers=2, seed 1 of \"x\" is there twice"});
+        std::vector<std::string>{"b.toml:63:1: the run ring, workers=2, seed 1 of \"x\" is there twice"});
   CHECK(faults(replaced(whole, "label = \"ring\"\n", "")) ==
-        std::vector<std::string>{"b.toml:43:1: a [[run]] needs a scenario, a label, a seed, an id and a status"});
+        std::vector<std::string>{"b.toml:48:1: a [[run]] needs a scenario, a label, a seed, an id and a status"});
   CHECK(faults(replaced(whole, "results_number = ", "results_number = -"))
             .at(0)
             .ends_with("a [[scenario]] needs a name, a version and a results_number"));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/hash.h"
@@ -64,6 +65,28 @@ void identify_cluster(ordered_json& cluster, const Settings& settings) {
   if (!settings.failure_contents.empty()) cluster["failures"]["hosts"]["path"] = settings.failure_contents;
 }
 
+/// An option that came with a later release, and its value that changes nothing.
+struct LaterOption {
+  const char* table;
+  const char* key;
+  const char* value;
+};
+
+/// They are left out of an identity where they have that value, so that runs of earlier releases are known.
+constexpr std::array<LaterOption, 6> later_options{{{"cluster", "device", "\"none\""},
+                                                    {"model", "timed_as", "\"itself\""},
+                                                    {"training", "precision", "\"float64\""},
+                                                    {"training", "recompute", "\"none\""},
+                                                    {"strategy", "micro_batches", "1"},
+                                                    {"strategy", "no_sync", "false"}}};
+
+void leave_out_later_options(ordered_json& table, std::string_view name) {
+  if (!table.is_object()) return;
+  for (const LaterOption& option : later_options)
+    if (name == option.table && table.contains(option.key) && table[option.key].dump() == option.value)
+      table.erase(option.key);
+}
+
 /// The sections as an identity has them. `known` are null.
 Members sections_of(const Settings& settings, std::vector<std::string> known) {
   for (const char* key : {"strategy", "expect"}) known.push_back(option_key(key));  // no part of the identity
@@ -74,6 +97,8 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (!all["cluster"].is_null()) identify_cluster(all["cluster"], settings);
   if (!all["data"].is_null()) identify_data(all["data"], settings);
   if (!all["model"].is_null()) identify_model(all["model"], settings);
+  if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
+  for (const char* table : {"cluster", "model", "training"}) leave_out_later_options(all[table], table);
   Members members;
   for (const auto& [key, value] : all.items()) members.emplace_back(key, value.is_null() ? "" : value.dump());
   return members;
@@ -92,6 +117,7 @@ const std::string& text_of(const Members& members, std::string_view key) {
 /// The identity of a run: its settings' sections, its strategy, and a seed that is open.
 Members identity_of(const RunPlan& run, Members sections) {
   ordered_json options = run.options;
+  leave_out_later_options(options, "strategy");
   for (auto& option : options)  // a file counts by its contents
     if (option.is_object() && option.contains("path"))
       option["path"] = base::hash(outputs::read_file(option["path"].get<std::string>()));
