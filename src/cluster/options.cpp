@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "cluster/against_computing.h"
+
 namespace simgrad::cluster {
 
 using base::Bounds;
@@ -117,8 +119,9 @@ void Options::describe(base::Describer& d) {
     d.refuse("speed",
              "\"speed\" contradicts \"device\", whose peaks and memory bandwidth say it; leave one of them out");
   if (platform.empty() && topology)
-    for (const std::string& why : {topology->refusal(host_spec, workers), topology->workers_refusal(workers)})
-      if (!why.empty()) d.refuse("topology", why);
+    if (std::string why = topology->workers_refusal(workers);
+        !why.empty() || !(why = topology->refusal(host_spec, workers)).empty())
+      d.refuse("topology", why);
   if (relative_speeds.size() > static_cast<std::size_t>(workers))
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));
@@ -153,8 +156,19 @@ bool Options::constant_network() const {
          !failures.any();
 }
 
+std::string_view against_computing(const Options& options) {
+  if (options.network_model != NetworkModel::ideal) return "network_model";
+  if (!options.platform.empty()) return "platform";
+  if (!options.background.empty()) return "background";
+  if (options.jitter->disturbs()) return "jitter";
+  if (options.failures.any()) return "failures";
+  if (options.link_bins != 0) return "link_bins";
+  if (options.stragglers->varies()) return "stragglers";
+  return {};
+}
+
 bool Options::computes_collectives() const {
-  return collectives == Collectives::automatic && constant_network() && link_bins == 0 && !stragglers->varies();
+  return collectives == Collectives::automatic && against_computing(*this).empty();
 }
 
 bool Options::alike_routes() const { return slow_links.empty() && !topology->disturbs(); }

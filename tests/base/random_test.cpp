@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "base/errors.h"
+#include "base/rank_and_retry.h"
 #include "catch.h"
 
 namespace random_test {
@@ -46,6 +48,15 @@ TEST_CASE("a stream does not depend on what others have drawn") {
     (void)other.bits();
     CHECK(alone.bits() == beside.bits());
   }
+}
+
+TEST_CASE("every rank of a large run has streams of its own, whatever it begins again") {
+  std::set<std::uint32_t> all;
+  constexpr std::uint32_t ranks = 131'072, retries = 4;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    for (std::uint32_t retry = 0; retry < retries; ++retry) all.insert(rank_and_retry(rank, retry));
+  CHECK(all.size() == ranks * retries);
+  CHECK(rank_and_retry(65'535, 3) == (65'535 | 3 << 16));  // results of smaller runs stay what they were
 }
 
 TEST_CASE("any part of the key alone makes another stream") {

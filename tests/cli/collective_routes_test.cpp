@@ -40,4 +40,40 @@ TEST_CASE("a run whose groups may meet on a link goes message by message, and sa
   CHECK(by_messages == 3);  // hierarchical: a ring for each place in a rack, all of them through the racks' uplinks
 }
 
+TEST_CASE("a run of many ranks says what keeps its collectives from being computed") {
+  const Scratch scratch;
+  scratch.write("x.toml", R"([cluster]
+workers = 64
+[data]
+samples = 64
+features = 3
+[model]
+kind = "least_squares"
+[training]
+numbers = false
+[stop]
+steps = 1
+[[strategy]]
+kind = "allreduce"
+algorithm = "rabenseifner"
+)");
+  const std::string said = "collectives were simulated message by message: with ";
+  for (const auto& [options, reason] :
+       {std::pair<std::string, std::string>{"cluster.network_model=tcp", "cluster.network_model"},
+        {"cluster.jitter=log_normal", "cluster.jitter"},
+        {"cluster.stragglers=markov", "cluster.stragglers"},
+        {"cluster.link_bins=4", "cluster.link_bins"},
+        {"cluster.topology=shared_memory", "several ranks on one host"},
+        {"strategy.0.algorithm=bcube", "algorithm = \"bcube\""},
+        {"strategy.0.algorithm=ring", ""},
+        {"cluster.collectives=messages", ""},
+        {"cluster.workers=63 --set cluster.jitter=log_normal", ""}}) {
+    CAPTURE(options);
+    REQUIRE(program("run x.toml --quiet --no-why --no-baseline --force --set " + options, scratch).exit_code == 0);
+    const Json run = results_in(scratch, "out/x")["runs"][0];
+    CHECK(notes_have(run, said) == !reason.empty());
+    if (!reason.empty()) CHECK(notes_have(run, said + reason + " they cannot be computed from their routes"));
+  }
+}
+
 }  // namespace collective_routes_test

@@ -321,7 +321,7 @@ TEST_CASE("a simulation that no machine's memory holds is refused before it star
   const std::string err = program("validate x.toml", scratch).err;
   // 16,384 P + 1,024 P (P - 1)
   CHECK(contains(err,
-                 "async_broadcast with 131072 workers takes some 17594199310336 bytes of memory (131072 actors, "
+                 "async_broadcast with 131072 workers takes some 17.59TB of memory (131072 actors, "
                  "17179738112 pairs of ranks that exchange messages), but "));
   CHECK(contains(err, " are available; take at most "));
   scratch.write("x.toml", with(broadcast, "workers = 4", "workers = 300"));

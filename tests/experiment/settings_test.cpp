@@ -1,9 +1,12 @@
 // One grid point, typed and checked.
+#include <sys/resource.h>
+
 #include "base/errors.h"
 #include "catch.h"
 #include "experiment/checks/fit_check.h"
 #include "experiment/plan/read_settings.h"
 #include "experiment/scenario.h"
+#include "simulation.h"
 
 namespace settings_test {
 
@@ -111,10 +114,37 @@ TEST_CASE("a simulation that does not fit into the memory at hand is refused wit
   const auto needed = [](double actors, double pairs) { return 16'384.0 * actors + 1'024.0 * pairs; };
   CHECK(why(broadcast, 100, needed(100, 9900)).empty());
   CHECK(why(broadcast, 100, needed(99, 99 * 98)) ==
-        "x.toml:11:1: async_broadcast with 100 workers takes some 11776000 bytes of memory (100 actors, 9900 pairs of "
-        "ranks that exchange messages), but 11556864 are available; take at most 99 workers, or a strategy with fewer "
+        "x.toml:11:1: async_broadcast with 100 workers takes some 11.78MB of memory (100 actors, 9900 pairs of "
+        "ranks that exchange messages), but 11.56MB are available; take at most 99 workers, or a strategy with fewer "
         "pairs");
-  CHECK(why(broadcast, 100, 10.0).find("but 10 are available; free some memory") != std::string::npos);
+  CHECK(why(broadcast, 100, 10.0).find("but 10B are available; free some memory") != std::string::npos);
+}
+
+TEST_CASE("a graph that does not fit into memory is refused without being drawn") {
+  const std::string text = tests::text_of_child([] {
+    const rlimit limit{.rlim_cur = rlim_t{1} << 30, .rlim_max = RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+    std::string scenario = small;
+    scenario.replace(scenario.find("workers = 4"), 11, "workers = 131072");
+    scenario.replace(scenario.find("samples = 100"), 13, "samples = 131072");
+    std::string all;
+    for (const std::string strategy :
+         {"kind = \"gossip\"\ngraph = \"complete\"\n", "kind = \"ad_psgd\"\ngraph = \"complete\"\n",
+          "kind = \"d2\"\ngraph = { kind = \"random_regular\", degree = 65536 }\n",
+          "kind = \"gossip\"\ngraph = { kind = \"erdos_renyi\", probability = 0.5 }\n"})
+      try {
+        settings_of(scenario + "[[strategy]]\n" + strategy);
+      } catch (const base::ScenarioError& error) {
+        all += std::string(error.what()) + "\n";
+      }
+    return all;
+  });
+  // 16,384 P bytes and 1,024 an edge, of which there are P (P - 1), and half as many.
+  CHECK_THAT(text, ContainsSubstring("gossip with 131072 workers takes some 17.59TB of memory (131072 actors, "
+                                     "17179738112 pairs of ranks that exchange messages), but "));
+  CHECK_THAT(text, ContainsSubstring("ad_psgd with 131072 workers"));
+  CHECK_THAT(text, ContainsSubstring("d2 with 131072 workers takes some 8.798TB of memory"));
+  CHECK_THAT(text, ContainsSubstring("gossip with 131072 workers takes some 8.798TB of memory"));
 }
 
 TEST_CASE("a partition is one of its kinds, with its options, and iid by default") {

@@ -55,10 +55,14 @@ TEST_CASE("pods are refused whose devices, NICs or fabric contradict each other"
   check_refused("{ kind = \"pod\", routing = \"spray\" }", 4, "destination, ecmp");
   CHECK(faults_of("\"pod\"", 1) == "accepted");
   CHECK(faults_of("{ kind = \"pod\", devices = 2, nics = 2 }") == "accepted");
+  CHECK(faults_of("{ kind = \"pod\", devices = 2 }") == "accepted");  // with a NIC for each
+  check_refused("{ kind = \"two_tier\", oversubscription = 0.5 }", 4,
+                "oversubscription must be from 1 to 1000000, found 0.5");
 }
 
 TEST_CASE("slices of a torus are refused that do not fit into it, or do not hold the workers") {
-  check_refused("{ kind = \"torus\", slice = [2, 2] }", 4, "slice = [2, 2] has 2 dimensions, but shape = [] has 0");
+  check_refused("{ kind = \"torus\", slice = [2, 2] }", 4,
+                "slice is a box of a larger torus, but shape is not given; set shape, as in shape = [8, 8]");
   check_refused("{ kind = \"torus\", shape = [4, 4, 4], slice = [2, 2] }", 4,
                 "slice = [2, 2] has 2 dimensions, but shape = [4, 4, 4] has 3; give as many");
   check_refused("{ kind = \"torus\", shape = [4, 1], slice = [2, 2] }", 4,
@@ -67,11 +71,17 @@ TEST_CASE("slices of a torus are refused that do not fit into it, or do not hold
                 "slice = [2, 3] has 6 hosts, but workers = 4; expected sides whose product is 4");
   check_refused("{ kind = \"torus\", shape = [4, 4], slice = [1.5, 2] }", 4, "expected whole numbers");
   CHECK(faults_of("{ kind = \"torus\", shape = [4, 4], slice = [2, 2] }") == "accepted");
+  // One fault, though it has too few hosts for all ranks, too.
+  CHECK_THAT(
+      faults_of("{ kind = \"torus\", shape = [4, 4], slice = [1, 2] }"),
+      ContainsSubstring("slice = [1, 2] has 2 hosts, but workers = 4") && !ContainsSubstring("servers included"));
 }
 
 TEST_CASE("a torus is refused that is smaller than the cluster, and a slice beside servers of their own") {
   check_refused("{ kind = \"torus\", shape = [2, 2] }", 5,
-                "shape = [2, 2] has 4 hosts, but the ranks (servers included) are 5; make it larger");
+                "shape = [2, 2] has 4 hosts, but the ranks (servers included) are 5; expected sides whose product is "
+                "at least 5, as in "
+                "[3, 2]");
   CHECK(faults_of("{ kind = \"torus\", shape = [2, 3] }", 5) == "accepted");  // with a note
   const std::string slice = "{ kind = \"torus\", shape = [4, 4], slice = [2, 2] }";
   const std::string server = "[[strategy]]\nkind = \"parameter_server\"\n";

@@ -69,7 +69,9 @@ void Pod::describe(base::Describer& d) {
   constexpr std::int64_t most_devices = 1'024;
   d.integer("devices", devices, "GPUs of each host, workers in order, each at cluster.speed",
             Bounds::between(1, most_devices));
-  d.integer("nics", nics, "NICs of each host; device i takes NIC i mod nics", Bounds::between(1, most_devices));
+  nics = std::min(nics, devices);  // unless it is given
+  d.integer("nics", nics, "NICs of each host, at most one a device; device i takes NIC i mod nics",
+            Bounds::between(1, most_devices));
   d.integer("hosts_per_group", hosts_per_group,
             "hosts on the same leaf switches: of a scalable unit with rails, of a rack without",
             Bounds::between(1, most_hosts));

@@ -27,6 +27,9 @@ void Torus::describe(base::Describer& d) {
     for (const double size : *sizes)
       if (size != std::floor(size)) d.refuse(key, fmt::format("{} hosts in a dimension; expected whole numbers", size));
   if (slice.empty()) return;
+  if (shape.empty())
+    return d.refuse("slice",
+                    "slice is a box of a larger torus, but shape is not given; set shape, as in shape = [8, 8]");
   if (slice.size() != shape.size())
     return d.refuse("slice", fmt::format("slice = [{}] has {} dimensions, but shape = [{}] has {}; give as many",
                                          fmt::join(slice, ", "), slice.size(), fmt::join(shape, ", "), shape.size()));
@@ -53,12 +56,15 @@ std::string Torus::refusal(const HostSpec& machine, std::int64_t hosts) const {
   const char* key = slice.empty() ? "shape" : "slice";
   const std::vector<double>& sizes = slice.empty() ? shape : slice;
   const double all = product(sizes);
-  if (!sizes.empty() && static_cast<double>(hosts) > all)
+  if (!sizes.empty() && static_cast<double>(hosts) > all) {
+    const std::vector<Side> square = Torus().sides(hosts);
     return fmt::format("{} = [{}] has {} hosts, but the ranks (servers included) are {}; {}", key,
                        fmt::join(sizes, ", "), all, hosts,
-                       slice.empty() ? "make it larger"
+                       slice.empty() ? fmt::format("expected sides whose product is at least {}, as in [{}, {}]", hosts,
+                                                   square[0].size, square[1].size)
                                      : "a slice has its workers alone, so place servers on their hosts (placement = "
                                        "\"colocated\"), or leave slice out");
+  }
   if (all > most_hosts)
     return fmt::format("{} = [{}] has {} hosts; expected at most {}", key, fmt::join(sizes, ", "), all, most_hosts);
   if (std::string why =

@@ -6,7 +6,7 @@ void TwoTier::describe(base::Describer& d) {
   d.integer("hosts_per_rack", hosts_per_rack, "hosts of each rack, servers after the workers; the last may have fewer",
             base::Bounds::between(1, most_hosts));
   d.number("oversubscription", oversubscription, "bandwidth of a full rack's hosts / bandwidth of its uplink",
-           base::Bounds::between(1.0 / most_hosts, 1e6));
+           base::Bounds::between(1, 1e6));
   d.quantity(
       "rack_latency", rack_latency_s, base::Unit::seconds,
       "one way, of an uplink; two of them on top of cluster.latency between racks; default half of cluster.latency",

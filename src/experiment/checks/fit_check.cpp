@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "base/units.h"
 #include "cluster/fabric/footprint.h"
 #include "data/limits.h"
 #include "experiment/checks/memory_check.h"
@@ -25,6 +28,13 @@ std::int64_t workers_that_fit(const strategies::Strategy& strategy, std::int64_t
     (footprint(strategy, between, cluster).bytes() <= memory_bytes ? fits : too_many) = between;
   }
   return fits;
+}
+
+/// With four digits.
+std::string size_text(double bytes) {
+  if (!(bytes >= 1e4)) return base::format_quantity(std::round(bytes), base::Unit::bytes);
+  const double digit = std::pow(10.0, std::floor(std::log10(bytes)) - 3.0);
+  return base::format_quantity(std::round(bytes / digit) * digit, base::Unit::bytes);
 }
 
 class FitCheck {
@@ -97,6 +107,8 @@ class FitCheck {
     const strategies::Strategy& strategy = *settings_.strategies[index].strategy;
     const std::int64_t P = strategy.workers(settings_.cluster.workers);
     const Settings::Places::Strategy& place = settings_.places.strategies.at(index);
+    // Before anything else is asked, for which the graph of a strategy may be drawn.
+    if (!memory(settings_.strategies[index].strategy.kind(), strategy, P, place.table)) return;
     if (const auto why = strategy.refusal({.parameters = model_.parameters(problem_),
                                            .workers = P,
                                            .optimizer = *settings_.training.optimizer,
@@ -114,7 +126,6 @@ class FitCheck {
       const auto option = place.options.find(why->option);
       faults_.add(option == place.options.end() ? place.table : option->second, why->text);
     }
-    memory(settings_.strategies[index].strategy.kind(), strategy, P, place.table);
     if (const std::string why = recompute_refusal(settings_, problem_, settings_.strategies[index].strategy.kind());
         !why.empty())
       faults_.add(place.table, why);
@@ -128,17 +139,20 @@ class FitCheck {
   }
 
  private:
-  void memory(std::string_view kind, const strategies::Strategy& strategy, std::int64_t P,
+  /// Returns whether the simulation fits; else adds a fault.
+  bool memory(std::string_view kind, const strategies::Strategy& strategy, std::int64_t P,
               const scenario::Position& place) {
     const cluster::Footprint needed = footprint(strategy, P, settings_.cluster);
-    if (!memory_bytes_ || needed.bytes() <= *memory_bytes_) return;
+    if (!memory_bytes_ || needed.bytes() <= *memory_bytes_) return true;
     const std::int64_t fitting = workers_that_fit(strategy, P, settings_.cluster, *memory_bytes_);
-    faults_.add(place, fmt::format("{} with {} workers takes some {:.0f} bytes of memory ({} actors, {} pairs of ranks "
-                                   "that exchange messages), but {:.0f} are available; {}",
-                                   kind, P, needed.bytes(), needed.actors, needed.pairs, *memory_bytes_,
-                                   fitting > 0 ? fmt::format("take at most {} worker{}, or a strategy with fewer pairs",
-                                                             fitting, fitting == 1 ? "" : "s")
-                                               : "free some memory"));
+    faults_.add(place,
+                fmt::format("{} with {} workers takes some {} of memory ({} actors, {} pairs of ranks that "
+                            "exchange messages), but {} are available; {}",
+                            kind, P, size_text(needed.bytes()), needed.actors, needed.pairs, size_text(*memory_bytes_),
+                            fitting > 0 ? fmt::format("take at most {} worker{}, or a strategy with fewer pairs",
+                                                      fitting, fitting == 1 ? "" : "s")
+                                        : "free some memory"));
+    return false;
   }
 
   std::string_view model_kind() const { return settings_.model.model.kind(); }

@@ -4,15 +4,48 @@
 
 #include <memory>
 
+#include "cluster/against_computing.h"
 #include "cluster/computed/computed_collectives.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "collectives/allreduce.h"
 #include "experiment/plan/settings.h"
 
 namespace simgrad::experiment {
 
-std::string note_on_way(const cluster::ComputedCollectives& collectives) {
-  switch (collectives.way()) {
+namespace {
+
+/// The reason why that collective went by messages from the start; empty if it was computed, or never is.
+std::string reason_for_messages(const cluster::World& world, const std::string& collective) {
+  const std::string algorithm = collective.substr(0, collective.find(' '));  // of "ring all_gather"
+  if (!collectives::allreduces().find(algorithm) && algorithm != "all_to_all") return {};
+  const cluster::Options& options = world.cluster().options();
+  if (const auto option = cluster::against_computing(options); !option.empty())
+    return fmt::format("cluster.{}", option);
+  if (!world.ranks().own_hosts()) return "several ranks on one host";
+  if (world.cluster().tenants() > 1) return "several jobs";
+  if (algorithm == "bcube" || (algorithm == "naive" && !options.alike_routes()))
+    return fmt::format("algorithm = \"{}\"", algorithm);
+  return {};
+}
+
+std::string note_on_reason(const cluster::World& world, const record::Record& record) {
+  constexpr std::int64_t many_members = 64;  // messages among fewer take little real time
+  if (world.cluster().options().collectives == cluster::Collectives::messages) return {};
+  for (const record::CollectiveUse& use : record.collectives)
+    if (const std::string reason = reason_for_messages(world, use.name); use.members >= many_members && !reason.empty())
+      return fmt::format(
+          "collectives were simulated message by message: with {} they cannot be computed from their routes", reason);
+  return {};
+}
+
+}  // namespace
+
+std::string note_on_way(cluster::World& world, const record::Record& record) {
+  switch (world.computed_collectives().way()) {
     case cluster::ComputedCollectives::Way::none:
-      return {};
+      return note_on_reason(world, record);
     case cluster::ComputedCollectives::Way::apart:
       return "collectives were computed at their last arrival: no two of their transfers can be on one link at one "
              "time";

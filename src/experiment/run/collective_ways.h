@@ -7,7 +7,7 @@
 #include "experiment/plan/plan.h"
 
 namespace simgrad::cluster {
-class ComputedCollectives;
+class World;
 }
 
 namespace simgrad::experiment {
@@ -23,7 +23,8 @@ class CollectivesMeet : public std::runtime_error {
 RunPlan by_messages(const RunPlan& run);
 /// A note on a run that went so.  link: where transfers may have met.
 std::string note_on_messages(const std::string& link);
-/// A note on the way in which collectives were computed; empty where a note says nothing new.
-std::string note_on_way(const cluster::ComputedCollectives& collectives);
+/// A note on the way in which collectives were simulated, and why; empty where a note says nothing new: on a network
+/// where transfers meet at hosts alone, by messages as the scenario asks, and by messages among few ranks.
+std::string note_on_way(cluster::World& world, const record::Record& record);
 
 }  // namespace simgrad::experiment

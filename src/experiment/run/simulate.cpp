@@ -295,8 +295,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
   if (data && data->train.loss_floor)
     record.notes.push_back(fmt::format("no model's expected loss is below {:.6g}, the entropy of the next token",
                                        *data->train.loss_floor));
-  if (const std::string note = note_on_way(own.world().computed_collectives()); !note.empty())
-    record.notes.push_back(note);
+  if (const std::string note = note_on_way(own.world(), record); !note.empty()) record.notes.push_back(note);
   const bool of_another_job = complete && simulation.several();
   if (!error.empty() && !of_another_job) {
     record.status = record::Status::failed;

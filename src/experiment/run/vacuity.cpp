@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rank_and_retry.h"
 #include "outputs/fields.h"
 
 namespace simgrad::experiment {
@@ -79,18 +80,18 @@ bool gradient_stretched(const RunPlan& plan, const record::Record& record) {
   const cluster::Stragglers& stragglers = *plan.settings->cluster.stragglers;
   const std::int64_t generations = 1 + record.crashes.value_or(0);
   const bool known = generations == 1 && plan.strategy->traits(static_cast<int>(plan.workers)).lockstep();
-  const int retries = known ? 1 : 8;
+  const std::uint32_t retries = known ? 1 : 8;
   const std::int64_t steps = record.steps + (known ? 0 : plan.workers);
   std::int64_t draws = 0;
   for (int rank = 0; rank < static_cast<int>(plan.workers); ++rank) {
     if (!stragglers.concerns(rank)) continue;
     for (std::int64_t step = 0; step < steps; ++step)
       for (std::int64_t generation = 0; generation < generations; ++generation)
-        for (int retry = 0; retry < retries; ++retry) {
+        for (std::uint32_t retry = 0; retry < retries; ++retry) {
           base::Stream stream({.seed = plan.seed,
                                .purpose = Purpose::straggler,
                                .step = static_cast<std::uint64_t>(step),
-                               .rank = static_cast<std::uint32_t>(rank) | static_cast<std::uint32_t>(retry) << 16,
+                               .rank = base::rank_and_retry(static_cast<std::uint32_t>(rank), retry),
                                .attempt = static_cast<std::uint16_t>(generation)});
           const cluster::Slowdown drawn = stragglers.draw(stream);
           if (drawn.factor != 1.0 || drawn.more_s != 0.0 || ++draws > draws_most) return true;

@@ -71,6 +71,10 @@ constexpr Translation note_texts[] = {
      "集合通信在最后一个成员到达时计算：同一条链路上的传输公平地共享带宽"},
     {"collectives were simulated message by message: several transfers may be on link {} at one time",
      "集合通信逐条消息地模拟：几个传输可能同时经过链路 {}"},
+    {"collectives were simulated message by message: with {} they cannot be computed from their routes",
+     "集合通信逐条消息地模拟：有 {} 时不能由路由算出"},
+    {"several ranks on one host", "多个 rank 在同一台主机上"},
+    {"several jobs", "多个作业"},
 };
 
 /// A recorded text as a regular expression: each {} takes as few letters as possible, or none.

@@ -23,7 +23,11 @@ Traits AdPsgd::traits(int P) const {
   traits.gradients_an_update = 0;
   traits.recoveries = training::every_recovery();
   if (graph->few_neighbours() || !graph->refusal(P).empty()) return traits;
-  for (const auto& peers : drawn(P, 1)) traits.answering_actors += static_cast<std::int64_t>(peers.size());
+  constexpr std::int64_t more_than_any_simulation_has = 1'000'000;
+  if (traits.pairs > more_than_any_simulation_has)
+    traits.answering_actors = traits.pairs;  // without the graph, which may not fit into memory either
+  else
+    for (const auto& peers : drawn(P, 1)) traits.answering_actors += static_cast<std::int64_t>(peers.size());
   return traits;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/membership.h"
@@ -27,10 +28,10 @@ void fail_without(cluster::Cluster& cluster, const char* role) {
 std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster::World& world) {
   const cluster::FailureProcess& process = cluster.options().failures.of_hosts();
   std::vector<int> ranks;
+  if (!process.happens()) return ranks;
+  std::set<int> hosts;
   for (int rank = 0; rank < world.size(); ++rank) {
-    bool first_of_its_host = process.happens();
-    for (int before = 0; before < rank; ++before)
-      first_of_its_host = first_of_its_host && !world.same_host(before, rank);
+    const bool first_of_its_host = hosts.insert(world.host(rank)).second;
     if (!first_of_its_host || (rank >= world.workers() && !process.concerns_servers())) continue;
     if (process.only_class.empty() || cluster.host_class(world.host(rank)) == process.only_class) ranks.push_back(rank);
   }

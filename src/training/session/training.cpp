@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/rank_and_retry.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -121,7 +122,7 @@ base::Stream Training::stream(base::Purpose purpose, int rank, std::int64_t step
                        .purpose = purpose,
                        // 32 bits of step, and in a run of several jobs another stream for each.
                        .step = static_cast<std::uint64_t>(step) | static_cast<std::uint64_t>(setup_.job) << 32,
-                       .rank = static_cast<std::uint32_t>(rank) | retry << 16,  // fewer ranks than 2^15
+                       .rank = base::rank_and_retry(static_cast<std::uint32_t>(rank), retry),
                        .attempt = static_cast<std::uint16_t>(generation_->number())});
 }
 

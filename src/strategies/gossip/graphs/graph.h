@@ -27,7 +27,8 @@ class Graph : public base::Described {
   virtual bool directed() const { return false; }
   /// Whether no rank has more than four neighbours, however many ranks there are.
   virtual bool few_neighbours() const { return false; }
-  /// The number of edges, each way, where it grows with the square of the ranks; else 0.
+  /// The number of edges, each way, where it may grow with the square of the ranks, known before they are drawn (of a
+  /// random graph: on average); else 0.
   virtual std::int64_t edges_if_many(int /*P*/) const { return 0; }
   /// Whether the graph names the scenario's ranks. When some of them are lost, the graph is cut down to the others; no
   /// smaller graph of its kind is made.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -99,6 +100,10 @@ Adjacency ErdosRenyi::edges(int P, std::uint64_t seed) const {
       if (stream.uniform() < probability) join(drawn, i, j);
   sort_all(drawn);
   return drawn;
+}
+
+std::int64_t ErdosRenyi::edges_if_many(int P) const {
+  return std::llround(probability * static_cast<double>(P) * (P - 1));
 }
 
 }  // namespace simgrad::strategies

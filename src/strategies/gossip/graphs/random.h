@@ -1,6 +1,8 @@
 /// Random graphs by the run's seed: strategies of one seed and one option have one graph.
 #pragma once
 
+#include <algorithm>
+
 #include "strategies/gossip/graphs/graph.h"
 
 namespace simgrad::strategies {
@@ -17,6 +19,7 @@ struct RandomRegular : Graph {
   void describe(base::Describer& d) override;
   std::string refusal(int P) const override;
   Adjacency edges(int P, std::uint64_t seed) const override;
+  std::int64_t edges_if_many(int P) const override { return P * std::min<std::int64_t>(degree, P - 1); }
 };
 
 struct ErdosRenyi : Graph {
@@ -29,6 +32,7 @@ struct ErdosRenyi : Graph {
 
   void describe(base::Describer& d) override;
   Adjacency edges(int P, std::uint64_t seed) const override;
+  std::int64_t edges_if_many(int P) const override;
 };
 
 }  // namespace simgrad::strategies
