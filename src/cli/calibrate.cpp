@@ -32,6 +32,36 @@ std::string text_of(const experiment::Calibration& found) {
       speed(found.fast_flops_per_s), speed(found.median_flops_per_s));
 }
 
+/// The options of --runs.
+void add_runs(CLI::App& command, CalibrateRuns& runs, CLI::Option* network) {
+  CLI::Option* measured = command
+                              .add_option("--runs", runs.file,
+                                          "Fits options of the scenario to this CSV file of measured steps: step_s, "
+                                          "[family,] and options, as cluster.workers")
+                              ->excludes(network)
+                              ->type_name("FILE.csv");
+  command.add_option("--fit", runs.fit, "With --runs: an option whose value is fitted, as in cluster.bandwidth")
+      ->needs(measured)
+      ->type_name("KEY")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command.add_option("--column", runs.columns, "With --runs: a column that has the values of an option")
+      ->needs(measured)
+      ->type_name("NAME=KEY")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command
+      ->add_option("--folds", runs.folds,
+                   "With --runs: parts of the rows, each predicted by a fit to the others; 0: none")
+      ->needs(measured)
+      ->check(CLI::Range(0, 100));
+  command.add_option("--jobs", runs.jobs, "With --runs: simulations at a time (default: all cores)")
+      ->needs(measured)
+      ->check(CLI::Range(1, 4096));
+}
+
 }  // namespace
 
 void add_calibrate(CLI::App& app, int& exit_code) {
@@ -55,32 +85,7 @@ void add_calibrate(CLI::App& app, int& exit_code) {
   command->add_option("--bandwidth", *bandwidth, "With --network: a link's bandwidth by its data sheet, as in 10Gbps")
       ->needs(file);
   auto runs = std::make_shared<CalibrateRuns>();
-  CLI::Option* measured = command
-                              ->add_option("--runs", runs->file,
-                                           "Fits options of the scenario to this CSV file of measured steps: step_s, "
-                                           "[family,] and options, as cluster.workers")
-                              ->excludes(file)
-                              ->type_name("FILE.csv");
-  command->add_option("--fit", runs->fit, "With --runs: an option whose value is fitted, as in cluster.bandwidth")
-      ->needs(measured)
-      ->type_name("KEY")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--column", runs->columns, "With --runs: a column that has the values of an option")
-      ->needs(measured)
-      ->type_name("NAME=KEY")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command
-      ->add_option("--folds", runs->folds,
-                   "With --runs: parts of the rows, each predicted by a fit to the others; 0: none")
-      ->needs(measured)
-      ->check(CLI::Range(0, 100));
-  command->add_option("--jobs", runs->jobs, "With --runs: simulations at a time (default: all cores)")
-      ->needs(measured)
-      ->check(CLI::Range(1, 4096));
+  add_runs(*command, *runs, file);
   command->callback([chosen, real_s, network, bandwidth, runs, &exit_code] {
     if (!network->empty()) {
       calibrate_network(*network, *bandwidth);

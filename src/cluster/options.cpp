@@ -71,6 +71,21 @@ void SlowLink::describe(base::Describer& d) {
            Bounds{.least = 0.0, .most = 1.0, .positive = true});
 }
 
+namespace {
+
+/// Options that a platform or a device says.
+void refuse_contradictions(base::Describer& d, const Options& options) {
+  if (!options.platform.empty())
+    for (const std::string_view key : said_by_platform)
+      if (d.given(key))
+        d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
+  if (options.device && options.device->there() && d.given("speed"))
+    d.refuse("speed",
+             "\"speed\" contradicts \"device\", whose peaks and memory bandwidth say it; leave one of them out");
+}
+
+}  // namespace
+
 void Options::describe(base::Describer& d) {
   d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, most_ranks));
   d.component("topology", topology, "how hosts are cabled");
@@ -111,13 +126,7 @@ void Options::describe(base::Describer& d) {
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.section("failures", failures, "hosts that crash, and how the training recovers");
   d.section("watchdog", watchdog, "limits after which a run is given up");
-  if (!platform.empty())
-    for (const std::string_view key : said_by_platform)
-      if (d.given(key))
-        d.refuse(key, fmt::format("\"{}\" contradicts \"platform\", whose file says it; leave one of them out", key));
-  if (device && device->there() && d.given("speed"))
-    d.refuse("speed",
-             "\"speed\" contradicts \"device\", whose peaks and memory bandwidth say it; leave one of them out");
+  refuse_contradictions(d, *this);
   if (platform.empty() && topology)
     if (std::string why = topology->workers_refusal(workers);
         !why.empty() || !(why = topology->refusal(host_spec, workers)).empty())

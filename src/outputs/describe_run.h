@@ -67,10 +67,8 @@ void describe(Given& run, Visitor& v) {
   const auto part_s = [&](std::size_t k) { return parts_s ? std::optional((*parts_s)[k]) : std::nullopt; };
   std::optional<double> consensus_distance;
   if (!record.curve.empty()) consensus_distance = record.curve.back().consensus_distance;
-
   std::optional<double> bytes_to_target;
   if (record.time_to_target_s) bytes_to_target = static_cast<double>(record.bytes);  // the run ends there
-
   v.value("id", run.id);
   v.value("strategy", run.strategy);
   v.value("label", run.label);

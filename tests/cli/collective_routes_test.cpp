@@ -63,8 +63,6 @@ algorithm = "rabenseifner"
         {"cluster.jitter=log_normal", "cluster.jitter"},
         {"cluster.stragglers=markov", "cluster.stragglers"},
         {"cluster.link_bins=4", "cluster.link_bins"},
-        {"cluster.topology=shared_memory", "several ranks on one host"},
-        {"strategy.0.algorithm=bcube", "algorithm = \"bcube\""},
         {"strategy.0.algorithm=ring", ""},
         {"cluster.collectives=messages", ""},
         {"cluster.workers=63 --set cluster.jitter=log_normal", ""}}) {

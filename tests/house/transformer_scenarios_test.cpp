@@ -104,8 +104,8 @@ TEST_CASE("a run on a Markov source notes the loss that no model is below, and a
   const double floor = std::stod(note.substr(begin.size()));
   CHECK(floor > 0.3);
   CHECK(floor < std::log(6.0));
-  // 64 sequences of 8 tokens: their mean is off by some hundredths, and 900 parameters learn a little of it by heart.
-  CHECK(*record.final_loss > floor - 0.2);
+  // 64 sequences of 8 tokens: 900 parameters learn some of them by heart, so that their loss may be below.
+  CHECK(*record.final_loss > floor - 0.4);
   CHECK(*record.final_loss < floor + 0.2);
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("clip_norm is refused where no rank has all of a gradient") {
   CHECK(called_with("validate", text + "[[strategy]]\nkind = \"parameter_server\"\n").exit_code == 0);
 }
 
-TEST_CASE("a text file trains a transformer; what does not fit together is refused with its place") {
+TEST_CASE("a text file trains a transformer, and what does not fit together is refused with its place") {
   const Scratch scratch;
   std::string file = "It was the best of times, it was the worst of times, it was the age of wisdom, ";
   file += file + file + file;

@@ -1,0 +1,173 @@
+// What workers and servers have in common.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/inbox.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/world.h"
+#include "training/learning/clipping.h"
+#include "training/learning/input.h"
+#include "training/learning/learning.h"
+#include "training/learning/loss_scales.h"
+#include "training/learning/rank_work.h"
+#include "training/memory/pass_memory.h"
+#include "training/options.h"
+#include "training/session/generation.h"
+#include "training/session/progress.h"
+#include "training/session/replicas.h"
+#include "training/session/session.h"
+#include "training/session/shared_states.h"
+#include "training/session/tally.h"
+#include "training/worker.h"
+
+namespace simgrad::training {
+
+using record::Work;
+using values::Tensor;
+
+Participant::Participant(Session& session, int position)
+    : session_(session),
+      comm_(session.world(), session.generation().members(), position, session.generation().number()),
+      ledger_(&session.tally().ledger(world_rank())) {
+  ledger_->clear();
+}
+
+int Participant::workers() const { return session_.generation().workers(); }
+const Learning& Participant::learning() const { return session_.learning(); }
+std::uint64_t Participant::seed() const { return learning().seed(); }
+std::int64_t Participant::batch() const { return learning().batches().batch(); }
+std::int64_t Participant::rows(int worker) const { return learning().batches().count(worker, workers()); }
+const Optimizer& Participant::optimizer() const { return *session_.options().optimizer; }
+bool Participant::clips() const { return session_.options().clip_norm.has_value(); }
+const Shards& Participant::shards() const { return session_.generation().shards(); }
+State Participant::start() const { return session_.generation().start_state(world_rank()); }
+void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
+bool Participant::keeps_going() const { return session_.replicas().keep_going(); }
+
+SparseLearning& Participant::sparse(const SparseOptions& options) const {
+  return session_.shared().sparse(learning(), options);
+}
+
+void Participant::compute(double flops, Work work) const {
+  session_.world().ranks().compute(world_rank(), flops, work);
+}
+
+void Participant::count_less(double flops) const { session_.world().ranks().count_flops(-flops); }
+
+bool Participant::continues(const State& state) const {
+  set_step(state.step);
+  count_memory(state);
+  return session_.arrive(comm_, state);
+}
+
+/// The state that this rank reports is in its memory.
+void Participant::count_memory(const State& state) const {
+  const NumberBytes bytes = number_bytes();
+  const auto numbers = static_cast<double>(state.w.size());
+  if (!parameters_on_host_) ledger_->raise(MemoryPart::parameters, bytes.parameter * numbers);
+  if (!optimizer_on_host_)
+    ledger_->raise(MemoryPart::optimizer,
+                   (bytes.master + bytes.moment * static_cast<double>(state.optimizer.size())) * numbers);
+  double own = 0.0;
+  for (const auto* vectors : {&state.own, &state.joint.vectors})
+    for (const Tensor& vector : *vectors) own += bytes.parameter * static_cast<double>(vector.size());
+  ledger_->raise(MemoryPart::workspace, own);
+}
+
+bool Participant::continues(const std::shared_ptr<const Store>& store, std::int64_t step) const {
+  set_step(step);
+  return session_.arrive(comm_, step, store);
+}
+
+void Participant::set_step(std::int64_t step) const { session_.world().ranks().set_step(world_rank(), step); }
+
+void Participant::update(State& state, const Tensor& g, double rate_factor) const {
+  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
+  charge_update(state);
+  apply(session_.generation().rounds(state.step), state, g, rate_factor);
+  memory().set(MemoryPart::gradients, 0.0);
+}
+
+void Participant::update_on_host(State& state, const Tensor& g, double seconds) const {
+  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
+  spend(seconds, Work::update);
+  apply(session_.generation().rounds(state.step), state, g);
+  memory().set(MemoryPart::gradients, 0.0);
+}
+
+NumberBytes Participant::number_bytes() const { return training::number_bytes(session_.options().precision); }
+
+void Participant::keep_on_host(bool optimizer, bool parameters) {
+  optimizer_on_host_ = optimizer;
+  parameters_on_host_ = parameters;
+}
+
+double Participant::host_link_s(double bytes) const {
+  const cluster::World& world = session_.world();
+  return bytes / *world.cluster().device(world.host(world_rank()))->host_link_bytes_per_s;
+}
+
+void Participant::spend(double seconds, Work work) const {
+  const cluster::World& world = session_.world();
+  const double flops =
+      seconds * world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
+  compute(flops, work);
+  count_less(flops);
+}
+
+void Participant::charge_update(const State& state) const {
+  const auto numbers = static_cast<double>(state.w.size());
+  const double clipping = session_.options().clip_norm ? 3.0 : 0.0;  // the norm's 2 a number, the scaling's 1
+  comm_.charge_memory(update_bytes(session_.options().precision, state.optimizer.size()) * numbers,
+                      (optimizer().flops() + clipping) * numbers, Work::update);
+}
+
+RankWork Participant::work() const {
+  const cluster::World& world = session_.world();
+  const int host = world.host(world_rank());
+  return {learning().layers(), world.cluster().device(host), session_.options().precision, world.cluster().speed(host),
+          learning().recompute()};
+}
+
+void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
+  if (applies(g)) {
+    optimizer().update(state, clipped(g), learning_rate_after(rounds) * rate_factor, learning().layers());
+    learning().round(state);
+  }
+  set_step(++state.step);
+}
+
+bool Participant::applies(const Tensor& g) const {
+  if (session_.options().precision != Precision::float16 || g.timing_only()) return true;
+  const bool finite = std::ranges::all_of(g.value(), [](double g_j) { return std::isfinite(g_j); });
+  return session_.loss_scales().applies(world_rank(), finite);
+}
+
+Tensor Participant::clipped(const Tensor& g) const {
+  const std::optional<double>& most = session_.options().clip_norm;
+  return most ? scaled_to_norm(g, *most) : g;
+}
+
+double Participant::learning_rate(std::int64_t step) const {
+  return learning_rate_after(session_.generation().rounds(step));
+}
+
+std::int64_t Participant::rounds(std::int64_t step) const {
+  return static_cast<std::int64_t>(session_.generation().rounds(step));
+}
+
+double Participant::learning_rate_after(double rounds) const {
+  const Options& options = session_.options();
+  return options.scaled_learning_rate(batch()) * options.rate_factor(rounds);
+}
+
+void Participant::move_centres(State& state, const Tensor& sums) const {
+  charge(static_cast<double>(state.w.size()), Work::update);
+  state.w = learning().centres(state.w, sums);
+  learning().round(state);
+  set_step(++state.step);
+}
+
+}  // namespace simgrad::training
