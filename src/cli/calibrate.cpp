@@ -53,8 +53,8 @@ void add_runs(CLI::App& command, CalibrateRuns& runs, CLI::Option* network) {
       ->allow_extra_args(false)
       ->take_all();
   command
-      ->add_option("--folds", runs.folds,
-                   "With --runs: parts of the rows, each predicted by a fit to the others; 0: none")
+      .add_option("--folds", runs.folds,
+                  "With --runs: parts of the rows, each predicted by a fit to the others; 0: none")
       ->needs(measured)
       ->check(CLI::Range(0, 100));
   command.add_option("--jobs", runs.jobs, "With --runs: simulations at a time (default: all cores)")
