@@ -127,7 +127,7 @@ TEST_CASE("clip_norm is refused where no rank has all of a gradient") {
   CHECK_THAT(refusal_of(text + "[[strategy]]\nkind = \"parameter_server\"\nservers = 2\n"),
              Contains("training.clip_norm") && Contains("servers = 1"));
   CHECK_THAT(refusal_of(text + "[[strategy]]\nkind = \"mapreduce\"\nreducers = 2\n"), Contains("training.clip_norm"));
-  CHECK(called_with("validate", text + "[[strategy]]\nkind = \"parameter_server\"\n").exit_code == 0);
+  CHECK(called_with("run", text + "[[strategy]]\nkind = \"parameter_server\"\n").exit_code == 0);
 }
 
 TEST_CASE("a text file trains a transformer, and what does not fit together is refused with its place") {
