@@ -73,6 +73,16 @@ TEST_CASE("5 seconds of work at speeds 1, 0.5 from 2 s, 0.1 from 4 s and 1 from 
   CHECK(last.seconds(0.0, 2.0) == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("work that more changes of speed interrupt than the watchdog allows is given up") {
+  const SpeedFile file = read("0 1\n1 0.5\nPERIODICITY 2\n");  // 1.5 s of work in 2 s
+  SpeedTimeline long_work(file.of_rank(0), 10);
+  CHECK(long_work.seconds(0.0, 6.9) == Approx(8.9).epsilon(1e-12));
+  CHECK_THROWS_WITH(long_work.seconds(9.3, 8.0), ContainsSubstring("raise watchdog.events"));
+  SpeedTimeline long_wait(file.of_rank(0), 10);
+  CHECK(long_wait.seconds(9.5, 0.25) == Approx(0.5).epsilon(1e-12));
+  CHECK_THROWS_WITH(long_wait.seconds(21.5, 0.25), ContainsSubstring("more than 10 times"));
+}
+
 TEST_CASE("what is wrong in a file of speeds is refused with its line") {
   CHECK(fault("0 1\n5 0.5\n4 1\n") == "speeds.txt:3: date 4 after date 5; expected ascending dates");
   CHECK(fault("date,factor,rank\n3,1,0\n1,1,1\n2,1,0\n") ==

@@ -12,6 +12,7 @@ range, or two results that differ. The scenario of a fault is kept with its numb
 import argparse
 import concurrent.futures
 import csv
+import gzip
 import json
 import math
 import os
@@ -139,6 +140,11 @@ def without_times(text):
     return re.sub(r'"command":\s*"(\\.|[^"\\])*"', '"command":""', text)
 
 
+def text_of(path):
+    """A file's text; kept timelines are packed."""
+    return gzip.decompress(path.read_bytes()).decode("utf-8") if path.suffix == ".gz" else path.read_text(encoding="utf-8")
+
+
 def same_files(one, other):
     names = sorted(str(p.relative_to(one)) for p in one.rglob("*") if p.is_file())
     others = sorted(str(p.relative_to(other)) for p in other.rglob("*") if p.is_file())
@@ -147,7 +153,7 @@ def same_files(one, other):
     for name in names:
         if name in ("report.html",):
             continue  # made of the rest, with wall_s
-        a, b = ((root / name).read_text(encoding="utf-8") for root in (one, other))
+        a, b = (text_of(root / name) for root in (one, other))
         if name == "runs.csv":
             a, b = (without_column(text, "wall_s") for text in (a, b))
         elif name.endswith(".json"):
@@ -268,7 +274,7 @@ def check_kept_states(program, scenario, scratch, found):
     for name in sorted(str(path.relative_to(directories[1])) for path in directories[1].rglob("*.json")):
         if name == "experiment.json":
             continue  # of both commands
-        a, b = (without_times((root / name).read_text(encoding="utf-8")) for root in directories)
+        a, b = (without_times(text_of(root / name)) for root in directories)
         if a != b:
             raise Fault(f"{name} of a run from a kept state differs")
 

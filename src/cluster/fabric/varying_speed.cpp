@@ -54,7 +54,7 @@ void Cluster::vary_speed(int index, std::optional<int> worker, bool shares_cores
   };
   auto own = changes();
   if (!own) return;
-  timelines_.emplace(index, SpeedTimeline(std::move(own)));
+  timelines_.emplace(index, SpeedTimeline(std::move(own), options_.watchdog.events));
   if (!shares_cores) return;
   const auto look = [this](double at_s) { at(at_s, [this] { fail_if_stuck(); }); };
   host(index)->set_speed_profile(
