@@ -17,6 +17,19 @@
 #include "outputs/results.h"
 #include "scratch.h"
 
+namespace {
+
+std::vector<ino_t> synchronised_inodes;
+
+}  // namespace
+
+/// In place of the C library's: notes the file.
+extern "C" int fsync(int file) {
+  struct stat found = {};
+  if (fstat(file, &found) == 0) synchronised_inodes.push_back(found.st_ino);
+  return 0;
+}
+
 namespace temporary_file_test {
 
 using namespace simgrad;
@@ -29,6 +42,12 @@ std::vector<std::string> files_in(const std::string& directory) {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(directory)) files.push_back(entry.path().string());
   return files;
+}
+
+ino_t inode(const std::string& path) {
+  struct stat found = {};
+  REQUIRE(stat(path.c_str(), &found) == 0);
+  return found.st_ino;
 }
 
 /// Calls a function with a name of its own while a writer has a file half written there.
@@ -55,6 +74,19 @@ TEST_CASE("a temporary file that is being written is not removed, and is the who
   });
   CHECK(read_file(path) == "one two");
   CHECK(files_in(scratch.path()).size() == 1);
+}
+
+TEST_CASE("a file that is kept on the disk is there as a whole, and so is its name") {
+  const tests::Scratch scratch;
+  const std::string path = scratch.path() + "/a.json";
+  synchronised_inodes.clear();
+  TemporaryFile file(path);
+  file.write("one");
+  file.keep_on_disk();
+  CHECK(read_file(path) == "one");
+  CHECK(files_in(scratch.path()).size() == 1);
+  // First the contents, then the name: a name must not be found without contents.
+  CHECK(synchronised_inodes == std::vector{inode(path), inode(scratch.path())});
 }
 
 TEST_CASE("a temporary file whose writer was killed is removed") {

@@ -28,8 +28,8 @@ class SpeedTimeline {
 
   std::unique_ptr<SpeedChanges> changes_;  ///< null once they are over
   std::int64_t most_changes_;
-  std::deque<SpeedChange> ahead_;          ///< those not in force yet
-  double factor_ = 1.0;                    ///< in force
+  std::deque<SpeedChange> ahead_;  ///< those not in force yet
+  double factor_ = 1.0;            ///< in force
 };
 
 }  // namespace simgrad::cluster

@@ -49,6 +49,18 @@ std::optional<std::pair<std::string, std::string>> without_checksum(std::string 
   return std::pair{std::move(text), std::move(checksum)};
 }
 
+/// A run that took this long to simulate is on the disk before it counts as finished. A shorter one is simulated again
+/// sooner than a thousand of them are waited for, should the machine die in the seconds until the system writes.
+constexpr double waits_for_disk_s = 1.0;
+
+void write_record(const std::string& path, const outputs::Run& run) {
+  const std::string text = with_checksum(outputs::text_of(run));
+  if (run.wall_s < waits_for_disk_s) return outputs::write_file(path, text);
+  outputs::TemporaryFile file(path);
+  file.write(text);
+  file.keep_on_disk();
+}
+
 }  // namespace
 
 std::string record_file(const std::string& out, const std::string& id) {
@@ -120,7 +132,7 @@ void RunStore::put(const outputs::Run& run) {
   if (const auto other = offered_.find(run.id); other != offered_.end() && other->second.second == frame)
     outputs::link_or_copy(other->second.first, file);
   else
-    outputs::write_file(file, with_checksum(outputs::text_of(run)));
+    write_record(file, run);
   known_.insert_or_assign(run.id, std::move(frame));
 }
 

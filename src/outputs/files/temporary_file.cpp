@@ -49,6 +49,9 @@ struct Opened {
   const int file;
 };
 
+/// Waits until a file is on the disk. A file system that cannot tell (a pipe's, some of FUSE) is taken at its word.
+bool synchronised(int file) { return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == EROFS; }
+
 /// Makes a second name for a file. Returns false if that is refused.
 bool linked(const std::string& from, const std::string& path) {
   const Opened source(open(from.c_str(), O_RDONLY | O_CLOEXEC));
@@ -102,17 +105,34 @@ void TemporaryFile::write(std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stream_) != bytes.size()) refuse(errno);
 }
 
-void TemporaryFile::keep(const std::string& made_of) {
+void TemporaryFile::close_stream() {
   // A full disk may be reported only by the close.
   if (std::fclose(std::exchange(stream_, nullptr)) != 0) refuse(errno);
+}
+
+void TemporaryFile::take_name() {
+  if (std::rename(name_.c_str(), path_.c_str()) != 0) refuse(errno);
+  name_.clear();
+}
+
+void TemporaryFile::keep(const std::string& made_of) {
+  close_stream();
   struct stat file = {};
   if (!made_of.empty() && fstat(lock_, &file) == 0) {
     const std::string text = attribute_text(path_, made_of, file);
     // Without the attribute the file is written again next time.
     static_cast<void>(fsetxattr(lock_, attribute, text.data(), text.size(), 0));
   }
-  if (std::rename(name_.c_str(), path_.c_str()) != 0) refuse(errno);
-  name_.clear();
+  take_name();
+}
+
+void TemporaryFile::keep_on_disk() {
+  close_stream();
+  if (!synchronised(lock_)) refuse(errno);
+  take_name();
+  const std::filesystem::path directory = std::filesystem::path(path_).parent_path();
+  const Opened names(open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (names.file < 0 || !synchronised(names.file)) refuse(errno);
 }
 
 bool is_made_of(const std::string& path, const std::string& hash) {

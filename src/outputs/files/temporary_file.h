@@ -27,9 +27,13 @@ class TemporaryFile {
   /// Ends the writing, and gives the file its name: readers find the whole file there, or an earlier one.
   /// made_of: a hash of all that the contents follow from, for is_made_of; empty: none.
   void keep(const std::string& made_of = {});
+  /// As keep, and returns only when the file and its name are on the disk: they outlast the machine's death.
+  void keep_on_disk();
 
  private:
   [[noreturn]] void refuse(int reason) const;
+  void close_stream();
+  void take_name();
   /// Makes a file with a new name, and locks it. Returns false if another command has removed it in between.
   bool made();
 
