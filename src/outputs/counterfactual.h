@@ -18,6 +18,10 @@ struct Change {
   double gain = 1.0;         ///< samples per second with the change over samples per second without it
 };
 
+/// Names of the two changes that are no causes.
+inline constexpr const char* assumed_worse = "assumed_worse";
+inline constexpr const char* assumed_better = "assumed_better";
+
 /// The changes that were tried on one run. All of them, and the run that they are compared with, are as long as
 /// `stop.steps = steps` makes them, so that `simgrad run` with `sets` and this key repeats each.
 struct Counterfactual {
@@ -28,6 +32,9 @@ struct Counterfactual {
   std::int64_t samples = 0;
   std::vector<Change> changes;  ///< the largest gain first
   bool asynchronous = false;    ///< gradients were stale: any change reorders updates, and moves the time a little
+  /// A run on devices with all of its assumed numbers 10 % worse, then 10 % better: "assumed_worse", "assumed_better".
+  /// No causes of the user's, they are not among `changes`.
+  std::vector<Change> assumed = {};
 };
 
 /// The least gain that a change must bring for its cause to be called binding.
@@ -73,6 +80,7 @@ void describe(Given& counterfactual, Visitor& v) {
   v.value("samples", counterfactual.samples);
   v.items("changes", counterfactual.changes, record::Presence::always);
   v.value("asynchronous", counterfactual.asynchronous, record::Presence::newer);
+  v.items("assumed", counterfactual.assumed, record::Presence::some);
 }
 
 }  // namespace simgrad::outputs

@@ -29,6 +29,16 @@ std::string slower_text(const Counterfactual& counterfactual, const std::string&
   return worst ? tr(" With {} {} would be {} slower.", words(*worst), name, percent(1.0 - worst->gain)) : "";
 }
 
+/// Returns " With all assumed numbers 10 % worse ... would be 0.91x as fast ..."; empty if that was not tried.
+std::string assumed_text(const Counterfactual& counterfactual, const std::string& name) {
+  const auto named = [&](const char* change) { return std::ranges::find(counterfactual.assumed, change, &Change::name); };
+  const auto worse = named(assumed_worse), better = named(assumed_better), end = counterfactual.assumed.end();
+  if (worse == end || better == end) return "";
+  return tr(" With all assumed numbers (efficiencies, bandwidths, latencies) 10 % worse {} would be {} as fast, with all "
+            "10 % better {}.",
+            name, times(worse->gain), times(better->gain));
+}
+
 /// Returns the sentence if no change brings enough.
 std::string nothing_binds(const Counterfactual& counterfactual, const std::string& name) {
   std::vector<std::string> tried;
@@ -38,10 +48,8 @@ std::string nothing_binds(const Counterfactual& counterfactual, const std::strin
          slower_text(counterfactual, name);
 }
 
-}  // namespace
-
-std::string finding(const Counterfactual& counterfactual, const std::string& name) {
-  if (counterfactual.changes.empty()) return "";
+/// Returns the sentence on the changes of causes.
+std::string of_changes(const Counterfactual& counterfactual, const std::string& name) {
   const std::vector<const Change*> best = all_binding(counterfactual);
   if (const Change& first = counterfactual.changes.front(); best.empty() && first.name == "failures") {
     if (first.gain < binding_gain) return "";
@@ -67,6 +75,13 @@ std::string finding(const Counterfactual& counterfactual, const std::string& nam
                                     fmt::format("{}", fmt::join(changes.begin(), changes.end() - 1, tr(", "))),
                                     changes.back(), name, gain, over, beside, listed(causes));
   return text + slower_text(counterfactual, name);
+}
+
+}  // namespace
+
+std::string finding(const Counterfactual& counterfactual, const std::string& name) {
+  if (counterfactual.changes.empty()) return "";
+  return of_changes(counterfactual, name) + assumed_text(counterfactual, name);
 }
 
 std::string jobs_untried() {

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
-#include "base/units.h"
+#include "experiment/plan/changed_options.h"
 #include "experiment/plan/identity.h"
 #include "experiment/plan/proxy.h"
 #include "experiment/plan/read_settings.h"
@@ -18,54 +17,6 @@ using base::Unit;
 using nlohmann::ordered_json;
 
 namespace {
-
-/// Multiplies every quantity of the unit in a tree of options.
-void scale(ordered_json& tree, Unit unit, double factor) {
-  if (tree.is_structured()) {
-    for (ordered_json& each : tree) scale(each, unit, factor);
-  } else if (tree.is_string()) {
-    try {
-      tree = base::format_quantity(factor * base::parse_quantity(tree.get<std::string>(), unit), unit);
-    } catch (const std::invalid_argument&) {
-      return;  // a text, or a quantity of another unit
-    }
-  }
-}
-
-/// Collects the options whose values differ from the scenario's.
-class Changed {
- public:
-  Changed(const ordered_json& scenario, std::string table, std::string name)
-      : scenario_(scenario), table_(std::move(table)), improvement_{std::move(name), {}} {}
-
-  /// Gives the option the value that `change` makes of its present one; an option that is not there is left alone.
-  template <class Change>
-  Changed& option(const char* key, Change change) {
-    const auto found = scenario_.find(key);
-    if (found == scenario_.end()) return *this;
-    ordered_json value = *found;
-    change(value);
-    return put(key, value);
-  }
-  Changed& put(const char* key, const ordered_json& value) {
-    const auto found = scenario_.find(key);
-    if (found == scenario_.end() ? !value.empty() : *found != value)
-      improvement_.sets.push_back(fmt::format("{}.{}={}", table_, key, scenario::inline_toml(value)));
-    return *this;
-  }
-  void add_to(std::vector<Improvement>& all) {
-    if (!improvement_.sets.empty()) all.push_back(std::move(improvement_));
-  }
-
- private:
-  const ordered_json& scenario_;
-  std::string table_;
-  Improvement improvement_;
-};
-
-auto scaled(Unit unit, double factor) {
-  return [=](ordered_json& value) { scale(value, unit, factor); };
-}
 
 /// The index of the run's strategy among the scenario's.
 std::size_t index_of(const RunPlan& run) {
@@ -84,7 +35,7 @@ class OfCluster {
         own_servers_(run.settings->strategies[index_of(run)].hosts(options_.workers) > options_.workers),
         all_(all) {}
 
-  void add() {
+  void add_all() {
     if (options_.platform.empty()) add_links();
     add_workers();
     if (options_.platform.empty() && own_servers_ && !options_.device_of(0)) add_servers();
@@ -92,18 +43,16 @@ class OfCluster {
   }
 
  private:
-  Changed changed(const char* name) const { return {echo_, "cluster", name}; }
+  ChangedOptions changed() const { return {echo_, "cluster"}; }
+  void add(const char* name, const ChangedOptions& changed) {
+    if (!changed.sets().empty()) all_.push_back({name, changed.sets()});
+  }
 
   void add_links() {
-    changed("bandwidth")
-        .option("bandwidth", scaled(Unit::bytes_per_second, 2.0))
-        .option("topology", scaled(Unit::bytes_per_second, 2.0))
-        .option("flow_limit", scaled(Unit::bytes_per_second, 2.0))
-        .add_to(all_);
-    changed("latency")
-        .option("latency", scaled(Unit::seconds, 0.5))
-        .option("topology", scaled(Unit::seconds, 0.5))
-        .add_to(all_);
+    const auto twice = scaled(Unit::bytes_per_second, 2.0);
+    add("bandwidth", changed().option("bandwidth", twice).option("topology", twice).option("flow_limit", twice));
+    const auto half = scaled(Unit::seconds, 0.5);
+    add("latency", changed().option("latency", half).option("topology", half));
   }
 
   void add_workers() {
@@ -111,16 +60,15 @@ class OfCluster {
       std::vector<double> speeds = options_.relative_speeds;
       speeds.resize(static_cast<std::size_t>(options_.workers), 1.0);
       for (double& speed : speeds) speed *= 2.0;
-      return changed("worker_speed").put("relative_speeds", speeds).add_to(all_);
+      return add("worker_speed", changed().put("relative_speeds", speeds));
     }
     // Hosts of servers that have the cluster's speed keep it.
-    changed("worker_speed")
-        .option("speed", scaled(Unit::flops_per_second, 2.0))
-        .put("hosts", classes_with("worker", 2.0, "server", 1.0))
-        .add_to(all_);
+    add("worker_speed", changed()
+                            .option("speed", scaled(Unit::flops_per_second, 2.0))
+                            .put("hosts", classes_with("worker", 2.0, "server", 1.0)));
   }
 
-  void add_servers() { changed("server_speed").put("hosts", classes_with("server", 2.0, "server", 2.0)).add_to(all_); }
+  void add_servers() { add("server_speed", changed().put("hosts", classes_with("server", 2.0, "server", 2.0))); }
 
   /// The classes of hosts, those of one role with their speeds multiplied; hosts of servers that are in no class, or in
   /// one without a speed, get a multiple of the cluster's speed.
@@ -142,16 +90,16 @@ class OfCluster {
   }
 
   void disturbances() {
-    changed("stragglers").put("stragglers", "none").add_to(all_);
+    add("stragglers", changed().put("stragglers", "none"));
     const auto slow = [](double speed) { return speed < 1.0; };
     if (std::ranges::any_of(options_.relative_speeds, slow)) {
       std::vector<double> speeds = options_.relative_speeds;
       std::ranges::replace_if(speeds, slow, 1.0);
-      changed("slow_workers").put("relative_speeds", speeds).add_to(all_);
+      add("slow_workers", changed().put("relative_speeds", speeds));
     }
-    changed("slow_links").put("slow_links", ordered_json::array()).add_to(all_);
-    changed("background").put("background", ordered_json::array()).add_to(all_);
-    changed("jitter").put("jitter", "none").add_to(all_);
+    add("slow_links", changed().put("slow_links", ordered_json::array()));
+    add("background", changed().put("background", ordered_json::array()));
+    add("jitter", changed().put("jitter", "none"));
   }
 
   const cluster::Options& options_;
@@ -166,9 +114,8 @@ void add_storage(const RunPlan& run, std::vector<Improvement>& all) {
   const auto twice = scaled(Unit::bytes_per_second, 2.0);
   Improvement storage{"storage", {}};
   const auto add = [&](const ordered_json& options, const std::string& table, const char* key) {
-    std::vector<Improvement> one;
-    Changed(options, table, "storage").option(key, twice).add_to(one);
-    for (const Improvement& each : one) storage.sets.insert(storage.sets.end(), each.sets.begin(), each.sets.end());
+    const std::vector<std::string> sets = ChangedOptions(options, table).option(key, twice).sets();
+    storage.sets.insert(storage.sets.end(), sets.begin(), sets.end());
   };
   if (run.settings->training.checkpoints()) add(scenario::echo(run.settings->cluster), "cluster", "storage_bandwidth");
   add(scenario::echo(run.settings->training), "training", "input");
@@ -182,7 +129,7 @@ std::vector<Improvement> improvements(const RunPlan& run) {
   std::vector<Improvement> all;
   // Crashes come at their own times: any other change that shortens the run also escapes from some of them.
   if (run.settings->cluster.failures.any()) return {{"failures", {"cluster.failures={}"}}};
-  OfCluster(run, all).add();
+  OfCluster(run, all).add_all();
   add_storage(run, all);
   return all;
 }

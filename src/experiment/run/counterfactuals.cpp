@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "experiment/plan/assumed.h"
 #include "experiment/plan/changes.h"
 #include "experiment/run/effort.h"
 #include "experiment/run/runner.h"
@@ -100,17 +101,23 @@ Study study_of(const Plan& plan, const RunPlan& run, const outputs::Run& result,
   if (result.record.status == record::Status::diverged) return study;
   const auto as_it_is = varied(plan, run, {});
   if (all.empty() || !as_it_is) return study;
-  study.steps = budget.steps(*as_it_is, result.record, all.size() + 1);
+  const std::optional<AssumedOff> off = assumed_off(run);
+  study.steps = budget.steps(*as_it_is, result.record, all.size() + (off ? 3 : 1));
   if (study.steps == 0) return study;
   study.whole = study.steps == result.record.steps;
   study.asynchronous = result.record.staleness_mean.value_or(0.0) > 0.0;
   const std::string cut = fmt::format("stop.steps={}", study.steps);
   // A run that its time ended in the middle of a step is compared as it was after its last step.
   study.trials.push_back({varied(plan, run, {cut})});
-  for (const Improvement& improvement : all) {
-    std::vector<std::string> sets = improvement.sets;
+  const auto add = [&](const std::string& name, const std::vector<std::string>& changed) {
+    std::vector<std::string> sets = changed;
     sets.push_back(cut);
-    study.trials.push_back({varied(plan, run, sets), improvement.name, improvement.sets});
+    study.trials.push_back({varied(plan, run, sets), name, changed});
+  };
+  for (const Improvement& improvement : all) add(improvement.name, improvement.sets);
+  if (off) {
+    add(outputs::assumed_worse, off->worse);
+    add(outputs::assumed_better, off->better);
   }
   return study;
 }
@@ -142,11 +149,14 @@ outputs::Counterfactual result_of(const Study& study, const std::vector<std::opt
     // A part of a run without its crashes says nothing about them.
     const bool unseen = study.trials[k].name == "failures" && base.crashes == 0 && study.as_it_was.crashes > 0;
     if (!seen[k] || unseen || !(seen[k]->samples_per_s() > 0.0)) continue;
-    result.changes.push_back({.name = study.trials[k].name,
-                              .sets = study.trials[k].sets,
-                              .simulated_s = seen[k]->simulated_s,
-                              .samples = seen[k]->samples,
-                              .gain = seen[k]->samples_per_s() / base.samples_per_s()});
+    const std::string& name = study.trials[k].name;
+    const bool assumed = name == outputs::assumed_worse || name == outputs::assumed_better;
+    (assumed ? result.assumed : result.changes)
+        .push_back({.name = name,
+                    .sets = study.trials[k].sets,
+                    .simulated_s = seen[k]->simulated_s,
+                    .samples = seen[k]->samples,
+                    .gain = seen[k]->samples_per_s() / base.samples_per_s()});
   }
   std::ranges::stable_sort(result.changes, std::ranges::greater(), &outputs::Change::gain);
   return result;

@@ -57,6 +57,7 @@ def finding(reader, experiment, way="case"):
         reader.claim("no failures", gains[got["change"]] >= binding(tried) - 1e-12, f"{gains}")
         steps(reader, got, tried)
         reader.need(r"\.")
+        assumed(reader, tried, way)
         return True
     named = [*(re.findall(change, got["more"]) if got["more"] else []), got["change"]]
     for each in named:
@@ -79,6 +80,7 @@ def finding(reader, experiment, way="case"):
                      f"{named}")
         reader.need(r" bind alike\.")
     slower(reader, tried, gains, change, way)
+    assumed(reader, tried, way)
     return True
 
 
@@ -90,6 +92,17 @@ def slower(reader, tried, gains, change, way):
     if got:
         reader.number("percent", "slower", got["p"], 1 - gains[got["change"]])
         reader.claim("slower", gains[got["change"]] <= least * (1 + 1e-12), f"{gains}")
+
+
+def assumed(reader, tried, way):
+    """Reads " With all assumed numbers (...) 10 % worse ring would be 0.91x as fast, with all 10 % better 1.1x."."""
+    got = reader.take(r" With all assumed numbers \(efficiencies, bandwidths, latencies\) 10 % worse "
+                      rf"<{way} c>(?: \(seed <whole seed>\))? would be <times w> as fast, with all 10 % better <times b>\.")
+    gains = {each["name"]: gain_of(each, tried) for each in tried.get("assumed", [])}
+    reader.claim("assumed", (got is not None) == (len(gains) == 2), f"{gains}")
+    if got:
+        reader.number("times", "assumed worse", got["w"], gains["assumed_worse"])
+        reader.number("times", "assumed better", got["b"], gains["assumed_better"])
 
 
 def nothing_binds(reader, experiment, change, over, way):
@@ -107,6 +120,7 @@ def nothing_binds(reader, experiment, change, over, way):
     steps(reader, got, tried)
     reader.need(r"\.")
     slower(reader, tried, gains, change, way)
+    assumed(reader, tried, way)
     return True
 
 

@@ -314,4 +314,9 @@ def counterfactuals(dice, runs):
         changes.sort(key=lambda change: -change["gain"])
         tried.append({"id": run["id"], "steps": steps, "whole": whole, "simulated_s": simulated_s, "samples": samples,
                       "changes": changes, "asynchronous": bool(run["staleness_mean"])})
+        if dice.chance(0.3):
+            tried[-1]["assumed"] = [{"name": name, "sets": ["cluster.latency=1us"], "simulated_s": simulated_s / gain,
+                                     "samples": samples, "gain": (samples * gain / simulated_s) / (samples / simulated_s)}
+                                    for name, gain in (("assumed_worse", dice.uniform(0.9, 1.0)),
+                                                       ("assumed_better", dice.uniform(1.0, 1.1)))]
     return tried
