@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Published measurements beside simulated ones: the table of docs/published.md, from the scenarios of scenarios/published.
+
+    python3 analysis/published_table.py > docs/published.md
+    python3 analysis/published_table.py --fit vtrain_a100
+
+Each [[expect]] of such a scenario has a published number, and a comment that names it: `# fitted: NAME` where the number
+decided about an option of the scenario, or `# predicted: NAME`. --fit gives the fitted rows to `simgrad calibrate --runs`
+and prints the options that it finds. Needs Python 3.11 or later.
+"""
+
+import argparse
+import csv
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "scenarios" / "published"
+
+HEAD = """# Published and simulated
+
+Measurements that others have published, beside what simgrad computes for the same clusters. A scenario of
+[scenarios/published](../scenarios/published) says which of its numbers are measured, fitted, assumed and computed;
+`build/simgrad check scenarios/published/*.toml` tests all rows of this page. `python3 analysis/published_table.py` makes
+the page.
+
+A *fitted* row decided about an option of the scenario, such as the efficiency of a device: its error says how well the
+formula describes the measurements. A *predicted* row had no part in that: its error says what a plan can rely on.
+
+{summary}
+
+{reasons}
+
+{rows}
+"""
+
+#: Where errors come from, by scenario.
+REASONS = """* `tensorflow_k80`: TensorFlow pushes gradients while the backward pass goes on. The parameter servers of simgrad are sent
+  the whole gradient after the pass, so that the simulated throughput is too low wherever the messages take long beside
+  the pass: with a batch of 32, and most with four servers for eight hosts. With 16 GPUs TensorFlow takes no longer than
+  with one host: it hides all messages. That 32 and 64 GPUs come out right at a batch of 64 is thus in part chance.
+* `vtrain_a100`: only the three rows that split neither tensors nor layers are here. Smaller micro-batches make the GPUs
+  less efficient, which the one efficiency of the scenario does not.
+* `deepbench_*`: a ring has one bandwidth and one latency. A library changes its protocol with the size, which shows in the
+  rows of medium size. The rows of Knights Landing are left out, because no ring describes them."""
+
+
+@dataclass
+class Fit:
+    """A fit of options to rows: simgrad calibrate SCENARIO (options) --fit KEY ..."""
+
+    keys: list
+    options: list
+    columns: dict  #: the grid's keys of the rows
+    where: dict  #: the rows, by their place in the grid
+
+
+#: The fits of each scenario. --set takes keys out of the grid, for `calibrate` wants one run.
+FITS = {
+    "vtrain_a100": [Fit(["cluster.device.efficiency"], ["--strategy", "micro-batches of 8"], {}, {})],
+    "tensorflow_k80": [
+        Fit(["cluster.device.efficiency"],
+            ["--set", f"training.batch_size_per_worker={batch}", "--set", "cluster.workers=1", "--set",
+             "strategy.servers.servers=1", "--set", "cluster.device.efficiency=0.5"], {},
+            {"training.batch_size_per_worker": batch}) for batch in (512, 256)],
+    "deepbench_pcie": [
+        Fit(["cluster.bandwidth", "cluster.latency", "training.input.latency"],
+            ["--set", "cluster.workers=2", "--set", "data.features=100000"],
+            {"ranks": "cluster.workers", "floats": "data.features"}, {})],
+    "deepbench_infiniband": [
+        Fit(["cluster.bandwidth", "cluster.latency"],
+            ["--set", "cluster.workers=16", "--set", "data.features=100000"],
+            {"ranks": "cluster.workers", "floats": "data.features"}, {})],
+}
+
+
+class PublishedError(Exception):
+    """A scenario or a result that does not have what the table needs."""
+
+
+@dataclass
+class Row:
+    """A published number, and the simulated one once it is known."""
+
+    scenario: str
+    name: str
+    fitted: bool
+    metric: str
+    strategy: str
+    where: dict
+    published: float
+    tolerance: float
+    simulated: float = 0.0
+
+    @property
+    def error(self):
+        return self.simulated / self.published - 1.0
+
+
+def rows_of(path):
+    """The published numbers of a scenario, in their order, with the names that their comments give them."""
+    text = path.read_text(encoding="utf-8")
+    comments = re.findall(r"^\[\[expect\]\](.*)$", text, re.MULTILINE)
+    expects = tomllib.loads(text).get("expect", [])
+    rows = []
+    for comment, expect in zip(comments, expects):
+        named = re.fullmatch(r" +# (fitted|predicted): (.+)", comment)
+        if not named or "equals" not in expect:
+            raise PublishedError(f"{path}: [[expect]]{comment}: expected '# fitted: NAME' or '# predicted: NAME', and equals")
+        rows.append(Row(path.stem, named[2], named[1] == "fitted", expect["metric"], expect.get("strategy", ""),
+                        expect.get("where", {}), expect["equals"], expect["tolerance"]))
+    if not rows:
+        raise PublishedError(f"{path}: expected [[expect]] with published numbers, found none")
+    return rows
+
+
+def call(words):
+    called = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    if called.returncode != 0:
+        raise PublishedError(called.stderr.strip() or f"{words[0]} ended with {called.returncode}")
+    return called.stdout
+
+
+def simulated_rows(program, path):
+    """The rows of a scenario with their simulated numbers."""
+    rows = rows_of(path)
+    with tempfile.TemporaryDirectory(prefix="simgrad-published-") as out:
+        call([program, "run", path, "--no-baseline", "--no-why", "--quiet", "--out", out])
+        with open(Path(out) / "runs.csv", encoding="utf-8", newline="") as file:
+            runs = list(csv.DictReader(file))
+    for row in rows:
+        found = [run for run in runs if row.strategy in ("", run["label"])
+                 and all(float(run[f"param.{key}"]) == value for key, value in row.where.items())]
+        if len(found) != 1:
+            raise PublishedError(f"{path}: {row.name}: expected one run, found {len(found)}")
+        row.simulated = float(found[0][row.metric])
+    return rows
+
+
+def number(row, value):
+    if row.metric == "samples_per_s":
+        return f"{value:.0f} images/s"
+    return f"{value:#.4g} s" if value >= 1.0 else f"{1e3 * value:#.4g} ms"
+
+
+def summary(by_scenario):
+    lines = ["| scenario | fitted rows | predicted rows | median error | worst error |", "|---|---|---|---|---|"]
+    for name, rows in by_scenario.items():
+        errors = [row.error for row in rows if not row.fitted]
+        median = statistics.median(abs(error) for error in errors)
+        lines.append(f"| [{name}](../scenarios/published/{name}.toml) | {len(rows) - len(errors)} | {len(errors)} | "
+                     f"{median:.1%} | {max(errors, key=abs):+.1%} |")
+    return "\n".join(lines) + "\n\nBoth errors are those of the predicted rows, simulated / published - 1."
+
+
+def page(by_scenario):
+    lines = ["| scenario | row | published | simulated | error | |", "|---|---|---|---|---|---|"]
+    for name, rows in by_scenario.items():
+        lines += [f"| {name} | {row.name} | {number(row, row.published)} | {number(row, row.simulated)} | {row.error:+.1%} | "
+                  f"{'fitted' if row.fitted else 'predicted'} |" for row in rows]
+    return HEAD.format(summary=summary(by_scenario), reasons=REASONS, rows="\n".join(lines))
+
+
+def seconds_of_a_step(row, text):
+    """The time of a step that the row says was measured."""
+    if row.metric == "samples_per_s":
+        return row.where["cluster.workers"] * row.where["training.batch_size_per_worker"] / row.published
+    return row.published / text["stop"]["steps"]
+
+
+def fitted_options(program, name):
+    """What calibrate prints for each fit of a scenario, from the rows that the scenario calls fitted."""
+    path = FOLDER / f"{name}.toml"
+    text = tomllib.loads(path.read_text(encoding="utf-8"))
+    if "extends" in text:
+        text = tomllib.loads((FOLDER / text["extends"]).read_text(encoding="utf-8")) | text
+    printed = []
+    for fit in FITS[name]:
+        rows = [row for row in rows_of(path) if row.fitted and fit.where.items() <= row.where.items()]
+        with tempfile.TemporaryDirectory(prefix="simgrad-published-") as folder:
+            table = Path(folder) / "measured.csv"
+            lines = [",".join(["step_s", *fit.columns])]
+            lines += [",".join([repr(seconds_of_a_step(row, text)), *(str(row.where[key]) for key in fit.columns.values())])
+                      for row in rows]
+            table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            columns = [word for column, key in fit.columns.items() for word in ("--column", f"{column}={key}")]
+            keys = [word for key in fit.keys for word in ("--fit", key)]
+            printed.append(call([program, "calibrate", path, "--no-baseline", *fit.options, "--runs", table, *columns, *keys,
+                                 "--folds", "0"]))
+    return printed
+
+
+def main(words=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", default=ROOT / "build" / "simgrad", help="default: build/simgrad")
+    parser.add_argument("--fit", metavar="SCENARIO", choices=sorted(FITS), help="prints the options that the fitted rows give")
+    chosen = parser.parse_args(words)
+    try:
+        if chosen.fit:
+            print("\n".join(fitted_options(chosen.program, chosen.fit)), end="")
+        else:
+            paths = sorted(FOLDER.glob("*.toml"))
+            print(page({path.stem: simulated_rows(chosen.program, path) for path in paths}), end="")
+    except (PublishedError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

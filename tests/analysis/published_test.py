@@ -1,0 +1,118 @@
+"""docs/published.md is the table that published_table.py makes, its fits are those of calibrate, its numbers published ones."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import support
+
+if sys.version_info < (3, 11):
+    support.skip("no tomllib")
+
+import published_table  # noqa: E402
+
+PUBLISHED = support.SOURCE / "scenarios" / "published"
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def scenarios():
+    return sorted(PUBLISHED.glob("*.toml"))
+
+
+def of_table(name):
+    """The rows of a published table, or a word of skipping."""
+    folder = os.environ.get("SIMGRAD_TEST_DATA", "")
+    path = Path(folder) / "published" / f"{name}.csv"
+    if not folder or not path.is_file():
+        raise unittest.SkipTest(f"SIMGRAD_TEST_DATA has no published/{name}.csv")
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def published(*names):
+    return [row for name in names for row in published_table.rows_of(PUBLISHED / f"{name}.toml")]
+
+
+class Published(support.Scratch):
+    def test_the_page_is_the_table_that_the_script_makes(self):
+        made = published_table.page({path.stem: published_table.simulated_rows(support.simgrad(), path)
+                                     for path in scenarios()})
+        page = (support.SOURCE / "docs" / "published.md").read_text(encoding="utf-8")
+        self.assertEqual(NUMBER.sub("0", page), NUMBER.sub("0", made))
+        for found, expected in zip(NUMBER.findall(page), NUMBER.findall(made)):
+            last_digit = 10.0 ** -len(expected.partition(".")[2])
+            self.assertAlmostEqual(float(found), float(expected), delta=1e-4 * float(expected) + 1.01 * last_digit)
+
+    def test_every_expectation_holds_and_each_scenario_asks_a_question(self):
+        called = subprocess.run([support.simgrad(), "check", "--no-vacuous", *scenarios()], capture_output=True, text=True,
+                                timeout=100)
+        self.assertEqual(called.returncode, 0, called.stdout + called.stderr)
+        for path in scenarios():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            self.assertRegex(lines[0], r"^# .*\?$")
+            self.assertTrue({"# Measured", "# Fitted", "# Assumed", "# Computed"}
+                            <= {line.partition(":")[0] for line in lines}, path)
+
+    def test_tolerances_follow_the_errors(self):
+        for path in scenarios():
+            for row in published_table.simulated_rows(support.simgrad(), path):
+                self.assertLessEqual(row.tolerance, max(0.005, 2.5 * abs(row.error)), f"{path.stem}: {row.name}")
+
+    def test_fitted_options_are_those_that_calibrate_finds(self):
+        self.assertEqual(sorted(published_table.FITS), [path.stem for path in scenarios()])
+        for path in scenarios():
+            marked = [line for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("# fitted")]
+            self.assertTrue(marked)
+            values = []
+            for printed in published_table.fitted_options(support.simgrad(), path.stem):
+                for table in published_table.tomllib.loads(printed).values():
+                    values += [value for key, value in leaves(table)]
+            held = {found for line in marked for found in re.findall(r'"[^"]*"|[\d.]+', line)}
+            for value in values:
+                self.assertIn(f'"{value}"' if isinstance(value, str) else str(value), held, path.stem)
+
+    def test_steps_of_vtrain_are_the_published_ones(self):
+        rows = {f"micro-batches of {row['micro_batch']}": float(row["step_ms"]) / 1e3 for row in of_table("vtrain_a100")
+                if row["tensor"] == row["pipeline"] == "1"}
+        found = published("vtrain_a100")
+        self.check({row.name: row.published for row in found}, rows)
+        self.assertEqual([row.strategy for row in found], [row.name for row in found])
+
+    def test_images_a_second_of_tensorflow_are_the_published_ones(self):
+        rows = {f"{gpus} GPUs, batch {row['batch_per_gpu']} a GPU": float(row[f"gpus_{gpus}"])
+                for row in of_table("tensorflow_ec2_k80") if row["model"] == "ResNet-50" for gpus in (8, 16, 32, 64)}
+        found = published("tensorflow_k80")
+        self.check({row.name: row.published for row in found}, rows)
+        for row in found:
+            hosts, batch = row.where["cluster.workers"], row.where["training.batch_size_per_worker"]
+            self.assertEqual(row.name, f"{8 * hosts} GPUs, batch {batch // 8} a GPU")
+
+    def test_times_of_deepbench_are_the_published_ones(self):
+        rows = {f"{row['system']}, {row['ranks']} GPUs, {int(row['floats']):,} floats": float(row["milliseconds"]) / 1e3
+                for row in of_table("deepbench_allreduce") if row["system"] != "KNL"}
+        found = published("deepbench_pcie", "deepbench_infiniband")
+        self.check({row.name: row.published for row in found}, rows)
+        for row in found:
+            ranks, floats = row.where["cluster.workers"], row.where["data.features"]
+            self.assertTrue(row.name.endswith(f", {ranks} GPUs, {floats:,} floats"), row.name)
+
+    def check(self, found, expected):
+        self.assertEqual(sorted(found), sorted(expected))
+        for name, value in expected.items():
+            self.assertAlmostEqual(found[name], value, delta=1e-9 * value, msg=name)
+
+
+def leaves(table):
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from leaves(value)
+        else:
+            yield key, value
+
+
+if __name__ == "__main__":
+    unittest.main()
