@@ -13,7 +13,7 @@ from pathlib import Path
 
 from figures import COLOURS, DASHES, MARKERS, PART_STYLES, plt, save
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
-from simgrad_results import ResultsError, load_curves, load_runs, parameters
+from simgrad_results import ResultsError, load_curves, load_ranks, load_runs, parameters
 
 GREY = "#666666"
 
@@ -25,12 +25,14 @@ LABELS = {
     "06": ["1 server", "2 servers", "4 servers", "8 servers", "16 servers"],
     "07": ["ring", "tree", "doubling", "halving, doubling"], "08": ["ring", "torus", "exponential", "complete"],
     "09": ["H = 1", "H = 4", "H = 16", "H = 64", "one average"], "10": ["allreduce"], "11": ["allreduce"],
-    "12": ["allreduce"],
+    "12": ["allreduce"], "13": ["one device"],
+    "14": ["replicas", "buckets", "stage 1", "stage 2", "stage 3", "no prefetch", "offload"],
 }
 #: The grids of the lessons that have one.
 GRIDS = {
     "01": "cluster.workers", "02": "data.features", "05": "training.learning_rate", "07": "data.features",
     "10": "cluster.workers", "11": "cluster.workers", "12": "cluster.workers",
+    "13": "training.recompute",
 }
 
 
@@ -48,6 +50,7 @@ class Lesson:
                                + (f"a grid of {GRIDS[number]}" if grid else "no grid"))
         self.runs = runs.to_dict("records")
         self.curves = load_curves(directory)
+        self.directory = directory
 
     def of(self, label):
         return [run for run in self.runs if run["label"] == label]
@@ -278,9 +281,64 @@ def same_step(lesson, figure):
     by_time.legend()
 
 
+#: The terms of a device's memory, with their colours.
+TERMS = [("parameters", "#0072B2"), ("optimizer", "#56B4E9"), ("gradients", "#009E73"), ("activations", "#E69F00"),
+         ("gathered", "#CC79A7"), ("buckets", "#999999")]
+
+
+def memory(lesson, axes, names):
+    """Draws the memory of the first device of each run, term by term, at the moment of its peak."""
+    ranks = load_ranks(lesson.directory).to_dict("records")
+    first = {rank["run"]: rank for rank in ranks if rank["rank"] == 0}
+    axes.set_axisbelow(True)
+    left = [0.0] * len(lesson.runs)
+    for term, colour in TERMS:
+        sizes = [first[run["id"]][f"memory_{term}_bytes"] / 1e9 for run in lesson.runs]
+        if any(sizes):
+            axes.barh(range(len(sizes)), sizes, left=left, color=colour, height=0.6, label=term)
+        left = [before + size for before, size in zip(left, sizes)]
+    axes.axvline(40, color=GREY, linewidth=0.8, linestyle="--", label="40 GB")
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set(xlabel="memory of a device at its peak [GB]", xlim=(0, 1.05 * max(left)))
+
+
+def does_it_fit(lesson, figure):
+    axes = figure.subplots()
+    states = 14 * 1.31582
+    formulas = {"none": states + 45.90 + 1.73, "selective": states + 13.69 + 1.73, "full": states + 2.35 + 1.91}
+    for run in lesson.runs:
+        formula = formulas.get(run["param.training.recompute"])
+        if formula is None:
+            raise ResultsError("the recomputations of lesson 13 are none, selective and full")
+        agree("memory", [run["memory_bytes_max"] / 1e9], [run["memory_bytes_max"] / 1e9], lambda _, f=formula: f)
+    memory(lesson, axes, [f"{run['param.training.recompute']}\n{run['simulated_s']:.3f} s a step" for run in lesson.runs])
+    axes.legend(loc="lower right")
+
+
+def memory_for_messages(lesson, figure):
+    bytes_axes, time_axes = figure.subplots(1, 2, sharey=True)
+    t_c, allreduce = 3.1393, 1.8645
+    times = {"replicas": t_c + allreduce, "stage 1": t_c + allreduce, "no prefetch": t_c + 2.8038,
+             "offload": t_c + allreduce + 0.2206}
+    memory(lesson, bytes_axes, [run["label"] for run in lesson.runs])
+    for y, run in enumerate(lesson.runs):
+        if run["label"] in times:
+            agree(run["label"], [1], [run["simulated_s"]], lambda _, t=times[run["label"]]: t)
+        left = 0.0
+        for part, (colour, _, name) in zip(["compute_s", "communicate_s"], PART_STYLES):
+            time_axes.barh(y, run[part], left=left, color=colour, height=0.6, label=name if y == 0 else None)
+            left += run[part]
+    time_axes.set_axisbelow(True)
+    time_axes.set(xlabel="seconds of a step", xlim=(0, 8.5))
+    bytes_axes.legend(fontsize=7)
+    time_axes.legend(loc="lower right", fontsize=7)
+
+
 FIGURES = {
     "01": speed_up, "02": latency_or_bandwidth, "03": fewer_bytes, "04": slowest_worker, "05": stale, "06": servers,
-    "07": ring_and_tree, "08": gossip, "09": fewer_rounds, "10": failures, "11": costs, "12": same_step,
+    "07": ring_and_tree, "08": gossip, "09": fewer_rounds, "10": failures, "11": costs, "12": same_step, "13": does_it_fit,
+    "14": memory_for_messages,
 }
 
 
@@ -293,7 +351,7 @@ def main(words=None):
         for directory in map(Path, chosen.directories):
             draw = FIGURES.get(directory.name[:2])
             if draw is None:
-                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 12_...")
+                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 14_...")
             figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
             try:
                 draw(Lesson(directory), figure)
