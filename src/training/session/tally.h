@@ -27,9 +27,6 @@ class Tally {
   /// Counts an update of a replica by its own rank's gradient, as it is applied there.
   void add_update() { ++updates_; }
   std::int64_t updates() const { return updates_; }
-  /// Counts flops of forward passes that are made again in the backward pass.
-  void add_recomputed(double flops) { recomputed_flops_ += flops; }
-  double recomputed_flops() const { return recomputed_flops_; }
   void set_spectral_gap(double gap) { spectral_gap_ = gap; }
 
   /// The memory of a rank.
@@ -57,7 +54,6 @@ class Tally {
   bool ended_ = false;
   std::int64_t samples_ = 0;
   std::int64_t updates_ = 0;
-  double recomputed_flops_ = 0.0;
   struct Ages {
     std::int64_t count = 0;
     double sum = 0.0;

@@ -216,7 +216,7 @@ void Training::fill_throughput() {
   if (peak == 0.0) return;
   const double flops = learning_.model().gradient_flops(learning_.problem(), record_.samples);
   rates.mfu = flops / (record_.simulated_s * peak);
-  rates.hfu = (flops + tally_.recomputed_flops()) / (record_.simulated_s * peak);
+  rates.hfu = learning_.gradient_flops(record_.samples) / (record_.simulated_s * peak);
 }
 
 record::Record Training::take_record() {
