@@ -75,6 +75,29 @@ class Published(support.Scratch):
             for value in values:
                 self.assertIn(f'"{value}"' if isinstance(value, str) else str(value), held, path.stem)
 
+    def test_the_reasons_of_the_page_are_what_its_rows_show(self):
+        rows = {path.stem: published_table.simulated_rows(support.simgrad(), path) for path in scenarios()}
+        servers = {row.name: row for row in rows["tensorflow_k80"]}
+        predicted = [row for row in servers.values() if not row.fitted]
+        self.assertTrue(all(row.error < 0.0 for row in predicted))
+        self.assertEqual(min(predicted, key=lambda row: row.error).name, "64 GPUs, batch 32 a GPU")
+        for gpus in (16, 32, 64):
+            self.assertLess(servers[f"{gpus} GPUs, batch 32 a GPU"].error, servers[f"{gpus} GPUs, batch 64 a GPU"].error)
+        longer = [2.0 * servers[f"8 GPUs, batch {batch} a GPU"].published
+                  / servers[f"16 GPUs, batch {batch} a GPU"].published - 1.0 for batch in (64, 32)]
+        self.assertEqual(round(max(longer), 3), 0.007)
+        large, middle, small = rows["vtrain_a100"]
+        self.assertLess(small.simulated - large.simulated, small.published - large.published)
+        self.assertLess(large.simulated, middle.simulated)
+        ring = sorted(rows["deepbench_infiniband"], key=lambda row: -abs(row.error))
+        self.assertTrue(all(3e6 < row.where["data.features"] < 7e6 for row in ring[:2]))
+
+    def test_bandwidths_of_knights_landing_fall_by_a_fifth_to_a_half(self):
+        found = {(int(row["ranks"]), int(row["floats"])): float(row["milliseconds"]) for row in of_table("deepbench_allreduce")
+                 if row["system"] == "KNL"}
+        falls = [1.0 - 38360000 / found[ranks, 38360000] / (6553600 / found[ranks, 6553600]) for ranks in (2, 4, 8, 16, 32)]
+        self.assertTrue(all(0.19 <= fall <= 0.55 for fall in falls), falls)
+
     def test_steps_of_vtrain_are_the_published_ones(self):
         rows = {f"micro-batches of {row['micro_batch']}": float(row["step_ms"]) / 1e3 for row in of_table("vtrain_a100")
                 if row["tensor"] == row["pipeline"] == "1"}

@@ -109,6 +109,14 @@ TEST_CASE("a run on a Markov source notes the loss that no model is below, and a
   CHECK(*record.final_loss < floor + 0.2);
 }
 
+TEST_CASE("transformer: the floor that the scenario expects is the entropy that its runs note") {
+  const auto results = results_of("transformer.toml", " --strategy diloco --no-baseline --set stop.time=20ms");
+  const std::string note = results->runs.front().record.notes.front(), words = "no model's expected loss is below ";
+  REQUIRE(note.starts_with(words));
+  CHECK(text_of("scenarios/transformer.toml").find("at_least = " + note.substr(words.size(), 7) + "\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("an update with clip_norm moves by the learning rate times the norm, and is charged 3 flops a number") {
   // One worker, one step of sgd with a clip far below the gradient's norm: the loss moves less than without.
   const std::string one = replaced(tiny, "workers = 4", "workers = 1\nspeed = \"1GF\"") + "[stop]\nsteps = 1\n";
