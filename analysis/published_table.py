@@ -31,7 +31,7 @@ Measurements that others have published, beside what simgrad computes for the sa
 the page.
 
 A *fitted* row decided about an option of the scenario, such as the efficiency of a device: its error says how well the
-formula describes the measurements. A *predicted* row had no part in that: its error says what a plan can rely on.
+formula describes the measurements. A *predicted* row had no part in that: its error is one of a prediction.
 
 {summary}
 
