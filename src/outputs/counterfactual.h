@@ -1,8 +1,10 @@
 /// A run simulated again with one cause changed: how much faster it would be.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/describe.h"
@@ -18,9 +20,8 @@ struct Change {
   double gain = 1.0;         ///< samples per second with the change over samples per second without it
 };
 
-/// Names of the two changes that are no causes.
-inline constexpr const char* assumed_worse = "assumed_worse";
-inline constexpr const char* assumed_better = "assumed_better";
+/// The kinds of numbers of a run on devices that are assumed. "efficiency_worse" is a change's name.
+inline constexpr std::array<std::string_view, 3> assumed_kinds{"efficiency", "bandwidth", "latency"};
 
 /// The changes that were tried on one run. All of them, and the run that they are compared with, are as long as
 /// `stop.steps = steps` makes them, so that `simgrad run` with `sets` and this key repeats each.
@@ -32,8 +33,8 @@ struct Counterfactual {
   std::int64_t samples = 0;
   std::vector<Change> changes;  ///< the largest gain first
   bool asynchronous = false;    ///< gradients were stale: any change reorders updates, and moves the time a little
-  /// A run on devices with all of its assumed numbers 10 % worse, then 10 % better: "assumed_worse", "assumed_better".
-  /// No causes of the user's, they are not among `changes`.
+  /// A run on devices with its assumed numbers of one kind 10 % worse, then 10 % better. They are no causes that a user
+  /// may change, so that they are not among `changes`.
   std::vector<Change> assumed = {};
 };
 

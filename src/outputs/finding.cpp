@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "outputs/report/data/phrases.h"
@@ -29,14 +30,24 @@ std::string slower_text(const Counterfactual& counterfactual, const std::string&
   return worst ? tr(" With {} {} would be {} slower.", words(*worst), name, percent(1.0 - worst->gain)) : "";
 }
 
-/// Returns " With all assumed numbers 10 % worse ... would be 0.91x as fast ..."; empty if that was not tried.
+/// Returns " The speed of ring if an assumed number is 10 % off: the efficiency of devices 0.93x to 1.07x, ..."; empty
+/// if that was not tried.
 std::string assumed_text(const Counterfactual& counterfactual, const std::string& name) {
-  const auto named = [&](const char* change) { return std::ranges::find(counterfactual.assumed, change, &Change::name); };
-  const auto worse = named(assumed_worse), better = named(assumed_better), end = counterfactual.assumed.end();
-  if (worse == end || better == end) return "";
-  return tr(" With all assumed numbers (efficiencies, bandwidths, latencies) 10 % worse {} would be {} as fast, with all "
-            "10 % better {}.",
-            name, times(worse->gain), times(better->gain));
+  constexpr std::array texts{translatable("the efficiency of devices {} to {}"),
+                             translatable("the bandwidth of links {} to {}"),
+                             translatable("the latency of links {} to {}")};
+  std::vector<std::string> parts;
+  for (std::size_t k = 0; k < assumed_kinds.size(); ++k) {
+    const auto side = [&](const char* which) {
+      return std::ranges::find(counterfactual.assumed, fmt::format("{}_{}", assumed_kinds[k], which), &Change::name);
+    };
+    const auto worse = side("worse"), better = side("better"), end = counterfactual.assumed.end();
+    if (worse != end && better != end)
+      parts.push_back(fmt::format(fmt::runtime(tr(texts[k])), times(worse->gain), times(better->gain)));
+  }
+  if (parts.empty()) return "";
+  return tr(" The speed of {} if an assumed number is 10 % off: {}.", name,
+            fmt::format("{}", fmt::join(parts, tr(", "))));
 }
 
 /// Returns the sentence if no change brings enough.

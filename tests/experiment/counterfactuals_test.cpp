@@ -167,6 +167,39 @@ TEST_CASE("the slow server binds, not the latency of the messages to it") {
   CHECK(binds->gain > 1.8);
 }
 
+TEST_CASE("assumed numbers of a run on devices that are 10 % off change its computing or its communicating alone") {
+  const std::string text = allreduce_of_one_step(
+      "latency = \"0s\"\nbandwidth = \"1MBps\"\ndevice = { kind = \"custom\", float64 = \"100MF\", memory = \"1GB\", "
+      "memory_bandwidth = \"1TBps\", efficiency = 0.5, half_size = 3 }");
+  const outputs::Results results = results_of(text, {}, true);
+  REQUIRE(results.counterfactuals.size() == 1);
+  const outputs::Counterfactual& found = results.counterfactuals.front();
+  const record::Record& run = results.runs.front().record;
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const outputs::Change& change : found.assumed) all.push_back(change.name);
+    return all;
+  };
+  // A latency of 0 cannot be off.
+  CHECK(names() ==
+        std::vector<std::string>{"efficiency_worse", "efficiency_better", "bandwidth_worse", "bandwidth_better"});
+  double compute_s = 0.0;
+  for (const record::RankUse& rank : run.ranks) compute_s = std::max(compute_s, rank.compute_s);
+  const double network_s = run.simulated_s - compute_s;
+  REQUIRE(compute_s > 0.1 * run.simulated_s);
+  REQUIRE(network_s > 0.1 * run.simulated_s);
+  // A product whose smallest dimension is 1 reaches 0.5 / (1 + 3) of the peak; 0.45 / (1 + 3 / 0.9), 0.55 / (1 + 3
+  // / 1.1).
+  const double worse = (0.5 / 4) / (0.45 / (1 + 3 / 0.9)), better = (0.5 / 4) / (0.55 / (1 + 3 / 1.1));
+  CHECK(found.assumed[0].gain == Approx(run.simulated_s / (compute_s * worse + network_s)).epsilon(1e-4));
+  CHECK(found.assumed[1].gain == Approx(run.simulated_s / (compute_s * better + network_s)).epsilon(1e-4));
+  CHECK(found.assumed[2].gain == Approx(run.simulated_s / (compute_s + network_s / 0.9)).epsilon(1e-9));
+  CHECK(found.assumed[3].gain == Approx(run.simulated_s / (compute_s + network_s / 1.1)).epsilon(1e-9));
+  for (const outputs::Change& change : found.assumed) check_change(text, found, change);
+  CHECK(outputs::results_json(outputs::results_from_json(outputs::parse_json(outputs::results_json(results)))) ==
+        outputs::results_json(results));
+}
+
 TEST_CASE("counterfactuals are the same however many are simulated at a time, and are read back as they are written") {
   const std::string text = Draw(3).scenario();
   const outputs::Results one = results_of(text, {}, true, 1);

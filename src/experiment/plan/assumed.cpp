@@ -1,8 +1,14 @@
 #include "experiment/plan/assumed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <utility>
 
 #include "experiment/plan/changed_options.h"
+#include "outputs/counterfactual.h"
 #include "scenario/json.h"
 
 namespace simgrad::experiment {
@@ -12,45 +18,68 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// A device's table with its assumed numbers `factor` times as good.
-void change_device(ordered_json& device, double factor) {
-  if (!device.is_object() || !device.contains("efficiency")) return;
-  scale(device, Unit::bytes_per_second, factor);
-  device["efficiency"] = std::min(1.0, factor * device.at("efficiency").get<double>());
-  device["half_size"] = device.at("half_size").get<double>() / factor;
+/// Changes a device's table, if there is a device.
+void of_device(ordered_json& device, std::initializer_list<const char*> bandwidths, double factor) {
+  for (const char* key : bandwidths)
+    if (device.is_object() && device.contains(key)) scale(device[key], Unit::bytes_per_second, factor);
 }
 
-std::vector<std::string> changed(const ordered_json& cluster, double factor) {
-  const auto bandwidths = scaled(Unit::bytes_per_second, factor);
-  const auto latencies = scaled(Unit::seconds, 1.0 / factor);
-  return ChangedOptions(cluster, "cluster")
-      .option("device", [&](ordered_json& device) { change_device(device, factor); })
-      .option("hosts",
-              [&](ordered_json& classes) {
-                for (ordered_json& each : classes) {
-                  if (each.contains("device")) change_device(each["device"], factor);
-                  if (each.contains("bandwidth")) bandwidths(each["bandwidth"]);
-                  if (each.contains("latency")) latencies(each["latency"]);
-                }
-              })
-      .option("topology",
-              [&](ordered_json& topology) {
-                bandwidths(topology);
-                latencies(topology);
-              })
-      .option("bandwidth", bandwidths)
-      .option("latency", latencies)
-      .option("flow_limit", bandwidths)
-      .sets();
+/// Returns the options of the cluster in which `of_host` has changed the tables of hosts and their devices.
+ChangedOptions with_hosts(const ordered_json& cluster, const std::function<void(ordered_json& host)>& of_host) {
+  ChangedOptions changed(cluster, "cluster");
+  changed.option("device", [&](ordered_json& device) {
+    ordered_json host = {{"device", device}};
+    of_host(host);
+    device = host.at("device");
+  });
+  changed.option("hosts", [&](ordered_json& classes) {
+    for (ordered_json& each : classes) of_host(each);
+  });
+  return changed;
+}
+
+std::vector<std::string> efficiency(const ordered_json& cluster, double factor) {
+  const auto of_host = [&](ordered_json& host) {
+    const auto device = host.find("device");
+    if (device == host.end() || !device->is_object() || !device->contains("efficiency")) return;
+    of_device(*device, {"memory_bandwidth", "host_link"}, factor);
+    (*device)["efficiency"] = std::min(1.0, factor * device->at("efficiency").get<double>());
+    (*device)["half_size"] = device->at("half_size").get<double>() / factor;
+  };
+  return with_hosts(cluster, of_host).sets();
+}
+
+std::vector<std::string> bandwidth(const ordered_json& cluster, double factor) {
+  const auto all = scaled(Unit::bytes_per_second, factor);
+  const auto of_host = [&](ordered_json& host) {
+    if (host.contains("device")) of_device(host["device"], {"nvlink_bandwidth", "nic_bandwidth"}, factor);
+    if (host.contains("bandwidth")) all(host["bandwidth"]);
+  };
+  return with_hosts(cluster, of_host).option("topology", all).option("bandwidth", all).option("flow_limit", all).sets();
+}
+
+std::vector<std::string> latency(const ordered_json& cluster, double factor) {
+  const auto all = scaled(Unit::seconds, 1.0 / factor);
+  const auto of_host = [&](ordered_json& host) {
+    if (host.contains("latency")) all(host["latency"]);
+  };
+  return with_hosts(cluster, of_host).option("topology", all).option("latency", all).sets();
 }
 
 }  // namespace
 
-std::optional<AssumedOff> assumed_off(const RunPlan& run) {
+std::vector<AssumedOff> assumed_off(const RunPlan& run) {
   const cluster::Options& options = run.settings->cluster;
   if (!options.device_of(0) || !options.platform.empty() || options.failures.any()) return {};
   const ordered_json cluster = scenario::echo(options);
-  return AssumedOff{.worse = changed(cluster, 1.0 - assumed_off_by), .better = changed(cluster, 1.0 + assumed_off_by)};
+  constexpr std::array changes{efficiency, bandwidth, latency};
+  std::vector<AssumedOff> all;
+  for (std::size_t k = 0; k < changes.size(); ++k)
+    for (const auto& [side, factor] :
+         {std::pair("worse", 1.0 - assumed_off_by), std::pair("better", 1.0 + assumed_off_by)})
+      if (std::vector<std::string> sets = changes[k](cluster, factor); !sets.empty())
+        all.push_back({.name = fmt::format("{}_{}", outputs::assumed_kinds[k], side), .sets = std::move(sets)});
+  return all;
 }
 
 }  // namespace simgrad::experiment

@@ -1,7 +1,7 @@
-/// The numbers of a scenario on devices that no data sheet says and no formula gives, and the scenario where they are off.
+/// The numbers of a scenario on devices that no data sheet says and no formula gives, and the scenario where they are
+/// off.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,16 +12,16 @@ namespace simgrad::experiment {
 /// The part by which the assumed numbers are taken to be off.
 inline constexpr double assumed_off_by = 0.1;
 
-/// What --set takes, on top of the scenario and the run's grid point.
+/// Assumed numbers of one kind, off to one side.
 struct AssumedOff {
-  std::vector<std::string> worse;
-  std::vector<std::string> better;
+  std::string name;  ///< "efficiency_worse", "bandwidth_better", ..: one of outputs::assumed_kinds, and the side
+  std::vector<std::string> sets;  ///< what --set takes, on top of the scenario and the run's grid point
 };
 
-/// All assumed numbers at once, 10 % to the worse and to the better: the efficiency of products (at most 1) and its
-/// half size, the bandwidths of memory, host links, NVLink and NICs, those of the topology, and latencies. Peaks,
-/// measured times of layers, flops and bytes stay. Nothing where no device computes, where a platform's file says
-/// what links do, or where hosts can fail: crashes come at their own times.
-std::optional<AssumedOff> assumed_off(const RunPlan& run);
+/// Each kind 10 % to the worse, then to the better. The efficiency of devices: that of products (at most 1), its half
+/// size, and the bandwidths of memory and host links. The bandwidth and the latency of links: those of NICs, NVLink and
+/// the topology. Peaks, measured times of layers, flops and bytes are not assumed. Empty where no device computes,
+/// where a platform's file says what links do, or where hosts can fail: crashes come at their own times.
+std::vector<AssumedOff> assumed_off(const RunPlan& run);
 
 }  // namespace simgrad::experiment

@@ -39,7 +39,8 @@ struct Study {
   std::int64_t steps = 0;
   bool whole = true;
   bool asynchronous = false;
-  std::vector<Trial> trials;  ///< the run as it is first
+  std::vector<Trial> trials;  ///< the run as it is first, then the causes, then the assumed numbers
+  std::size_t causes = 0;
 };
 
 /// The seed of a case to explain: the first, or the first with a crash, if there is one.
@@ -101,8 +102,8 @@ Study study_of(const Plan& plan, const RunPlan& run, const outputs::Run& result,
   if (result.record.status == record::Status::diverged) return study;
   const auto as_it_is = varied(plan, run, {});
   if (all.empty() || !as_it_is) return study;
-  const std::optional<AssumedOff> off = assumed_off(run);
-  study.steps = budget.steps(*as_it_is, result.record, all.size() + (off ? 3 : 1));
+  const std::vector<AssumedOff> assumed = assumed_off(run);
+  study.steps = budget.steps(*as_it_is, result.record, all.size() + assumed.size() + 1);
   if (study.steps == 0) return study;
   study.whole = study.steps == result.record.steps;
   study.asynchronous = result.record.staleness_mean.value_or(0.0) > 0.0;
@@ -115,10 +116,8 @@ Study study_of(const Plan& plan, const RunPlan& run, const outputs::Run& result,
     study.trials.push_back({varied(plan, run, sets), name, changed});
   };
   for (const Improvement& improvement : all) add(improvement.name, improvement.sets);
-  if (off) {
-    add(outputs::assumed_worse, off->worse);
-    add(outputs::assumed_better, off->better);
-  }
+  study.causes = all.size();
+  for (const AssumedOff& off : assumed) add(off.name, off.sets);
   return study;
 }
 
@@ -149,10 +148,8 @@ outputs::Counterfactual result_of(const Study& study, const std::vector<std::opt
     // A part of a run without its crashes says nothing about them.
     const bool unseen = study.trials[k].name == "failures" && base.crashes == 0 && study.as_it_was.crashes > 0;
     if (!seen[k] || unseen || !(seen[k]->samples_per_s() > 0.0)) continue;
-    const std::string& name = study.trials[k].name;
-    const bool assumed = name == outputs::assumed_worse || name == outputs::assumed_better;
-    (assumed ? result.assumed : result.changes)
-        .push_back({.name = name,
+    (k <= study.causes ? result.changes : result.assumed)
+        .push_back({.name = study.trials[k].name,
                     .sets = study.trials[k].sets,
                     .simulated_s = seen[k]->simulated_s,
                     .samples = seen[k]->samples,

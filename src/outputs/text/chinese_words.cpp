@@ -103,9 +103,10 @@ constexpr Translation word_texts[] = {
     {"With {} or {} {} would be {} as fast{}{}: {} bind alike.",
      "如果{0}或者{1}，{2} 的速度会是原来的 {3}{4}{5}：{6}同样是瓶颈。"},
     {" With {} {} would be {} slower.", "如果{0}，{1} 会慢 {2}。"},
-    {" With all assumed numbers (efficiencies, bandwidths, latencies) 10 % worse {} would be {} as fast, with all "
-     "10 % better {}.",
-     "如果所有假定的数（效率、带宽、延迟）都差 10 %，{0} 的速度会是原来的 {1}；都好 10 %，则是 {2}。"},
+    {"the efficiency of devices {} to {}", "设备的效率：{} 到 {}"},
+    {"the bandwidth of links {} to {}", "链路的带宽：{} 到 {}"},
+    {"the latency of links {} to {}", "链路的延迟：{} 到 {}"},
+    {" The speed of {} if an assumed number is 10 % off: {}.", "如果某个假定的数差 10 %，{} 的速度是原来的几倍：{}。"},
     {"No change was tried that would tell what binds: jobs share the cluster, and a change for one changes all.",
      "没有试过改变来找瓶颈：各个训练共用集群，为一个训练而作的改变会改变全部。"},
     {"no single cause", "没有单独的原因"},

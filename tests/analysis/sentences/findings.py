@@ -95,14 +95,19 @@ def slower(reader, tried, gains, change, way):
 
 
 def assumed(reader, tried, way):
-    """Reads " With all assumed numbers (...) 10 % worse ring would be 0.91x as fast, with all 10 % better 1.1x."."""
-    got = reader.take(r" With all assumed numbers \(efficiencies, bandwidths, latencies\) 10 % worse "
-                      rf"<{way} c>(?: \(seed <whole seed>\))? would be <times w> as fast, with all 10 % better <times b>\.")
+    """Reads " The speed of ring if an assumed number is 10 % off: the latency of links 0.99x to 1.00x."."""
     gains = {each["name"]: gain_of(each, tried) for each in tried.get("assumed", [])}
-    reader.claim("assumed", (got is not None) == (len(gains) == 2), f"{gains}")
+    got = reader.take(rf" The speed of <{way} c>(?: \(seed <whole seed>\))? if an assumed number is 10 % off: ")
+    reader.claim("assumed", (got is not None) == bool(gains), f"{gains}")
+    kinds = []
+    while got and (part := reader.take(r"(?:, )?the (?P<kind>efficiency|bandwidth|latency) of (?:devices|links) "
+                                       r"<times w> to <times b>")):
+        reader.number("times", "assumed worse", part["w"], gains[part["kind"] + "_worse"])
+        reader.number("times", "assumed better", part["b"], gains[part["kind"] + "_better"])
+        kinds.append(part["kind"])
+    reader.claim("assumed", len(set(kinds)) == len(gains) / 2, f"{kinds}, {gains}")
     if got:
-        reader.number("times", "assumed worse", got["w"], gains["assumed_worse"])
-        reader.number("times", "assumed better", got["b"], gains["assumed_better"])
+        reader.need(r"\.")
 
 
 def nothing_binds(reader, experiment, change, over, way):

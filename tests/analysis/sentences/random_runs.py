@@ -317,6 +317,7 @@ def counterfactuals(dice, runs):
         if dice.chance(0.3):
             tried[-1]["assumed"] = [{"name": name, "sets": ["cluster.latency=1us"], "simulated_s": simulated_s / gain,
                                      "samples": samples, "gain": (samples * gain / simulated_s) / (samples / simulated_s)}
-                                    for name, gain in (("assumed_worse", dice.uniform(0.9, 1.0)),
-                                                       ("assumed_better", dice.uniform(1.0, 1.1)))]
+                                    for kind in ("efficiency", "bandwidth", "latency")
+                                    for name, gain in ((kind + "_worse", dice.uniform(0.9, 1.0)),
+                                                       (kind + "_better", dice.uniform(1.0, 1.1)))]
     return tried
