@@ -17,6 +17,7 @@
 #include "cli/explain_layers.h"
 #include "cli/explain_metrics.h"
 #include "cli/explain_network.h"
+#include "cli/explain_origins.h"
 #include "cli/result_fields.h"
 #include "experiment/plan/plan.h"
 #include "scenario/document.h"
@@ -136,17 +137,19 @@ std::vector<std::string> known_names() {
   for (const ResultField& field : result_fields()) add(field.name);
   add(metrics_name);
   add(layers_name);
+  add(origins_name);
   return known;
 }
 
 /// Prints the message times of network_model on a scenario's cluster, or without a scenario on the default one; or the
-/// layers of a scenario's model.
+/// layers of a scenario's model, or the numbers that its times rest on.
 void explain_on(const std::string& wanted, const std::string& scenario, const std::vector<std::string>& sets) {
   if (wanted == layers_name) return print_layers(experiment::make_plan(scenario, {.sets = sets}).runs.front());
+  if (wanted == origins_name) return print_origins(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted != "network_model" && wanted != "network_models") {
     if (!scenario.empty() || !sets.empty())
       throw base::ScenarioError(
-          fmt::format("explain {}: takes no scenario; explain network_model and explain layers do", wanted));
+          fmt::format("explain {}: takes no scenario; explain network_model, layers and origins do", wanted));
     return;
   }
   if (scenario.empty() && !sets.empty())
@@ -233,8 +236,8 @@ void add_explain(CLI::App& app, int& exit_code) {
       ->required();
   auto scenario = std::make_shared<std::string>();
   command->add_option("scenario", *scenario,
-                      "For network_model: the scenario on whose links messages are timed; default a star. For layers: "
-                      "the scenario whose model is shown");
+                      "For network_model: the scenario on whose links messages are timed; default a star. For layers "
+                      "and origins: the scenario whose model, or whose speeds and work, are shown");
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("--set", *sets, "Sets any key of that scenario: --set cluster.bandwidth=10Gbps (repeatable)")
       ->take_all()
@@ -243,7 +246,9 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->callback([wanted, scenario, sets, &exit_code] {
     if (*wanted == layers_name && scenario->empty())
       throw base::ScenarioError("explain layers: shows the layers of a scenario's model; name the scenario");
-    if (*wanted != layers_name) explain(*wanted);
+    if (*wanted == origins_name && scenario->empty())
+      throw base::ScenarioError("explain origins: shows the origins of a scenario's numbers; name the scenario");
+    if (*wanted != layers_name && *wanted != origins_name) explain(*wanted);
     explain_on(*wanted, *scenario, *sets);
     exit_code = Exit::ok;
   });

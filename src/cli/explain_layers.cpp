@@ -15,11 +15,7 @@ namespace simgrad::cli {
 namespace {
 
 using models::Layer;
-
-/// "1.23 G": prefixes reach as far as flops do.
-std::string flops_text(double flops) {
-  return flops < 1e15 ? outputs::count(flops) : fmt::format("{} P", outputs::three_digits(flops / 1e15));
-}
+using outputs::flops_text;
 
 std::string totals_of(const std::vector<Layer>& layers) {
   const models::LayerTotals sum = models::totals(layers);
@@ -89,12 +85,6 @@ void print_model(std::string_view kind, const std::vector<Layer>& layers) {
   }
 }
 
-models::Problem problem_of_run(const experiment::RunPlan& run) {
-  const experiment::Settings& settings = *run.settings;
-  if (settings.data.source->generates() || !settings.training.numbers) return settings.problem();
-  return experiment::problem_of(*experiment::load_data(run));
-}
-
 }  // namespace
 
 std::string totals_text(const base::Described& component) {
@@ -111,7 +101,7 @@ void print_layers(const experiment::RunPlan& run) {
       "the "
       "products, or measured times.\nNumbers, in the format of activations, and bytes: kept for the backward "
       "pass.\n\n");
-  print_model(settings.model.model.kind(), model.layers(problem_of_run(run)));
+  print_model(settings.model.model.kind(), model.layers(experiment::problem_of_run(run)));
 }
 
 }  // namespace simgrad::cli

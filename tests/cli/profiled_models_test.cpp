@@ -52,6 +52,37 @@ TEST_CASE("explain layers shows a scenario's layers, alike units once") {
   CHECK(contains(none.err, "explain layers: shows the layers of a scenario's model; name the scenario"));
 }
 
+TEST_CASE("explain origins says of each number whether it is published, assumed, measured or computed") {
+  const Scratch scratch;
+  scratch.write("layers.csv", "name,parameters,forward_s,backward_s\nblock,20,2e-3,4e-3\nhead,5,1e-3,2e-3\n");
+  scratch.write("x.toml", timing_only + "kind = \"profile\"\npath = \"layers.csv\"\n");
+  const auto origin = [&](const std::string& options, const std::string& number) {
+    const std::string text = program("explain origins x.toml " + options, scratch).out;
+    const std::size_t at = text.find("\n" + number + "  ");
+    if (at == std::string::npos) return std::string("none");
+    const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    return line.substr(line.rfind("  ") + 2);
+  };
+  CHECK(origin("", "cluster.speed") == "assumed");
+  CHECK(origin("", "cluster.latency") == "assumed");
+  CHECK(origin("", "parameters") == "computed");
+  CHECK(origin("", "a sample's forward pass") == "measured");
+  const std::string on_a100 = "--set cluster.device=a100_80gb --set cluster.topology=pod";
+  CHECK(origin(on_a100, "cluster.device.float16") == "published");
+  CHECK(origin(on_a100, "cluster.device.memory") == "published");
+  CHECK(origin(on_a100, "cluster.device.memory_bandwidth") == "assumed");
+  CHECK(origin(on_a100, "cluster.device.efficiency") == "assumed");
+  CHECK(origin(on_a100, "cluster.topology.nvlink_bandwidth") == "assumed");
+  CHECK(origin(on_a100, "cluster.speed") == "none");
+  const std::string own =
+      "--set 'cluster.device={ kind = \"custom\", float64 = \"1TF\", memory_bandwidth = \"1TBps\" }'";
+  CHECK(origin(own, "cluster.device.float64") == "assumed");
+  scratch.write("x.toml", timing_only + "kind = \"resnet50\"\n");
+  CHECK(origin("", "a sample's forward pass") == "computed");
+  CHECK(
+      contains(program("explain origins", scratch).err, "explain origins: shows the origins of a scenario's numbers"));
+}
+
 TEST_CASE("a table of layers with a negative number is refused at its place, and one that is not there ends with 5") {
   const Scratch scratch;
   scratch.write("layers.csv", "name,parameters,forward_s,backward_s\na,10,1,-2\n");

@@ -80,6 +80,12 @@ models::Problem problem_of(const data::Split& data) {
           .vocabulary = train.vocabulary};
 }
 
+models::Problem problem_of_run(const RunPlan& run) {
+  const Settings& settings = *run.settings;
+  if (settings.data.source->generates() || !settings.training.numbers) return settings.problem();
+  return problem_of(*load_data(run));
+}
+
 namespace {
 
 /// One training of a run: the only one, or one of its jobs.

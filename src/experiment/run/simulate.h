@@ -26,6 +26,9 @@ Data load_data(const RunPlan& run);
 /// The shape of the data, as the model sees it.
 models::Problem problem_of(const data::Split& data);
 
+/// As above, of the run's data, which are read only if no generator says their shape.  Errors: as load_data.
+models::Problem problem_of_run(const RunPlan& run);
+
 /// The set-up of the run's learning.  data: as load_data returned them.
 training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 

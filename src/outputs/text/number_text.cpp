@@ -65,6 +65,10 @@ std::string count(double number) {
   return whole_or_scaled(number, units);
 }
 
+std::string flops_text(double flops) {
+  return flops < 1e15 ? count(flops) : fmt::format("{} P", three_digits(flops / 1e15));
+}
+
 std::string dollars(double usd) {
   if (std::abs(usd) >= 0.995 || usd == 0.0) return fmt::format("${:.2f}", usd);
   if (std::abs(usd) >= 1e-4) return fmt::format("${:.3g}", usd);

@@ -20,6 +20,9 @@ std::string byte_count(double bytes);
 /// "512", "1.23 M".
 std::string count(double number);
 
+/// "1.23 G", "4.5 P": as count, with prefixes as far as flops reach.
+std::string flops_text(double flops);
+
 /// "$12.30", "$0.0123".
 std::string dollars(double usd);
 

@@ -1,0 +1,115 @@
+#include "cli/explain_origins.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "base/units.h"
+#include "experiment/run/simulate.h"
+#include "models/profiles/profiled_model.h"
+#include "outputs/text/number_text.h"
+#include "scenario/json.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* published = "published";
+constexpr const char* assumed = "assumed";
+constexpr const char* measured = "measured";
+constexpr const char* computed = "computed";
+
+void print_row(std::string_view name, std::string_view value, std::string_view origin) {
+  fmt::print("{:<40}  {:>14}  {}\n", name, value, origin);
+}
+
+bool is_quantity(const ordered_json& value, base::Unit unit) {
+  if (!value.is_string()) return false;
+  try {
+    base::parse_quantity(value.get<std::string>(), unit);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+/// The numbers of a device; peaks of the catalogue's are in its sources.
+void print_device(const std::string& table, const ordered_json& device) {
+  const bool own = device.at("kind") == "custom";
+  for (const auto& [key, value] : device.items()) {
+    const std::string name = table + "." + key;
+    if (is_quantity(value, base::Unit::flops_per_second))
+      print_row(name, value.get<std::string>(), own ? assumed : published);
+    else if (key == "memory" && value.is_string())
+      print_row(name, value.get<std::string>(), own ? assumed : published);
+    else if (is_quantity(value, base::Unit::bytes_per_second))
+      print_row(name, value.get<std::string>(), assumed);
+    else if (value.is_number())
+      print_row(name, fmt::format("{}", value.get<double>()), assumed);
+  }
+}
+
+/// The speeds, bandwidths and latencies of a table, its devices' numbers among them.
+void print_table(const std::string& table, const ordered_json& options) {
+  for (const auto& [key, value] : options.items()) {
+    const std::string name = table + "." + key;
+    if (key == "device" && value.is_object() && value.at("kind") != "none")
+      print_device(name, value);
+    else if (key == "topology" && value.is_object())
+      print_table(name, value);
+    else if (key == "hosts" && value.is_array())
+      for (const ordered_json& each : value)
+        print_table(fmt::format("{}.{}", name, each.at("class").get<std::string>()), each);
+    else if (is_quantity(value, base::Unit::flops_per_second) || is_quantity(value, base::Unit::bytes_per_second) ||
+             (key.find("latency") != std::string::npos && is_quantity(value, base::Unit::seconds)))
+      print_row(name, value.get<std::string>(), assumed);
+  }
+}
+
+void print_work(const experiment::RunPlan& run) {
+  const models::LayerTotals sum = models::totals(run.settings->model.model->layers(experiment::problem_of_run(run)));
+  if (sum.parameters == 0) return;
+  print_row("parameters", outputs::count(static_cast<double>(sum.parameters)), computed);
+  if (sum.forward_s > 0.0 || sum.backward_s > 0.0) {
+    print_row("a sample's forward pass", outputs::duration(sum.forward_s), measured);
+    print_row("a sample's backward pass", outputs::duration(sum.backward_s), measured);
+  } else {
+    print_row("a sample's forward pass", outputs::flops_text(sum.forward_flops) + "flop", computed);
+    print_row("a sample's backward pass", outputs::flops_text(sum.backward_flops) + "flop", computed);
+  }
+}
+
+void print_prices(const experiment::Settings& settings) {
+  const ordered_json prices = scenario::echo(settings.prices);
+  for (const auto& [key, value] : prices.items())
+    if (value.is_number() && value.get<double>() != 0.0)
+      print_row("prices." + key, fmt::format("{}", value.get<double>()), assumed);
+}
+
+}  // namespace
+
+void print_origins(const experiment::RunPlan& run) {
+  const experiment::Settings& settings = *run.settings;
+  fmt::print(
+      "The numbers that times and costs rest on. Published: the device's source says it. Assumed: nobody has measured "
+      "it for\nthis scenario, unless it was fitted by simgrad calibrate. Measured: a file of times says it. Computed: "
+      "it "
+      "follows from\nthe model. Everything else (seconds, bytes, tokens a second, mfu, memory, dollars, joules) is "
+      "computed from these.\n\n");
+  print_row("number", "value", "origin");
+  ordered_json cluster = scenario::echo(settings.cluster);
+  if (settings.cluster.device->there()) cluster.erase("speed");  // the device says how long work takes
+  if (settings.cluster.platform.empty())
+    print_table("cluster", cluster);
+  else
+    print_row("speeds and links", "", fmt::format("{}: {}", assumed, settings.cluster.platform));
+  print_work(run);
+  print_prices(settings);
+}
+
+}  // namespace simgrad::cli
