@@ -248,7 +248,8 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"summary", of_file, "",
      "a strategy at a grid point: means over the seeds with 95 % intervals; the rows of summary.csv"},
     {"counterfactuals", of_file, "",
-     "runs simulated again with one cause changed: the options of each change (sets) and what it brings (gain); of runs "
+     "runs simulated again with one cause changed: the options of each change (sets) and what it brings (gain); of "
+     "runs "
      "on devices also with assumed numbers 10 % worse and better (assumed)"},
     {"dropped", of_file, "",
      "strategies that --race has dropped at a grid point: the seeds they ran (seeds) and did not (seeds_left_out), the "

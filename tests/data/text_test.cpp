@@ -11,7 +11,6 @@
 namespace text_test {
 
 using namespace simgrad;
-using Catch::Matchers::Contains;
 using data::Dataset;
 using data::Markov;
 using data::Task;
@@ -75,14 +74,17 @@ TEST_CASE("characters are numbered by their code points, those alone that occur"
 
 TEST_CASE("a text that is too short, or no UTF-8, is refused with its place") {
   CHECK_THAT(fault([] { return read("abc", 3); }),
-             Contains("t.txt:1: 3 tokens, but a row takes 4") && Contains("a smaller sequence"));
+             ContainsSubstring("t.txt:1: 3 tokens, but a row takes 4") && ContainsSubstring("a smaller sequence"));
   using enum Text::Tokens;
   // The second line's third byte.
-  CHECK_THAT(fault([] { return read("ab\ncd\xC3(", 2, characters); }), Contains("t.txt:2:3: byte 0xC3 is not UTF-8"));
-  CHECK_THAT(fault([] { return read("ab\x80", 1, characters); }), Contains("t.txt:1:3: byte 0x80"));
-  CHECK_THAT(fault([] { return read("ab\xED\xA0\x80", 1, characters); }), Contains("byte 0xED"));  // a surrogate
-  CHECK_THAT(fault([] { return read("ab\xC0\xAF", 1, characters); }), Contains("byte 0xC0"));      // too long a form
-  CHECK_THAT(fault([] { return read("aaaa", 1, characters); }), Contains("one character only"));
+  CHECK_THAT(fault([] { return read("ab\ncd\xC3(", 2, characters); }),
+             ContainsSubstring("t.txt:2:3: byte 0xC3 is not UTF-8"));
+  CHECK_THAT(fault([] { return read("ab\x80", 1, characters); }), ContainsSubstring("t.txt:1:3: byte 0x80"));
+  CHECK_THAT(fault([] { return read("ab\xED\xA0\x80", 1, characters); }),
+             ContainsSubstring("byte 0xED"));  // a surrogate
+  CHECK_THAT(fault([] { return read("ab\xC0\xAF", 1, characters); }),
+             ContainsSubstring("byte 0xC0"));  // too long a form
+  CHECK_THAT(fault([] { return read("aaaa", 1, characters); }), ContainsSubstring("one character only"));
   Text missing;
   missing.path = "/nowhere/t.txt";
   CHECK_THROWS_AS(missing.load({.task = Task::text, .features = 2}), base::EnvironmentError);
@@ -107,15 +109,15 @@ TEST_CASE("a text is neither standardised nor given a bias, and its rows can be 
 TEST_CASE("the tasks of a text and of other sources are kept apart") {
   data::Options options;
   options.source.choose("text");
-  CHECK_THAT(data::task_refusal(options, Task::regression), Contains("[model] kind = \"transformer\""));
+  CHECK_THAT(data::task_refusal(options, Task::regression), ContainsSubstring("[model] kind = \"transformer\""));
   CHECK(data::task_refusal(options, Task::text).empty());
   options.source.choose("csv");
-  CHECK_THAT(data::task_refusal(options, Task::text), Contains("use \"text\" or \"markov\""));
+  CHECK_THAT(data::task_refusal(options, Task::text), ContainsSubstring("use \"text\" or \"markov\""));
   CHECK_THAT(fault([] { return chain(4, 1, 1.0).load({.task = Task::regression, .samples = 2, .features = 3}); }),
-             Contains("makes sequences of tokens, but the model predicts a number"));
+             ContainsSubstring("makes sequences of tokens, but the model predicts a number"));
   options.source.choose("blobs");
   CHECK_THAT(fault([&] { return options.source->load({.task = Task::text, .samples = 2, .features = 3}); }),
-             Contains("predicts tokens of a text; use \"markov\" or \"text\""));
+             ContainsSubstring("predicts tokens of a text; use \"markov\" or \"text\""));
 }
 
 TEST_CASE("a Markov source without sharpness has the entropy ln(vocabulary)") {

@@ -102,6 +102,16 @@ TEST_CASE("no line of the source is longer than 120 columns") {
   CHECK(faults.empty());
 }
 
+TEST_CASE("Catch2 is named by tests/catch.h alone, for both of its versions") {
+  std::string faults;
+  for (const fs::path& path : repository_files())
+    if (is_source(path) && path != "tests/catch.h" && path != "tests/house/format_test.cpp")
+      for (const char* name : {"<catch2/", "Catch::Matchers::"})
+        if (text_of(path).find(name) != std::string::npos) faults += path.string() + ": " + name + "\n";
+  INFO(faults);
+  CHECK(faults.empty());
+}
+
 TEST_CASE("no function of src is longer than 60 lines") {
   std::string faults;
   std::size_t seen = 0;

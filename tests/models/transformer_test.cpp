@@ -371,12 +371,11 @@ TEST_CASE("a transformer starts at matrices of deviation 0.02, gains 1 and biase
 
 TEST_CASE("a transformer refuses a vocabulary that is unknown or too small, and rows of another length") {
   Transformer model = made({1, 8, 2, 2, 12, false, 4, 0, true, true, layer_norm, Positions::learned});
-  using Catch::Matchers::Contains;
-  CHECK_THAT(model.refusal({.features = 4}), Contains("give vocabulary"));
+  CHECK_THAT(model.refusal({.features = 4}), ContainsSubstring("give vocabulary"));
   CHECK_THAT(model.refusal({.features = 5, .vocabulary = 9}),
-             Contains("sequence = 4, but the rows of the data have 5"));
+             ContainsSubstring("sequence = 4, but the rows of the data have 5"));
   model.options.vocabulary = 8;
-  CHECK_THAT(model.refusal({.features = 4, .vocabulary = 9}), Contains("vocabulary = 8, but the text has 9"));
+  CHECK_THAT(model.refusal({.features = 4, .vocabulary = 9}), ContainsSubstring("vocabulary = 8, but the text has 9"));
   model.options.vocabulary = 12;
   CHECK(model.refusal({.features = 4, .vocabulary = 9}).empty());
   // A token that has no embedding: our mistake.
