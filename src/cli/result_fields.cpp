@@ -102,6 +102,11 @@ constexpr auto field_table = std::to_array<ResultField>({
      "the part of memory_bytes that is gathered parameters of other ranks, while a pass needs them"},
     {"memory_buckets_bytes", of_rank, "bytes", "the part of memory_bytes that is gradients being reduced"},
     {"memory_workspace_bytes", of_rank, "bytes", "the part of memory_bytes that is the strategy's own vectors"},
+    {"memory_limit_bytes", of_rank, "bytes", "the memory of the rank's device: cluster.memory, or the device's own"},
+    {"loss_floor", of_run, "",
+     "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
+     "token "
+     "(source markov)"},
     {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
     {"samples_per_s", of_run, "1/s",
      "computed: samples / simulated_s; on devices it rests on their efficiency, which is measured for some and assumed "
@@ -118,6 +123,12 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"dollars_per_trillion_tokens", of_run, "$", "computed: cost_usd / tokens x 10^12, at the prices given"},
     {"kwh_per_trillion_tokens", of_run, "kWh", "computed: energy_j / tokens x 10^12, at the powers given"},
     {"compute_gradient_s", of_run_and_rank, "s", "the part of compute_s that goes to gradients"},
+    {"compute_gradient_products_s", of_run_and_rank, "s",
+     "computed: the part of compute_gradient_s in products with parameters, on a device"},
+    {"compute_gradient_attention_s", of_run_and_rank, "s",
+     "computed: the part of compute_gradient_s in attention's products of queries, keys and values, on a device"},
+    {"compute_gradient_elementwise_s", of_run_and_rank, "s",
+     "computed: the part of compute_gradient_s in elementwise work, by its bytes of the device's memory"},
     {"compute_reduction_s", of_run_and_rank, "s", "the part of compute_s that goes to sums and averages"},
     {"compute_update_s", of_run_and_rank, "s", "the part of compute_s that goes to updates of parameters"},
     {"compute_encoding_s", of_run_and_rank, "s", "the part of compute_s that goes to compression"},

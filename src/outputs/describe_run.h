@@ -59,6 +59,18 @@ void describe_parts(const record::Record& record, Visitor& v) {
       v.computed(record::field_name(part), by_part ? std::optional((*by_part)[part]) : std::nullopt);
 }
 
+/// The numbers that only runs of some kinds have.
+template <record::Maybe<record::Record> Given, class Visitor>
+void describe_numbers_of_some(Given& record, Visitor& v) {
+  using enum record::Presence;
+  v.value("server_imbalance", record.server_imbalance, some);
+  v.value("cache_hit_rate", record.cache_hit_rate, some);
+  v.value("memory_bytes_max", record.memory_bytes_max, some);
+  v.value("loss_floor", record.loss_floor, some);
+  describe(record.throughput, v);
+  describe(record.gradient, v);
+}
+
 template <record::Maybe<Run> Given, class Visitor>
 void describe(Given& run, Visitor& v) {
   using enum record::Presence;
@@ -113,10 +125,7 @@ void describe(Given& run, Visitor& v) {
   describe(run.bill, v, false);
   v.value("notes", record.notes);
   v.value("interference", run.interference, some);
-  v.value("server_imbalance", record.server_imbalance, some);
-  v.value("cache_hit_rate", record.cache_hit_rate, some);
-  v.value("memory_bytes_max", record.memory_bytes_max, some);
-  describe(record.throughput, v);
+  describe_numbers_of_some(record, v);
   describe_parts(record, v);
   describe_lists(record, v);
 }

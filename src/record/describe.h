@@ -43,6 +43,14 @@ void describe(Given& evaluation, Visitor& v) {
   v.value("hosts_down_s", evaluation.hosts_down_s, Presence::detail);
 }
 
+template <Maybe<GradientTimes> Given, class Visitor>
+void describe(Given& gradient, Visitor& v) {
+  for (std::size_t k = 0; k < gradient_parts; ++k) {
+    const auto part = static_cast<GradientPart>(k);
+    v.value(field_name(part), gradient[part], Presence::some);
+  }
+}
+
 template <Maybe<RankUse> Given, class Visitor>
 void describe(Given& rank, Visitor& v) {
   v.index("rank");
@@ -58,10 +66,12 @@ void describe(Given& rank, Visitor& v) {
   for (std::size_t k = 0; k < time_parts; ++k)
     if (const auto part = static_cast<TimePart>(k); part != TimePart::down)
       v.value(field_name(part), rank.parts[part], Presence::newer);
+  describe(rank.gradient, v);
   v.value("staleness_mean", rank.staleness_mean, Presence::newer);
   v.value("memory_bytes", rank.memory_bytes, Presence::some);
   for (std::size_t k = 0; k < memory_parts; ++k)
     v.value(field_name(static_cast<MemoryPart>(k)), rank.memory[k], Presence::some);
+  v.value("memory_limit_bytes", rank.memory_limit_bytes, Presence::some);
 }
 
 template <Maybe<HostUse> Given, class Visitor>

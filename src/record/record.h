@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "record/gradient_part.h"
 #include "record/memory.h"
 #include "record/time_part.h"
 #include "record/timeline.h"
@@ -48,6 +49,8 @@ struct RankUse {
   std::optional<double> staleness_mean = {};  ///< of this worker's gradients; null where nothing is stale
   std::optional<double> memory_bytes = {};    ///< held at its peak
   std::array<std::optional<double>, memory_parts> memory = {};  ///< the parts of it then
+  std::optional<double> memory_limit_bytes = {};  ///< the memory of the rank's device; null where that is not known
+  GradientTimes gradient = {};                    ///< parts of TimePart::compute_gradient; null without a device
 };
 
 /// The use of one host, which is reserved for the whole run.
@@ -144,6 +147,8 @@ struct Record {
   std::optional<double> server_imbalance = {};  ///< servers by key: the busiest one's bytes over the mean
   std::optional<double> cache_hit_rate = {};    ///< the share of the keys needed that a cache had
   std::optional<double> memory_bytes_max = {};  ///< the largest peak of a rank's memory
+  GradientTimes gradient = {};                  ///< means over the workers; null without devices
+  std::optional<double> loss_floor = {};        ///< the least expected loss of any model, where the data tell it
   Throughput throughput = {};
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness
   std::string metric_name;                                     ///< "accuracy", "r2"; empty in a timing-only run

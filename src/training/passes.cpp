@@ -18,6 +18,7 @@ Passes::Passes(Worker& worker, MicroBatch micro)
       step_work_(worker.step_work(worker.learning().gradient_flops(1), micro.parts)),
       memory_(worker.pass_memory(rows_)) {
   worker.read_rows(rows_);
+  count_gradient(worker.session(), worker.world_rank(), worker.work(), rows_);
 }
 
 void Passes::forward(const ModelUnit& unit) {

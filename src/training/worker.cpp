@@ -104,6 +104,7 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   iteration_ = step + 1;
   const Tensor g = learning().gradient(w, share(step), loss_exponent());
   count_passes(w, rows());
+  count_gradient(session(), world_rank(), work(), rows());
   const double flops = learning().gradient_flops(rank(), workers());
   pass_over_rows(gradient_work(flops, rows()), flops, step);
   return g;
@@ -128,6 +129,7 @@ Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
   const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
   const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
   count_passes(w, count);
+  count_gradient(session(), world_rank(), work(), count);
   read_rows(count);
   const double flops = learning().gradient_flops(count);
   const double whole = step_work(learning().gradient_flops(1), micro.parts);
@@ -151,6 +153,7 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch mic
   read_rows(count);
   const std::vector<models::Layer>& layers = learning().layers();
   const RankWork work = this->work();
+  count_gradient(session(), world_rank(), work, count);
   double forward_flops = 0.0, backward_flops = 0.0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     forward_flops += layers[i].forward_flops;
@@ -235,6 +238,7 @@ std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor
   set_step(iteration_);
   const double flops = learning().gradient_flops(rank(), workers());
   read_rows(rows());
+  count_gradient(session(), world_rank(), this->work(), rows());
   const double work = gradient_work(flops, rows());
   const double longer = stretched(work, work, iteration_);
   if (!news.compute(longer)) {

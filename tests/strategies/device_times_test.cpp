@@ -84,6 +84,30 @@ TEST_CASE("elementwise numbers take their bytes, measured layers their seconds")
   CHECK(times.backward_s(measured, 4) == 2.0);
 }
 
+TEST_CASE("the seconds of a layer by kind are those of its products, of its attention and of its bytes") {
+  const cluster::Device its = device(0.8, 256.0);
+  const LayerTimes times(its, Precision::float32);
+  Layer layer = layer_of({.m = 512, .n = 1024, .k = 1024});
+  layer.products.push_back({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
+  layer.elementwise = 1e6;
+  // 3 rows: products of efficiency 0.8 * 1024 / 1280 and 0.8 * 128 / 384, a million numbers of 4 bytes
+  const double product_s = 2.0 * 3 * 512 * 1024 * 1024 / (0.64 * 1e12);
+  const double attention_s = 3 * 12 * 2.0 * 512 * 512 * 128 / (0.8 / 3.0 * 1e12), bytes_s = 3 * 1e6 * 4 / 1e12;
+  const training::KindTimes forward = times.forward_by_kind(layer, 3), backward = times.backward_by_kind(layer, 3);
+  CHECK(forward.products == Approx(product_s).epsilon(1e-12));
+  CHECK(forward.attention == Approx(attention_s).epsilon(1e-12));
+  CHECK(forward.elementwise == Approx(bytes_s).epsilon(1e-12));
+  CHECK(forward.sum() == Approx(times.forward_s(layer, 3)).epsilon(1e-12));
+  CHECK(backward.products == Approx(2 * product_s).epsilon(1e-12));
+  CHECK(backward.attention == Approx(2 * attention_s).epsilon(1e-12));
+  CHECK(backward.elementwise == Approx(1.5 * bytes_s).epsilon(1e-12));
+  CHECK(backward.sum() == Approx(times.backward_s(layer, 3)).epsilon(1e-12));
+  layer.forward_s = 0.25;
+  layer.backward_s = 0.5;
+  CHECK(times.forward_by_kind(layer, 4).measured == 1.0);
+  CHECK(times.backward_by_kind(layer, 4).sum() == 2.0);
+}
+
 /// 48 rows of 5 features on hosts with the device.
 Trial on_devices(training::Program program, int workers) {
   Trial trial{.program = std::move(program), .workers = workers};

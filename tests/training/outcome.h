@@ -123,6 +123,8 @@ void carry(Archive& a, record::RankUse& x) {
   for (std::size_t k = 0; k < record::time_parts; ++k) a(x.parts[static_cast<record::TimePart>(k)]);
   a(x.memory_bytes);
   for (auto& part : x.memory) a(part);
+  a(x.memory_limit_bytes);
+  for (std::size_t k = 0; k < record::gradient_parts; ++k) a(x.gradient[static_cast<record::GradientPart>(k)]);
 }
 template <class Archive>
 void carry(Archive& a, record::LinkUse& x) {

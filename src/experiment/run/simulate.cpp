@@ -298,9 +298,10 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
     record.notes.push_back(
         fmt::format("no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
                     outputs::duration(record.simulated_s)));
-  if (data && data->train.loss_floor)
-    record.notes.push_back(fmt::format("no model's expected loss is below {:.6g}, the entropy of the next token",
-                                       *data->train.loss_floor));
+  if (data) record.loss_floor = data->train.loss_floor;
+  if (record.loss_floor)
+    record.notes.push_back(
+        fmt::format("no model's expected loss is below {:.6g}, the entropy of the next token", *record.loss_floor));
   if (const std::string note = note_on_way(own.world(), record); !note.empty()) record.notes.push_back(note);
   const bool of_another_job = complete && simulation.several();
   if (!error.empty() && !of_another_job) {

@@ -44,6 +44,7 @@ void take_numbers(record::Record& of_large, const record::Record& computed) {
   }
   of_large.metric_name = computed.metric_name;
   of_large.final_loss = computed.final_loss;
+  of_large.loss_floor = computed.loss_floor;
   of_large.diverged_step = computed.diverged_step;
   of_large.status = computed.status;
   if (computed.time_to_target_s && !of_large.curve.empty())

@@ -6,6 +6,13 @@
 
 namespace simgrad::training {
 
+namespace {
+
+/// Whether the backward pass has the gradients of both factors of a product by parameters.
+bool of_both_factors(const models::Layer& layer) { return layer.backward_flops > 1.5 * layer.forward_flops; }
+
+}  // namespace
+
 cluster::ProductFormat multiplies_in(Precision precision) {
   switch (precision) {
     case Precision::float64:
@@ -58,11 +65,31 @@ double LayerTimes::forward_s(const models::Layer& layer, double rows) const {
 
 double LayerTimes::backward_s(const models::Layer& layer, double rows) const {
   if (layer.backward_s > 0.0) return layer.backward_s * rows;
-  const bool of_first_factor = layer.backward_flops > 1.5 * layer.forward_flops;
+  const bool of_first_factor = of_both_factors(layer);
   double seconds = layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0;
   for (const models::Product& product : layer.products)
     seconds += backward_s(product, rows, of_first_factor || !product.parameters);
   return seconds + device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation);
+}
+
+KindTimes LayerTimes::forward_by_kind(const models::Layer& layer, double rows) const {
+  if (layer.forward_s > 0.0) return {.measured = layer.forward_s * rows};
+  KindTimes times{.products = layer.products.empty() ? flops_s(layer.forward_flops * rows) : 0.0,
+                  .elementwise = device_->memory_s(layer.elementwise * rows * bytes_.activation)};
+  for (const models::Product& product : layer.products)
+    (product.parameters ? times.products : times.attention) += forward_s(product, rows);
+  return times;
+}
+
+KindTimes LayerTimes::backward_by_kind(const models::Layer& layer, double rows) const {
+  if (layer.backward_s > 0.0) return {.measured = layer.backward_s * rows};
+  KindTimes times{.products = layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0,
+                  .elementwise = device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation)};
+  const bool of_first_factor = of_both_factors(layer);
+  for (const models::Product& product : layer.products)
+    (product.parameters ? times.products : times.attention) +=
+        backward_s(product, rows, of_first_factor || !product.parameters);
+  return times;
 }
 
 double LayerTimes::gradient_s(std::span<const models::Layer> layers, double rows) const {

@@ -13,6 +13,26 @@ namespace simgrad::training {
 /// The format in which a device multiplies.
 cluster::ProductFormat multiplies_in(Precision precision);
 
+/// Seconds of layers by the kind of their work.
+struct KindTimes {
+  double products = 0.0;     ///< by parameters, and flops of no known shape
+  double attention = 0.0;    ///< of two factors that both follow from the sample
+  double elementwise = 0.0;  ///< bytes of the device's memory
+  double measured = 0.0;     ///< of layers with measured seconds, whose kinds are not known
+
+  double sum() const { return products + attention + elementwise + measured; }
+  KindTimes& operator+=(const KindTimes& other) {
+    products += other.products;
+    attention += other.attention;
+    elementwise += other.elementwise;
+    measured += other.measured;
+    return *this;
+  }
+  KindTimes operator*(double factor) const {
+    return {products * factor, attention * factor, elementwise * factor, measured * factor};
+  }
+};
+
 /// Times of one device, which has a peak for the precision's products.
 ///
 /// A product of (m x k) by (k x n) takes max(2 m n k / (peak x efficiency(min(m, n, k))), bytes / memory bandwidth),
@@ -29,6 +49,9 @@ class LayerTimes {
 
   double forward_s(const models::Layer& layer, double rows) const;
   double backward_s(const models::Layer& layer, double rows) const;
+  /// The same seconds by kind.
+  KindTimes forward_by_kind(const models::Layer& layer, double rows) const;
+  KindTimes backward_by_kind(const models::Layer& layer, double rows) const;
   /// Forwards and backwards through all layers.
   double gradient_s(std::span<const models::Layer> layers, double rows) const;
   /// Flops of no known shape: at the efficiency of large products.

@@ -42,6 +42,20 @@ double RankWork::backward(std::size_t layer, std::int64_t rows) const {
   return (its.backward_s > 0.0 ? its.backward_s * count * speed_ : its.backward_flops * count) + again;
 }
 
+KindTimes RankWork::by_kind(std::int64_t rows) const {
+  if (!times_) return {};
+  const auto count = static_cast<double>(rows);
+  KindTimes all;
+  for (const models::Layer& layer : layers_) {
+    const KindTimes forward = times_->forward_by_kind(layer, count);
+    all += forward;
+    all += times_->backward_by_kind(layer, count);
+    if (recompute_ == Recompute::full) all += forward;
+    if (recompute_ == Recompute::selective) all.attention += times_->flops_s(layer.selective_flops * count);
+  }
+  return all;
+}
+
 double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {
   if (recompute_ == Recompute::none) return 0.0;
   if (recompute_ == Recompute::selective) return of_flops(layers_[layer].selective_flops * static_cast<double>(rows));

@@ -23,6 +23,9 @@ class RankWork {
   double forward(std::int64_t rows) const;
   double forward(std::size_t layer, std::int64_t rows) const;
   double backward(std::size_t layer, std::int64_t rows) const;
+  /// The seconds of a gradient by kind, where a device says how long a layer takes; else zeros. What is computed again
+  /// in the backward pass belongs to its kind, and that of selective recomputation to attention.
+  KindTimes by_kind(std::int64_t rows) const;
   /// Of flops that are no gradient of the layers.
   double of_flops(double flops) const { return times_ ? times_->flops_s(flops) * speed_ : flops; }
 

@@ -32,6 +32,7 @@ void Tally::fill(record::Record& record) {
     record.ranks[worker].staleness_mean = ages_of_[worker].mean();
   record.spectral_gap = spectral_gap_;
   fill_memory(record);
+  gradient_kinds_.fill(record);
 }
 
 void Tally::fill_memory(record::Record& record) const {

@@ -9,6 +9,7 @@
 
 #include "record/record.h"
 #include "training/memory/ledger.h"
+#include "training/session/gradient_kinds.h"
 
 namespace simgrad::training {
 
@@ -35,6 +36,8 @@ class Tally {
     if (ledgers_.size() <= place) ledgers_.resize(place + 1);
     return ledgers_[place];
   }
+
+  GradientKinds& gradient_kinds() { return gradient_kinds_; }
 
   void note(std::string text) { notes_.push_back(std::move(text)); }
   /// Notes an event that may happen thousands of times: the first ten, and at the end the number of the others.
@@ -72,6 +75,7 @@ class Tally {
   std::optional<double> staleness_max_;
   std::optional<double> spectral_gap_;
   std::deque<Ledger> ledgers_;  ///< by rank; they stay where they are
+  GradientKinds gradient_kinds_;
   std::vector<std::string> notes_;
   int failures_ = 0;
 };

@@ -219,10 +219,22 @@ void Training::fill_throughput() {
   rates.hfu = learning_.gradient_flops(record_.samples) / (record_.simulated_s * peak);
 }
 
+/// Records what the memory of each rank's device holds.
+void Training::fill_memory_limits() {
+  for (std::size_t rank = 0; rank < record_.ranks.size(); ++rank) {
+    record::RankUse& use = record_.ranks[rank];
+    if (!use.memory_bytes) continue;
+    const cluster::Device* const device = cluster_.device(world_.host(static_cast<int>(rank)));
+    use.memory_limit_bytes = cluster_.options().memory_bytes;
+    if (!use.memory_limit_bytes && device && device->memory_bytes > 0.0) use.memory_limit_bytes = device->memory_bytes;
+  }
+}
+
 record::Record Training::take_record() {
   world_.fill(record_);
   if (const std::string note = loss_scales_.note(); !note.empty()) tally_.note(note);
   tally_.fill(record_);
+  fill_memory_limits();
   checkpoints_.fill(record_, replicas_.keep_going());
   record_keys();
   record_.steps = latest_step();

@@ -116,6 +116,7 @@ class Training final : public Session, private Recoverable {
   void show_progress();
   void record_keys();
   void fill_throughput();
+  void fill_memory_limits();
 
   cluster::Cluster& cluster_;
   const Learning& learning_;

@@ -1,0 +1,58 @@
+#include "training/session/gradient_kinds.h"
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
+#include "training/learning/rank_work.h"
+#include "training/session/session.h"
+#include "training/session/tally.h"
+
+namespace simgrad::training {
+
+using record::GradientPart;
+using record::GradientTimes;
+
+namespace {
+
+GradientTimes as_recorded(const KindTimes& times) {
+  GradientTimes recorded;
+  recorded[GradientPart::products] = times.products;
+  recorded[GradientPart::attention] = times.attention;
+  recorded[GradientPart::elementwise] = times.elementwise;
+  return recorded;
+}
+
+}  // namespace
+
+void GradientKinds::add(int rank, const cluster::Device& device, const RankWork& work, std::int64_t rows) {
+  const auto [known, is_new] = known_.try_emplace({&device, rows});
+  if (is_new) known->second = work.by_kind(rows);
+  const auto place = static_cast<std::size_t>(rank);
+  if (sums_.size() <= place) sums_.resize(place + 1);
+  sums_[place] += known->second;
+}
+
+void GradientKinds::fill(record::Record& record) const {
+  KindTimes all;
+  double workers = 0.0;
+  bool known = true;
+  for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
+    record::RankUse& its = record.ranks[rank];
+    if (its.role != "worker") continue;
+    workers += 1.0;
+    const KindTimes sums = rank < sums_.size() ? sums_[rank] : KindTimes();
+    known = known && sums.sum() > 0.0;
+    if (!(sums.sum() > 0.0)) continue;
+    const KindTimes spent = sums * (its.parts[record::TimePart::compute_gradient] / sums.sum());
+    its.gradient = as_recorded(spent);
+    all += spent;
+  }
+  if (known && workers > 0.0) record.gradient = as_recorded(all * (1.0 / workers));
+}
+
+void count_gradient(Session& session, int rank, const RankWork& work, std::int64_t rows) {
+  const cluster::World& world = session.world();
+  if (const cluster::Device* const device = world.cluster().device(world.host(rank)))
+    session.tally().gradient_kinds().add(rank, *device, work, rows);
+}
+
+}  // namespace simgrad::training

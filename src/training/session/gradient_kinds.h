@@ -1,0 +1,33 @@
+/// The time of each rank's gradients on its device, by the kind of work.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "record/record.h"
+#include "training/learning/layer_times.h"
+
+namespace simgrad::training {
+
+class RankWork;
+class Session;
+
+class GradientKinds {
+ public:
+  /// Counts a gradient over so many rows. device: of the rank's host.
+  void add(int rank, const cluster::Device& device, const RankWork& work, std::int64_t rows);
+  /// Divides the time that each rank has spent on gradients as the device's times are divided, so that whatever
+  /// stretches a gradient stretches its parts alike. The record has its ranks and their times already.
+  void fill(record::Record& record) const;
+
+ private:
+  std::map<std::pair<const cluster::Device*, std::int64_t>, KindTimes> known_;  ///< by device and rows
+  std::vector<KindTimes> sums_;                                                 ///< by rank
+};
+
+/// Counts a gradient of that rank over so many rows, if its host has a device.
+void count_gradient(Session& session, int rank, const RankWork& work, std::int64_t rows);
+
+}  // namespace simgrad::training
