@@ -55,6 +55,20 @@ TEST_CASE("the summary names the winner by time, by cost and by energy, and the 
   CHECK(found.notes.empty());
 }
 
+TEST_CASE("the summary tells which runs have the losses of one model and the times of another") {
+  const std::string note =
+      "losses are those of softmax_regression with 28 parameters; times, messages and bytes are those of alexnet with "
+      "61.1 M parameters (model.timed_as)";
+  Run proxied = arrived("ring", 4, {1.0, 1.0, 0.0, 0.0});
+  proxied.record.notes = {"another note", note};
+  CHECK(card_of(results_of({proxied, with_seed(proxied, 2)}, 0.02)).notes ==
+        std::vector<std::string>{"This experiment combines two models: " + note + "."});
+  const Run plain = arrived("server", 4, {1.0, 3.0, 0.0, 0.0});
+  CHECK(card_of(results_of({proxied, plain, with_seed(proxied, 2)}, 0.02)).notes ==
+        std::vector<std::string>{"2 of 3 runs combine two models: " + note + "."});
+  CHECK(card_of(results_of({plain}, 0.02)).notes.empty());
+}
+
 TEST_CASE("one strategy alone is not compared, and absent prices are not mentioned") {
   const SummaryCard found = card_of(results_of({arrived("ring", 4, {1.0, 1.0, 0.0, 0.0})}, 0.02));
   CHECK(found.headline == "ring reaches the target after 2.00 s, 4.0x as fast as one worker.");

@@ -12,6 +12,9 @@ constexpr Translation note_texts[] = {
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
     {"no model's expected loss is below {}, the entropy of the next token",
      "任何模型的期望损失都不低于 {}，即下一个 token 的熵"},
+    {"losses are those of {} with {} parameters; times, messages and bytes are those of {} with {} parameters "
+     "(model.timed_as)",
+     "损失来自有 {1} 个参数的 {0}；时间、消息和字节数来自有 {3} 个参数的 {2}（model.timed_as）"},
     {"resumed at {} s from step {} with {} worker{}", "{0} s 时从第 {1} 步起由 {2} 个工作节点继续"},
     {"{} of {} pairs of ranks share a link between switches with another pair (routing = \"ecmp\")",
      "{1} 对主机中有 {0} 对与另一对共用交换机之间的一条链路（routing = \"ecmp\"）"},

@@ -128,6 +128,8 @@ constexpr Translation sentence_texts[] = {
     {"; the closest is {} with loss {:.4g}", "；最接近的是 {}，损失为 {:.4g}"},
     {" at step {}", "（第 {} 步）"},
     {" at steps {} to {}", "（第 {} 至 {} 步）"},
+    {"This experiment combines two models: {}.", "这个实验结合了两个模型：{}。"},
+    {"{} of {} runs combine two models: {}.", "{1} 次运行中有 {0} 次结合了两个模型：{2}。"},
     {"Incomplete: {} finished before the experiment was interrupted.", "尚未完成：实验被中断之前，完成了 {}。"},
     {"{} failed. First error {}", "{}失败。第一个错误{}"},
     {"Cards name the winners of the first {} of {} values of {}; the table has all results.",

@@ -12,6 +12,7 @@
 #include "outputs/report/sentences/headline.h"
 #include "outputs/report/sentences/point_winners.h"
 #include "outputs/text/language.h"
+#include "outputs/text/notes.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -113,8 +114,27 @@ std::vector<std::string> lost_samples(const ReportModel& model, std::size_t most
              model.cases.size())};
 }
 
+/// Returns a sentence for each pair of models of which one gives runs their numbers and the other one their times.
+std::vector<std::string> proxies(const Results& results) {
+  constexpr std::string_view mark = "(model.timed_as)";
+  std::vector<std::pair<std::string, std::size_t>> runs_by_note;
+  for (const Run& run : results.runs)
+    for (const std::string& note : run.record.notes) {
+      if (!note.ends_with(mark)) continue;
+      auto found = std::ranges::find(runs_by_note, note, [](const auto& each) { return each.first; });
+      if (found == runs_by_note.end()) found = runs_by_note.insert(found, {note, 0});
+      ++found->second;
+    }
+  std::vector<std::string> sentences;
+  for (const auto& [note, runs] : runs_by_note)
+    sentences.push_back(runs == results.runs.size()
+                            ? tr("This experiment combines two models: {}.", note_text(note))
+                            : tr("{} of {} runs combine two models: {}.", runs, results.runs.size(), note_text(note)));
+  return sentences;
+}
+
 std::vector<std::string> notes(const Results& results, const ReportModel& model, std::size_t most) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = proxies(results);
   if (!results.complete)
     notes.push_back(tr("Incomplete: {} finished before the experiment was interrupted.",
                        counted(results.runs.size(), "{} run", "{} runs")));
