@@ -6,7 +6,18 @@
 import sys
 
 import figures
+import pandas as pd
 import simgrad_results as results
+
+
+def draw_least_losses(axes, runs):
+    """Draws the least loss that any model can be expected to reach, where the data tell it: the mean over the seeds."""
+    if "loss_floor" not in runs or runs["loss_floor"].isna().all():
+        return
+    keys = results.parameters(runs)
+    values = runs.groupby(keys)["loss_floor"].mean() if keys else pd.Series([runs["loss_floor"].mean()])
+    for number, value in enumerate(sorted(set(values.dropna()))):
+        axes.axhline(value, color="black", linestyle=":", linewidth=1, label=None if number else "least expected loss")
 
 
 def draw(chosen):
@@ -29,6 +40,8 @@ def draw(chosen):
         axes.plot(x, row["mean"], label=figures.plain(row["label"].iloc[0] + (f", {point}" if point else "")), **style)
         if row["low"].notna().any():
             axes.fill_between(x, row["low"], row["high"], color=style["color"], alpha=0.2, linewidth=0)
+    if chosen.of == "loss":
+        draw_least_losses(axes, results.at_point(results.load_runs(chosen.directory), chosen.at))
     if means["mean"].min() > 0 and means["mean"].max() > 20 * means["mean"].min():
         axes.set_yscale("log")
     axes.set_xlabel(f"simulated time [{unit}]" if unit else chosen.against)

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import csv
 import importlib
 import io
 import json
@@ -133,6 +134,29 @@ class Drawn(unittest.TestCase):
         self.assertEqual(list(line.get_xdata()), [e["step"] for e in longest])
         for k, drawn in enumerate(line.get_ydata()):  # who has ended stays there
             self.assertAlmostEqual(drawn, sum(curve[min(k, len(curve) - 1)]["loss"] for curve in seeds) / 3, delta=1e-12)
+
+    def test_the_least_expected_loss_is_a_line_at_the_mean_of_the_seeds(self):
+        what = chosen(of="loss", against="step")
+        self.assertEqual(len(plot_loss.draw(what).axes[0].lines), 6)  # curves alone
+        with tempfile.TemporaryDirectory(prefix="simgrad-test-") as directory:
+            for file in support.results_of_small().glob("*.csv"):
+                lines = file.read_text(encoding="utf-8").splitlines()
+                if file.name == "runs.csv":
+                    seed, workers = (lines[0].split(",").index(name) for name in ("seed", "param.cluster.workers"))
+                    lines = [lines[0] + ",loss_floor"] + [
+                        f"{line},{float(cells[seed]) * float(cells[workers]) / 100}"
+                        for line, cells in ((line, next(csv.reader([line]))) for line in lines[1:])]
+                Path(directory, file.name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+            what.directory, what.at = Path(directory), ["cluster.workers=4"]
+            *_, line = plot_loss.draw(what).axes[0].lines
+            self.assertEqual(line.get_label(), "least expected loss")
+            self.assertAlmostEqual(line.get_ydata()[0], 4 * (1 + 2 + 3) / 3 / 100, delta=1e-12)
+            what.at = None
+            levels = [line.get_ydata()[0] for line in plot_loss.draw(what).axes[0].lines[6:]]
+            for found, expected in zip(levels, [0.02, 0.04, 0.08], strict=True):
+                self.assertAlmostEqual(found, expected, delta=1e-12)
+            what.of = "samples"
+            self.assertEqual(len(plot_loss.draw(what).axes[0].lines), 6)
 
     def test_speedups_stand_over_their_workers(self):
         figure = plot_speedup.draw(chosen(measure="throughput"))

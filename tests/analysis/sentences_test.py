@@ -18,14 +18,14 @@ import unittest
 from pathlib import Path
 
 import support
-from sentences import answers, cards, charts, findings, network_charts, overview, random_results, reader, real_runs
-from sentences import tables, terminal
+from sentences import answers, cards, charts, findings, memory, network_charts, overview, random_results, reader
+from sentences import real_runs, tables, terminal
 from sentences.facts import Experiment
 
 PROGRAM = support.simgrad()
 CHARTS = {"curves": charts.curves, "time": charts.time, "speedup": charts.speedup, "pareto": tables.pareto,
           "points_table": tables.points_table, "links": network_charts.links, "collectives": network_charts.collectives,
-          "staleness": network_charts.staleness, "consensus": network_charts.consensus, "gantt": network_charts.gantt}
+          "memory": memory.memory, "staleness": network_charts.staleness, "consensus": network_charts.consensus, "gantt": network_charts.gantt}
 NO_NUMBER = (KeyError, StopIteration, TypeError, ZeroDivisionError, AttributeError, ValueError, IndexError)
 
 # Faults of the sentences that are known: (text, kind of claim). An entry goes when the sentence is repaired.

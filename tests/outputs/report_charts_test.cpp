@@ -55,8 +55,10 @@ TEST_CASE("the time chart divides the four into the parts that occur") {
   run.record.ranks[0].parts[TimePart::wait_server] = 1.0;
   run.record.ranks[1].parts[TimePart::wait_turn] = 1.0;
   const auto chart = report::time(report_model(results_of({run})));
-  CHECK(chart->detail == std::vector{TimePart::compute_gradient, TimePart::communicate_storage, TimePart::wait_server,
-                                     TimePart::wait_turn});
+  CHECK(chart->detail == std::vector<TimeDetail>{{TimePart::compute_gradient},
+                                                 {TimePart::communicate_storage},
+                                                 {TimePart::wait_server},
+                                                 {TimePart::wait_turn}});
   CHECK(chart->rows[0].detail == std::vector{3.0, 1.0, 0.5, 0.5});  // means over the two workers
   CHECK(chart->ranks[0].detail[1] == std::vector{3.0, 1.0, 0.0, 1.0});
   CHECK(chart->table.columns.size() == 6 + 4);
@@ -64,6 +66,29 @@ TEST_CASE("the time chart divides the four into the parts that occur") {
   CHECK(chart->table.rows[0][8].number == 0.5);
   // A run of a release without parts leaves the chart with the four.
   CHECK(report::time(report_model(results_of({run, sample_run("old", 2, {3.0, 1.0, 0.0, 0.0})})))->detail.empty());
+}
+
+TEST_CASE("the time chart divides gradients on devices by their kind, and has the rest of them as gradients") {
+  using record::GradientPart;
+  using record::TimePart;
+  Run run = sample_run("ring", 2, {3.0, 1.0, 0.0, 0.0});
+  for (record::RankUse& rank : run.record.ranks) {
+    rank.parts[TimePart::compute_gradient] = 3.0;
+    rank.parts[TimePart::communicate_transfer] = 1.0;
+    rank.gradient[GradientPart::products] = 2.0;
+    rank.gradient[GradientPart::attention] = 0.0;
+    rank.gradient[GradientPart::elementwise] = 0.75;
+  }
+  run.record.gradient = run.record.ranks[0].gradient;
+  const auto chart = report::time(report_model(results_of({run})));
+  CHECK(chart->detail == std::vector<TimeDetail>{{TimePart::compute_gradient, GradientPart::products},
+                                                 {TimePart::compute_gradient, GradientPart::elementwise},
+                                                 {TimePart::compute_gradient},
+                                                 {TimePart::communicate_transfer}});
+  CHECK(chart->rows[0].detail == std::vector{2.0, 0.75, 0.25, 1.0});
+  CHECK(chart->ranks[0].detail[1] == std::vector{2.0, 0.75, 0.25, 1.0});
+  CHECK(chart->table.columns[6].name == "products");
+  CHECK(chart->table.rows[0][7].number == 0.75);
 }
 
 TEST_CASE("if there are too many ranks the first are shown, and the sentence says so") {

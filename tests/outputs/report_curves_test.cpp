@@ -61,6 +61,14 @@ TEST_CASE("with one seed a curve is its evaluations, and it has no band") {
   CHECK(curve.consensus.empty());
 }
 
+TEST_CASE("a curve has the mean of the least losses that its seeds can be expected to reach") {
+  Run one = with_seed(trained({1.0, 0.5, 0.25}), 1), two = with_seed(trained({1.0, 0.75, 0.5}), 2);
+  CHECK_FALSE(series_of(results_of({one, two})).loss_floor);
+  one.record.loss_floor = 0.125;
+  two.record.loss_floor = 0.375;
+  CHECK(series_of(results_of({one, two})).loss_floor == 0.25);
+}
+
 TEST_CASE(
     "with several seeds a curve is their mean, with Student's band, and one that has ended stays where it ended") {
   const Run one = with_seed(trained({1.0, 0.5, 0.25, 0.125}), 1);

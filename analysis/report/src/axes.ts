@@ -23,7 +23,7 @@ export function axis(settings: AxisSettings, vertical: boolean): Option {
     name: t(name),
     nameLocation: vertical ? 'end' : 'middle',
     nameGap: vertical ? 12 : 26,
-    nameTextStyle: { color: variable('quiet'), fontSize: 12, align: vertical ? 'left' : 'center', padding: 0 },
+    nameTextStyle: { color: variable('quiet'), fontSize: 12, align: vertical ? 'left' : 'center', padding: 0, ...(name.includes('\n') ? { lineHeight: 17 } : {}) },
     axisLine: { show: !vertical || !!categories, onZero: false, ...line() },
     axisTick: { show: !vertical && !categories, ...line(), ...(ticks ? { customValues: ticks } : {}) },
     axisLabel: { color: variable('quiet'), ...(axisLabel ? {} : { hideOverlap: true, textMargin: [0, 3] }), fontSize: 11.5, lineHeight: 14, ...(categories ? {} : { formatter: (x: number) => format(x) }), ...(ticks ? { customValues: ticks } : {}), ...axisLabel },

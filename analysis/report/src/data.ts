@@ -25,6 +25,7 @@ export interface CurveSeries extends Row {
   metric: N[] | null; metric_low: N[] | null; metric_high: N[] | null;
   consensus: N[] | null;
   diverged?: Divergence | null;
+  loss_floor?: N;  // the least expected loss of any model
 }
 export interface Curves extends Chart { series: CurveSeries[] }
 
@@ -45,6 +46,11 @@ export interface Time extends Chart {
   rows: (Row & { parts: Parts; detail: number[] })[];
   ranks: (Row & { names: string[]; parts: Parts[]; detail: number[][] })[];
 }
+
+/** Bytes of each of `parts` at the peak of some ranks that hold the same, as means over the seeds, and the memory of their devices. */
+export interface RankMemory { name: string; bytes: number[]; limit: N }
+/** part: its number among all parts.  ranks: the largest peak first. */
+export interface Memory extends Chart { parts: { name: string; part: number }[]; rows: (Row & { ranks: RankMemory[] })[] }
 
 export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean; front_energy: boolean }  // front: of cost and time; front_energy: of energy and time
 export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_target' | 'simulated' }
@@ -110,7 +116,7 @@ export interface Report {
   target: N; metric_name: string; has_cost: boolean; has_energy: boolean;
   points_table?: PointsTable | null;
   overview?: Overview | null;  // of a large experiment: the charts are those of a few grid points then
-  curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; pareto: Pareto | null;
+  curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; memory?: Memory | null; pareto: Pareto | null;
   staleness: Staleness | null; links: Links | null; gantt: Gantt | null; missing_timelines?: MissingTimelines | null; collectives: Collectives | null;
   foot: { scenario_toml: string; seeds: number[]; command: string; version: string };
 }

@@ -2,7 +2,7 @@
 import { parts, type TimePart } from './data';
 import { h } from './dom';
 import { t } from './language';
-import { detailColours, partColours, storageColour } from './palette';
+import { detailColours, memoryColours, partColours, storageColour } from './palette';
 import { onTheme } from './theme';
 
 interface Key { name: string; sign: string; colour: () => string }
@@ -25,3 +25,7 @@ export function partsKey(signs: string[], storage = false): HTMLElement {
 /** The parts of the four. */
 export const detailKey = (detail: TimePart[], signs: string[]): HTMLElement =>
   legend(detail.map(({ name, part, of }) => ({ name, sign: signs[of], colour: () => detailColours()[part] })));
+
+/** The parts of memory. Every fourth one has the same hatch. */
+export const memoryKey = (all: { name: string; part: number }[]): HTMLElement =>
+  legend(all.map(({ name, part }) => ({ name, sign: ['solid', 'hatch', 'dots', 'rows'][part % 4], colour: () => memoryColours()[part] })));

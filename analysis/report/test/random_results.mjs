@@ -152,9 +152,33 @@ export function experiment(number) {
   return { results, timelines };
 }
 
+const memoryParts = ['parameters', 'gradients', 'optimizer', 'activations', 'gathered', 'buckets', 'workspace'];
+
+/** Gives half of the experiments the memory of their ranks and the least loss of their data, and some of them two models. The draws are not those of the rest. */
+function addMemory(number, { runs, scenario }) {
+  const { pick, chance, spread, whole } = dice(number + 100000);
+  if (number % 2 === 0) return;
+  const [limit, floor, proxied, uneven] = [pick([null, 1e6, 8e10]), chance(0.5) ? spread(-2, 1) : null, chance(0.5), chance(0.5)];
+  const sizes = new Map();
+  for (const each of runs) {
+    const key = each.label + JSON.stringify(each.parameters);
+    if (!sizes.has(key)) sizes.set(key, memoryParts.map(() => (chance(0.3) ? 0 : spread(2, pick([4, 11])))));
+    for (const rank of each.ranks) {
+      const held = sizes.get(key).map((bytes) => (uneven ? bytes * (1 + (rank.rank % whole(1, 3))) : bytes));
+      memoryParts.forEach((part, i) => { rank[`memory_${part}_bytes`] = held[i]; });
+      rank.memory_bytes = held.reduce((a, b) => a + b, 0);
+      if (limit !== null) rank.memory_limit_bytes = limit;
+    }
+    if (floor !== null) each.loss_floor = floor;
+    if (proxied) each.notes.push('losses are those of least_squares with 11 parameters; times, messages and bytes are those of resnet50 with 25.6 M parameters (model.timed_as)');
+  }
+  scenario.model = { kind: 'least_squares', ...(proxied ? { timed_as: { kind: 'resnet50' } } : {}) };
+}
+
 /** Writes the experiment as the directory of its results. */
 export function writeExperiment(directory, number) {
   const { results, timelines } = experiment(number);
+  addMemory(number, results);
   mkdirSync(join(directory, 'timelines'), { recursive: true });
   writeFileSync(join(directory, 'results.json'), JSON.stringify(results));
   for (const each of timelines) writeFileSync(join(directory, 'timelines', `${each.run}.json.gz`), gzipSync(JSON.stringify(each)));

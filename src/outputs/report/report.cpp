@@ -8,6 +8,7 @@
 #include "outputs/report/charts/collectives.h"
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/charts/links.h"
+#include "outputs/report/charts/memory.h"
 #include "outputs/report/charts/overview.h"
 #include "outputs/report/charts/pareto.h"
 #include "outputs/report/charts/points_table.h"
@@ -81,6 +82,7 @@ void write_charts(Writer& writer, const ReportModel& model, const std::optional<
   write_consensus(writer, consensus(model));
   writer.member("speedup", speedup(model));
   writer.member("time", time(model));
+  writer.member("memory", memory(model));
   writer.member("pareto", pareto(model));
   writer.member("staleness", staleness(model));
   writer.member("links", links(model));

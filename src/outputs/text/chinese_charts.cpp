@@ -49,6 +49,9 @@ constexpr Translation chart_texts[] = {
     {", the largest share, and {} for {}, the smallest{}.", "，比例最大；{} 有 {}，比例最小{}。"},
     {" The first {} of {} ranks are shown.", "只显示 {1} 个 rank 中的前 {0} 个。"},
     {"gradients", "梯度"},
+    {"products", "矩阵乘积"},
+    {"attention", "注意力"},
+    {"elementwise work", "逐元素运算"},
     {"sums", "求和"},
     {"updates", "更新"},
     {"encoding", "编码"},
@@ -64,6 +67,23 @@ constexpr Translation chart_texts[] = {
     {"waiting for a checkpoint", "等待检查点"},
     {"waiting for a recovery", "等待恢复"},
     {"idle", "空闲"},
+
+    // Memory
+    {"model parameters", "模型参数"},
+    {"optimizer state", "优化器状态"},
+    {"activations", "激活值"},
+    {"gathered units", "收集的参数"},
+    {"buckets", "梯度桶"},
+    {"workspace", "工作区"},
+    {"{} at the peak of a rank, {} of it {}", "一个 rank 的峰值 {}，其中 {} 是{}"},
+    {"{} holds {}.", "{} 的内存：{}。"},
+    {"{} holds {}, and every other case as much, within 0.5 %.",
+     "{} 的内存：{}；其他各种情况也一样多，相差不超过 0.5 %。"},
+    {"{} holds the most memory: {}. {} holds the least: {}.", "{} 占用的内存最多：{}。{} 占用的最少：{}。"},
+    {" Cases that hold more than a device has: {} of {}.", "超过设备内存的情况：{1} 种中有 {0} 种。"},
+    {" The device has {}.", "设备有 {}。"},
+    {" Every case fits into its devices.", "每种情况都装得进各自的设备。"},
+    {" The {} largest of {} different ranks are shown.", "只显示 {1} 种不同的 rank 中峰值最大的 {0} 种。"},
 
     // Speed-up
     {"{} with {} is {}", "{}（{}）{}"},

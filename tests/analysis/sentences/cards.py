@@ -2,7 +2,7 @@
 
 import re
 
-from sentences import findings, reasons
+from sentences import findings, memory, reasons
 from sentences.answers import interference, keys_text
 from sentences.facts import EQUAL, NUMBERS, Top, mean, point_words, printable, seen
 from sentences.winners import against_one_worker, candidates, is_first, same_score, time_clause, with_margins
@@ -27,7 +27,7 @@ def notes(reader, experiment):
     if got:
         diverged(reader, experiment, int(got["n"]))
         return True
-    if findings.untried(reader, experiment):
+    if findings.untried(reader, experiment) or memory.proxy(reader, experiment):
         return True
     got = reader.take(r"Cards name the winners of the first <whole n> of <whole m> values of (?P<keys>.+); "
                       r"the table has all results\.")

@@ -124,6 +124,11 @@ def experiment(number, large=False):
                 runs.append(run)
                 if seed == 1 and dice.chance(0.7):
                     timelines[run["id"]] = random_runs.timeline(dice, run)
+    extra = Dice(number * 104729 + 5)  # draws of its own: the rest of an experiment is as without them
+    if extra.chance(0.6):
+        random_runs.add_memory(extra, runs)
+    if extra.chance(0.2):
+        random_runs.add_proxy(extra, scenario, runs)
     if not large and dice.chance(0.15):
         runs = runs[:dice.randint(1, len(runs))]
         complete = False

@@ -4,6 +4,7 @@ import math
 
 BANDWIDTH = 1.25e8
 ACTIVITIES = ["idle", "gradient", "update", "push", "pull", "allreduce", "crash"]
+MEMORY_PARTS = ["parameters", "gradients", "optimizer", "activations", "gathered", "buckets", "workspace"]
 CHANGES = {"bandwidth": "cluster.bandwidth=20Gbps", "latency": "cluster.latency=25us",
            "worker_speed": "cluster.speed=2GF",
            "stragglers": "cluster.stragglers=none", "server_speed": "cluster.server_speed=2GF"}
@@ -249,6 +250,32 @@ def baseline(dice, settings, name, seed):
     run = run_of(dice, settings, case, name, {}, seed)
     settings.failures, settings.crashes = failures, crashes
     return run
+
+
+def add_memory(dice, runs):
+    """Memory of all ranks at their peaks, in some experiments with devices that have enough of it or not."""
+    limit = dice.choice([None, 1e9, 80e9])
+    sizes = {}
+    for run in runs:
+        key = (run["label"], str(run["parameters"]))
+        own = sizes.setdefault(key, [0.0 if dice.chance(0.3) else dice.spread(6, 9.5) for _ in MEMORY_PARTS])
+        uneven = dice.chance(0.2)
+        for rank in run["ranks"]:
+            parts = [1000.0, *own[1:]] if uneven and rank["rank"] == 0 else own
+            rank["memory_bytes"] = sum(parts)
+            rank |= {f"memory_{part}_bytes": size for part, size in zip(MEMORY_PARTS, parts)}
+            if limit is not None:
+                rank["memory_limit_bytes"] = limit
+        run["memory_bytes_max"] = max(rank["memory_bytes"] for rank in run["ranks"])
+
+
+def add_proxy(dice, scenario, runs):
+    """The numbers of one model and the times of another, in all runs or in some."""
+    scenario["data"]["features"] = 10
+    scenario["model"] = {"kind": "least_squares", "timed_as": {"kind": "resnet50"}}
+    for run in runs if dice.chance(0.5) else runs[::2]:
+        run["notes"].append("losses are those of least_squares with 10 parameters; times, messages and bytes are those "
+                            "of resnet50 with 25.6 M parameters (model.timed_as)")
 
 
 def rate(run):

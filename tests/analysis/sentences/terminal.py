@@ -3,7 +3,7 @@
 import math
 import re
 
-from sentences import findings
+from sentences import findings, memory
 from sentences.facts import Top, mean, point_text, printable, seen
 from sentences.quantities import agrees
 from sentences.answers import closest_clause, listed, without_winner
@@ -65,6 +65,9 @@ def line(reader, experiment):
         return
     if reader.take(r"Spectral gap \(1: one step averages exactly\): "):
         gaps(reader, results["runs"])
+        return
+    if reader.take(r"Note \([^()]*\): (?=losses are those of )"):
+        memory.models(reader, experiment)
         return
     if got := reader.take(r"(?P<kind>Failed|Note \((?P<who>.*?)\)): (?P<text>.*)$"):
         said = [note for run in results["runs"] for note in run["notes"]] + [

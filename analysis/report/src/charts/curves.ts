@@ -8,7 +8,7 @@ import { t } from '../language';
 import { shortNames } from '../names';
 import { Plot } from '../plot';
 import { onChange, shown } from '../state';
-import { lines, sized, zoomHint, type Line } from './lines';
+import { lines, sized, zoomHint, type Level, type Line } from './lines';
 
 type X = 'simulated_s' | 'step' | 'epochs' | 'cost_usd' | 'energy_j' | 'bytes' | 'flops';
 const axes = (): Record<X, { name: string; format: (x: number) => string }> => ({
@@ -80,6 +80,14 @@ function pointTable(report: Report, series: CurveSeries[]): Table {
   };
 }
 
+/** Returns the target, and the least losses that any model can be expected to reach on the data of these curves. */
+function lossLevels(target: N, series: CurveSeries[]): Level[] {
+  const least = distinct(series.map(({ loss_floor }) => loss_floor ?? null).filter((x) => x !== null));
+  const range = [...new Set([least[0], least[least.length - 1]])].map((x) => number(x)).join(' – ');
+  return [...(target === null ? [] : [{ value: target, text: t('target {0}', number(target)) }]),
+    ...least.map((value) => ({ value, text: t('least expected loss {0}', range), dotted: true }))];
+}
+
 export function curves(report: Report, data: Curves, file: string): HTMLElement {
   const series = data.series;
   const strategies = distinct(series.map(({ strategy }) => strategy));
@@ -101,7 +109,7 @@ export function curves(report: Report, data: Curves, file: string): HTMLElement 
     })),
     x: { ...axes()[chosen.x], log: chosen.logX, min: chosen.logX ? undefined : 0 },
     y: { name: name(), format: number, log: chosen.log, scale: true },
-    horizontal: chosen.y === 'loss' && report.target !== null ? { value: report.target, text: t('target {0}', number(report.target)) } : undefined,
+    levels: chosen.y === 'loss' ? lossLevels(report.target, here()) : [],
   }));
   const which = strategies.length > 1 ? list(t('Strategy'), strategies.map((each) => [String(each), report.strategies[each].label]), String(chosen.strategy), (value) => set({ strategy: Number(value) })).element : null;
   const ofStrategies = legend(report, strategies, emphasise(plot));

@@ -80,9 +80,12 @@ const roomForNames = 640;
 const mostNames = 8;
 const mostMarked = 12;  // lines of so few points show where they were evaluated
 
+/** A horizontal line over the whole chart. text: its name, for the axis. */
+export interface Level { value: number; text: string; dotted?: boolean }
+
 export interface LinesSettings {
   lines: Line[]; x: AxisSettings; y: AxisSettings;
-  horizontal?: { value: number; text: string }; others?: Option[];
+  levels?: Level[]; others?: Option[];
   size: Size; named?: boolean;  // named: names at the ends of the lines, if they fit
   band?: boolean;
 }
@@ -133,7 +136,7 @@ const names = (ends: { line: Line; data: Point[] }[], size: Size): Option => ({
 });
 
 /** Returns the option of a chart of lines. The tooltip has the value of every line at the pointer. */
-export function lines({ lines: all, x, y, horizontal, others = [], size, named = false, band: bands = true }: LinesSettings): Drawing {
+export function lines({ lines: all, x, y, levels = [], others = [], size, named = false, band: bands = true }: LinesSettings): Drawing {
   const small = size.width < narrow;
   const drawn = all.map((line) => ({ line, data: points(line, !!x.log, !!y.log) }));
   if (drawn.every(({ data }) => data.length === 0)) return { empty: all.length === 0 ? t('All strategies are hidden.') : t('There is no value here that these axes can show.') };
@@ -148,7 +151,9 @@ export function lines({ lines: all, x, y, horizontal, others = [], size, named =
   }));
   const rows = bands ? drawn.map(({ line }) => bandRows(line, !!x.log, !!y.log)) : [];
   const shaded = rows.map((each, i) => band(drawn[i].line, each)).filter((each) => each !== null);
-  if (horizontal) series.push(level(horizontal.value, horizontal.text));
+  // An invisible point of each level, beside the first of a line, keeps the level within the axis.
+  const first = drawn.find(({ data }) => data.length > 0)!.data[0];
+  for (const { value, text, dotted } of levels) series.push({ ...level(value, text, dotted), data: y.log && value <= 0 ? [] : [[first[0], value]], symbol: 'none' });
   const tell = (params: { axisValue: number }[] | { axisValue: number }): HTMLElement => {
     const where = (Array.isArray(params) ? params[0] : params).axisValue;
     const values = drawn.map(({ line, data }) => ({ line, value: at(data, where) })).filter(({ value }) => value !== null);
@@ -156,9 +161,10 @@ export function lines({ lines: all, x, y, horizontal, others = [], size, named =
     return tip(`${t(x.name)}: ${x.format(where)}`, values.map(({ line, value }) => ({ colour: colour(line.strategy), name: line.text, value: y.format(value!) })));
   };
   const flat = rows.flatMap((each) => each.flatMap(([, low, high]) => [low, high]));
-  const heights = drawn.flatMap(({ data }) => data.map(([, b]) => b)).concat(flat, horizontal ? [horizontal.value] : []);
-  // The name of the level stands at the axis: within the chart lines would cover it.
-  const name = horizontal ? `${t(y.name)} (${t('dashes: {0}', horizontal.text)})` : t(y.name);
+  const heights = drawn.flatMap(({ data }) => data.map(([, b]) => b)).concat(flat, levels.map(({ value }) => value));
+  // The names of the levels stand at the axis: within the chart lines would cover them.
+  const said = [...new Set(levels.map(({ text, dotted }) => t(dotted ? 'dots: {0}' : 'dashes: {0}', text)))];
+  const name = said.length > 0 ? `${t(y.name)} (${said.join(small ? `${t('; ').trimEnd()}\n` : t('; '))})` : t(y.name);
   return {
     grid: frame({ right: withNames ? 24 + Math.max(...ends.map(({ line }) => endWidth(line))) : 20 }),
     xAxis: axis({ splits: small ? 3 : 6, ...fitted(x, drawn.flatMap(({ data }) => data.map(([a]) => a)), small ? 4 : 8), grid: false }, false),
@@ -168,11 +174,11 @@ export function lines({ lines: all, x, y, horizontal, others = [], size, named =
   };
 }
 
-/** Returns a dashed horizontal line: a target or an ideal. Its name is said at the axis. */
-export const level = (value: number, text: string): Option => ({
-  type: 'line', name: text, id: `level-${text}`, data: [], silent: true, z: 2,
+/** Returns a dashed or dotted horizontal line: a target, an ideal or a bound. Its name is said at the axis. */
+export const level = (value: number, text: string, dotted = false): Option => ({
+  type: 'line', name: text, id: `level-${dotted ? value : text}`, data: [], silent: true, z: 2,
   markLine: {
     silent: true, symbol: 'none', animation: false, z: 2, data: [{ yAxis: value }], label: { show: false },
-    lineStyle: { color: variable('ink'), type: [4, 4], width: 1.2, opacity: 0.75 },
+    lineStyle: { color: variable('ink'), type: dotted ? [1.5, 3] : [4, 4], width: dotted ? 1.8 : 1.2, opacity: 0.75 },
   },
 });

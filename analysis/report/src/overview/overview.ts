@@ -129,14 +129,14 @@ function tableOf(overview: Overview): PointsTable {
 function sliceCards(report: Report, overview: Overview): HTMLElement[] {
   const choice = new Choice(overview);
   const { all, slice } = choice;
-  const horizontal = report.target === null ? undefined : { value: report.target, text: t('target {0}', number(report.target)) };
+  const levels = report.target === null ? [] : [{ value: report.target, text: t('target {0}', number(report.target)) }];
   const plot: Plot = new Plot('overview', '', 400, () => lines({
     size: sized(plot), named: true, lines: measureLines(choice),
     x: { name: all[slice.x].name, format: (x) => all[slice.x].values[Math.round(x)] ?? '', min: -0.25, max: all[slice.x].values.length - 0.75, ticks: thinned(all[slice.x].values.length, mostTicks), extra: { axisPointer: { snap: true, label: { show: false } } } },
     y: { name: choice.measure.name, format: (x) => choice.measure.format(x), log: choice.logY, scale: true },
   }));
   const curves: Plot = new Plot('overview-curves', '', 320, () => lines({
-    size: sized(curves), named: true, lines: curveLines(choice), horizontal,
+    size: sized(curves), named: true, lines: curveLines(choice), levels,
     x: { name: t('simulated time'), format: seconds, min: 0 }, y: { name: t('loss'), format: number, log: true, scale: true },
   }));
   const [told, toldOfCurves] = [h('p', { class: 'sentence', 'aria-live': 'polite' }), h('p', { class: 'sentence' })];

@@ -174,6 +174,7 @@ void write_series(Writer& writer, const Series& series) {
   writer.rounded_or_null("metric_high", series.metric_high);
   writer.rounded_or_null("consensus", series.consensus);
   writer.member("diverged", series.diverged);
+  writer.member("loss_floor", series.loss_floor);
   writer.end_object();
 }
 

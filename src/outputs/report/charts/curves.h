@@ -44,6 +44,7 @@ struct Series {
   std::vector<double> metric_high;
   std::vector<double> consensus;
   std::optional<Divergence> diverged;
+  std::optional<double> loss_floor;  ///< the least expected loss of any model: the mean over the seeds
 };
 
 /// Returns a curve of at most `most` points; peaks of loss, metric and consensus distance stay.

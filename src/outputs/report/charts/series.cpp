@@ -159,6 +159,7 @@ Series series(const Case& one, std::size_t most) {
   series.loss = means(kept, column(&Evaluation::loss));
   series.metric = if_any(means(kept, column(&Evaluation::metric)));
   series.consensus = if_any(means(kept, column(&Evaluation::consensus_distance)));
+  series.loss_floor = mean_of(one.runs, [](const Run& run) { return run.record.loss_floor; });
   add_band(kept, &Evaluation::loss, series.loss_low, series.loss_high);
   if (!series.metric.empty()) add_band(kept, &Evaluation::metric, series.metric_low, series.metric_high);
   return series;

@@ -52,32 +52,62 @@ void tell(Time& chart, const ReportModel& model, const std::vector<const Case*>&
              rest.empty() ? "" : tr(": ") + rest);
 }
 
+using record::GradientPart;
+using record::GradientTimes;
 using record::TimePart;
 using record::TimeParts;
 
+/// Returns the seconds of a part. Gradients of which some parts are known by their kind are the rest of them.
+double seconds(const TimeParts& parts, const GradientTimes& gradient, const TimeDetail& which) {
+  if (which.kind) return gradient[*which.kind].value_or(0.0);
+  if (which.part != TimePart::compute_gradient) return parts[which.part];
+  double rest = parts[which.part];
+  for (std::size_t k = 0; k < record::gradient_parts; ++k) rest -= gradient[static_cast<GradientPart>(k)].value_or(0.0);
+  return rest > 1e-9 * parts[which.part] ? rest : 0.0;
+}
+
+/// Returns all parts, those of gradients by kind first.
+std::vector<TimeDetail> every_detail() {
+  std::vector<TimeDetail> all;
+  for (std::size_t k = 0; k < record::gradient_parts; ++k)
+    all.push_back({TimePart::compute_gradient, static_cast<GradientPart>(k)});
+  for (std::size_t k = 0; k < record::time_parts; ++k) all.push_back({static_cast<TimePart>(k)});
+  return all;
+}
+
 /// The parts that occur in any rank of any case; none if a run has no parts.
-std::vector<TimePart> occurring(const std::vector<const Case*>& cases) {
-  std::array<bool, record::time_parts> occurs{};
+std::vector<TimeDetail> occurring(const std::vector<const Case*>& cases) {
+  const std::vector<TimeDetail> all = every_detail();
+  std::vector<bool> occurs(all.size());
   for (const Case* one : cases) {
     if (!parts_of(*one)) return {};
     for (const Run* run : one->runs)
       for (const record::RankUse& rank : run->record.ranks)
-        for (std::size_t k = 0; k < record::time_parts; ++k)
-          occurs[k] = occurs[k] || rank.parts[static_cast<TimePart>(k)] > 0.0;
+        for (std::size_t k = 0; k < all.size(); ++k)
+          occurs[k] = occurs[k] || seconds(rank.parts, rank.gradient, all[k]) > 0.0;
   }
-  std::vector<TimePart> found;
-  for (std::size_t k = 0; k < record::time_parts; ++k)
-    if (occurs[k]) found.push_back(static_cast<TimePart>(k));
+  std::vector<TimeDetail> found;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (occurs[k]) found.push_back(all[k]);
   return found;
 }
 
-std::vector<double> picked(const TimeParts& parts, const std::vector<TimePart>& which) {
-  std::vector<double> seconds;
-  for (const TimePart part : which) seconds.push_back(parts[part]);
-  return seconds;
+std::vector<double> picked(const TimeParts& parts, const GradientTimes& gradient,
+                           const std::vector<TimeDetail>& which) {
+  std::vector<double> picked;
+  for (const TimeDetail& part : which) picked.push_back(seconds(parts, gradient, part));
+  return picked;
 }
 
-RankTimes ranks_of(const Case& one, std::size_t most, const std::vector<TimePart>& detail) {
+std::vector<double> picked(const Case& one, const std::vector<TimeDetail>& which) {
+  return picked(parts_of(one).value_or(TimeParts{}), gradient_of(one).value_or(GradientTimes{}), which);
+}
+
+std::string_view phrase_of(const TimeDetail& detail) {
+  return detail.kind ? phrase(*detail.kind) : phrase(detail.part);
+}
+
+RankTimes ranks_of(const Case& one, std::size_t most, const std::vector<TimeDetail>& detail) {
   RankTimes times{.strategy = one.strategy, .point = one.point, .names = {}, .parts = {}, .detail = {}};
   std::size_t workers = 0;
   std::size_t servers = 0;
@@ -86,21 +116,22 @@ RankTimes ranks_of(const Case& one, std::size_t most, const std::vector<TimePart
     const bool works = rank.role == "worker";
     times.names.push_back(works ? tr("rank {}", workers++) : tr("server {}", servers++));
     times.parts.push_back({rank.compute_s, rank.communicate_s, rank.wait_s, rank.down_s});
-    times.detail.push_back(picked(rank.parts, detail));
+    times.detail.push_back(picked(rank.parts, rank.gradient, detail));
   }
   return times;
 }
 
-Table table(const ReportModel& model, const std::vector<const Case*>& cases, const std::vector<TimePart>& detail) {
+Table table(const ReportModel& model, const std::vector<const Case*>& cases, const std::vector<TimeDetail>& detail) {
   Table table;
   table.columns = {{"strategy"}, {"parameters"}, {"compute", "s"}, {"communicate", "s"}, {"wait", "s"}, {"down", "s"}};
-  for (const TimePart part : detail)
-    if (part != TimePart::down) table.columns.push_back({std::string(phrase(part)), "s"});
+  for (const TimeDetail& part : detail)
+    if (part.part != TimePart::down) table.columns.push_back({std::string(phrase_of(part)), "s"});
   for (const Case* one : cases) {
     const Parts& parts = *one->row.parts_s;
     table.rows.push_back({model.label(*one), model.text(*one), parts[0], parts[1], parts[2], parts[3]});
-    for (const TimePart part : detail)
-      if (part != TimePart::down) table.rows.back().emplace_back((*parts_of(*one))[part]);
+    const std::vector<double> times = picked(*one, detail);
+    for (std::size_t k = 0; k < detail.size(); ++k)
+      if (detail[k].part != TimePart::down) table.rows.back().emplace_back(times[k]);
   }
   return table;
 }
@@ -118,8 +149,7 @@ std::optional<Time> time(const ReportModel& model) {
   const std::size_t most = std::max<std::size_t>(8, most_ranks_in_all / cases.size());
   bool cut = false;
   for (const Case* one : cases) {
-    chart.rows.push_back(
-        {one->strategy, one->point, *one->row.parts_s, picked(parts_of(*one).value_or(TimeParts{}), chart.detail)});
+    chart.rows.push_back({one->strategy, one->point, *one->row.parts_s, picked(*one, chart.detail)});
     chart.ranks.push_back(ranks_of(*one, most, chart.detail));
     const std::size_t all = one->runs.front()->record.ranks.size();
     if (all > most && !cut) chart.sentence += tr(" The first {} of {} ranks are shown.", most, all);
@@ -144,10 +174,12 @@ void write(Writer& writer, const Time& time) {
   write_chart(writer, time);
   writer.key("other");
   write(writer, time.other);
-  write_objects(writer, "detail", time.detail, [&](TimePart part) {
-    writer.member("name", tr(phrase(part)));
-    writer.member("part", static_cast<std::size_t>(part));
-    writer.member("of", static_cast<std::size_t>(record::activity_of(part)));
+  write_objects(writer, "detail", time.detail, [&](const TimeDetail& detail) {
+    const std::size_t place = detail.kind ? record::time_parts + static_cast<std::size_t>(*detail.kind)
+                                          : static_cast<std::size_t>(detail.part);
+    writer.member("name", tr(phrase_of(detail)));
+    writer.member("part", place);
+    writer.member("of", static_cast<std::size_t>(record::activity_of(detail.part)));
   });
   write_objects(writer, "rows", time.rows, [&](const TimeRow& row) {
     writer.member("strategy", row.strategy);

@@ -14,6 +14,14 @@ namespace simgrad::outputs::report {
 
 using Parts = std::array<double, 4>;  ///< compute, communicate, wait, down [s]
 
+/// A part of the time. On devices gradients have parts of their own.
+struct TimeDetail {
+  record::TimePart part = record::TimePart::compute_gradient;
+  std::optional<record::GradientPart> kind = {};
+
+  bool operator==(const TimeDetail&) const = default;
+};
+
 struct TimeRow {
   std::size_t strategy = 0;
   std::size_t point = 0;
@@ -34,8 +42,8 @@ inline constexpr std::size_t most_ranks_in_all = 6000;
 
 /// The sentence compares the case that it explains (`about`) with another one.
 struct Time : Chart {
-  std::optional<Subject> other = {};     ///< if it is at another grid point
-  std::vector<record::TimePart> detail;  ///< those that occur; none if a run is of a release without parts
+  std::optional<Subject> other = {};  ///< if it is at another grid point
+  std::vector<TimeDetail> detail;     ///< those that occur; none if a run is of a release without parts
   std::vector<TimeRow> rows;
   std::vector<RankTimes> ranks;  ///< if there are too many, the first ranks of each case
 };

@@ -17,8 +17,7 @@ namespace {
 
 /// The ranks of one host, by number, and their bytes.
 struct Residents {
-  std::vector<std::int64_t> workers;
-  std::vector<std::int64_t> servers;
+  NumberedRanks ranks;
   std::int64_t bytes = 0;
 };
 
@@ -39,7 +38,7 @@ std::map<std::int64_t, Residents> residents(const record::Record& record) {
   for (const record::RankUse& rank : record.ranks) {
     Residents& host = hosts[rank.host];
     const bool works = rank.role == "worker";
-    (works ? host.workers : host.servers).push_back(works ? worker++ : server++);
+    (works ? host.ranks.workers : host.ranks.servers).push_back(works ? worker++ : server++);
     host.bytes += rank.bytes_sent + rank.bytes_received;
   }
   return hosts;
@@ -60,6 +59,11 @@ std::string numbered(bool ranks, const std::vector<std::int64_t>& numbers) {
 
 }  // namespace
 
+std::string text_of(const NumberedRanks& ranks) {
+  const std::string both = ranks.workers.empty() || ranks.servers.empty() ? "" : tr(", ");
+  return numbered(true, ranks.workers) + both + numbered(false, ranks.servers);
+}
+
 std::map<std::string, std::string> host_names(const record::Record& record) {
   const auto hosts = residents(record);
   std::set<std::string> carrying;  // bytes of our own
@@ -72,9 +76,7 @@ std::map<std::string, std::string> host_names(const record::Record& record) {
       const auto host = index ? hosts.find(*index) : hosts.end();
       if (host == hosts.end()) continue;
       if (carrying.contains(wire.link) && host->second.bytes == 0) return {};
-      const auto& [workers, servers, bytes] = host->second;
-      const std::string both = workers.empty() || servers.empty() ? "" : tr(", ");
-      names[place] = numbered(true, workers) + both + numbered(false, servers);
+      names[place] = text_of(host->second.ranks);
     }
   return names;
 }

@@ -32,6 +32,26 @@ std::string_view phrase(TimePart part) {
   return phrases.at(static_cast<std::size_t>(part));
 }
 
+std::string_view phrase(record::GradientPart part) {
+  static constexpr std::array<std::string_view, record::gradient_parts> phrases{
+      translatable("products"), translatable("attention"), translatable("elementwise work")};
+  return phrases.at(static_cast<std::size_t>(part));
+}
+
+std::optional<record::GradientTimes> gradient_of(const Case& one) {
+  record::GradientTimes mean;
+  for (std::size_t k = 0; k < record::gradient_parts; ++k) {
+    const auto part = static_cast<record::GradientPart>(k);
+    double sum = 0.0;
+    for (const Run* run : one.runs) {
+      if (!run->record.gradient[part]) return std::nullopt;
+      sum += *run->record.gradient[part];
+    }
+    mean[part] = sum / static_cast<double>(one.runs.size());
+  }
+  return mean;
+}
+
 std::optional<TimeParts> parts_of(const Case& one) {
   TimeParts mean;
   for (const Run* run : one.runs) {

@@ -10,6 +10,11 @@ namespace simgrad::outputs::report {
 
 /// Returns a part in plain words, to be translated: "waiting for a gradient".
 std::string_view phrase(record::TimePart part);
+/// Returns a part of a gradient: "products".
+std::string_view phrase(record::GradientPart part);
+
+/// Seconds of the gradients by kind of work: means over the workers and the seeds; nothing if a run does not know them.
+std::optional<record::GradientTimes> gradient_of(const Case& one);
 
 /// Returns means over the workers and the seeds; nothing if a run has no parts.
 std::optional<record::TimeParts> parts_of(const Case& one);
