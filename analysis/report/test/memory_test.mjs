@@ -183,6 +183,7 @@ test('a device of far more memory than any rank holds is told, and not drawn', a
   made.memory.rows[1].ranks[0].limit = 4e10;
   made.memory.rows[0].ranks[0].limit = 4e9;
   assert.equal((await option((await open(made)).page, 'memory')).xAxis[0].name, 'memory (line: device, 4\u202fGB – 40\u202fGB)');
+  assert.equal((await option((await open(made, { width: 390 })).page, 'memory')).xAxis[0].name, 'memory\n(line: device, 4\u202fGB – 40\u202fGB)');
   made.memory.rows.forEach(({ ranks }) => { ranks[0].limit = null; });
   assert.equal((await option((await open(made)).page, 'memory')).xAxis[0].name, 'memory at the peak');
 });

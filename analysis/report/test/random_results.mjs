@@ -167,7 +167,7 @@ function addMemory(number, { runs, scenario }) {
       const held = sizes.get(key).map((bytes) => (uneven ? bytes * (1 + (rank.rank % whole(1, 3))) : bytes));
       memoryParts.forEach((part, i) => { rank[`memory_${part}_bytes`] = held[i]; });
       rank.memory_bytes = held.reduce((a, b) => a + b, 0);
-      if (limit !== null) rank.memory_limit_bytes = limit;
+      if (limit !== null) rank.memory_limit_bytes = limit * (uneven && each.label === runs[0].label ? 0.4 : 1);
     }
     if (floor !== null) each.loss_floor = floor;
     if (proxied) each.notes.push('losses are those of least_squares with 11 parameters; times, messages and bytes are those of resnet50 with 25.6 M parameters (model.timed_as)');

@@ -50,7 +50,7 @@ function option(bars: Bar[], parts: Memory['parts'], wide: boolean): Drawing {
   const line = devices(bars);
   return {
     grid: frame({ top: 8, left: 8 }),
-    xAxis: axis({ name: axisName(bars), format: bytes, splits: wide ? 6 : 2 }, false),
+    xAxis: axis({ name: wide ? axisName(bars) : axisName(bars).replace(/ ?(?=[(（])/, '\n'), format: bytes, splits: wide ? 6 : 2 }, false),
     yAxis: named(bars.map(({ name }) => name), wide, bars.length <= 16),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const bar = bars[params[0].dataIndex];
@@ -84,7 +84,7 @@ export function memory(report: Report, data: Memory, file: string): HTMLElement 
   };
   const fit = (): void => {
     const rows = bars().length;
-    plot.height = 64 + Math.max(rows, 1) * (rows > 40 ? 14 : rows > 16 ? 20 : 38);
+    plot.height = 72 + Math.max(rows, 1) * (rows > 40 ? 14 : rows > 16 ? 20 : 38);
   };
   const plot: Plot = new Plot('memory', data.sentence, 200, () => { fit(); return option(bars(), data.parts, plot.element.clientWidth > 640); });
   fit();
