@@ -25,8 +25,7 @@ std::string reason_for_messages(const cluster::World& world, const std::string& 
     return fmt::format("cluster.{}", option);
   if (!world.ranks().own_hosts()) return "several ranks on one host";
   if (world.cluster().tenants() > 1) return "several jobs";
-  if (algorithm == "bcube" || (algorithm == "naive" && !options.alike_routes()))
-    return fmt::format("algorithm = \"{}\"", algorithm);
+  if (algorithm == "naive" && !options.alike_routes()) return fmt::format("algorithm = \"{}\"", algorithm);
   return {};
 }
 
