@@ -77,7 +77,9 @@ Exit merge_shards(MergeCommand& command) {
 void add_merge(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("merge", "Combines the shards of an experiment: the files of the unsharded run");
   auto options = std::make_shared<MergeCommand>();
-  command->add_option("directories", options->directories, "The directories of all shards: out/NAME/shard-*-of-8")
+  command
+      ->add_option("directories", options->directories,
+                   "The directories of all shards: out/NAME/shard-*-of-8, or that which they are in: out/NAME")
       ->required()
       ->type_name("DIR");
   command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")

@@ -28,10 +28,10 @@ class GradientTimes {
   std::array<std::optional<double>, gradient_parts> seconds_{};
 };
 
-/// "compute_gradient_products_s"
+/// "gradient_products_s"
 constexpr std::string_view field_name(GradientPart part) {
-  constexpr std::array<std::string_view, gradient_parts> names{
-      "compute_gradient_products_s", "compute_gradient_attention_s", "compute_gradient_elementwise_s"};
+  constexpr std::array<std::string_view, gradient_parts> names{"gradient_products_s", "gradient_attention_s",
+                                                               "gradient_elementwise_s"};
   return names.at(static_cast<std::size_t>(part));
 }
 

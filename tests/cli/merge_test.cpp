@@ -64,6 +64,17 @@ TEST_CASE("merge: a missing shard, and missing runs, are named with the command 
   CHECK(program("merge out/x/shard-*-of-2 --out merged", shards.scratch).exit_code == 0);
 }
 
+TEST_CASE("merge: a directory stands for the shards in it, also where the whole is in it already") {
+  const Shards shards;
+  REQUIRE(program("merge out/x/shard-*-of-2 --out merged", shards.scratch).exit_code == 0);
+  for (const char* out : {"by_parent", "out/x", "again"}) {
+    const Called called = program(fmt::format("merge out/x --out {}", out), shards.scratch);
+    INFO(called.err);
+    CHECK(called.exit_code == 0);
+    CHECK(contents(shards.path(out) + "/runs.csv") == contents(shards.path("merged/runs.csv")));
+  }
+}
+
 TEST_CASE("merge: of many missing shards a few are named") {
   const Scratch scratch;
   scratch.write("x.toml", small);

@@ -121,12 +121,30 @@ void write_records(const Plan& plan, const FinishedRuns& finished, const std::ve
   for (const RunPlan& run : plan.runs) store.put(finished.run(run));
 }
 
+/// The directories, with the shards in them in place of those that are no shard's but have some, as `run --shard --out`
+/// leaves it.
+std::vector<std::string> directories_of_shards(const std::vector<std::string>& directories) {
+  std::vector<std::string> all;
+  for (const std::string& directory : directories) {
+    std::vector<std::string> inside;
+    std::error_code unknown;
+    if (!shard_at(directory))
+      for (const auto& entry : std::filesystem::directory_iterator(directory, unknown))
+        if (is_shard_directory(entry.path().string()))
+          inside.push_back(entry.path().string());
+    std::ranges::sort(inside);
+    if (inside.empty()) inside.push_back(directory);
+    all.insert(all.end(), inside.begin(), inside.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<ShardOfExperiment> shards_in(const std::vector<std::string>& directories) {
   std::vector<ShardOfExperiment> shards;
   std::vector<std::string> faults;
-  for (const std::string& directory : directories) try {
+  for (const std::string& directory : directories_of_shards(directories)) try {
       ShardOfExperiment shard = shard_in(directory);
       if (const std::string fault = shards.empty() ? "" : stranger(shards.front(), shard); !fault.empty())
         faults.push_back(fault);

@@ -13,7 +13,7 @@
 
 namespace simgrad::experiment {
 
-/// The shards in these directories; one part may be there several times.
+/// The shards in these directories, or in those of their sub-directories; one part may be there several times.
 /// Errors: ScenarioError naming every directory that is no shard's, or a shard of another experiment with the
 /// differences: of the scenario, the selection of runs, the version, the number of shards.
 std::vector<ShardOfExperiment> shards_in(const std::vector<std::string>& directories);
