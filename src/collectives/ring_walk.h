@@ -11,6 +11,8 @@ namespace simgrad::collectives {
 
 class RingWalk {
  public:
+  /// until: spans count up to it. The walk may end in a round in which every member is beyond its own, and then says
+  /// only that their ends are later.
   RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
            const cluster::Until& until);
 
@@ -21,22 +23,28 @@ class RingWalk {
   std::vector<cluster::MemberTiming> timings() const;
 
  private:
-  void end_round(std::size_t first_received, bool reduce);
+  std::size_t wrapped(int k) const;
   /// The hops' latencies and bandwidths, unless all hops are alike.
   void add_hops(const cluster::AlphaBetaGamma& costs);
+  double hop_s(std::size_t hop, std::size_t chunk) const;
+  /// The time of each hop's transfer in a round in which hop r carries chunk r + first; hop -1 is at [0].
+  const double* hop_times(std::size_t first, bool first_round);
+  void round(const double* transfer_s, std::size_t first_received, bool reduce);
+  bool beyond_until() const;
 
+  Split split_;
   std::size_t P_;
-  std::vector<double> transfer_s_;  ///< each chunk's over the first hop, twice over: a round reads one stretch of it
-  std::vector<double> bytes_;       ///< each chunk's, twice over
+  std::vector<double> transfer_s_;  ///< each chunk's over the first hop, thrice over: a round reads one stretch of it
   std::vector<double> latency_s_;   ///< of the hop from each member to the next; empty: all hops are alike
   std::vector<double> bandwidth_;   ///< likewise
-  std::vector<double> flops_;       ///< to combine each chunk, twice over
+  std::vector<double> hop_s_;  ///< the time of each hop's transfer in the present round; hop P - 1 once more before
+  std::vector<double> flops_;  ///< to combine each chunk, twice over
   std::vector<double> seconds_per_flop_;
   std::vector<double> until_;  ///< each member's; empty: never
-  std::vector<double> now_;    ///< member 0 once more at the end
+  std::vector<double> now_;    ///< member P - 1 once more before the first, and member 0 behind the last
+  std::vector<double> next_;   ///< likewise, after the round
   std::vector<double> compute_s_;
   std::vector<double> communicate_s_;
-  std::vector<double> start_, end_;  ///< times of the transfer from member r - 1 to member r; r = P is r = 0
 };
 
 }  // namespace simgrad::collectives
